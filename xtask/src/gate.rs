@@ -11,7 +11,7 @@ use crate::needs::Needs;
 use crate::{dist, packages, tidy, workspace};
 
 /// The crates that do no I/O, in the order they build on each other.
-const CORES: [&str; 10] = [
+const CORES: [&str; 11] = [
     "rove-units",
     "rove-ssp",
     "rove-terminal",
@@ -19,6 +19,7 @@ const CORES: [&str; 10] = [
     "rove-stock-predict",
     "rove-link",
     "rove-congestion",
+    "rove-streams",
     "rove-session",
     "rove-headless",
     "rove-bootstrap",

@@ -1,0 +1,135 @@
+//! Credit of a stream, and the memory that all streams share.
+//!
+//! Each stream has its first credit for certain. More comes from a pool, of which no stream may take more than it leaves.
+//! So streams that nobody reads never use up the pool, and each next stream that is read finds room to grow.
+
+use rove_units::{Duration, Instant};
+
+/// The credit that each stream has from the start, in bytes. Source: the wire contract, docs/wire.md.
+pub const FIRST_CREDIT: u64 = 16 * 1024;
+
+/// The greatest credit of a stream, in bytes. Source: the wire contract, docs/wire.md.
+pub const CREDIT_MAX: u64 = 4 * 1024 * 1024;
+
+/// Most bytes that streams share beyond their first credit, in each direction. Chosen: as much as 256 streams have for
+/// certain; together 8 MiB.
+const POOL_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Memory that all streams of one direction share, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pool {
+    free: u64,
+}
+
+impl Pool {
+    pub(crate) const fn new() -> Self {
+        Self { free: POOL_BYTES_MAX }
+    }
+
+    /// Returns how many of `wanted` bytes a stream that holds `held` may add: after it has them, the pool must have as much
+    /// left as the stream holds of it.
+    pub(crate) fn offer(&self, held: u64, wanted: u64) -> u64 {
+        wanted.min(self.free.saturating_sub(held) / 2)
+    }
+
+    /// Notes that a stream's share has changed from `before` to `after` bytes.
+    pub(crate) const fn exchange(&mut self, before: u64, after: u64) {
+        self.free = (self.free + before).saturating_sub(after);
+        debug_assert!(self.free <= POOL_BYTES_MAX);
+    }
+}
+
+/// Returns how many of a stream's bytes are a share of the pool.
+pub(crate) const fn share(bytes: u64) -> u64 {
+    bytes.saturating_sub(FIRST_CREDIT)
+}
+
+/// The credit that this end gives to a peer's stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Credit {
+    window: u64,
+    limit: u64,
+    raised_at: Instant,
+}
+
+impl Credit {
+    pub(crate) const fn new(now: Instant) -> Self {
+        Self { window: FIRST_CREDIT, limit: FIRST_CREDIT, raised_at: now }
+    }
+
+    /// Returns the offset below which the peer may send.
+    pub(crate) const fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Raises the limit once `read` bytes of the stream use up half of the window; returns whether it did. The window grows
+    /// if that took at most two round trips.
+    pub(crate) fn handle_read(
+        &mut self,
+        now: Instant,
+        read: u64,
+        srtt: Duration,
+        pool: &mut Pool,
+    ) -> bool {
+        if self.limit.saturating_sub(read) > self.window / 2 {
+            return false;
+        }
+        if now.saturating_since(self.raised_at) <= srtt * 2 {
+            let wanted = self.window.min(CREDIT_MAX.saturating_sub(self.window));
+            let held = share(self.window);
+            let more = pool.offer(held, wanted);
+            self.window += more;
+            pool.exchange(held, held + more);
+        }
+        self.raised_at = now;
+        self.limit = read.saturating_add(self.window);
+        true
+    }
+
+    /// Gives the stream's share back to the pool.
+    pub(crate) fn release(&mut self, pool: &mut Pool) {
+        pool.exchange(share(self.window), 0);
+        self.window = self.window.min(FIRST_CREDIT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SRTT: Duration = Duration::from_millis(100);
+
+    /// Reads a stream to its limit, half a window at a time, and returns its last window.
+    fn read_on(credit: &mut Credit, pool: &mut Pool, pause: Duration, times: u32) -> u64 {
+        let mut now = credit.raised_at;
+        for _ in 0..times {
+            now += pause;
+            let read = credit.limit - credit.window / 2;
+            assert!(!credit.handle_read(now, read - 1, SRTT, pool));
+            assert!(credit.handle_read(now, read, SRTT, pool));
+        }
+        credit.window
+    }
+
+    #[test]
+    fn credit_grows_only_for_a_reader_that_needs_it() {
+        let (slow, fast) = (Duration::from_millis(201), Duration::from_millis(200));
+        let mut pool = Pool::new();
+        let mut credit = Credit::new(Instant::ZERO);
+        assert_eq!(read_on(&mut credit, &mut pool, slow, 20), FIRST_CREDIT);
+        assert_eq!(read_on(&mut credit, &mut pool, fast, 3), 8 * FIRST_CREDIT);
+        credit.release(&mut pool);
+        assert_eq!(pool.free, POOL_BYTES_MAX);
+    }
+
+    #[test]
+    fn streams_that_have_grown_leave_room_for_others_to_grow() {
+        let mut pool = Pool::new();
+        let windows: Vec<u64> = (0..8)
+            .map(|_| read_on(&mut Credit::new(Instant::ZERO), &mut pool, Duration::ZERO, 40))
+            .collect();
+        let kib: Vec<u64> = windows.iter().map(|it| it / 1024).collect();
+        assert!(kib.is_sorted_by(|a, b| a >= b) && kib[0] < 2_100 && kib[7] > 16, "{kib:?}");
+        assert!(pool.free > 0);
+    }
+}

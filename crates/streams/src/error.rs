@@ -1,0 +1,81 @@
+//! The peer's faults, and what a caller may not do.
+
+use crate::frame::FrameError;
+
+/// The code of a close for a broken rule of the protocol.
+pub const PROTOCOL: u64 = 1;
+
+/// The code of the reset of a stream that there is no room for.
+pub const REFUSED: u64 = 2;
+
+/// The code of the reset of a stream whose reader has stopped reading.
+pub const STOPPED: u64 = 3;
+
+/// A rule that the peer has broken. It ends the layer, never the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Violation {
+    /// The payload has no send time.
+    #[error("a packet without a send time")]
+    NoTime,
+    /// The packet's bytes are no frames.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    /// The acknowledgment names a packet that was never sent.
+    #[error("an acknowledgment of a packet that was never sent")]
+    AckOfUnsent,
+    /// The data goes beyond the credit.
+    #[error("data beyond the credit")]
+    BeyondCredit,
+    /// The data goes beyond the end of its stream.
+    #[error("data beyond the end of its stream")]
+    BeyondEnd,
+    /// The stream has ended in two places.
+    #[error("a stream with two ends")]
+    TwoEnds,
+    /// The frame is for a stream that the receiver opens and has not opened.
+    #[error("a frame for a stream that its receiver has not opened")]
+    NotOpened,
+    /// The stream's number is further ahead than open streams allow.
+    #[error("a stream's number far ahead of all others")]
+    FarAhead,
+    /// The control stream was reset or ended.
+    #[error("the end of the control stream")]
+    ControlEnded,
+    /// More streams were refused than a peer that keeps its limits opens.
+    #[error("too many refused streams")]
+    TooManyRefused,
+}
+
+/// Why a packet had no effect, or not all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PacketError {
+    /// The peer broke a rule, and the layer has closed.
+    #[error(transparent)]
+    Violation(#[from] Violation),
+    /// A stream has too many gaps. The packet stays unacknowledged, so that the peer sends its contents again.
+    #[error("a stream with too many gaps")]
+    TooManyGaps,
+    /// The layer has closed.
+    #[error("streams are closed")]
+    Closed,
+}
+
+/// Why a call about a stream failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StreamError {
+    /// There is no such stream, or this direction of it has ended.
+    #[error("there is no such stream")]
+    Unknown,
+    /// The peer has reset the stream.
+    #[error("the peer reset the stream with code {0}")]
+    Reset(u64),
+    /// The peer reads no longer.
+    #[error("the peer stopped reading with code {0}")]
+    Stopped(u64),
+    /// As many streams are open as may be.
+    #[error("too many streams are open")]
+    TooMany,
+    /// The layer has closed.
+    #[error("streams are closed")]
+    Closed,
+}

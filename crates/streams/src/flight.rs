@@ -1,0 +1,113 @@
+//! How much may be in flight: the congestion controller, its pacing, and what they count.
+
+use rove_congestion::{Ack, Controller, Loss};
+use rove_units::{Bytes, Duration, Instant};
+
+use crate::pacer::{Pacer, interval};
+
+/// Whether a packet may be sent by the window and the pace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Permit {
+    /// At once.
+    Now,
+    /// Not before this time.
+    At(Instant),
+    /// Not before an acknowledgment or a loss.
+    Full,
+}
+
+/// The bytes in flight under a controller.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    controller: Box<dyn Controller>,
+    pacer: Pacer,
+    in_flight: u64,
+    /// The size of a full packet.
+    packet: u64,
+    is_app_limited: bool,
+}
+
+impl Flight {
+    pub(crate) fn new(mut controller: Box<dyn Controller>, packet: usize, now: Instant) -> Self {
+        let packet = Bytes::from(packet);
+        controller.on_mtu_update(packet);
+        controller.on_start(now);
+        let pacer = Pacer::default();
+        Self { controller, pacer, in_flight: 0, packet: packet.get(), is_app_limited: true }
+    }
+
+    /// Changes the size of a full packet.
+    pub(crate) fn handle_packet_size(&mut self, packet: usize) {
+        let packet = Bytes::from(packet);
+        if packet.get() != self.packet {
+            self.packet = packet.get();
+            self.controller.on_mtu_update(packet);
+        }
+    }
+
+    /// Begins again, with nothing in flight.
+    pub(crate) fn restart(&mut self, now: Instant) {
+        self.in_flight = 0;
+        self.pacer = Pacer::default();
+        self.controller.on_start(now);
+    }
+
+    /// Returns when a full packet may be sent.
+    pub(crate) fn permit(&self, now: Instant, srtt: Option<Duration>) -> Permit {
+        if self.in_flight > 0 && self.in_flight + self.packet > self.controller.window().get() {
+            return Permit::Full;
+        }
+        let at = self.pacer.next(interval(&*self.controller, self.packet, srtt));
+        if at <= now { Permit::Now } else { Permit::At(at) }
+    }
+
+    /// Notes whether the flow had nothing to send although a packet was permitted.
+    pub(crate) const fn note_app_limited(&mut self, is_app_limited: bool) {
+        self.is_app_limited = is_app_limited;
+    }
+
+    pub(crate) fn handle_sent(&mut self, now: Instant, size: u64, srtt: Option<Duration>) {
+        self.in_flight += size;
+        let full = interval(&*self.controller, self.packet, srtt);
+        let share = u32::try_from((size * 256).div_ceil(self.packet.max(1))).unwrap_or(256);
+        self.pacer.handle_sent(now, full * share / 256);
+        self.controller.on_sent(now, Bytes::new(size), Bytes::new(self.in_flight));
+    }
+
+    pub(crate) fn handle_ack(&mut self, now: Instant, ack: Ack) {
+        debug_assert!(self.in_flight >= ack.size.get(), "acknowledged once");
+        self.in_flight = self.in_flight.saturating_sub(ack.size.get());
+        let (in_flight, is_app_limited) = (Bytes::new(self.in_flight), self.is_app_limited);
+        self.controller.on_ack(now, &Ack { in_flight, is_app_limited, ..ack });
+    }
+
+    pub(crate) fn handle_acks_end(&mut self, now: Instant) {
+        self.controller.on_end_acks(now, Bytes::new(self.in_flight), self.is_app_limited);
+    }
+
+    pub(crate) fn handle_loss(&mut self, now: Instant, loss: Loss) {
+        debug_assert!(self.in_flight >= loss.size.get(), "lost once");
+        self.in_flight = self.in_flight.saturating_sub(loss.size.get());
+        self.controller.on_loss(now, &Loss { in_flight: Bytes::new(self.in_flight), ..loss });
+    }
+
+    pub(crate) fn handle_timeout(&mut self, now: Instant) {
+        if self.controller.poll_timeout().is_some_and(|at| at <= now) {
+            self.controller.on_tick(now);
+        }
+    }
+
+    /// Returns when [`Flight::handle_timeout`] is due. An idle flow has no timer.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.controller.poll_timeout().filter(|_| self.in_flight > 0)
+    }
+
+    /// Returns the longest pause between packets while any is in flight.
+    pub(crate) fn heartbeat(&self) -> Option<Duration> {
+        self.controller.heartbeat().filter(|_| self.in_flight > 0)
+    }
+
+    pub(crate) const fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+}

@@ -1,0 +1,64 @@
+//! Reliable streams of bytes beside a session: forwarded ports, an agent, files.
+//!
+//! The layer carries many streams between two roves in packets of its own. It does no I/O, reads no clock, draws no
+//! randomness and seals nothing: packets go out and come in as bytes with a number, and `rove-ssp` seals them. RFC 9000 is
+//! the model of its streams and credit, and RFC 9002 that of its recovery. docs/wire.md has the bytes.
+//!
+//! The session comes first. The layer has no part in when the session's datagrams go. Its owner asks the session for
+//! datagrams, then the layer. There is no handshake and no idle timeout: the session has a key, and it knows the path.
+//! After some probes without an answer the layer is silent but for rare probes. Any authentic datagram wakes it, and it
+//! begins with what was in flight.
+//!
+//! Memory is bounded per stream and in all. Each stream has its first credit for certain, whatever other streams hold, so
+//! streams that nobody reads never stop another one. The peer is not trusted: a broken rule closes the layer, and never
+//! the session.
+//!
+//! # Modules, from the bottom up
+//!
+//! - `id` numbers streams and packets, and `varint` writes numbers. `ranges` is a set of numbers. `error` has the peer's
+//!   faults.
+//! - `frame` is a part of a packet, and `packet` what is sealed. A `writer` fills one.
+//! - `rtt` estimates the round-trip time. `pacer` spreads packets over it. `flight` asks the congestion controller how
+//!   much may be in flight.
+//! - `recovery` knows the packets that were sent, finds those that were lost, and probes. `arrivals` knows the packets
+//!   that came, and acknowledges them.
+//! - `send_half` and `receive_half` are the directions of a `stream`. `credit` bounds their memory.
+//! - `table` has the streams that are open. `scheduler` decides whose turn it is. `streams` joins both with the shared
+//!   memory.
+//! - `event` is what an owner learns, and `closing` the end of the layer. `mux` puts all of this together.
+
+#![forbid(unsafe_code)]
+
+mod arrivals;
+mod closing;
+mod credit;
+mod error;
+mod event;
+mod flight;
+mod frame;
+mod id;
+mod mux;
+mod pacer;
+mod packet;
+mod ranges;
+mod receive_half;
+mod recovery;
+mod rtt;
+mod scheduler;
+mod send_half;
+mod stream;
+mod streams;
+mod table;
+mod varint;
+mod writer;
+
+pub use closing::Closed;
+pub use credit::{CREDIT_MAX, FIRST_CREDIT};
+pub use error::{PROTOCOL, PacketError, REFUSED, STOPPED, StreamError, Violation};
+pub use event::Event;
+pub use frame::{AckFrame, Frame, FrameError, Frames};
+pub use id::{PacketNum, Side, StreamId};
+pub use mux::{Mux, PACKET_MIN};
+pub use packet::{Packet, SEND_TIME_LEN};
+pub use receive_half::Read;
+pub use table::STREAMS_MAX;

@@ -1,0 +1,363 @@
+//! An end of the layer: the only type that its owner needs.
+
+use rove_congestion::Controller;
+use rove_units::Instant;
+
+use crate::arrivals::Arrivals;
+use crate::closing::{Closed, Closing};
+use crate::error::{PROTOCOL, PacketError, REFUSED, StreamError, Violation};
+use crate::event::{Event, Events};
+use crate::flight::Permit;
+use crate::frame::{Frame, Frames};
+use crate::id::{PacketNum, Side, StreamId};
+use crate::packet::{Packet, PeerClock};
+use crate::receive_half::Read;
+use crate::recovery::{Carried, Fates, Recovery};
+use crate::streams::Streams;
+use crate::writer::Writer;
+
+/// Least bytes of a packet that a layer works with. Chosen: the largest acknowledgment and a stream's control frames fit.
+pub const PACKET_MIN: usize = 400;
+
+/// Bytes that a packet must have left for control frames of a stream: its credit, its reset and its stop.
+const CONTROL_ROOM: usize = 100;
+
+/// An end of the layer, which carries streams of bytes to the other end.
+///
+/// The owner calls [`Mux::handle_packet`] for packets that it has opened. After that, and after any other call, it calls
+/// [`Mux::poll_transmit`] until that returns `None`, seals each packet and sends it. It then waits for
+/// [`Mux::poll_timeout`]. No call reads a clock.
+#[derive(Debug)]
+pub struct Mux {
+    streams: Streams,
+    recovery: Recovery,
+    arrivals: Arrivals,
+    peer_clock: PeerClock,
+    events: Events,
+    closing: Closing,
+    packet_max: usize,
+    /// When the pace permits the next packet, if that is all that it waits for.
+    paced_until: Option<Instant>,
+}
+
+impl Mux {
+    /// Creates an end whose packets' payloads have at most `packet_max` bytes.
+    pub fn new(
+        side: Side,
+        controller: Box<dyn Controller>,
+        packet_max: usize,
+        now: Instant,
+    ) -> Self {
+        let packet_max = packet_max.max(PACKET_MIN);
+        Self {
+            streams: Streams::new(side, now),
+            recovery: Recovery::new(controller, packet_max, now),
+            arrivals: Arrivals::default(),
+            peer_clock: PeerClock::default(),
+            events: Events::default(),
+            closing: Closing::default(),
+            packet_max,
+            paced_until: None,
+        }
+    }
+
+    /// Opens a stream.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if too many streams are open, or the layer has closed.
+    pub fn open(&mut self, now: Instant) -> Result<StreamId, StreamError> {
+        self.check_open()?;
+        self.streams.table.open(now)
+    }
+
+    /// Returns the next stream that the peer has opened.
+    pub fn accept(&mut self) -> Option<StreamId> {
+        self.streams.table.accept()
+    }
+
+    /// Adds as many of `bytes` as there is room for, and returns their number. After a write that did not take all,
+    /// [`Event::Writable`] tells when there is room.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if this direction of the stream has ended, or the peer has stopped reading.
+    pub fn write(&mut self, id: StreamId, bytes: &[u8]) -> Result<usize, StreamError> {
+        self.check_open()?;
+        self.streams.write(id, bytes)
+    }
+
+    /// Reads bytes that have arrived.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error once if the peer has reset the stream, and then, or after the end, as there is no such stream.
+    pub fn read(
+        &mut self,
+        now: Instant,
+        id: StreamId,
+        buffer: &mut [u8],
+    ) -> Result<Read, StreamError> {
+        self.check_open()?;
+        let read = self.streams.read(now, id, buffer, self.recovery.rtt().smoothed());
+        self.retire(id);
+        read
+    }
+
+    /// Ends this direction of a stream after what was written.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if this direction has ended.
+    pub fn finish(&mut self, id: StreamId) -> Result<(), StreamError> {
+        self.check_open()?;
+        self.streams.finish(id)
+    }
+
+    /// Ends this direction of a stream at once, and drops what has not arrived.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such stream.
+    pub fn reset(&mut self, id: StreamId, code: u64) -> Result<(), StreamError> {
+        self.check_open()?;
+        self.streams.reset(id, code)?;
+        self.retire(id);
+        Ok(())
+    }
+
+    /// Ends the peer's direction of a stream: drops what it has sent, and asks it to send no more.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such stream.
+    pub fn stop(&mut self, id: StreamId, code: u64) -> Result<(), StreamError> {
+        self.check_open()?;
+        self.streams.stop(id, code)?;
+        self.retire(id);
+        Ok(())
+    }
+
+    /// Closes the layer, with all streams, and tells the peer why. The first 128 bytes of the text travel.
+    pub fn close(&mut self, now: Instant, code: u64, text: &str) {
+        self.end(now, Closed { is_by_peer: false, code, text: text.to_owned() });
+    }
+
+    /// Returns why the layer has closed. `None` while it is open.
+    pub fn closed(&self) -> Option<&Closed> {
+        self.closing.closed()
+    }
+
+    /// Handles an authentic packet, which must not have come before. It also does what [`Mux::handle_heard`] does.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the packet, or a part of it, had no effect. After a [`Violation`] the layer has closed.
+    pub fn handle_packet(
+        &mut self,
+        now: Instant,
+        number: PacketNum,
+        payload: &[u8],
+    ) -> Result<(), PacketError> {
+        if self.closing.closed().is_some() {
+            self.closing.handle_packet();
+            return Err(PacketError::Closed);
+        }
+        self.handle_heard(now);
+        let result = self.handle_frames(now, number, payload);
+        if let Err(PacketError::Violation(violation)) = result {
+            let text = violation.to_string();
+            self.end(now, Closed { is_by_peer: false, code: PROTOCOL, text });
+        }
+        self.streams.wake_writers(&mut self.events);
+        result
+    }
+
+    /// Called for each authentic datagram of the peer, of whatever kind: it ends a silence.
+    pub fn handle_heard(&mut self, now: Instant) {
+        let fates = self.recovery.handle_heard(now);
+        self.handle_fates(fates);
+    }
+
+    /// Changes how many bytes a packet's payload has at most.
+    pub fn handle_packet_size(&mut self, packet_max: usize) {
+        self.packet_max = packet_max.max(PACKET_MIN);
+        self.recovery.handle_packet_size(self.packet_max);
+    }
+
+    /// Handles the timers that are due. Calling early or late is harmless.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if self.closing.closed().is_none() {
+            let fates = self.recovery.handle_timeout(now);
+            self.handle_fates(fates);
+        }
+    }
+
+    /// Returns the next packet to seal and send. `None` if nothing is to be sent now.
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Packet> {
+        self.paced_until = None;
+        self.handle_timeout(now);
+        let number = self.recovery.next_number()?;
+        let mut writer = Writer::new(now, self.packet_max);
+        if self.closing.closed().is_some() {
+            writer.push(&self.closing.take()?, None);
+        } else {
+            self.fill(now, &mut writer)?;
+        }
+        let asks = writer.asks();
+        let (payload, carried) = writer.finish();
+        self.recovery.handle_sent(now, payload.len(), asks, carried);
+        Some(Packet { number, payload })
+    }
+
+    /// Returns when to call [`Mux::handle_timeout`] and [`Mux::poll_transmit`], unless a packet arrives first. `None` for an
+    /// idle end, which has no timers.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        if self.closing.closed().is_some() {
+            return None;
+        }
+        let times = [self.recovery.poll_timeout(), self.arrivals.due(), self.paced_until];
+        times.into_iter().flatten().min()
+    }
+
+    /// Returns the next event.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        self.events.pop()
+    }
+
+    /// Returns how many bytes are in flight.
+    pub const fn in_flight(&self) -> u64 {
+        self.recovery.in_flight()
+    }
+
+    /// Returns how many bytes of all streams are kept: those to be read, and those that may have to be sent again.
+    pub fn held(&self) -> u64 {
+        self.streams.held()
+    }
+
+    fn check_open(&self) -> Result<(), StreamError> {
+        if self.closing.closed().is_some() { Err(StreamError::Closed) } else { Ok(()) }
+    }
+
+    fn end(&mut self, now: Instant, closed: Closed) {
+        if self.closing.close(closed) {
+            self.streams.clear(now);
+            self.events = Events::default();
+            self.events.push(Event::Closed);
+        }
+    }
+
+    fn handle_frames(
+        &mut self,
+        now: Instant,
+        number: PacketNum,
+        payload: &[u8],
+    ) -> Result<(), PacketError> {
+        let (time, frames) = payload.split_first_chunk().ok_or(Violation::NoTime)?;
+        let peer_now = self.peer_clock.read(u32::from_be_bytes(*time));
+        let (mut asks, mut outcome) = (false, Ok(()));
+        for frame in Frames::of(frames) {
+            let frame = frame.map_err(Violation::Frame)?;
+            asks |= frame.asks_for_ack();
+            match self.handle_frame(now, frame, peer_now) {
+                Err(PacketError::TooManyGaps) => outcome = Err(PacketError::TooManyGaps),
+                result => result?,
+            }
+        }
+        if outcome.is_ok() {
+            self.arrivals.handle_packet(now, number, asks, self.recovery.rtt().ack_delay());
+        }
+        outcome
+    }
+
+    fn handle_frame(
+        &mut self,
+        now: Instant,
+        frame: Frame<'_>,
+        peer_now: Instant,
+    ) -> Result<(), PacketError> {
+        let id = match &frame {
+            Frame::Ping => return Ok(()),
+            Frame::Ack(ack) => {
+                let fates = self.recovery.handle_ack(now, ack, peer_now)?;
+                self.handle_fates(fates);
+                return Ok(());
+            }
+            Frame::Close { code, text } => {
+                let text = String::from_utf8_lossy(text).into_owned();
+                self.end(now, Closed { is_by_peer: true, code: *code, text });
+                return Ok(());
+            }
+            Frame::Data { id, .. } | Frame::Credit { id, .. } => *id,
+            Frame::Reset { id, .. } | Frame::Stop { id, .. } => *id,
+        };
+        if self.streams.table.heed(now, id)? {
+            self.events.push(Event::Incoming);
+        }
+        let outcome = self.streams.handle_frame(id, &frame, &mut self.events);
+        self.retire(id);
+        outcome
+    }
+
+    fn handle_fates(&mut self, fates: Fates) {
+        // An acknowledgment is the newer fact, where both concern the same bytes.
+        for carried in fates.lost {
+            self.streams.handle_lost(&carried);
+        }
+        for carried in fates.acked {
+            if let Carried::Ack { largest } = carried {
+                self.arrivals.handle_told(largest);
+                continue;
+            }
+            if let Some(id) = self.streams.handle_acked(&carried, &mut self.events) {
+                self.retire(id);
+            }
+        }
+        self.streams.wake_writers(&mut self.events);
+    }
+
+    /// Fills a packet. `None` if nothing is to be sent now.
+    fn fill(&mut self, now: Instant, writer: &mut Writer) -> Option<()> {
+        let permit = self.recovery.permit(now);
+        let has_work = self.streams.has_work() || self.recovery.owes_probe();
+        self.recovery.note_app_limited(!has_work && permit == Permit::Now);
+        let is_ack_due = self.arrivals.due().is_some_and(|at| at <= now);
+        let asks = has_work && permit == Permit::Now;
+        if !asks && !is_ack_due {
+            self.paced_until = match permit {
+                Permit::At(at) if has_work => Some(at),
+                _ => None,
+            };
+            return None;
+        }
+        if let Some(ack) = self.arrivals.take(now) {
+            let largest = ack.largest;
+            writer.push(&Frame::Ack(ack), Some(Carried::Ack { largest }));
+        }
+        if asks {
+            self.fill_control(writer);
+            self.streams.fill_data(now, writer);
+            if self.recovery.owes_probe() && !writer.asks() {
+                writer.push(&Frame::Ping, None);
+            }
+        }
+        Some(())
+    }
+
+    fn fill_control(&mut self, writer: &mut Writer) {
+        while writer.room() >= CONTROL_ROOM
+            && let Some(id) = self.streams.table.take_refusal()
+        {
+            let code = REFUSED;
+            writer.push(&Frame::Reset { id, code, end: 0 }, Some(Carried::Refusal(id)));
+            writer.push(&Frame::Stop { id, code }, None);
+        }
+        while writer.room() >= CONTROL_ROOM && self.streams.fill_control(writer) {}
+    }
+
+    fn retire(&mut self, id: StreamId) {
+        if self.streams.retire(id) {
+            self.events.forget(id);
+        }
+    }
+}

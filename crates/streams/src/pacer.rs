@@ -1,0 +1,72 @@
+//! Spreads a window over the round trip (RFC 9002, section 7.7), or packets by the controller's own spacing.
+
+use rove_congestion::Controller;
+use rove_units::{Duration, Instant};
+
+/// How far ahead of the pace a flow may be: a burst. Chosen: the coarseness of a driver's timer, with a packet or two.
+const AHEAD: Duration = Duration::from_millis(2);
+
+/// The least burst, in packets. Chosen: acknowledgments come for every second packet.
+const AHEAD_PACKETS: u32 = 3;
+
+/// How much faster than a window in each round trip, as numerator and denominator: a flow must be able to use its whole
+/// window. Source: RFC 9002, section 7.7.
+const GAIN: (u32, u32) = (5, 4);
+
+/// When the next packet may go.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pacer {
+    /// When the next packet would go at a steady pace.
+    next: Instant,
+}
+
+impl Pacer {
+    /// Returns when the next packet may go.
+    pub(crate) fn next(&self, interval: Duration) -> Instant {
+        self.next - AHEAD.max(interval * AHEAD_PACKETS)
+    }
+
+    /// Counts a packet that takes `interval` of the pace.
+    pub(crate) fn handle_sent(&mut self, now: Instant, interval: Duration) {
+        self.next = self.next.max(now) + interval;
+    }
+}
+
+/// Returns the time between full packets of `packet` bytes; zero if packets may follow each other at once.
+pub(crate) fn interval(
+    controller: &dyn Controller,
+    packet: u64,
+    srtt: Option<Duration>,
+) -> Duration {
+    let own = controller.spacing();
+    let (false, Some(srtt)) = (own > Duration::ZERO, srtt) else { return own };
+    let window = controller.window().get().max(packet);
+    let nanos = srtt.as_nanos() * u128::from(packet) * u128::from(GAIN.1);
+    let nanos = nanos / (u128::from(window) * u128::from(GAIN.0));
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rove_congestion::new_reno::NewReno;
+    use rove_units::Bytes;
+
+    #[test]
+    fn a_window_is_spread_over_a_little_less_than_the_round_trip() {
+        let controller = NewReno::new(Bytes::new(1_000));
+        let interval = |srtt| interval(&controller, 1_000, srtt);
+        assert_eq!(interval(None), Duration::ZERO);
+        let pace = interval(Some(Duration::from_millis(100)));
+        assert_eq!(pace, Duration::from_millis(8), "ten packets in 80 ms");
+        let (mut pacer, mut now) = (Pacer::default(), Instant::from_millis(1_000));
+        let sends: Vec<u64> = (0..8)
+            .map(|_| {
+                now = now.max(pacer.next(pace));
+                pacer.handle_sent(now, pace);
+                now.as_millis() - 1_000
+            })
+            .collect();
+        assert_eq!(sends, [0, 0, 0, 0, 8, 16, 24, 32]);
+    }
+}

@@ -1,0 +1,224 @@
+//! The direction of a stream that the peer sends: bytes until they are read.
+
+use std::collections::VecDeque;
+
+use crate::error::{PacketError, StreamError, Violation};
+use crate::ranges::Ranges;
+
+/// Most separate pieces of a stream that wait for what is missing between them. Source: the wire contract, docs/wire.md.
+const PIECES_MAX: usize = 1_024;
+
+/// The outcome of a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// So many bytes were read, at least one.
+    Bytes(usize),
+    /// Nothing has arrived yet.
+    Blocked,
+    /// The stream has ended, and everything was read.
+    End,
+}
+
+/// Why the bytes are given to nobody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Discards {
+    /// They are given to the reader.
+    No,
+    /// The peer has reset the stream, which the reader is to learn.
+    Reset(u64),
+    /// The reader has stopped reading, and the peer has not ended the stream yet.
+    Stopped,
+    /// Nothing is left to be done.
+    Done,
+}
+
+/// The bytes that this end receives on a stream.
+#[derive(Clone, Debug)]
+pub(crate) struct ReceiveHalf {
+    /// The bytes from `base` on, with zeros for those that are missing.
+    bytes: VecDeque<u8>,
+    /// How many bytes were read.
+    base: u64,
+    arrived: Ranges,
+    /// How many bytes the stream has.
+    end: Option<u64>,
+    /// The highest offset that the peer has sent below.
+    highest: u64,
+    discards: Discards,
+}
+
+impl ReceiveHalf {
+    pub(crate) fn new() -> Self {
+        Self {
+            bytes: VecDeque::new(),
+            base: 0,
+            arrived: Ranges::default(),
+            end: None,
+            highest: 0,
+            discards: Discards::No,
+        }
+    }
+
+    /// Handles bytes from `offset` on, which may lie below `limit`. If bytes arrive twice, the first ones count.
+    pub(crate) fn handle_data(
+        &mut self,
+        offset: u64,
+        bytes: &[u8],
+        is_end: bool,
+        limit: u64,
+    ) -> Result<(), PacketError> {
+        let end = offset.checked_add(bytes.len() as u64).ok_or(Violation::BeyondCredit)?;
+        self.check_end(end, is_end.then_some(end), limit)?;
+        if self.discards == Discards::No {
+            self.store(offset, end, bytes)?;
+        }
+        self.learn_end(end, is_end.then_some(end));
+        Ok(())
+    }
+
+    /// Handles a reset after `end` bytes. A stream of which everything has arrived is not reset.
+    pub(crate) fn handle_reset(
+        &mut self,
+        code: u64,
+        end: u64,
+        limit: u64,
+    ) -> Result<(), Violation> {
+        self.check_end(end, Some(end), limit)?;
+        let is_whole = self.end == Some(end) && self.arrived.covers(self.base..end);
+        self.learn_end(end, Some(end));
+        if self.discards == Discards::No && !is_whole {
+            self.discard(Discards::Reset(code));
+        }
+        Ok(())
+    }
+
+    /// Stops reading. Returns whether the peer should be asked to reset the stream.
+    pub(crate) fn stop(&mut self) -> bool {
+        let is_asked = self.discards == Discards::No && self.end.is_none();
+        if matches!(self.discards, Discards::No | Discards::Reset(_)) {
+            self.discard(if is_asked { Discards::Stopped } else { Discards::Done });
+        }
+        is_asked
+    }
+
+    /// Reads into `buffer`.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<Read, StreamError> {
+        match self.discards {
+            Discards::No => {}
+            Discards::Reset(code) => {
+                self.discards = Discards::Done;
+                return Err(StreamError::Reset(code));
+            }
+            Discards::Stopped | Discards::Done => return Err(StreamError::Unknown),
+        }
+        let len = self.readable().min(buffer.len());
+        if len == 0 {
+            let is_over = self.end == Some(self.base);
+            self.discards = if is_over { Discards::Done } else { Discards::No };
+            return Ok(if is_over { Read::End } else { Read::Blocked });
+        }
+        for (slot, byte) in buffer.iter_mut().zip(self.bytes.drain(..len)) {
+            *slot = byte;
+        }
+        self.base += len as u64;
+        self.arrived.remove(0..self.base);
+        if self.bytes.is_empty() {
+            self.bytes = VecDeque::new();
+        }
+        Ok(Read::Bytes(len))
+    }
+
+    /// Returns whether a read would give something: bytes, the end or a reset.
+    pub(crate) fn is_readable(&self) -> bool {
+        match self.discards {
+            Discards::No => self.readable() > 0 || self.end == Some(self.base),
+            Discards::Reset(_) => true,
+            Discards::Stopped | Discards::Done => false,
+        }
+    }
+
+    /// Returns whether nothing is left to be done.
+    pub(crate) fn is_done(&self) -> bool {
+        self.discards == Discards::Done
+    }
+
+    /// Returns whether more bytes may come that somebody reads.
+    pub(crate) fn wants_credit(&self) -> bool {
+        self.discards == Discards::No && self.end.is_none()
+    }
+
+    /// Returns how many bytes were read.
+    pub(crate) const fn read_bytes(&self) -> u64 {
+        self.base
+    }
+
+    /// Returns how many bytes are kept.
+    pub(crate) fn held(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn readable(&self) -> usize {
+        let first = self.arrived.first().filter(|it| it.start == self.base);
+        first.map_or(0, |it| usize::try_from(it.end - it.start).unwrap_or(usize::MAX))
+    }
+
+    fn check_end(&self, highest: u64, end: Option<u64>, limit: u64) -> Result<(), Violation> {
+        let known = self.end;
+        if highest > limit {
+            Err(Violation::BeyondCredit)
+        } else if end.is_some() && known.is_some() && end != known {
+            Err(Violation::TwoEnds)
+        } else if known.is_some_and(|it| highest > it) || end.is_some_and(|it| it < self.highest) {
+            Err(Violation::BeyondEnd)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn learn_end(&mut self, highest: u64, end: Option<u64>) {
+        self.highest = self.highest.max(highest);
+        self.end = self.end.or(end);
+        if self.end.is_some() && self.discards == Discards::Stopped {
+            self.discards = Discards::Done;
+        }
+    }
+
+    fn store(&mut self, offset: u64, end: u64, bytes: &[u8]) -> Result<(), PacketError> {
+        let start = offset.max(self.base);
+        let missing: Vec<_> = self.arrived.missing(start..end.max(start)).collect();
+        let index = |from: u64, at: u64| usize::try_from(at - from).unwrap_or(usize::MAX);
+        let around = start.saturating_sub(1)..end.saturating_add(1);
+        let is_apart = self.arrived.missing(around.clone()).next() == Some(around);
+        // The next bytes to be read are always taken, so that the stream goes on.
+        if is_apart && start > self.base && self.arrived.len() >= PIECES_MAX {
+            return Err(PacketError::TooManyGaps);
+        }
+        for range in missing {
+            let Some(new) = bytes.get(index(offset, range.start)..index(offset, range.end)) else {
+                continue;
+            };
+            let (from, to) = (index(self.base, range.start), index(self.base, range.end));
+            if self.bytes.len() < from {
+                self.bytes.resize(from, 0);
+            }
+            if self.bytes.len() == from {
+                self.bytes.extend(new);
+            } else {
+                debug_assert!(to <= self.bytes.len(), "a gap ends before what has arrived");
+                let len = self.bytes.len();
+                let slots = self.bytes.range_mut(from..to.min(len));
+                slots.zip(new).for_each(|(slot, byte)| *slot = *byte);
+            }
+            self.arrived.insert(range);
+        }
+        Ok(())
+    }
+
+    fn discard(&mut self, why: Discards) {
+        (self.bytes, self.arrived) = (VecDeque::new(), Ranges::default());
+        self.discards = why;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,348 @@
+//! Packets in flight: which are acknowledged, which are lost, and when the flow probes (RFC 9002, sections 5 and 6).
+//!
+//! A lost packet is not repeated. Its frames are handed back, and go again in a packet of another number.
+
+use core::ops::Range;
+use std::collections::BTreeMap;
+
+use rove_congestion::{Ack, Controller, Loss};
+use rove_units::{Bytes, Duration, Instant};
+
+use crate::error::Violation;
+use crate::flight::{Flight, Permit};
+use crate::frame::AckFrame;
+use crate::id::{PacketNum, StreamId};
+use crate::rtt::Rtt;
+
+/// How many later packets must be acknowledged until one counts as lost. Source: RFC 9002, section 6.1.1.
+const REORDERED_MAX: u64 = 3;
+
+/// How many probe timeouts the lost packets must span for persistent congestion. Source: RFC 9002, section 7.6.1.
+const PERSISTENT_TIMEOUTS: u32 = 3;
+
+/// Probe timeouts without an answer, after which the flow is silent. Source: the wire contract, docs/wire.md.
+const SILENT_AFTER: u32 = 3;
+
+/// The first and the longest pause between the probes of a silent flow. Source: the wire contract, docs/wire.md.
+const SILENT_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(15)];
+
+/// Most packets remembered as sent. Chosen: a window of 8 MiB in packets of half the usual size.
+const SENT_PACKETS_MAX: usize = 16_384;
+
+/// Most bytes of packets remembered as sent. Chosen: two streams of the greatest credit.
+const SENT_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// A part of a sent packet, for when its fate is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Carried {
+    /// An acknowledgment up to this number.
+    Ack { largest: u64 },
+    /// Bytes of a stream, and whether it ends with them.
+    Data { id: StreamId, range: Range<u64>, is_end: bool },
+    /// The credit of a stream.
+    Credit(StreamId),
+    /// The reset of a stream.
+    Reset(StreamId),
+    /// The request to reset a stream.
+    Stop(StreamId),
+    /// The refusal of a stream that is in no table.
+    Refusal(StreamId),
+}
+
+/// The fates of packets that became known together.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fates {
+    pub(crate) acked: Vec<Carried>,
+    pub(crate) lost: Vec<Carried>,
+}
+
+/// A packet that asked for an acknowledgment.
+#[derive(Debug)]
+struct Sent {
+    at: Instant,
+    size: u64,
+    carried: Vec<Carried>,
+}
+
+/// The packets in flight, and the flow's timers.
+#[derive(Debug)]
+pub(crate) struct Recovery {
+    flight: Flight,
+    rtt: Rtt,
+    next: Option<PacketNum>,
+    sent: BTreeMap<u64, Sent>,
+    largest_acked: Option<u64>,
+    /// When the oldest packet that others have overtaken counts as lost.
+    lost_at: Option<Instant>,
+    /// When the wait for an answer began.
+    asked_at: Instant,
+    /// Probe timeouts without an answer.
+    timeouts: u32,
+    /// Probes that are to be sent, whatever the window.
+    probes: u8,
+    /// When a packet was last sent that asks for an acknowledgment.
+    sent_at: Instant,
+    /// Whether the controller's heartbeat is due.
+    owes_heartbeat: bool,
+}
+
+impl Recovery {
+    pub(crate) fn new(controller: Box<dyn Controller>, packet: usize, now: Instant) -> Self {
+        Self {
+            flight: Flight::new(controller, packet, now),
+            rtt: Rtt::default(),
+            next: Some(PacketNum::default()),
+            sent: BTreeMap::new(),
+            largest_acked: None,
+            lost_at: None,
+            asked_at: now,
+            timeouts: 0,
+            probes: 0,
+            sent_at: now,
+            owes_heartbeat: false,
+        }
+    }
+
+    pub(crate) const fn rtt(&self) -> &Rtt {
+        &self.rtt
+    }
+
+    /// Returns the bytes in flight.
+    pub(crate) const fn in_flight(&self) -> u64 {
+        self.flight.in_flight()
+    }
+
+    pub(crate) fn handle_packet_size(&mut self, packet: usize) {
+        self.flight.handle_packet_size(packet);
+    }
+
+    /// Returns whether nothing was answered for so long that only probes are sent.
+    pub(crate) const fn is_silent(&self) -> bool {
+        self.timeouts >= SILENT_AFTER
+    }
+
+    /// Returns whether a packet may carry frames that ask for an acknowledgment.
+    pub(crate) fn permit(&self, now: Instant) -> Permit {
+        if self.owes_probe() {
+            return Permit::Now;
+        }
+        let is_full =
+            self.sent.len() >= SENT_PACKETS_MAX || self.flight.in_flight() >= SENT_BYTES_MAX;
+        if is_full || self.is_silent() {
+            return Permit::Full;
+        }
+        self.flight.permit(now, self.rtt.sampled())
+    }
+
+    /// Returns whether a probe is due, so that a packet must go even without other frames.
+    pub(crate) const fn owes_probe(&self) -> bool {
+        self.probes > 0 || self.owes_heartbeat
+    }
+
+    /// Notes whether the flow had nothing to send although a packet was permitted.
+    pub(crate) const fn note_app_limited(&mut self, is_app_limited: bool) {
+        self.flight.note_app_limited(is_app_limited);
+    }
+
+    /// Returns the number of the next packet. `None` if no numbers are left.
+    pub(crate) const fn next_number(&self) -> Option<PacketNum> {
+        self.next
+    }
+
+    /// Records a packet with the next number. `asks`: whether it asks for an acknowledgment.
+    pub(crate) fn handle_sent(
+        &mut self,
+        now: Instant,
+        size: usize,
+        asks: bool,
+        carried: Vec<Carried>,
+    ) {
+        let Some(number) = self.next else { return };
+        self.next = number.next();
+        if asks {
+            let size = Bytes::from(size).get();
+            self.sent_at = now;
+            if !core::mem::take(&mut self.owes_heartbeat) {
+                self.probes = self.probes.saturating_sub(1);
+                self.asked_at = now;
+            }
+            self.flight.handle_sent(now, size, self.rtt.sampled());
+            self.sent.insert(number.get(), Sent { at: now, size, carried });
+        }
+        debug_assert!(self.sent.len() <= SENT_PACKETS_MAX + usize::from(u8::MAX));
+    }
+
+    /// Handles an acknowledgment. `peer_now` is when it was sent, by the peer's clock.
+    pub(crate) fn handle_ack(
+        &mut self,
+        now: Instant,
+        ack: &AckFrame,
+        peer_now: Instant,
+    ) -> Result<Fates, Violation> {
+        if self.next.is_some_and(|next| ack.largest >= next.get()) {
+            return Err(Violation::AckOfUnsent);
+        }
+        let delay = Duration::from_micros(ack.delay_micros);
+        if let Some(newest) = self.sent.get(&ack.largest) {
+            self.rtt.handle_sample(now.saturating_since(newest.at), delay);
+        }
+        let arrivals = arrivals(ack, peer_now);
+        let mut fates = Fates::default();
+        let mut span: Option<[Instant; 2]> = None;
+        for (low, high) in ack.numbers().unwrap_or_default() {
+            let numbers: Vec<u64> =
+                self.sent.range(low..=high).map(|(number, _)| *number).collect();
+            for number in numbers {
+                let Some(sent) = self.sent.remove(&number) else { continue };
+                span = Some(span.map_or([sent.at; 2], |[a, b]| [a.min(sent.at), b.max(sent.at)]));
+                self.count_acked(now, &sent, arrivals.of(number), arrivals.held(number, delay));
+                fates.acked.extend(sent.carried);
+            }
+        }
+        if span.is_some() {
+            self.largest_acked = self.largest_acked.max(Some(ack.largest));
+            (self.timeouts, self.probes, self.asked_at) = (0, 0, now);
+            self.detect_losses(now, span, &mut fates);
+            self.flight.handle_acks_end(now);
+        }
+        Ok(fates)
+    }
+
+    /// Called for each authentic datagram of the peer. It wakes a silent flow, which begins again. Everything that was in
+    /// flight counts as lost.
+    pub(crate) fn handle_heard(&mut self, now: Instant) -> Fates {
+        let mut fates = Fates::default();
+        if self.is_silent() {
+            let sent = core::mem::take(&mut self.sent);
+            fates.lost = sent.into_values().flat_map(|it| it.carried).collect();
+            (self.timeouts, self.probes, self.lost_at) = (0, 0, None);
+            self.rtt = Rtt::default();
+            self.flight.restart(now);
+            tracing::debug!("streams go on after a silence");
+        }
+        fates
+    }
+
+    /// Handles the timers that are due.
+    pub(crate) fn handle_timeout(&mut self, now: Instant) -> Fates {
+        let mut fates = Fates::default();
+        self.flight.handle_timeout(now);
+        if self.lost_at.is_some_and(|at| at <= now) {
+            self.detect_losses(now, None, &mut fates);
+        } else if self.probe_at().is_some_and(|at| at <= now) {
+            self.timeouts = self.timeouts.saturating_add(1);
+            self.probes = if self.is_silent() { 1 } else { 2 };
+            self.asked_at = now;
+            fates.lost = self.oldest();
+            tracing::debug!(timeouts = self.timeouts, "no answer to streams");
+        } else if self.heartbeat_at().is_some_and(|at| at <= now) {
+            self.owes_heartbeat = true;
+        }
+        fates
+    }
+
+    /// Returns when [`Recovery::handle_timeout`] is due.
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        let times =
+            [self.lost_at, self.probe_at(), self.heartbeat_at(), self.flight.poll_timeout()];
+        times.into_iter().flatten().min()
+    }
+
+    /// Returns what the probes that are due carry again: the oldest that may not have arrived.
+    fn oldest(&self) -> Vec<Carried> {
+        let oldest = self.sent.values().take(self.probes.into());
+        oldest.flat_map(|it| it.carried.iter().cloned()).collect()
+    }
+
+    fn probe_at(&self) -> Option<Instant> {
+        let [first, longest] = SILENT_PAUSES;
+        let base = if self.is_silent() { first } else { self.rtt.probe_timeout() };
+        let doublings = if self.is_silent() { self.timeouts - SILENT_AFTER } else { self.timeouts };
+        let pause = base.saturating_mul(1 << doublings.min(16)).min(longest);
+        let is_asked = !self.sent.is_empty() && self.lost_at.is_none();
+        is_asked.then(|| self.asked_at + pause)
+    }
+
+    fn heartbeat_at(&self) -> Option<Instant> {
+        let is_due = !self.is_silent() && !self.owes_heartbeat;
+        let pause = self.flight.heartbeat().filter(|_| is_due)?;
+        Some(self.sent_at + pause)
+    }
+
+    fn count_acked(&mut self, now: Instant, sent: &Sent, received: Instant, held: Duration) {
+        let ack = Ack {
+            sent: sent.at,
+            received,
+            size: Bytes::new(sent.size),
+            rtt: now.saturating_since(sent.at).saturating_sub(held),
+            in_flight: Bytes::ZERO,
+            is_app_limited: false,
+        };
+        self.flight.handle_ack(now, ack);
+    }
+
+    /// Removes the packets that count as lost. `acked` spans the send times of those acknowledged just now.
+    fn detect_losses(&mut self, now: Instant, acked: Option<[Instant; 2]>, fates: &mut Fates) {
+        self.lost_at = None;
+        let Some(largest) = self.largest_acked else { return };
+        let delay = self.rtt.loss_delay();
+        let mut lost: Option<[Instant; 2]> = None;
+        let mut size = 0;
+        while let Some(entry) = self.sent.first_entry().filter(|entry| *entry.key() < largest) {
+            let at = entry.get().at;
+            if largest - entry.key() < REORDERED_MAX && at + delay > now {
+                self.lost_at = Some(at + delay);
+                break;
+            }
+            let sent = entry.remove();
+            lost = Some([lost.map_or(at, |[first, _]| first), at]);
+            size += sent.size;
+            fates.lost.extend(sent.carried);
+        }
+        let Some([first, last]) = lost else { return };
+        let long = self.rtt.probe_timeout() * PERSISTENT_TIMEOUTS;
+        let is_apart = acked.is_none_or(|[from, to]| to < first || last < from);
+        let is_persistent = is_apart && last.saturating_since(first) > long;
+        let loss =
+            Loss { sent: last, size: Bytes::new(size), in_flight: Bytes::ZERO, is_persistent };
+        self.flight.handle_loss(now, loss);
+    }
+}
+
+/// When acknowledged packets arrived, by the peer's clock.
+#[derive(Debug)]
+struct ArrivalTimes {
+    newest: Instant,
+    oldest: Instant,
+    by_number: BTreeMap<u64, Instant>,
+}
+
+impl ArrivalTimes {
+    /// Returns when a packet arrived; packets whose time is not told arrived with the oldest told one.
+    fn of(&self, number: u64) -> Instant {
+        self.by_number.get(&number).copied().unwrap_or(self.oldest)
+    }
+
+    /// Returns for how long the packet's acknowledgment was kept back, if that of the newest was for `delay`.
+    fn held(&self, number: u64, delay: Duration) -> Duration {
+        delay + self.newest.saturating_since(self.of(number))
+    }
+}
+
+fn arrivals(ack: &AckFrame, peer_now: Instant) -> ArrivalTimes {
+    let newest = peer_now - Duration::from_micros(ack.delay_micros);
+    let numbers = ack.numbers().unwrap_or_default();
+    let mut numbers = numbers.into_iter().flat_map(|(low, high)| (low..=high).rev());
+    let mut oldest = newest;
+    let mut by_number: BTreeMap<u64, Instant> =
+        numbers.next().map(|it| (it, newest)).into_iter().collect();
+    for (number, difference) in numbers.zip(&ack.differences_micros) {
+        let span = Duration::from_micros(difference.unsigned_abs());
+        oldest = if *difference < 0 { oldest + span } else { oldest - span };
+        by_number.insert(number, oldest);
+    }
+    ArrivalTimes { newest, oldest, by_number }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! Losses, probes and silence, with a controller that only has a window.
+
+use rove_congestion::new_reno::NewReno;
+
+use super::*;
+
+const ID: StreamId = StreamId::new(2);
+
+fn at(millis: u64) -> Instant {
+    Instant::from_millis(millis)
+}
+
+fn recovery() -> Recovery {
+    Recovery::new(Box::new(NewReno::new(Bytes::new(1_000))), 1_000, at(0))
+}
+
+/// Sends a packet that carries one byte of the stream, at the offset of its number.
+fn send(recovery: &mut Recovery, millis: u64) -> u64 {
+    let number = recovery.next_number().unwrap().get();
+    let carried = Carried::Data { id: ID, range: number..number + 1, is_end: false };
+    recovery.handle_sent(at(millis), 1_000, true, vec![carried]);
+    number
+}
+
+fn ack(recovery: &mut Recovery, millis: u64, low: u64, high: u64) -> Fates {
+    let frame =
+        AckFrame { largest: high, ranges: vec![(0, high - low + 1)], ..AckFrame::default() };
+    recovery.handle_ack(at(millis), &frame, at(millis)).unwrap()
+}
+
+fn numbers(carried: &[Carried]) -> Vec<u64> {
+    carried
+        .iter()
+        .map(|it| match it {
+            Carried::Data { range, .. } => range.start,
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+#[test]
+fn a_packet_is_lost_after_three_later_ones_or_nine_eighths_of_a_round_trip() {
+    let mut recovery = recovery();
+    (0..6).for_each(|it| assert_eq!(send(&mut recovery, it), it));
+    let fates = ack(&mut recovery, 100, 4, 4);
+    assert_eq!((numbers(&fates.acked), numbers(&fates.lost)), (vec![4], vec![0, 1]));
+    // The others wait for nine eighths of 96 ms.
+    assert_eq!(recovery.poll_timeout(), Some(at(110)));
+    assert_eq!(numbers(&recovery.handle_timeout(at(110)).lost), [2]);
+    assert_eq!(numbers(&recovery.handle_timeout(at(111)).lost), [3]);
+    assert_eq!(recovery.in_flight(), 1_000);
+    let again = ack(&mut recovery, 112, 0, 5);
+    assert_eq!((numbers(&again.acked), again.lost), (vec![5], vec![]), "a fate is told once");
+}
+
+#[test]
+fn an_acknowledgment_of_what_was_never_sent_is_a_fault() {
+    let mut recovery = recovery();
+    send(&mut recovery, 0);
+    let frame = AckFrame { largest: 1, ranges: vec![(0, 1)], ..AckFrame::default() };
+    assert_eq!(recovery.handle_ack(at(1), &frame, at(1)), Err(Violation::AckOfUnsent));
+}
+
+#[test]
+fn probes_repeat_the_oldest_packets_then_become_rare_and_the_first_sound_begins_again() {
+    let mut recovery = recovery();
+    (0..3).for_each(|it| assert_eq!(send(&mut recovery, 0), it));
+    let mut probes = Vec::new();
+    while probes.len() < 9 {
+        let due = recovery.poll_timeout().unwrap();
+        assert_eq!(numbers(&recovery.handle_timeout(due).lost)[0], 0, "the oldest");
+        assert!(recovery.owes_probe() && recovery.permit(due) == Permit::Now);
+        while recovery.owes_probe() {
+            send(&mut recovery, due.as_millis());
+        }
+        probes.push(due.as_millis());
+    }
+    let pauses: Vec<u64> = probes.windows(2).map(|it| it[1] - it[0]).collect();
+    assert_eq!(pauses[2..], [1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
+    assert!(recovery.is_silent() && recovery.permit(at(999_999)) == Permit::Full);
+    let fates = recovery.handle_heard(at(1_000_000));
+    assert_eq!(numbers(&fates.lost)[..3], [0, 1, 2]);
+    assert_eq!((recovery.in_flight(), recovery.permit(at(1_000_000))), (0, Permit::Now));
+    assert_eq!(recovery.poll_timeout(), None, "nothing is in flight");
+    assert_eq!(recovery.handle_heard(at(1_000_001)), Fates::default());
+}
+
+#[test]
+fn what_is_remembered_as_sent_is_bounded() {
+    let mut recovery = recovery();
+    let huge = usize::try_from(SENT_BYTES_MAX).unwrap();
+    recovery.handle_sent(at(0), huge - 1, true, Vec::new());
+    assert_eq!(recovery.in_flight(), SENT_BYTES_MAX - 1);
+    let mut many = self::recovery();
+    (0..SENT_PACKETS_MAX).for_each(|_| many.handle_sent(at(0), 0, true, Vec::new()));
+    assert_eq!(many.permit(at(1_000)), Permit::Full);
+    assert_eq!(ack(&mut many, 1_000, 0, 0).acked, []);
+    assert_eq!(many.permit(at(1_000)), Permit::Now);
+}
+
+#[test]
+fn arrival_times_are_read_from_the_differences() {
+    let differences_micros = vec![1_000, -500, 2_000];
+    let frame = AckFrame {
+        largest: 9,
+        delay_micros: 100,
+        ranges: vec![(0, 2), (3, 3)],
+        differences_micros,
+    };
+    let times = arrivals(&frame, at(10));
+    let micros: Vec<u64> =
+        [9, 8, 4, 3, 2].iter().map(|it| times.of(*it).as_nanos() / 1_000).collect();
+    assert_eq!(micros, [9_900, 8_900, 9_400, 7_400, 7_400]);
+    assert_eq!(times.held(8, Duration::from_micros(100)), Duration::from_micros(1_100));
+}

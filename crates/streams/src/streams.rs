@@ -1,0 +1,325 @@
+//! All streams of an end: the table, the memory that they share, and whose turn it is.
+
+use std::collections::BTreeSet;
+
+use rove_units::{Duration, Instant};
+
+use crate::credit::{FIRST_CREDIT, Pool, share};
+use crate::error::{PacketError, STOPPED, StreamError, Violation};
+use crate::event::{Event, Events};
+use crate::frame::{Frame, data_overhead};
+use crate::id::{Side, StreamId};
+use crate::receive_half::Read;
+use crate::recovery::Carried;
+use crate::scheduler::Scheduler;
+use crate::stream::Stream;
+use crate::table::Table;
+use crate::writer::Writer;
+
+/// Least bytes of a stream that are worth a frame in a packet that has other frames. Chosen: a frame adds up to ten.
+const DATA_MIN: usize = 32;
+
+/// The streams of an end.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    side: Side,
+    pub(crate) table: Table,
+    scheduler: Scheduler,
+    /// Streams with frames to send other than data.
+    control: BTreeSet<StreamId>,
+    /// Streams whose owner waits for room.
+    waiting: BTreeSet<StreamId>,
+    receive_pool: Pool,
+    send_pool: Pool,
+}
+
+impl Streams {
+    pub(crate) fn new(side: Side, now: Instant) -> Self {
+        Self {
+            side,
+            table: Table::new(side, now),
+            scheduler: Scheduler::default(),
+            control: BTreeSet::new(),
+            waiting: BTreeSet::new(),
+            receive_pool: Pool::new(),
+            send_pool: Pool::new(),
+        }
+    }
+
+    /// Forgets all streams.
+    pub(crate) fn clear(&mut self, now: Instant) {
+        *self = Self::new(self.side, now);
+    }
+
+    /// Returns whether there is anything to send.
+    pub(crate) fn has_work(&self) -> bool {
+        !self.scheduler.is_empty() || !self.control.is_empty() || self.table.owes_refusal()
+    }
+
+    /// Returns how many bytes are kept.
+    pub(crate) fn held(&self) -> u64 {
+        self.table.iter().map(|it| it.send.held() + it.receive.held()).sum()
+    }
+
+    pub(crate) fn write(&mut self, id: StreamId, bytes: &[u8]) -> Result<usize, StreamError> {
+        let room = self.room(id)?;
+        let len = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
+        let (taken, rest) = bytes.split_at_checked(len).unwrap_or((bytes, &[]));
+        self.change_sending(id, |stream| stream.send.write(taken));
+        if !rest.is_empty() {
+            self.waiting.insert(id);
+        }
+        Ok(taken.len())
+    }
+
+    pub(crate) fn read(
+        &mut self,
+        now: Instant,
+        id: StreamId,
+        buffer: &mut [u8],
+        srtt: Duration,
+    ) -> Result<Read, StreamError> {
+        let stream = self.table.stream_mut(id).ok_or(StreamError::Unknown)?;
+        let read = stream.receive.read(buffer)?;
+        let bytes = stream.receive.read_bytes();
+        if stream.receive.wants_credit()
+            && stream.credit.handle_read(now, bytes, srtt, &mut self.receive_pool)
+        {
+            stream.owes_credit = true;
+            self.control.insert(id);
+        }
+        Ok(read)
+    }
+
+    pub(crate) fn finish(&mut self, id: StreamId) -> Result<(), StreamError> {
+        self.check_ends(id)?;
+        self.change_sending(id, |stream| stream.send.finish());
+        Ok(())
+    }
+
+    pub(crate) fn reset(&mut self, id: StreamId, code: u64) -> Result<(), StreamError> {
+        self.check_ends(id)?;
+        self.change_sending(id, |stream| stream.send.reset(code));
+        Ok(())
+    }
+
+    pub(crate) fn stop(&mut self, id: StreamId, code: u64) -> Result<(), StreamError> {
+        self.check_ends(id)?;
+        let stream = self.table.stream_mut(id).ok_or(StreamError::Unknown)?;
+        if stream.receive.stop() {
+            (stream.stop_due, stream.stop_code) = (Some(code), code);
+            self.control.insert(id);
+        }
+        stream.credit.release(&mut self.receive_pool);
+        Ok(())
+    }
+
+    /// Handles a frame of a stream. A frame of a stream that is over, or was refused, has no effect.
+    pub(crate) fn handle_frame(
+        &mut self,
+        id: StreamId,
+        frame: &Frame<'_>,
+        events: &mut Events,
+    ) -> Result<(), PacketError> {
+        let ends = match frame {
+            Frame::Data { is_end, .. } => *is_end,
+            Frame::Reset { .. } | Frame::Stop { .. } => true,
+            _ => false,
+        };
+        if ends && id == StreamId::CONTROL {
+            return Err(Violation::ControlEnded.into());
+        }
+        let Some(stream) = self.table.stream_mut(id) else { return Ok(()) };
+        let limit = stream.credit.limit();
+        match *frame {
+            Frame::Data { offset, is_end, bytes, .. } => {
+                stream.receive.handle_data(offset, bytes, is_end, limit)?;
+            }
+            Frame::Reset { code, end, .. } => stream.receive.handle_reset(code, end, limit)?,
+            Frame::Credit { limit, .. } => {
+                self.change_sending(id, |stream| stream.send.handle_credit(limit));
+                return Ok(());
+            }
+            Frame::Stop { code, .. } => {
+                self.handle_stop(id, code, events);
+                return Ok(());
+            }
+            Frame::Ping | Frame::Ack(_) | Frame::Close { .. } => {}
+        }
+        if stream.receive.is_readable() {
+            events.push(Event::Readable(id));
+        }
+        Ok(())
+    }
+
+    /// Handles that a part of a packet has arrived; returns the stream that it concerns.
+    pub(crate) fn handle_acked(
+        &mut self,
+        carried: &Carried,
+        events: &mut Events,
+    ) -> Option<StreamId> {
+        match carried {
+            Carried::Data { id, range, is_end } => {
+                self.change_sending(*id, |stream| stream.send.handle_acked(range.clone(), *is_end));
+                if self.table.stream(*id).is_some_and(|it| it.send.is_finished()) {
+                    events.push(Event::Finished(*id));
+                }
+                Some(*id)
+            }
+            Carried::Reset(id) => {
+                self.table.stream_mut(*id)?.send.handle_reset_acked();
+                Some(*id)
+            }
+            Carried::Refusal(id) => {
+                self.table.handle_refusal(*id, true);
+                None
+            }
+            Carried::Ack { .. } | Carried::Credit(_) | Carried::Stop(_) => None,
+        }
+    }
+
+    /// Handles that a part of a packet may be lost.
+    pub(crate) fn handle_lost(&mut self, carried: &Carried) {
+        match carried {
+            Carried::Data { id, range, is_end } => {
+                self.change_sending(*id, |stream| stream.send.handle_lost(range.clone(), *is_end));
+            }
+            Carried::Credit(id) => self.owe(*id, |it| it.owes_credit = it.receive.wants_credit()),
+            Carried::Reset(id) => self.owe(*id, |it| it.send.handle_reset_lost()),
+            Carried::Stop(id) => {
+                self.owe(*id, |it| {
+                    it.stop_due = Some(it.stop_code).filter(|_| !it.receive.is_done())
+                });
+            }
+            Carried::Refusal(id) => self.table.handle_refusal(*id, false),
+            Carried::Ack { .. } => {}
+        }
+    }
+
+    /// Tells the owners of streams that wait for room if there is any.
+    pub(crate) fn wake_writers(&mut self, events: &mut Events) {
+        for id in core::mem::take(&mut self.waiting) {
+            match self.room(id) {
+                Ok(0) => drop(self.waiting.insert(id)),
+                Ok(_) => events.push(Event::Writable(id)),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Appends the frames of one stream other than data; returns whether there was one.
+    pub(crate) fn fill_control(&mut self, writer: &mut Writer) -> bool {
+        let Some(id) = self.control.pop_first() else { return false };
+        let Some(stream) = self.table.stream_mut(id) else { return true };
+        if core::mem::take(&mut stream.owes_credit) {
+            let limit = stream.credit.limit();
+            writer.push(&Frame::Credit { id, limit }, Some(Carried::Credit(id)));
+        }
+        if let Some((code, end)) = stream.send.reset_due() {
+            stream.send.handle_reset_sent();
+            writer.push(&Frame::Reset { id, code, end }, Some(Carried::Reset(id)));
+        }
+        if let Some(code) = stream.stop_due.take() {
+            writer.push(&Frame::Stop { id, code }, Some(Carried::Stop(id)));
+        }
+        true
+    }
+
+    /// Fills a packet with bytes of the streams whose turn it is.
+    pub(crate) fn fill_data(&mut self, now: Instant, writer: &mut Writer) {
+        loop {
+            let table = &self.table;
+            let is_interactive =
+                |id| table.stream(id).is_some_and(|it| it.meter.is_interactive(now));
+            let Some(id) = self.scheduler.next(is_interactive) else { return };
+            let is_interactive = is_interactive(id);
+            let overhead = data_overhead(id, u64::MAX, writer.room());
+            let Some(room) = writer.room().checked_sub(overhead) else { return };
+            let Some(stream) = self.table.stream_mut(id).filter(|_| room >= DATA_MIN) else {
+                return;
+            };
+            if let Some(chunk) = stream.send.take(room) {
+                let (range, is_end) = (chunk.range, chunk.is_end);
+                let bytes = stream.send.copy(&range);
+                let len = bytes.len() as u64;
+                stream.meter.count(now, len);
+                let frame = Frame::Data { id, offset: range.start, is_end, bytes: &bytes };
+                writer.push(&frame, Some(Carried::Data { id, range, is_end }));
+                self.scheduler.handle_sent(id, len, is_interactive);
+            }
+            if !stream.send.has_work() {
+                self.scheduler.remove(id);
+            }
+        }
+    }
+
+    /// Removes a stream if it is over; returns whether it did.
+    pub(crate) fn retire(&mut self, id: StreamId) -> bool {
+        let is_done = self.table.stream(id).is_some_and(Stream::is_done);
+        let Some(mut stream) = (if is_done { self.table.remove(id) } else { None }) else {
+            return false;
+        };
+        stream.credit.release(&mut self.receive_pool);
+        self.send_pool.exchange(share(stream.send.held()), 0);
+        self.scheduler.remove(id);
+        self.control.remove(&id);
+        self.waiting.remove(&id);
+        true
+    }
+
+    fn handle_stop(&mut self, id: StreamId, code: u64, events: &mut Events) {
+        let Some(stream) = self.table.stream_mut(id).filter(|it| !it.send.is_done()) else {
+            return;
+        };
+        if stream.stopped.is_none() {
+            stream.stopped = Some(code);
+            events.push(Event::Stopped(id));
+            self.change_sending(id, |stream| stream.send.reset(STOPPED));
+        }
+    }
+
+    /// Returns how many bytes may be written to a stream.
+    fn room(&self, id: StreamId) -> Result<u64, StreamError> {
+        let stream = self.table.stream(id).ok_or(StreamError::Unknown)?;
+        if let Some(code) = stream.stopped {
+            return Err(StreamError::Stopped(code));
+        }
+        if !stream.send.is_open() {
+            return Err(StreamError::Unknown);
+        }
+        let held = stream.send.held();
+        let first = FIRST_CREDIT.saturating_sub(held);
+        let room = stream.send.room();
+        Ok(room.min(first + self.send_pool.offer(share(held), room)))
+    }
+
+    /// Changes what a stream sends, and notes what follows for the shared memory and the turns.
+    fn change_sending(&mut self, id: StreamId, change: impl FnOnce(&mut Stream)) {
+        let Some(stream) = self.table.stream_mut(id) else { return };
+        let before = share(stream.send.held());
+        change(stream);
+        self.send_pool.exchange(before, share(stream.send.held()));
+        if stream.send.has_work() {
+            self.scheduler.add(id);
+        } else {
+            self.scheduler.remove(id);
+        }
+        if stream.owes_control() {
+            self.control.insert(id);
+        }
+    }
+
+    fn owe(&mut self, id: StreamId, change: impl FnOnce(&mut Stream)) {
+        let Some(stream) = self.table.stream_mut(id) else { return };
+        change(stream);
+        if stream.owes_control() {
+            self.control.insert(id);
+        }
+    }
+
+    /// The control stream never ends.
+    fn check_ends(&self, id: StreamId) -> Result<(), StreamError> {
+        let is_there = id != StreamId::CONTROL && self.table.stream(id).is_some();
+        if is_there { Ok(()) } else { Err(StreamError::Unknown) }
+    }
+}

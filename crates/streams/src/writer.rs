@@ -1,0 +1,47 @@
+//! A packet that is being filled with frames.
+
+use rove_units::Instant;
+
+use crate::frame::Frame;
+use crate::packet::send_time;
+use crate::recovery::Carried;
+
+/// The bytes of a packet, and what must be known of them when it is acknowledged or lost.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    payload: Vec<u8>,
+    max: usize,
+    carried: Vec<Carried>,
+    asks: bool,
+}
+
+impl Writer {
+    /// Begins a payload of at most `max` bytes.
+    pub(crate) fn new(now: Instant, max: usize) -> Self {
+        let mut payload = Vec::with_capacity(max);
+        payload.extend(send_time(now));
+        Self { payload, max, carried: Vec::new(), asks: false }
+    }
+
+    /// Returns how many bytes fit.
+    pub(crate) fn room(&self) -> usize {
+        self.max.saturating_sub(self.payload.len())
+    }
+
+    /// Appends a frame. The caller has asked for the room.
+    pub(crate) fn push(&mut self, frame: &Frame<'_>, carried: Option<Carried>) {
+        frame.encode(&mut self.payload);
+        debug_assert!(self.payload.len() <= self.max, "the frames fit the packet");
+        self.asks |= frame.asks_for_ack();
+        self.carried.extend(carried);
+    }
+
+    /// Returns whether a frame asks for an acknowledgment.
+    pub(crate) const fn asks(&self) -> bool {
+        self.asks
+    }
+
+    pub(crate) fn finish(self) -> (Vec<u8>, Vec<Carried>) {
+        (self.payload, self.carried)
+    }
+}

@@ -1,0 +1,5 @@
+//! Both ends of the layer over a link in virtual time. A failing test prints its seed.
+
+mod host;
+mod hostile;
+mod whole;
