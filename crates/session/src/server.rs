@@ -15,7 +15,7 @@ use core::net::{IpAddr, SocketAddr};
 use core::ops::Range;
 use std::collections::VecDeque;
 
-use rove_ssp::{Ecn, Event, Key, ReceiveError, Transmit};
+use rove_ssp::{Carriage, Ecn, Event, Key, ReceiveError, Transmit};
 use rove_terminal::{ExitStatus, InputNum, Outside, Terminal, Tty, UserTerminal};
 use rove_units::{Duration, Instant, Stream};
 
@@ -139,6 +139,11 @@ impl Server {
         });
         self.note_transport_events();
         result
+    }
+
+    /// Returns the way of packets of streams to the session's own client. `None` unless both ends have offered streams.
+    pub fn carriage(&mut self) -> Option<Carriage<'_>> {
+        self.publisher.transport.carriage()
     }
 
     /// Invites another client to join beside the present one with `key`, which must be new. `who` describes it to all

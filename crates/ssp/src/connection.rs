@@ -28,17 +28,10 @@ use crate::rtt::RttEstimator;
 use crate::rtt_min::RttMin;
 use crate::send_timing::{PathView, SendTiming};
 use crate::side_path::SIDE_PATH;
+use crate::timestamp_echo::TimestampEcho;
 use crate::window::Window;
 
 const _: () = assert!(DATAGRAM_OVERHEAD + FRAGMENT_HEADER_LEN < SIZE_MIN);
-
-/// How long after its arrival a timestamp is still echoed. Source: Mosh 1.4.0 as observed, docs/wire.md; Mosh paper
-/// (USENIX ATC 2012), section 2.2.
-const TIMESTAMP_HELD_MAX: Duration = Duration::from_secs(1);
-
-/// Milliseconds by which a timestamp is made older after its datagram met congestion: the peer then measures a longer
-/// round trip and slows down. Source: Mosh 1.4.0 as observed, docs/wire.md.
-const CONGESTION_PENALTY_MILLIS: u16 = 500;
 
 /// Most events kept until the driver polls them; the oldest are dropped. Chosen: a turn of the driver's loop makes a
 /// handful.
@@ -87,17 +80,9 @@ pub enum Event {
     PeerLost,
 }
 
-/// The peer's newest timestamp, to be echoed once, and when it arrived.
-#[derive(Clone, Copy, Debug)]
-struct HeldTimestamp {
-    bits: u16,
-    arrived_at: Instant,
-}
-
-/// The payload of an authentic datagram, and what its arrival shows about the client's address.
-#[derive(Debug)]
-pub(crate) struct Opened {
-    pub(crate) payload: Vec<u8>,
+/// What an authentic datagram shows a server of its client's address.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Arrival {
     /// Whether a server's client now sends from another address.
     pub(crate) is_peer_moved: bool,
     /// Whether a server's client sends from another address, or again after a silence.
@@ -108,11 +93,11 @@ pub(crate) struct Opened {
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) cipher: Cipher,
-    sends: Direction,
+    pub(crate) sends: Direction,
     pub(crate) next_seq: u64,
     /// The sequence numbers that have arrived.
     pub(crate) window: Window,
-    held: Option<HeldTimestamp>,
+    echo: TimestampEcho,
     rtt: RttEstimator,
     rtt_min: RttMin,
     peer: Option<SocketAddr>,
@@ -147,7 +132,7 @@ impl Connection {
             sends,
             next_seq: 0,
             window: Window::new(),
-            held: None,
+            echo: TimestampEcho::default(),
             rtt: RttEstimator::new(),
             rtt_min: RttMin::default(),
             peer,
@@ -175,7 +160,7 @@ impl Connection {
         bytes: &[u8],
         hears_by: Option<Instant>,
         config: &Config,
-    ) -> Result<Opened, ReceiveError> {
+    ) -> Result<(Vec<u8>, Arrival), ReceiveError> {
         let sealed = Sealed::parse(self.sends.opposite(), bytes)?;
         let seq = sealed.seq();
         // Numbers are in clear text, so a datagram that has arrived before is refused without decryption. Anybody can
@@ -194,21 +179,40 @@ impl Connection {
         if let Some(keep) = client.and_then(|client| client.hop.prune(now, &config.path)) {
             self.push_event(Event::ClosePorts { keep });
         }
-        let (mut is_peer_moved, mut is_peer_regained) = (false, false);
         let is_echo = datagram.timestamp_reply.is_some();
         if self.client.as_mut().is_some_and(|it| it.handle_source(now, source, is_echo)) {
             self.follow_candidates();
         }
+        let mut arrival = Arrival::default();
         if is_newest {
-            is_peer_moved = self.client.is_none() && self.peer != Some(source);
-            if is_peer_moved {
-                self.size.handle_moved(self.size.is_ipv6());
-            }
-            is_peer_regained = self.regains(now, source, hears_by, config);
             self.handle_newest(now, source, ecn, &datagram, config);
+            arrival = self.handle_heard(now, source, hears_by, config);
         }
         tracing::trace!(seq = seq.get(), bytes = bytes.len(), "datagram received");
-        Ok(Opened { payload: datagram.payload, is_peer_moved, is_peer_regained })
+        Ok((datagram.payload, arrival))
+    }
+
+    /// Notes an authentic packet of streams of so many bytes. The newest one shows the peer's address.
+    pub(crate) fn handle_packet(
+        &mut self,
+        now: Instant,
+        (source, bytes, is_newest): (SocketAddr, usize, bool),
+        hears_by: Option<Instant>,
+        config: &Config,
+    ) -> Arrival {
+        self.received.count(bytes);
+        if is_newest {
+            self.handle_heard(now, source, hears_by, config)
+        } else {
+            Arrival::default()
+        }
+    }
+
+    /// Addresses a sealed packet of streams to the peer. `None` while no peer is known.
+    pub(crate) fn address(&mut self, payload: Vec<u8>) -> Option<Transmit> {
+        let destination = self.peer?;
+        self.sent.count(payload.len());
+        Some(Transmit { destination, payload, tries_size: false })
     }
 
     /// Seals a payload for the peer. `None` while no peer is known. An answer to a heartbeat (`is_answer`) gets no
@@ -271,7 +275,7 @@ impl Connection {
             direction: self.sends,
             seq: SeqNum::new(self.next_seq),
             timestamp: Some(Timestamp16::from_millis(now.as_millis())),
-            timestamp_reply: self.take_reply(now),
+            timestamp_reply: self.echo.take(now),
             payload,
         };
         self.next_seq += 1;
@@ -418,10 +422,7 @@ impl Connection {
         config: &Config,
     ) {
         if let Some(timestamp) = datagram.timestamp {
-            let penalty =
-                if ecn == Ecn::CongestionExperienced { CONGESTION_PENALTY_MILLIS } else { 0 };
-            let bits = timestamp.get().wrapping_sub(penalty);
-            self.held = Some(HeldTimestamp { bits, arrived_at: now });
+            self.echo.hold(now, timestamp, ecn);
         }
         // The new address is chosen first, so that the round trip counts for it.
         let is_aside = source == SIDE_PATH || self.client().is_some_and(|it| it.side.is_used());
@@ -436,25 +437,26 @@ impl Connection {
                 self.handle_roundtrip(now - sample);
             }
         }
+    }
+
+    /// Notes that the peer has sent, and from where: a server sends there from now on.
+    fn handle_heard(
+        &mut self,
+        now: Instant,
+        source: SocketAddr,
+        hears_by: Option<Instant>,
+        config: &Config,
+    ) -> Arrival {
+        let is_peer_moved = self.client.is_none() && self.peer != Some(source);
+        let is_peer_regained = self.regains(now, source, hears_by, config);
         self.heard_at = Some(now);
-        if self.client.is_none() && self.peer != Some(source) {
+        if is_peer_moved {
+            self.size.handle_moved(self.size.is_ipv6());
             self.peer = Some(source);
             tracing::info!(%source, "client has moved");
             self.push_event(Event::PeerMoved(source));
         }
-    }
-
-    /// Returns the echo of the peer's newest timestamp, once for each timestamp. It is increased by the time that this
-    /// end held it: a delayed acknowledgment must not look like a slow path.
-    fn take_reply(&mut self, now: Instant) -> Option<Timestamp16> {
-        let held = self.held?;
-        let age = now.as_millis().saturating_sub(held.arrived_at.as_millis());
-        if Duration::from_millis(age) >= TIMESTAMP_HELD_MAX {
-            return None;
-        }
-        self.held = None;
-        let age = u16::try_from(age).expect("below TIMESTAMP_HELD_MAX");
-        Timestamp16::new(held.bits.wrapping_add(age))
+        Arrival { is_peer_moved, is_peer_regained }
     }
 
     fn after_send(&mut self, now: Instant, is_answer: bool, config: &Config) {

@@ -149,15 +149,10 @@ impl<'a> Sealed<'a> {
 
     /// Verifies the tag and, only if it fits, decodes the contents.
     pub(crate) fn open(self, cipher: &mut Cipher) -> Result<Datagram, ReceiveError> {
-        let Self { direction, seq, message, tag } = self;
-        // The buffer is on the stack: a sender without the key causes no allocation.
+        let Self { direction, seq, .. } = self;
         let mut buffer = [0; DATAGRAM_LEN_MAX];
-        let plain = &mut buffer[..message.len()];
-        plain.copy_from_slice(message);
-        if !cipher.open(direction, seq, plain, tag) {
-            return Err(ReceiveError::Forged);
-        }
-        let &mut [t0, t1, r0, r1, ref payload @ ..] = plain else {
+        let plain = self.decrypt(cipher, &mut buffer)?;
+        let &[t0, t1, r0, r1, ref payload @ ..] = plain else {
             return Err(ReceiveError::TimestampsTruncated { len: plain.len() });
         };
         Ok(Datagram {
@@ -167,6 +162,22 @@ impl<'a> Sealed<'a> {
             timestamp_reply: Timestamp16::new(u16::from_be_bytes([r0, r1])),
             payload: payload.to_vec(),
         })
+    }
+
+    /// Verifies the tag and returns the plain bytes. They are in the caller's buffer, which is on the stack: a sender
+    /// without the key causes no allocation.
+    pub(crate) fn decrypt<'b>(
+        &self,
+        cipher: &mut Cipher,
+        buffer: &'b mut [u8; DATAGRAM_LEN_MAX],
+    ) -> Result<&'b [u8], ReceiveError> {
+        let plain = &mut buffer[..self.message.len()];
+        plain.copy_from_slice(self.message);
+        if cipher.open(self.direction, self.seq, plain, self.tag) {
+            Ok(plain)
+        } else {
+            Err(ReceiveError::Forged)
+        }
     }
 }
 

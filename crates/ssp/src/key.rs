@@ -4,6 +4,8 @@ use core::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use hkdf::Hkdf;
+use sha2::Sha256;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::ocb::Ocb;
@@ -14,6 +16,9 @@ const TEXT_LEN: usize = 22;
 
 /// Bytes of a key.
 const KEY_LEN: usize = 16;
+
+/// Names the use of a derived key. Source: docs/wire.md.
+const STREAMS_INFO: &[u8] = b"rove streams 1";
 
 /// Size of the buffer that the base64 decoder demands before it has read the text, in bytes: three for every four
 /// characters begun.
@@ -89,6 +94,16 @@ impl Key {
         u64::from_be_bytes(*tag.first_chunk().expect("a tag has 16 bytes"))
     }
 
+    /// Derives the key that seals the packets of streams (RFC 5869, without a salt).
+    pub(crate) fn for_streams(&self) -> Self {
+        let mut key = Self(Box::new([0; KEY_LEN]));
+        let derived = wiping(|| {
+            Hkdf::<Sha256>::new(None, self.bytes()).expand(STREAMS_INFO, key.0.as_mut_slice())
+        });
+        derived.expect("a key is shorter than the most that can be derived");
+        key
+    }
+
     /// Returns the 22-character text form.
     pub fn to_text(&self) -> Zeroizing<String> {
         // Room from the start: a string that grew would leave an unwiped copy behind.
@@ -153,6 +168,14 @@ mod tests {
         let last = |c: char| Key::from_text(&format!("AAECAwQFBgcICQoLDA0OD{c}")).is_ok();
         let accepted: String = ('!'..='~').filter(|c| last(*c)).collect();
         assert_eq!(accepted, "AQgw");
+    }
+
+    /// The expected bytes were computed with Python's `hmac`.
+    #[test]
+    fn the_key_of_streams_is_derived_by_hkdf() {
+        let key = Key::from_bytes(*b"0123456789abcdef").for_streams();
+        let expected = 0x0f97_de07_3dc2_f231_de85_f902_fce0_da2c_u128;
+        assert_eq!(key.bytes(), &expected.to_be_bytes());
     }
 
     #[test]

@@ -26,13 +26,14 @@
 //!
 //! The path:
 //!
-//! - `rtt` estimates the round-trip time, and `rtt_min` its recent minimum. `loss_estimate` estimates the loss.
+//! - `timestamp_echo` lets the peer measure the round-trip time. `rtt` estimates it, and `rtt_min` its recent minimum. `loss_estimate` estimates the loss.
 //! - `client_path` has a client's ways to its server. `hop` changes the local port. `candidates` chooses among the
 //!   server's addresses. `path_revalidation` sends again after the computer's network has changed. `side_path` is a way
 //!   beside the network. `probe_rounds` probes better paths beside the one in use.
 //! - `path_size` finds the largest datagram that arrives (`search`), and notices a black hole (`unanswered`).
 //! - `path` counts what a user may want to see.
-//! - `connection` puts all of this together: it sends and receives datagrams.
+//! - `connection` puts all of this together: it sends and receives datagrams. `carriage` seals the packets of streams, which
+//!   go the same way.
 //!
 //! States:
 //!
@@ -59,6 +60,7 @@ mod assembler;
 #[cfg(test)]
 mod blob;
 mod candidates;
+mod carriage;
 mod chaff;
 mod client_path;
 mod closing;
@@ -95,12 +97,14 @@ mod rtt_min;
 mod send_timing;
 mod sender;
 mod side_path;
+mod timestamp_echo;
 mod transport;
 mod window;
 mod wiping;
 pub mod wire;
 
 pub use candidates::Candidates;
+pub use carriage::{Carriage, CarriedPacket};
 pub use closing::Closed;
 pub use config::{
     AckConfig, Config, FrameConfig, HeartbeatConfig, PathConfig, ReferencePolicy, RepetitionConfig,

@@ -9,11 +9,12 @@ use rove_units::{Duration, Instant, Stream};
 
 use crate::assembler::Assembler;
 use crate::candidates::Candidates;
+use crate::carriage::{Carriage, PacketSeal};
 use crate::chaff;
 use crate::closing::{Closed, Closing};
 use crate::compress::{Codec, INSTRUCTION_LEN_MAX};
 use crate::config::Config;
-use crate::connection::{Connection, Event, Role, Transmit, contents_of, size_of};
+use crate::connection::{Arrival, Connection, Event, Role, Transmit, contents_of, size_of};
 use crate::datagram::Ecn;
 use crate::error::{ReceiveError, SendError};
 use crate::fragment::{FRAGMENTS_MAX, Fragment, split};
@@ -26,7 +27,6 @@ use crate::num::StateNum;
 use crate::object::Object;
 use crate::path_size::Answer;
 use crate::receiver::{Received, Receiver};
-use crate::send_timing::SendTiming;
 use crate::sender::{Sender, Step};
 
 pub use self::resumption::Resumed;
@@ -63,6 +63,8 @@ pub struct Transport<Local: Object, Remote: Object> {
     reserved: Option<u64>,
     /// Work done so far outside the receiver, in the remote object's units.
     effort: u64,
+    /// The seal of the packets of streams. `None` if this end does not offer streams.
+    packets: Option<Box<PacketSeal>>,
 }
 
 impl<Local: Object, Remote: Object> Transport<Local, Remote> {
@@ -83,6 +85,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         };
         Self {
             connection: Connection::new(role, key, &config, now),
+            packets: PacketSeal::offered(config.capabilities, key),
             config,
             codec: Codec::new(),
             assembler: Assembler::default(),
@@ -113,19 +116,21 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     ) -> Result<(), ReceiveError> {
         self.effort = self.effort.saturating_add(DATAGRAM_EFFORT);
         let hears_by = self.heartbeats.hears_by();
-        let opened = self.connection.open(now, source, ecn, payload, hears_by, &self.config)?;
+        let packets = self.packets.as_mut().filter(|_| PacketSeal::is_claimed_by(payload));
+        if let Some(packets) = packets {
+            let is_newest = packets.open(self.connection.sends, payload)?;
+            let packet = (source, payload.len(), is_newest);
+            let arrival = self.connection.handle_packet(now, packet, hears_by, &self.config);
+            self.heed_arrival(now, arrival);
+            return Ok(());
+        }
+        let (opened, arrival) =
+            self.connection.open(now, source, ecn, payload, hears_by, &self.config)?;
         while self.has_work() {
             self.work(now).unwrap_or_else(|error| tracing::debug!(%error, "state of no use"));
         }
-        self.heed_size();
-        if opened.is_peer_moved {
-            self.heartbeats.handle_moved();
-        }
-        if opened.is_peer_regained {
-            // Without an acknowledgment, an idle client would learn only at our next heartbeat that its new path works.
-            self.sender.acks.want_at_once(now);
-        }
-        let fragment = Fragment::decode(&opened.payload)?;
+        self.heed_arrival(now, arrival);
+        let fragment = Fragment::decode(&opened)?;
         let Some(compressed) = self.assembler.handle_fragment(fragment)? else { return Ok(()) };
         let before = self.effort;
         let instruction = {
@@ -157,6 +162,13 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         // Only large contents are applied in parts.
         self.note_received(now, received, usize::MAX, None);
         Ok(())
+    }
+
+    /// Returns the way of packets of streams through this session. `None` unless both ends have offered streams.
+    pub fn carriage(&mut self) -> Option<Carriage<'_>> {
+        let is_agreed = self.capabilities().contains(Capabilities::STREAMS);
+        let packets = self.packets.as_deref_mut().filter(|_| is_agreed)?;
+        Some(Carriage::new(packets, &mut self.connection))
     }
 
     /// Handles all timers that are due. Calling early or late is harmless.
@@ -325,6 +337,17 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         Ok(())
     }
 
+    fn heed_arrival(&mut self, now: Instant, arrival: Arrival) {
+        self.heed_size();
+        if arrival.is_peer_moved {
+            self.heartbeats.handle_moved();
+        }
+        if arrival.is_peer_regained {
+            // Without an acknowledgment, an idle client would learn only at our next heartbeat that its new path works.
+            self.sender.acks.want_at_once(now);
+        }
+    }
+
     /// Returns whether a client that sent no contents waits for an answer from this server: it has missed the newest
     /// heartbeat, or has sent the same state again.
     fn is_asked(&mut self, now: Instant, new_num: StateNum) -> bool {
@@ -465,26 +488,6 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             loss_report,
             next_heartbeat,
             ..sent
-        }
-    }
-
-    fn reports_loss(&self) -> bool {
-        self.capabilities().contains(Capabilities::LOSS_REPORT)
-    }
-
-    fn is_acknowledged(&self) -> bool {
-        self.sender.sent.known().num != StateNum::INITIAL
-    }
-
-    /// Returns the sender's present intervals.
-    fn send_timing(&self) -> SendTiming {
-        let timing = self.connection.send_timing(&self.config, self.capabilities());
-        let timing = if self.sender.large.is_recent { timing.for_large() } else { timing };
-        SendTiming {
-            speaks_by: self.heartbeats.speaks_by(),
-            hears_by: self.heartbeats.hears_by(),
-            heartbeat_again_at: self.heartbeats.again_at(timing.ack_expected),
-            ..timing
         }
     }
 

@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 
 use rove_predict::{Explanation, Network, PromptMemory};
-use rove_ssp::{Candidates, SidePath};
+use rove_ssp::{Candidates, Carriage, SidePath};
 use rove_terminal::{Screen, Tty};
 use rove_units::{Duration, Instant};
 
@@ -24,6 +24,11 @@ impl Client {
     /// Returns the addresses that the server may be reached at.
     pub fn candidates(&self) -> &Candidates {
         self.transport.candidates().expect(CLIENT)
+    }
+
+    /// Returns the way of packets of streams. `None` unless both ends have offered streams.
+    pub fn carriage(&mut self) -> Option<Carriage<'_>> {
+        self.transport.carriage()
     }
 
     /// Tells the user something that the driver knows, for ten seconds.

@@ -52,6 +52,7 @@ impl ClientConfig {
             (self.terminal.scrollback, Capabilities::SCROLLBACK),
             (self.offers_status, Capabilities::LOSS_REPORT),
             (self.offers_status, Capabilities::JOINED),
+            (self.offers_status, Capabilities::STREAMS),
         ];
         let unused = unused.into_iter().filter(|(is_used, _)| !is_used);
         let capabilities = self.transport.capabilities?;

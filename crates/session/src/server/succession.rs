@@ -89,9 +89,9 @@ impl Succession {
         let mut config = self.config.clone();
         let is_strict = config.capabilities.is_none();
         if joins.is_some() {
-            // Scrolled-off lines are taken from the terminal once, for the session's own client.
-            config.capabilities =
-                config.capabilities.map(|all| all.difference(Capabilities::SCROLLBACK));
+            // Scrolled-off lines are taken from the terminal once, for the session's own client. Streams are its own.
+            let owners = Capabilities::SCROLLBACK.union(Capabilities::STREAMS);
+            config.capabilities = config.capabilities.map(|all| all.difference(owners));
         }
         let screen = HostScreen::initial(size);
         let transport = Transport::new(role, key, config, screen, input, chaff, now);

@@ -10,6 +10,7 @@ use crate::hello::{Capabilities, Peer};
 use crate::num::StateNum;
 use crate::object::Object;
 use crate::path::Path;
+use crate::send_timing::SendTiming;
 use crate::side_path::SidePath;
 use crate::transport::Transport;
 
@@ -179,5 +180,25 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         let asked_at = self.sender.sent.unacknowledged_since();
         let answer_due = asked_at.map(|at| at + self.config.heartbeat.interval);
         until.map(|until| answer_due.map_or(until, |due| until.min(due)))
+    }
+
+    pub(super) fn reports_loss(&self) -> bool {
+        self.capabilities().contains(Capabilities::LOSS_REPORT)
+    }
+
+    pub(super) fn is_acknowledged(&self) -> bool {
+        self.sender.sent.known().num != StateNum::INITIAL
+    }
+
+    /// Returns the sender's present intervals.
+    pub(super) fn send_timing(&self) -> SendTiming {
+        let timing = self.connection.send_timing(&self.config, self.capabilities());
+        let timing = if self.sender.large.is_recent { timing.for_large() } else { timing };
+        SendTiming {
+            speaks_by: self.heartbeats.speaks_by(),
+            hears_by: self.heartbeats.hears_by(),
+            heartbeat_again_at: self.heartbeats.again_at(timing.ack_expected),
+            ..timing
+        }
     }
 }

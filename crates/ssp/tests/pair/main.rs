@@ -1,6 +1,7 @@
 //! Two ends over a virtual path: convergence, timelines, limits, the end of a session.
 
 mod candidates;
+mod carriage;
 mod converge;
 mod fake;
 mod far;
