@@ -7,6 +7,7 @@
 //! # Modules
 //!
 //! - `client_end` and `server_end` are the two ends.
+//! - `beside` puts streams beside either end.
 //! - `traffic` counts what they send.
 //! - `config` switches everything off that nobody looks at.
 //!
@@ -14,11 +15,13 @@
 
 #![forbid(unsafe_code)]
 
+mod beside;
 mod client_end;
 mod config;
 mod server_end;
 mod traffic;
 
+pub use beside::{Beside, Carries, Owner};
 pub use client_end::{Act, ClientEnd, User};
 pub use config::{client_config, key, rove, server_config};
 pub use server_end::{Program, ServerEnd};
