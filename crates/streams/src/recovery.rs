@@ -201,7 +201,7 @@ impl Recovery {
         }
         if span.is_some() {
             self.largest_acked = self.largest_acked.max(Some(ack.largest));
-            (self.timeouts, self.probes, self.asked_at) = (0, 0, now);
+            (self.timeouts, self.probes) = (0, 0);
             self.detect_losses(now, span, &mut fates);
             self.flight.handle_acks_end(now);
         }

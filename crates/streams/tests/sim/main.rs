@@ -2,4 +2,6 @@
 
 mod host;
 mod hostile;
+mod null_crypto;
+mod quic;
 mod whole;
