@@ -314,6 +314,9 @@ fn write_text(
         }
         writeln!(output)?;
     }
+    if options.explained() == Explained::All {
+        reasons::write_losses(output, all.iter().map(|(job, run)| (job.script, *run)))?;
+    }
     Ok(())
 }
 

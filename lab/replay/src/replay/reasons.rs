@@ -1,5 +1,6 @@
 //! Why one key was shown before its answer or was not: a sentence for each model of the engine.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use rove_session::{Effect, Explanation, Reason, Stop};
@@ -45,19 +46,69 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Returns why the key is shown or not, as the engine has decided.
-fn verdict(explanation: &Explanation) -> String {
-    let Some(stop) = explanation.stop else {
-        return "predicts the key and all before it likely enough to be shown".to_owned();
-    };
-    let why = match stop {
+/// Writes how many keys of some runs were not instant, by the rule that held the key or one before it back when it was
+/// typed.
+///
+/// # Errors
+///
+/// Returns the refusal of the output.
+pub(super) fn write_losses<'a>(
+    output: &mut impl Write,
+    runs: impl Iterator<Item = (&'a Script, &'a Run)>,
+) -> io::Result<()> {
+    let (mut losses, mut keys): (BTreeMap<_, (usize, usize)>, usize) = (BTreeMap::new(), 0);
+    for (script, run) in runs {
+        let notes = run.notes.iter().flat_map(|notes| &notes.reasons);
+        let answers = script.keys.iter().zip(&run.outcomes).zip(notes);
+        let answers = answers.filter(|((key, _), _)| key.after.is_some());
+        for ((_, outcome), explanation) in answers {
+            keys += 1;
+            let times = outcome.seen_at.zip(outcome.sent_at);
+            if times.is_some_and(|(seen, sent)| seen.saturating_since(sent) < INSTANT) {
+                continue;
+            }
+            let (itself, behind) = losses.entry(loss(explanation.as_ref())).or_default();
+            let is_first = explanation.as_ref().is_none_or(|it| it.waiting == 0);
+            *(if is_first { itself } else { behind }) += 1;
+        }
+    }
+    writeln!(
+        output,
+        "keys that were not instant, of {keys}: by themselves, and behind such a key"
+    )?;
+    for (why, (itself, behind)) in losses {
+        let percent = |count: usize| 100.0 * count as f64 / keys.max(1) as f64;
+        writeln!(output, "  {:5.2}%  {:5.2}%  {why}", percent(itself), percent(behind))?;
+    }
+    Ok(())
+}
+
+/// Returns why a key was not instant.
+fn loss(explanation: Option<&Explanation>) -> &'static str {
+    match explanation {
+        None => "is not on its way to the engine",
+        Some(Explanation { stop: Some(stop), .. }) => why(*stop),
+        Some(_) => "was shown, and the program drew something else or more",
+    }
+}
+
+const fn why(stop: Stop) -> &'static str {
+    match stop {
         Stop::Doubtful => "may have been answered by the screen already",
         Stop::UnexplainedScreen => "is typed at a screen that nothing explains",
         Stop::MayBeSecret => "may be part of a secret",
         Stop::Distrusted => "is of a kind that was not right often enough here",
         Stop::OtherRow => "follows the cursor to a row where it may mean something else",
         Stop::UnknownEffect => "does something that nobody knows",
+    }
+}
+
+/// Returns why the key is shown or not, as the engine has decided.
+fn verdict(explanation: &Explanation) -> String {
+    let Some(stop) = explanation.stop else {
+        return "predicts the key and all before it likely enough to be shown".to_owned();
     };
+    let why = why(stop);
     match explanation.waiting {
         0 => format!("does not show the key, which {why}"),
         1 => format!("does not show the key, as the one before it {why}"),
