@@ -168,7 +168,7 @@ impl Field {
         let is_looked_for =
             self.track.flash.is_none() && reader.mechanisms.contains(Mechanism::Suggestions);
         if is_looked_for && matches!(self.kind, Kind::Line | Kind::Unknown) {
-            self.suggested = self.suggestion(screen, at);
+            self.suggested = self.suggestion(screen, at, layout);
         }
         if self.suggested.is_some() {
             self.bounds.end = place;
@@ -212,13 +212,13 @@ impl Field {
                 && scene::right_bound(screen, at, &self.bounds.pane) >= self.bounds.pane.right
     }
 
-    /// Returns the column after the suggestion that begins at the cursor. `None` if there is none.
-    fn suggestion(&self, screen: &Screen, at: Position) -> Option<u16> {
+    /// Returns the place after the suggestion that begins at the cursor. `None` if there is none.
+    fn suggestion(&self, screen: &Screen, at: Position, layout: Option<Layout>) -> Option<u16> {
         let left =
             at.column.checked_sub(1).filter(|_| at.row > self.row || at.column > self.bounds.start);
         let typed = left.map(|column| cell(screen, Position { column, ..at }).pen);
         let columns = scene::suggestion(screen, at, typed)?;
-        (at.row == self.row).then_some(columns.end)
+        layout.unwrap_or(self.bounds.layout).place(Position { column: columns.end, ..at })
     }
 
     /// Updates the field after confirmed keys: its rows, the end of its text, and whether the cursor waits at the edge.

@@ -1,6 +1,9 @@
 //! Shells that suggest how a line may go on.
 
+use rove_terminal::Size;
+
 use super::rig::{Program, Rig};
+use crate::policy::Preference;
 
 /// A shell that suggests the first of some lines that begins as the input does.
 struct Suggester {
@@ -174,6 +177,39 @@ fn a_key_that_accepts_a_suggestion_is_seen_once_it_has_done_so() {
             rig.run_until_idle();
             assert_eq!(rig.column(), 2);
         }
+        assert_eq!(rig.errors, 0);
+    }
+}
+
+/// A shell that goes on in the next row, and there suggests the rest of one line.
+struct LongSuggester(String);
+
+impl Program for LongSuggester {
+    fn start(&mut self) -> Vec<u8> {
+        b"\x1b[?2004h> ".to_vec()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        let Self(line) = self;
+        line.push(char::from(key));
+        let rest = "abcdefghijklm".strip_prefix(line.as_str()).filter(|rest| rest.len() < 4);
+        let edge = if line.len() == 10 { " \r" } else { "" };
+        let (c, rest) = (char::from(key), rest.unwrap_or_default());
+        (0, format!("\x1b[K{c}{edge}\x1b7\x1b[90m{rest}\x1b[m\x1b8").into_bytes())
+    }
+}
+
+#[test]
+fn a_suggestion_in_a_lower_row_of_the_input_is_no_input_either() {
+    for (key, row) in [("l", "klm"), ("x", "kx")] {
+        let size = Size::new(12, 4).unwrap();
+        let mut rig = Rig::sized(size, Preference::Always, LongSuggester(String::new()));
+        for key in "abcdefghijk".chars() {
+            rig.prove(&key.to_string());
+        }
+        assert_eq!((rig.row(), rig.column()), ("klm".into(), 1));
+        assert_shows(&mut rig, &[(key, row, 2)]);
+        rig.assert_converges();
         assert_eq!(rig.errors, 0);
     }
 }
