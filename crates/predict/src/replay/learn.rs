@@ -157,7 +157,11 @@ impl Learner<'_> {
         let has_preview = proven.count > 0 && self.judge().has_preview();
         let (count, row, probe) = (proven.count, proven.row, proven.probe.take());
         self.confirm(proven);
-        if self.state.base.move_to(row, self.screen.cursor().row) || has_preview {
+        let to = self.screen.cursor().row;
+        // A blank row below may be the next one of the input.
+        let has_moved =
+            self.state.base.move_to(row, to) && !self.screen.row_text(to + 1).is_empty();
+        if has_moved || has_preview {
             self.state.learned.contexts.learn(self.state.base.field.context, Class::Rise, true);
         }
         let may_be_motions = probe.is_none() && count > 0;

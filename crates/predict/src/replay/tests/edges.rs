@@ -324,6 +324,39 @@ fn at_the_bottom_all_rows_move_up() {
     assert_eq!(rig.rows(0..2), ["$ abcdefghij", "kl"]);
 }
 
+/// A shell whose line has moved up for a row of its own, which it left again, when it is next drawn.
+struct Returner;
+
+impl Program for Returner {
+    fn start(&mut self) -> Vec<u8> {
+        b"\x1b[?2004h\r\n\r\n\r\n$ ".to_vec()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        let output = match key {
+            b'h'..=b'j' => Vec::new(),
+            0x7f => b"hij \r\x1b[A\x1b[12G\x1b[K".to_vec(),
+            b'\r' => b"\r\n$ ".to_vec(),
+            key => vec![key],
+        };
+        (0, output)
+    }
+}
+
+#[test]
+fn text_in_the_last_row_is_shown_after_a_line_has_moved_up_for_its_own_next_row() {
+    let mut rig = Rig::sized(Size::new(12, 4).unwrap(), Preference::Always, Returner);
+    rig.prove("abcdefg");
+    rig.prove("hij\x7f");
+    assert_eq!((rig.row(), rig.cursor()), ("$ abcdefghi".into(), (2, 11)));
+    rig.prove("\r");
+    rig.prove("xzw");
+    assert_eq!(rig.cursor(), (3, 5));
+    rig.type_keys("y");
+    assert_eq!(rig.row(), "$ xzwy");
+    rig.assert_converges();
+}
+
 #[test]
 fn nothing_is_shown_beyond_the_edge_where_a_program_does_something_else_there() {
     let indented =
