@@ -25,7 +25,7 @@ static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
         let options = OPTIONS.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
         options.fold("Sprout".to_owned(), |name, (_, (_, shown))| name + shown)
     };
-    (0..1 << OPTIONS.len()).map(name).collect()
+    (0..SproutForm::COUNT).map(name).collect()
 });
 
 /// A form of Sprout.
@@ -51,8 +51,16 @@ impl SproutForm {
         counting: Counting::Payload,
     };
 
+    /// The number of forms.
+    pub const COUNT: usize = 1 << OPTIONS.len();
+
     /// Returns its name for people.
     pub fn name(self) -> &'static str {
+        &NAMES[self.number()]
+    }
+
+    /// Returns its number, below [`Self::COUNT`].
+    pub fn number(self) -> usize {
         let options = [
             self.is_ewma,
             self.saturation == Saturation::One,
@@ -60,7 +68,7 @@ impl SproutForm {
             self.counting == Counting::Datagrams,
         ];
         let bits = options.iter().enumerate().map(|(bit, is_set)| usize::from(*is_set) << bit);
-        &NAMES[bits.sum::<usize>()]
+        bits.sum()
     }
 
     /// Runs a flow; `setting` is the confidence of the forecast or the gain of the average, in percent.

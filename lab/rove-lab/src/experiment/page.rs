@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::experiment::averages;
-use crate::experiment::plot::Picture;
 use crate::experiment::series::Series;
 use crate::experiment::sweep::{Figure, Profile};
 use crate::experiment::verdict::{self, HEADINGS, Verdict};
+use crate::picture::Picture;
 
 const PAGE: &str = include_str!("page.html");
 const SECTION: &str = include_str!("section.html");
@@ -115,10 +115,8 @@ fn shown(figure: &Figure, picture: &Picture) -> serde_json::Value {
         "heading": figure.scenario.body.value.as_ref().map_or_else(String::new, |value| format!("by {value}")),
         "missing": figure.missing,
         "svg": picture.svg,
-        "curves": picture.reading.legend(),
         "columns": figure.columns(),
         "rows": rows,
         "averages": averages::to_text(&averages::averages(figure)),
-        "has_marks": !picture.reading.marks.is_empty(),
     })
 }

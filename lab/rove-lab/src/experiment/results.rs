@@ -6,10 +6,10 @@ use std::path::Path as FilePath;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use crate::experiment::plot::Picture;
 use crate::experiment::sweep::{Figure, Profile};
 use crate::experiment::verdict::Verdict;
 use crate::experiment::{csv, page};
+use crate::picture::Picture;
 use rove_runs::files::write_whole;
 use rove_runs::parallel;
 

@@ -129,7 +129,8 @@ fn systems_are_compared_with_a_baseline_over_a_path_that_varies() {
     assert!(series[1]["figures"]["95 % catch-up"]["mean"].as_f64() > Some(200.0));
     let page = directory.read("figures.html");
     assert!(page.contains("<th>mean: ratio</th>"), "the columns of this figure");
-    assert_eq!(page.matches("<li><span style=").count(), 2, "half is in the table only");
+    // A line of each curve, and one beside its name.
+    assert_eq!(page.matches("stroke-width=\"2\"").count(), 2 * 2, "half is in the table only");
 }
 
 #[test]
@@ -230,8 +231,9 @@ fn a_report_begins_with_the_verdicts_and_a_page_shows_texts_as_texts() {
         "nothing breaks out"
     );
     assert!(
-        page.contains("var(--grid, #d8d8d8)") && !page.contains("#010101"),
-        "the page's colours"
+        page.contains("figure [stroke=\"#010101\"] { stroke: var(--ink); }")
+            && page.contains(" stroke=\"#010101\" "),
+        "ink has the page's colour"
     );
 }
 
