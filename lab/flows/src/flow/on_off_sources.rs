@@ -4,7 +4,8 @@
 //! decides when they go. Lost packets are sent again. [`Receiver`](crate::flow::ends::Receiver) is the other end.
 
 use core::net::SocketAddr;
-use std::collections::BTreeMap;
+use core::ops::Range;
+use std::collections::{BTreeMap, VecDeque};
 
 use rove_congestion::{Ack, Controller, Loss};
 use rove_link::net::End;
@@ -144,6 +145,9 @@ impl Flow {
 struct Sender {
     flow: Option<Flow>,
     begins: Instant,
+    /// How much longer than the path's its way back is, and the acknowledgments on it.
+    extra: Duration,
+    on_the_way: VecDeque<(Instant, u64)>,
     /// The number of its next packet; no two of its packets have the same.
     next: u64,
     chance: Stream,
@@ -155,7 +159,7 @@ struct Sender {
 /// The senders, as one end of a path.
 pub struct OnOffSources<F> {
     senders: Vec<Sender>,
-    /// Makes the controller of a flow.
+    /// Makes the controller of a flow, given its sender's number.
     controller: F,
     size: FlowSize,
     mean_pause: Duration,
@@ -166,7 +170,7 @@ pub struct OnOffSources<F> {
     turn: usize,
 }
 
-impl<F: Fn() -> Box<dyn Controller>> OnOffSources<F> {
+impl<F: Fn(usize) -> Box<dyn Controller>> OnOffSources<F> {
     /// Creates so many senders, all in a pause.
     pub fn new(
         count: usize,
@@ -181,6 +185,8 @@ impl<F: Fn() -> Box<dyn Controller>> OnOffSources<F> {
             let mut sender = Sender {
                 flow: None,
                 begins: Instant::ZERO,
+                extra: Duration::ZERO,
+                on_the_way: VecDeque::new(),
                 next: number << NUMBER_BITS,
                 chance: chance.fork(number),
                 draws: 0,
@@ -190,6 +196,14 @@ impl<F: Fn() -> Box<dyn Controller>> OnOffSources<F> {
             sender
         });
         Self { senders: senders.collect(), controller, size, mean_pause, base, peer, turn: 0 }
+    }
+
+    /// Gives senders a longer way back than the path's, and begins their first pauses later.
+    pub fn set_apart(&mut self, senders: Range<usize>, extra: Duration, start: Duration) {
+        for sender in &mut self.senders[senders] {
+            sender.extra = extra;
+            sender.begins += start;
+        }
     }
 
     /// Returns the figures of each sender up to now.
@@ -211,8 +225,18 @@ impl Sender {
         self.chance.at(self.draws).unit()
     }
 
-    /// Counts an acknowledgment; returns whether it ends the flow.
-    fn acknowledge(&mut self, now: Instant, number: u64, base: Duration) -> bool {
+    /// Counts an acknowledgment, and begins a pause after the last of a flow.
+    fn acknowledge(&mut self, now: Instant, number: u64, base: Duration, mean_pause: Duration) {
+        if self.is_last(now, number, base + self.extra)
+            && let Some(flow) = self.flow.take()
+        {
+            self.figures.on += now.saturating_since(flow.started);
+            self.begins = now + exponential(mean_pause, self.draw());
+        }
+    }
+
+    /// Counts it; returns whether it ends the flow.
+    fn is_last(&mut self, now: Instant, number: u64, base: Duration) -> bool {
         let Some(flow) = &mut self.flow else { return false };
         // A packet that was given up, or of an earlier flow, says nothing.
         let Some(sent) = flow.in_flight.remove(&number) else { return false };
@@ -238,24 +262,26 @@ impl Sender {
     }
 }
 
-impl<F: Fn() -> Box<dyn Controller>> End for OnOffSources<F> {
+impl<F: Fn(usize) -> Box<dyn Controller>> End for OnOffSources<F> {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
         let Some(number) = word(payload, 1) else { return };
         self.peer = source;
         let place = usize::try_from(number >> NUMBER_BITS).unwrap_or(usize::MAX);
         let Some(sender) = self.senders.get_mut(place) else { return };
-        if sender.acknowledge(now, number, self.base)
-            && let Some(flow) = sender.flow.take()
-        {
-            sender.figures.on += now.saturating_since(flow.started);
-            sender.begins = now + exponential(self.mean_pause, sender.draw());
+        if sender.extra.is_zero() {
+            sender.acknowledge(now, number, self.base, self.mean_pause);
+        } else {
+            sender.on_the_way.push_back((now + sender.extra, number));
         }
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        for sender in &mut self.senders {
+        for (place, sender) in self.senders.iter_mut().enumerate() {
+            while let Some((_, number)) = sender.on_the_way.pop_front_if(|(at, _)| *at <= now) {
+                sender.acknowledge(now, number, self.base, self.mean_pause);
+            }
             if sender.flow.is_none() && sender.begins <= now {
-                let mut controller = (self.controller)();
+                let mut controller = (self.controller)(place);
                 controller.on_start(now);
                 let left = self.size.packets(sender.draw());
                 sender.flow = Some(Flow {
@@ -317,7 +343,8 @@ impl<F: Fn() -> Box<dyn Controller>> End for OnOffSources<F> {
             Some(flow) => {
                 let timeout = (!flow.in_flight.is_empty()).then_some(flow.timeout_at);
                 let tick = flow.controller.poll_timeout();
-                [flow.sends_at(), timeout, tick].into_iter().flatten().min()
+                let arrival = sender.on_the_way.front().map(|(at, _)| *at);
+                [flow.sends_at(), timeout, tick, arrival].into_iter().flatten().min()
             }
         };
         self.senders.iter().filter_map(of).min()
@@ -377,7 +404,7 @@ mod tests {
         };
         let chance = Seed::new(seed).stream("crowd");
 
-        let controller = || -> Box<dyn Controller> { Box::new(TwentyPackets) };
+        let controller = |_| -> Box<dyn Controller> { Box::new(TwentyPackets) };
         let base = Duration::from_millis(51);
         let pause = Duration::from_millis(500);
         let left = OnOffSources::new(count, size, pause, base, RIGHT_ADDRESS, chance, controller);

@@ -33,7 +33,7 @@ fn text(number: Option<f64>) -> String {
 
 /// Returns the lines of a figure's runs.
 pub(crate) fn runs(figure: &Figure) -> String {
-    let names = figure.scenario.body.measure.figures();
+    let names = figure.scenario.body.figures();
     let of_run = |run: &Run| {
         let Samples { times, missing, .. } = &run.samples;
         let series = &figure.series[run.series];
@@ -60,7 +60,7 @@ pub(crate) fn figures(figure: &Figure) -> String {
             .map(|(metric, number)| (metric, number, None))
             .collect();
         numbers[0].2 = interval(&series.means());
-        let names = figure.scenario.body.measure.figures();
+        let names = figure.scenario.body.figures();
         numbers.extend(names.iter().enumerate().map(|(number, it)| {
             let of_seeds = series.figure(number);
             (it.name, Times::new(of_seeds.clone(), 0).mean(), interval(&of_seeds))

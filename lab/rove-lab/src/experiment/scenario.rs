@@ -8,6 +8,7 @@ use rove_replay::replay::Pace;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::experiment::conditions::RunFigure;
 use crate::experiment::measure::Measure;
 use crate::experiment::published::{
     ALL_LINKS, LEAST_AT, OF_AVERAGES, OF_TIMES, Published, THROUGHPUT,
@@ -110,7 +111,7 @@ pub(crate) struct Body {
     /// The answers that the user waits for before typing on.
     #[serde(default = "look")]
     pub(crate) pace: Pace,
-    /// Repetitions in the quick profile.
+    /// Repetitions in the quick profile; 1 where it is left out.
     #[serde(default = "one")]
     pub(crate) seeds: u64,
     /// Repetitions with `--full`; as many as `seeds` where it is left out.
@@ -122,7 +123,7 @@ pub(crate) struct Body {
     pub(crate) values: Vec<f64>,
     /// The traffic of senders that share a path.
     pub(crate) traffic: Option<Traffic>,
-    /// The system that the others are compared with, run by run with the same seed.
+    /// The system that the others are compared with, run by run with the same seed: the table has ratios.
     pub(crate) baseline: Option<System>,
     /// The systems that the picture shows; all where there is none.
     #[serde(default)]
@@ -140,7 +141,7 @@ pub(crate) struct Body {
 pub(crate) struct Link {
     /// Its name in the figure.
     pub(crate) name: String,
-    /// The path, as `rove-lab replay --link` reads it, with [`VALUE`] where the value that is varied goes.
+    /// The path, as `rove-lab replay --link` reads it, with `{value}` where the value that is varied goes.
     pub(crate) path: Option<Spanned<String>>,
     /// A file of steps (JSON) in place of the path, beside the scenario's file.
     pub(crate) schedule: Option<Spanned<String>>,
@@ -214,7 +215,25 @@ impl Body {
     fn named_systems(&mut self) -> impl Iterator<Item = &mut System> {
         let results = self.published.iter_mut().flat_map(|published| &mut published.results);
         let published = results.filter_map(|result| result.system.as_mut());
-        self.systems.iter_mut().chain(&mut self.drawn).chain(&mut self.baseline).chain(published)
+        let others = self.traffic.iter_mut().flat_map(|traffic| &mut traffic.others);
+        let others = others.map(|other| &mut other.system);
+        let named = self.systems.iter_mut().chain(&mut self.drawn).chain(&mut self.baseline);
+        named.chain(published).chain(others)
+    }
+
+    /// Returns the systems of senders beside those that are measured.
+    fn others(&self) -> impl Iterator<Item = &System> {
+        self.traffic.iter().flat_map(|traffic| &traffic.others).map(|other| &other.system)
+    }
+
+    /// Returns the figures of its runs beside times.
+    pub(crate) fn figures(&self) -> &'static [RunFigure] {
+        match self.measure.figures() {
+            [figures @ .., _] if self.measure == Measure::Shared && self.others().count() == 0 => {
+                figures
+            }
+            figures => figures,
+        }
     }
 }
 
@@ -286,12 +305,13 @@ impl Scenario {
     fn check_systems(&self) -> Result<(), (usize, String)> {
         let body = &self.body;
         let at = |word: &str| self.text.find(word).unwrap_or(0);
-        for system in &body.systems {
+        for system in body.systems.iter().chain(body.others()) {
             if let System::File(file) = system {
                 file.check().map_err(|error| (at(file.name()), format!("{error:#}")))?;
             }
         }
-        if let Some(system) = body.systems.iter().find(|it| !body.measure.tells_apart(**it)) {
+        let mut systems = body.systems.iter().chain(body.others());
+        if let Some(system) = systems.find(|it| !body.measure.tells_apart(**it)) {
             let (name, measure) = (system.name(), body.measure.name());
             let sentence = format!("measure = \"{measure}\" has no system {name} of its own");
             return Err((at("systems"), sentence));
@@ -367,7 +387,7 @@ impl Scenario {
     /// Returns a sentence if the scenario cannot have these results.
     fn misplaced(&self, published: &Published) -> Option<String> {
         let body = &self.body;
-        let figures = body.measure.figures().iter().map(|figure| figure.name);
+        let figures = body.figures().iter().map(|figure| figure.name);
         let throughput = (body.measure == Measure::Shared).then_some(THROUGHPUT);
         let least_at = (!body.values.is_empty()).then_some(LEAST_AT);
         let of_series: Vec<&str> =

@@ -241,7 +241,7 @@ impl<'a> Plan<'a> {
             invalid.extend(samples.invalid.iter().cloned());
             by_seed.entry(cell.conditions.seed).or_default().push(samples);
         }
-        let figures = self.scenario.body.measure.figures();
+        let figures = self.scenario.body.figures();
         let of_seed =
             |(seed, runs): (u64, Vec<&Samples>)| Some((seed, SeedMeans::of(figures, &runs)?));
         Series {

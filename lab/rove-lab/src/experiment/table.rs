@@ -173,7 +173,7 @@ impl Figure {
     }
 
     fn run_figures(&self) -> &'static [RunFigure] {
-        self.scenario.body.measure.figures()
+        self.scenario.body.figures()
     }
 
     /// Returns what systems are compared by with the baseline, if there is one: the mean of the times, and figures of runs.

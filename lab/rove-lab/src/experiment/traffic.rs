@@ -5,6 +5,8 @@ use rove_flows::flow::source::FULL;
 use rove_units::{Bytes, Duration, parse_duration};
 use serde::Deserialize;
 
+use crate::experiment::system::System;
+
 /// Most senders of a scenario. Chosen: as the evaluator's priors.
 const SENDERS_MAX: usize = 256;
 
@@ -27,10 +29,29 @@ pub(crate) struct Traffic {
     pub(crate) packet_bytes: Option<u64>,
     /// How long an acknowledgment waits for a second packet; none where it is left out.
     pub(crate) acknowledgment_delay: Option<String>,
+    /// How much longer than the path's the round trip of these senders is.
+    pub(crate) extra_rtt: Option<String>,
+    /// Senders of other systems on the same path, beside which each system is measured.
+    #[serde(default)]
+    pub(crate) others: Vec<Others>,
     /// The mean pause between two flows.
     pub(crate) mean_pause: String,
     /// How long a run takes.
     pub(crate) length: String,
+}
+
+/// Senders of a system beside those that are measured.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Others {
+    /// The system.
+    pub(crate) system: System,
+    /// How many there are.
+    pub(crate) senders: usize,
+    /// How much longer than the path's their round trip is.
+    pub(crate) extra_rtt: Option<String>,
+    /// When their first flows may begin; at once where it is left out.
+    pub(crate) start_at: Option<String>,
 }
 
 /// The way in which flows of TCP begin, as scenarios name it.
@@ -61,8 +82,10 @@ impl Traffic {
 
     /// Returns a sentence if there can be no such traffic.
     pub(crate) fn check(&self) -> Result<(), String> {
-        if !(1..=SENDERS_MAX).contains(&self.senders) {
-            return Err(format!("senders are from 1 to {SENDERS_MAX}"));
+        let others: usize = self.others.iter().map(|it| it.senders).sum();
+        let has_none = self.others.iter().any(|it| it.senders == 0) || self.senders == 0;
+        if has_none || self.senders.saturating_add(others) > SENDERS_MAX {
+            return Err(format!("senders are from 1 to {SENDERS_MAX}, with all others"));
         }
         if self.mean_flow_bytes == Some(0) || self.largest_flow_bytes == Some(0) {
             return Err("mean-flow-bytes and largest-flow-bytes are above 0".to_owned());
@@ -73,8 +96,9 @@ impl Traffic {
         if self.packet_bytes.is_some_and(|bytes| !(100..=1_500).contains(&bytes)) {
             return Err("packet-bytes are from 100 to 1500".to_owned());
         }
-        let delay = self.acknowledgment_delay.as_ref();
-        for time in [&self.mean_pause, &self.length].into_iter().chain(delay) {
+        let of_others = self.others.iter().flat_map(|it| [&it.extra_rtt, &it.start_at]);
+        let times = of_others.chain([&self.acknowledgment_delay, &self.extra_rtt]).flatten();
+        for time in times.chain([&self.mean_pause, &self.length]) {
             let duration = parse_duration(time).map_err(|error| error.to_string())?;
             if duration.is_zero() || duration > Duration::from_secs(3_600) {
                 return Err(format!("{time:?} is no time up to an hour"));

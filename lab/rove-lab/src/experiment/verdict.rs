@@ -36,11 +36,14 @@ pub(crate) struct Verdict {
     pub(crate) figure: String,
     pub(crate) system: String,
     pub(crate) link: String,
+    /// The value that was varied.
     pub(crate) value: Option<f64>,
+    /// The statistic's name, as of `results`.
     pub(crate) statistic: String,
     pub(crate) published: Band,
     pub(crate) ours: Ours,
     pub(crate) outcome: Outcome,
+    /// Why it is not reproduced or measured, where that is known.
     pub(crate) reason: Option<String>,
 }
 
@@ -209,7 +212,7 @@ impl Ours {
 }
 
 fn run_figure(figure: &Figure, name: &str) -> Option<usize> {
-    figure.scenario.body.measure.figures().iter().position(|it| it.name == name)
+    figure.scenario.body.figures().iter().position(|it| it.name == name)
 }
 
 fn statistic(figure: &Figure, series: &Series, name: &str) -> Option<f64> {

@@ -4,6 +4,7 @@
 //! delay is how much longer than over an empty path a packet and its acknowledgment took, in the mean over a sender's packets.
 
 use std::fs;
+use std::iter;
 use std::path::Path as FilePath;
 use std::sync::Arc;
 
@@ -32,9 +33,11 @@ use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::system::System;
 
 /// Figures of a run beside the queueing delays of its senders.
-pub(super) const FIGURES: [RunFigure; 2] = [
+pub(super) const FIGURES: [RunFigure; 4] = [
     RunFigure { name: "throughput (kbit/s)", scale: 1e-3, is_compared: true },
     RunFigure { name: "all together (kbit/s)", scale: 1e-3, is_compared: false },
+    RunFigure { name: "Jain's index", scale: 1e-6, is_compared: false },
+    RunFigure { name: "the others (kbit/s)", scale: 1e-3, is_compared: false },
 ];
 
 /// The tables that the laboratory brings.
@@ -134,16 +137,13 @@ fn factory(
 /// Returns whether senders can follow a system here.
 pub(super) const fn is_measured(system: System) -> bool {
     match system.contender() {
-        Some(contender) => matches!(
+        Some(contender) => !matches!(
             contender,
-            Contender::Aimd
-                | Contender::NewReno
-                | Contender::Cubic
-                | Contender::CubicCodel
-                | Contender::CubicFqCodel
-                | Contender::Compound
-                | Contender::Vegas
-                | Contender::SproutAckWide
+            Contender::Sprout(_)
+                | Contender::SproutAck
+                | Contender::FixedWindow
+                | Contender::CubicTunnel
+                | Contender::Ledbat
         ),
         None => system.is_controller(),
     }
@@ -153,9 +153,22 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let system = conditions.system();
     let traffic = conditions.traffic.expect("a checked scenario has traffic");
     let flows = (traffic.begin(), traffic.packet());
-    let Some(Controllers { make, program }) = controllers(conditions, flows, Limits::VIRTUAL)?
-    else {
-        return Ok(Samples::absent());
+    let own = (system, traffic.senders, &traffic.extra_rtt, &None);
+    let others = traffic.others.iter();
+    let others = others.map(|it| (it.system, it.senders, &it.extra_rtt, &it.start_at));
+    let (mut count, mut kinds, mut programs) = (0, Vec::new(), Vec::new());
+    for (system, senders, extra, start) in iter::once(own).chain(others) {
+        let conditions = Conditions { system: Some(system), ..*conditions };
+        let kind = controllers(&conditions, flows, Limits::VIRTUAL)?;
+        let Some(Controllers { make, program }) = kind else { return Ok(Samples::absent()) };
+        kinds.push((count..count + senders, make, [extra, start]));
+        count += senders;
+        programs.extend(program);
+    }
+    let make = |sender| {
+        let kind = kinds.iter().find(|(senders, ..)| senders.contains(&sender));
+        let (_, make, _) = kind.expect("a sender has a kind");
+        make()
     };
     let time = |text: &str| parse_duration(text).expect("a checked scenario has times");
     let distribution = match traffic.mean_flow_bytes {
@@ -180,18 +193,24 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let [uplink, downlink] = path.links(Instant::ZERO, seed);
     let chance = seed.stream("shared.traffic");
     let pause = time(&traffic.mean_pause);
-    let sources = OnOffSources::new(traffic.senders, size, pause, base, LEFT_ADDRESS, chance, make);
-    let delay = traffic.acknowledgment_delay.as_deref().map(time).unwrap_or_default();
+    let mut sources = OnOffSources::new(count, size, pause, base, LEFT_ADDRESS, chance, make);
+    let or_none = |text: &Option<String>| text.as_deref().map(time).unwrap_or_default();
+    for (senders, _, apart) in &kinds {
+        let [extra, start] = apart.map(or_none);
+        sources.set_apart(senders.clone(), extra, start);
+    }
+    let delay = or_none(&traffic.acknowledgment_delay);
     let receiver = Receiver::with_delay(RIGHT_ADDRESS, delay);
     let mut net = Net::new(receiver, sources, uplink, downlink, seed);
     let length = time(&traffic.length);
     net.run_for(length);
     let figures = net.right.figures(Instant::ZERO + length);
-    Ok(samples(&figures, packet, length).unless_faulty(program.as_ref()))
+    let samples = samples(&figures, traffic.senders, packet, length);
+    Ok(programs.iter().fold(samples, |samples, program| samples.unless_faulty(Some(program))))
 }
 
-/// Returns the samples of a run: a pair for each sender that got something through.
-fn samples(figures: &[SenderFigures], packet: Bytes, length: Duration) -> Samples {
+/// Returns the samples of a run: a pair for each of the first senders, which are measured, that got something through.
+fn samples(figures: &[SenderFigures], measured: usize, packet: Bytes, length: Duration) -> Samples {
     let rate = |packets: u64, time: Duration| {
         #[expect(
             clippy::cast_possible_truncation,
@@ -202,6 +221,12 @@ fn samples(figures: &[SenderFigures], packet: Bytes, length: Duration) -> Sample
             (packets as f64 * packet.get() as f64 * 8.0 / time.as_secs_f64().max(1e-9)) as u64;
         rate
     };
+    let all = rate(figures.iter().map(|sender| sender.packets).sum(), length);
+    let started = figures.iter().filter(|sender| !sender.on.is_zero());
+    let fairness = jain(started.map(|sender| rate(sender.packets, sender.on) as f64));
+    let (figures, others) = figures.split_at(measured);
+    let mut others: Vec<u64> = others.iter().map(|it| rate(it.packets, it.on)).collect();
+    others.sort_unstable();
     let mut pairs = Vec::new();
     for sender in figures.iter().filter(|sender| sender.packets > 0) {
         let packets = u32::try_from(sender.packets).unwrap_or(u32::MAX);
@@ -212,14 +237,25 @@ fn samples(figures: &[SenderFigures], packet: Bytes, length: Duration) -> Sample
     let Some(median) = rates.get(rates.len() / 2) else {
         return Samples { missing: figures.len() as u64, ..Samples::default() };
     };
-    let all = rate(figures.iter().map(|sender| sender.packets).sum(), length);
+    let of_others = others.get(others.len() / 2).copied();
     Samples {
         times: pairs.iter().map(|pair| pair[0]).collect(),
         missing: (figures.len() - pairs.len()) as u64,
-        figures: vec![*median, all],
+        figures: [*median, all, fairness].into_iter().chain(of_others).collect(),
         pairs,
         ..Samples::default()
     }
+}
+
+/// Returns Jain's index of throughputs in millionths: all of them if each is the same, their reciprocal if there is only one. Source: Jain,
+/// Chiu and Hawe, *A quantitative measure of fairness* (1984).
+fn jain(rates: impl Iterator<Item = f64>) -> u64 {
+    let (count, sum, squares) = rates.fold((0.0, 0.0, 0.0), |(count, sum, squares), rate| {
+        (count + 1.0, sum + rate, squares + rate * rate)
+    });
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000000")]
+    let millionths = (1e6 * sum * sum / f64::max(count * squares, 1.0)).round() as u64;
+    millionths
 }
 
 #[cfg(test)]
@@ -227,26 +263,35 @@ mod tests {
     use rove_flows::path::Path;
 
     use super::*;
-    use crate::experiment::traffic::{TcpBegin, Traffic};
+    use crate::experiment::traffic::{Others, TcpBegin, Traffic};
 
     fn samples(system: System, senders: usize, path: &str) -> Samples {
-        let path: Path = path.parse().expect("a path");
-        let traffic = Traffic {
+        samples_of(system, &traffic(senders), path)
+    }
+
+    fn traffic(senders: usize) -> Traffic {
+        Traffic {
             senders,
             mean_flow_bytes: Some(100_000),
             largest_flow_bytes: None,
             begin: TcpBegin::Modern,
             initial_window: None,
+            extra_rtt: None,
+            others: Vec::new(),
             packet_bytes: None,
             acknowledgment_delay: None,
             mean_pause: "500ms".to_owned(),
             length: "30s".to_owned(),
-        };
+        }
+    }
+
+    fn samples_of(system: System, traffic: &Traffic, path: &str) -> Samples {
+        let path: Path = path.parse().expect("a path");
         traffic.check().expect("traffic");
         let conditions = Conditions {
             system: Some(system),
             path: Some(&path),
-            traffic: Some(&traffic),
+            traffic: Some(traffic),
             ..Conditions::NONE
         };
         run(&conditions).expect("a run")
@@ -269,7 +314,10 @@ mod tests {
             let samples = samples(system, 4, "rtt=100ms,rate=15M,queue=1000p");
             let name = system.name();
             assert_eq!((samples.missing, samples.pairs.len()), (0, 4), "{name}");
-            let [median, all] = samples.figures[..] else { panic!("{name}: two figures") };
+            let [median, all, fairness] = samples.figures[..] else {
+                panic!("{name}: three figures")
+            };
+            assert!((250_000..=1_000_000).contains(&fairness), "{name}: {fairness}");
             assert!(all < 15_100_000 && all > 500_000, "{name}: {all} bit/s");
             assert!(median < 15_100_000 && median > 100_000, "{name}: {median} bit/s");
         }
@@ -316,6 +364,8 @@ mod tests {
             largest_flow_bytes: None,
             begin: TcpBegin::Modern,
             initial_window: None,
+            extra_rtt: None,
+            others: Vec::new(),
             packet_bytes: None,
             acknowledgment_delay: None,
             mean_pause: "0.2s".to_owned(),
@@ -335,5 +385,34 @@ mod tests {
         ] {
             assert!(bad.check().is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn other_senders_have_a_figure_of_their_own_a_longer_way_and_a_later_start() {
+        let others = |extra_rtt: Option<&str>, start_at: Option<&str>| {
+            let [extra_rtt, start_at] = [extra_rtt, start_at].map(|it| it.map(str::to_owned));
+            let system = System::Flow(Contender::NewReno);
+            let others = vec![Others { system, senders: 2, extra_rtt, start_at }];
+            let traffic = Traffic { mean_flow_bytes: Some(10_000_000), others, ..traffic(2) };
+            let path = "rtt=40ms,rate=12M,queue=50p";
+            samples_of(System::Flow(Contender::NewReno), &traffic, path).figures
+        };
+        let [near, _, fairness, of_others] = others(None, None)[..] else { panic!("no others") };
+        let [near_beside_far, _, unfairness, of_far] = others(Some("400ms"), None)[..] else {
+            panic!("no others")
+        };
+        assert!(of_far < of_others / 2 && near_beside_far > near, "{of_far} {of_others}");
+        assert!(unfairness < fairness, "{unfairness} {fairness}");
+        assert_eq!(others(None, Some("60s"))[3], 0, "they begin after the end");
+    }
+
+    #[test]
+    fn the_index_of_jain_is_one_of_equal_rates_and_a_share_of_one_alone() {
+        for (rates, index) in
+            [(&[3.0, 3.0, 3.0][..], 1_000_000), (&[8.0, 0.0], 500_000), (&[1.0, 3.0], 800_000)]
+        {
+            assert_eq!(jain(rates.iter().copied()), index, "{rates:?}");
+        }
+        assert_eq!(jain(iter::empty()), 0);
     }
 }
