@@ -90,19 +90,7 @@ impl Measure {
 
     /// Returns whether it runs systems over links.
     pub(crate) const fn needs_network(self) -> bool {
-        matches!(
-            self,
-            Self::Response
-                | Self::Start
-                | Self::Onset
-                | Self::Interrupt
-                | Self::Age
-                | Self::Study
-                | Self::Shared
-                | Self::Flow
-                | Self::FlowSetting
-                | Self::Tunnel
-        )
+        !matches!(self, Self::HostResponse | Self::ProtocolDelay)
     }
 
     /// Returns whether it plays recordings.

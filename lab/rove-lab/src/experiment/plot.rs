@@ -115,19 +115,17 @@ fn plain(points: Vec<(f64, f64)>) -> Vec<Point> {
 
 /// Returns a system's number, which is the same in all figures; files come after all others, by their place in the scenario.
 fn number(figure: &Figure, system: Option<System>) -> usize {
-    let place = |all: &[System]| all.iter().position(|it| Some(*it) == system).unwrap_or(0);
-    let flows = Contender::value_variants();
-    let of_flows = System::value_variants().len();
-    let of_forms = of_flows + flows.len();
-    match system {
-        Some(System::Flow(Contender::Sprout(form))) => of_forms + form.number(),
-        Some(System::Flow(flow)) => of_flows + flows.iter().position(|it| *it == flow).unwrap_or(0),
-        Some(System::File(_)) => {
-            let files = figure.scenario.body.systems.iter().copied();
-            let files: Vec<System> = files.filter(|it| matches!(it, System::File(_))).collect();
-            of_forms + SproutForm::COUNT + place(&files)
-        }
-        _ => place(System::value_variants()),
+    let flows = Contender::value_variants().iter().copied().map(System::Flow);
+    let known = System::value_variants().iter().copied().chain(flows);
+    let first_form = known.clone().count();
+    if let Some(System::Flow(Contender::Sprout(form))) = system {
+        return first_form + form.number();
+    }
+    let own = figure.scenario.body.systems.iter().copied();
+    let files = own.filter(|it| matches!(it, System::File(_)));
+    match files.clone().position(|it| Some(it) == system) {
+        Some(place) => first_form + SproutForm::COUNT + place,
+        None => known.clone().position(|it| Some(it) == system).unwrap_or(0),
     }
 }
 
