@@ -2,7 +2,7 @@
 //!
 //! A [`source`] decides when datagrams go: in bulk with a fixed window, on and off, or as a person types. [`controlled`] is a source
 //! that a congestion controller drives. A [`contender`] is such a controller by its name, and a [`program`] one in another language.
-//! [`ends`] are the two ends of a flow. `on_off_sources` are many senders on one path. [`sprout`] has the ends of Sprout,
+//! [`ends`] are the two ends of a flow. A [`saturator`] records a link with them. `on_off_sources` are many senders on one path. [`sprout`] has the ends of Sprout,
 //! [`sprout_form`] its options. [`beside`] puts a flow beside a session on one
 //! path. [`shared`] puts several flows there, maybe in a tunnel. [`run`] measures a flow alone, [`run_sprout`] one of Sprout. The
 //! same seed gives the same datagrams to the nanosecond.
@@ -20,6 +20,7 @@ pub mod controlled;
 pub mod ends;
 pub mod on_off_sources;
 pub mod program;
+pub mod saturator;
 pub mod shared;
 pub mod source;
 pub mod sprout;

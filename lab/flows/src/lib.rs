@@ -3,7 +3,7 @@
 //! # Modules
 //!
 //! - `path` is the network between two ends, as a command line describes it in `parts` or a `schedule` gives it.
-//! - `flow` sends flows of each `contender` in virtual time, alone, `beside` a session, or from many `on_off_sources`. A `program` is a contender in another language.
+//! - `flow` sends flows of each `contender` in virtual time, alone, `beside` a session, or from many `on_off_sources`. A `program` is a contender in another language. A `saturator` records a link.
 //! - `sprout` is Sprout over UDP, for `bulk` data or a `tunnel`.
 //! - `metrics` computes the delays of a flow, and the `age` of states.
 

@@ -22,6 +22,7 @@ use crate::cli::program::LABORATORY;
 use crate::cli::remy::RemyArgs;
 #[cfg(unix)]
 use crate::cli::sprout::SproutArgs;
+use crate::cli::trace::TraceArgs;
 use crate::experiment::FiguresOptions;
 
 mod aoi;
@@ -39,6 +40,7 @@ mod replay;
 mod screen;
 #[cfg(unix)]
 mod sprout;
+mod trace;
 
 /// Exit code when something could not be read or written.
 const FAILURE: u8 = 1;
@@ -98,6 +100,7 @@ static COMMANDS: &[Subcommand] = &[
     Subcommand { manual: &remy::MANUAL, run: run_remy },
     #[cfg(unix)]
     Subcommand { manual: &sprout::MANUAL, run: run_sprout },
+    Subcommand { manual: &trace::MANUAL, run: run_trace },
     #[cfg(target_os = "linux")]
     Subcommand { manual: &compare::MANUAL, run: run_compare },
     #[cfg(target_os = "linux")]
@@ -308,6 +311,13 @@ fn run_remy(args: Vec<OsString>) -> u8 {
 #[cfg(unix)]
 fn run_sprout(args: Vec<OsString>) -> u8 {
     call(&sprout::MANUAL, args, |args: SproutArgs| {
+        args.refusal().map_or(Ok(()), |sentence| Err(Complaint::Usage(sentence)))?;
+        done(args.run(shown::stdout(), shown::stderr()))
+    })
+}
+
+fn run_trace(args: Vec<OsString>) -> u8 {
+    call(&trace::MANUAL, args, |args: TraceArgs| {
         args.refusal().map_or(Ok(()), |sentence| Err(Complaint::Usage(sentence)))?;
         done(args.run(shown::stdout(), shown::stderr()))
     })

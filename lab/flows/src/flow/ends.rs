@@ -186,6 +186,11 @@ impl<S: Source> Sender<S> {
         }
     }
 
+    /// Returns whether any datagram was acknowledged.
+    pub const fn is_answered(&self) -> bool {
+        self.probe.srtt.is_some()
+    }
+
     fn silence_ends(&self) -> Option<Instant> {
         (!self.in_flight.is_empty()).then(|| self.heard_at + SILENCE_MAX)
     }
@@ -306,6 +311,11 @@ impl Receiver {
             delay,
             waiting: BTreeMap::new(),
         }
+    }
+
+    /// Returns when the last datagram arrived.
+    pub fn last_arrival(&self) -> Option<Instant> {
+        self.arrivals.last().map(|arrival| arrival.delivery.arrived)
     }
 
     /// Returns what has arrived, in order of arrival, and forgets it.

@@ -266,7 +266,8 @@ fn report<A>(session: &Session<A>, json: bool) -> String {
     )
 }
 
-fn bound(address: SocketAddr) -> Result<UdpSocket> {
+/// Returns a socket that never makes its reader wait.
+pub(crate) fn bound(address: SocketAddr) -> Result<UdpSocket> {
     let bind = || -> io::Result<UdpSocket> {
         let socket = UdpSocket::bind(address)?;
         socket.set_nonblocking(true)?;
@@ -275,7 +276,8 @@ fn bound(address: SocketAddr) -> Result<UdpSocket> {
     bind().with_context(|| format!("cannot have the UDP address {address}; name another one"))
 }
 
-fn own_address(socket: &UdpSocket) -> Result<SocketAddr> {
+/// Returns the address of a socket.
+pub(crate) fn own_address(socket: &UdpSocket) -> Result<SocketAddr> {
     socket.local_addr().context("cannot tell the server's address")
 }
 
@@ -286,7 +288,7 @@ fn connected(target: SocketAddr) -> Result<UdpSocket> {
 }
 
 /// Returns any address of this computer of the same family.
-fn any(peer: SocketAddr) -> SocketAddr {
+pub(crate) fn any(peer: SocketAddr) -> SocketAddr {
     match peer {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),

@@ -1,27 +1,18 @@
 //! A flow of one of our congestion controllers, or of a program, over an emulated link in real time.
 
 use std::net::UdpSocket;
-use std::os::fd::AsFd;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
 use rove_congestion::Controller;
 use rove_flows::flow::controlled::Controlled;
 use rove_flows::flow::ends::{Receiver, Sender};
+use rove_flows::flow::saturator::pump;
 use rove_flows::flow::{self, FlowOptions, FlowReport};
-use rove_link::net::End as FlowEnd;
 use rove_net::testbed::{End, Testbed, TestbedOptions, bounded};
-use rove_platform::clock::Clock;
-use rove_platform::event_loop::{EventLoop, Interest};
-use rove_units::{Duration, Instant};
+use rove_units::Instant;
 
 use crate::compare::observed_client::Interrupt;
-
-/// How long is waited before it is looked at whether the user wants to stop.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
-
-/// Longest datagram of a flow.
-const DATAGRAM_LEN_MAX: usize = 2_048;
 
 /// Sends with all the data of the world as a controller says, as long as the options say; returns the flow's figures, and why they say nothing.
 ///
@@ -47,42 +38,14 @@ pub(crate) fn run(
     let mut receiver = Receiver::new(near_address);
     let mut sender = Sender::new(Controlled::new(controller), far_address);
     sender.start(clock.now());
+    let is_over = || interrupt.check().map(|()| false);
     thread::scope(|scope| {
         // A program that thinks for long does not hold up the acknowledgments.
-        let receives = scope.spawn(|| pump(&mut receiver, &far, clock, end, interrupt));
-        pump(&mut sender, &near, clock, end, interrupt)?;
+        let receives = scope.spawn(|| pump(&mut receiver, &far, clock, end, &[], |_, _| is_over()));
+        pump(&mut sender, &near, clock, end, &[], |_, _| is_over())?;
         receives.join().map_err(|_| anyhow!("the receiver has failed"))?
     })?;
     let invalid = testbed.finish()?.invalid;
     let report = flow::report(options, [sender.sent(), sender.lost()], &receiver.take_arrivals());
     Ok((report, invalid))
-}
-
-/// Moves datagrams between an end and its socket until a time.
-fn pump(
-    flow: &mut impl FlowEnd,
-    socket: &UdpSocket,
-    clock: Clock,
-    end: Instant,
-    interrupt: &Interrupt,
-) -> Result<()> {
-    let mut event_loop = EventLoop::new(clock, &[]).context("cannot wait for sockets")?;
-    let mut buffer = [0; DATAGRAM_LEN_MAX];
-    while event_loop.now() < end {
-        interrupt.check()?;
-        while let Ok((len, source)) = socket.recv_from(&mut buffer) {
-            flow.handle_datagram(clock.now(), source, &buffer[..len]);
-        }
-        let now = clock.now();
-        flow.handle_timeout(now);
-        while let Some((peer, datagram)) = flow.poll_transmit(now) {
-            // The network loses datagrams, and so may this computer.
-            let _ = socket.send_to(&datagram, peer);
-        }
-        let soon = (now + LOOK_EVERY).min(end);
-        let deadline = flow.poll_timeout().map_or(soon, |due| due.min(soon));
-        let mut interests = [Interest::new(socket.as_fd(), true, false)];
-        event_loop.wait(&mut interests, Some(deadline)).context("cannot wait for sockets")?;
-    }
-    Ok(())
 }

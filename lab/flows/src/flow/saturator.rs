@@ -1,0 +1,259 @@
+//! A saturator: a sender whose queue at the bottleneck never runs empty, so that arrivals are the link's delivery opportunities.
+//!
+//! Source: Sprout paper (NSDI 2013, section 4.1). The window grows while the round trip is short, and shrinks where it is too long. Nothing
+//! here is sealed: a recording is made between computers of one's own.
+
+use std::io::ErrorKind;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsFd;
+
+use anyhow::{Context, Result, ensure};
+use rove_congestion::{Ack, Controller, Loss};
+use rove_link::Trace;
+use rove_link::net::End;
+use rove_platform::clock::Clock;
+use rove_platform::event_loop::{EventLoop, Interest};
+use rove_units::{Bytes, Duration, Instant};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::flow::controlled::Controlled;
+use crate::flow::ends::{Arrival, Receiver, Sender};
+use crate::flow::source::FULL;
+use crate::sprout::wire::{any, bound, own_address};
+
+/// The round-trip times between which the window stays. Source: Sprout paper, section 4.1.
+const RTT: [Duration; 2] = [Duration::from_millis(750), Duration::from_secs(3)];
+
+/// The first window in packets, and the least one. Chosen: that of TCP.
+const WINDOW_FIRST: u64 = 10;
+
+/// By how many times what was lost the window shrinks. Chosen: a queue that drops is kept full at the loss of a ninth.
+const LOSS_WEIGHT: u64 = 8;
+
+/// How long a recording goes on after the last arrival, and a saturator without its first answer. Chosen: longer than outages of cellular
+/// links last.
+const SILENCE_MAX: Duration = Duration::from_secs(10);
+
+/// How often a receiver that calls does so.
+const CALL_EVERY: Duration = Duration::from_secs(1);
+
+/// How long is waited before signals are looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Longest datagram.
+const DATAGRAM_LEN_MAX: usize = 2_048;
+
+/// The computer that is called, or the address that a call is waited for at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The other end.
+    Call(SocketAddr),
+    /// This end.
+    Listen(SocketAddr),
+}
+
+/// The window that keeps a queue filled.
+#[derive(Debug)]
+struct Saturator {
+    window: Bytes,
+}
+
+impl Controller for Saturator {
+    fn on_ack(&mut self, _: Instant, ack: &Ack) {
+        let [short, long] = RTT;
+        if ack.rtt < short {
+            self.window += ack.size;
+        } else if ack.rtt > long {
+            self.shrink(ack.size);
+        }
+    }
+
+    fn on_loss(&mut self, _: Instant, loss: &Loss) {
+        self.shrink(Bytes::new(loss.size.get() * LOSS_WEIGHT));
+    }
+
+    fn on_mtu_update(&mut self, _: Bytes) {}
+
+    fn window(&self) -> Bytes {
+        self.window
+    }
+}
+
+impl Saturator {
+    const fn new() -> Self {
+        Self { window: Bytes::new(WINDOW_FIRST * FULL.get()) }
+    }
+
+    fn shrink(&mut self, by: Bytes) {
+        let least = Self::new().window;
+        self.window = Bytes::new(self.window.get().saturating_sub(by.get())).max(least);
+    }
+}
+
+/// Keeps the way to the other end saturated for some time. `ready` is told the address of this end.
+///
+/// # Errors
+///
+/// Returns an error if a socket cannot be had, or nobody answers.
+pub fn saturate(
+    place: Place,
+    length: Duration,
+    ready: impl FnOnce(SocketAddr) -> Result<()>,
+) -> Result<()> {
+    let (clock, socket) = (Clock::start(), socket(place)?);
+    ready(own_address(&socket)?)?;
+    let peer = match place {
+        Place::Call(peer) => peer,
+        Place::Listen(_) => match called(&socket, clock)? {
+            Some(peer) => peer,
+            None => return Ok(()),
+        },
+    };
+    let mut sender = Sender::new(Controlled::new(Saturator::new()), peer);
+    let start = clock.now();
+    sender.start(start);
+    pump(&mut sender, &socket, clock, start + length, &[SIGINT, SIGTERM], |sender, now| {
+        let is_late = now.saturating_since(start) > SILENCE_MAX;
+        ensure!(!is_late || sender.is_answered(), "nobody answers at {peer}");
+        Ok(false)
+    })?;
+    ensure!(sender.is_answered(), "nobody answers at {peer}");
+    Ok(())
+}
+
+/// Records the opportunities of the way from a saturator, until it is silent or a signal comes.
+///
+/// # Errors
+///
+/// Returns an error if a socket cannot be had, or too little came.
+pub fn record(place: Place, ready: impl FnOnce(SocketAddr) -> Result<()>) -> Result<Trace> {
+    let (clock, socket) = (Clock::start(), socket(place)?);
+    let own = own_address(&socket)?;
+    ready(own)?;
+    let mut receiver = Receiver::new(own);
+    let mut call_at = Instant::ZERO;
+    pump(
+        &mut receiver,
+        &socket,
+        clock,
+        Instant::FAR_FUTURE,
+        &[SIGINT, SIGTERM],
+        |receiver, now| {
+            let last = receiver.last_arrival();
+            if let (Place::Call(peer), None) = (place, last)
+                && call_at <= now
+            {
+                call_at = now + CALL_EVERY;
+                // The next call may come through.
+                let _ = socket.send_to(&[0], peer);
+            }
+            Ok(last.is_some_and(|last| now.saturating_since(last) > SILENCE_MAX))
+        },
+    )?;
+    trace(&receiver.take_arrivals())
+}
+
+/// Returns an opportunity for each full packet, with the first at 0 ms.
+fn trace(arrivals: &[Arrival]) -> Result<Trace> {
+    let full = arrivals.iter().filter(|arrival| arrival.size >= FULL);
+    let times: Vec<Instant> = full.map(|arrival| arrival.delivery.arrived).collect();
+    let millis = times.iter().map(|time| time.saturating_since(times[0]).as_millis());
+    let millis: Result<Vec<u32>, _> = millis.map(u32::try_from).collect();
+    Trace::from_millis(millis.context("a recording is shorter than 49 days")?)
+        .context("too little came for a trace")
+}
+
+/// Waits for a call; none comes if a signal does.
+fn called(socket: &UdpSocket, clock: Clock) -> Result<Option<SocketAddr>> {
+    let mut event_loop =
+        EventLoop::new(clock, &[SIGINT, SIGTERM]).context("cannot wait for sockets")?;
+    loop {
+        match socket.recv_from(&mut [0; DATAGRAM_LEN_MAX]) {
+            Ok((_, peer)) => return Ok(Some(peer)),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error).context("cannot receive a datagram"),
+        }
+        if !event_loop.take_signals().is_empty() {
+            return Ok(None);
+        }
+        let mut interests = [Interest::new(socket.as_fd(), true, false)];
+        event_loop.wait(&mut interests, None).context("cannot wait for sockets")?;
+    }
+}
+
+fn socket(place: Place) -> Result<UdpSocket> {
+    match place {
+        Place::Listen(address) => bound(address),
+        Place::Call(peer) => bound(any(peer)),
+    }
+}
+
+/// Moves datagrams between an end and its socket until a time, a signal, or `is_over` says so, which is asked after each wait.
+///
+/// # Errors
+///
+/// Returns an error if the socket cannot be waited for, and those of `is_over`.
+pub fn pump<E: End>(
+    flow: &mut E,
+    socket: &UdpSocket,
+    clock: Clock,
+    end: Instant,
+    signals: &[i32],
+    mut is_over: impl FnMut(&E, Instant) -> Result<bool>,
+) -> Result<()> {
+    let mut event_loop = EventLoop::new(clock, signals).context("cannot wait for sockets")?;
+    let mut buffer = [0; DATAGRAM_LEN_MAX];
+    while event_loop.now() < end {
+        while let Ok((len, source)) = socket.recv_from(&mut buffer) {
+            flow.handle_datagram(clock.now(), source, &buffer[..len]);
+        }
+        let now = clock.now();
+        flow.handle_timeout(now);
+        while let Some((peer, datagram)) = flow.poll_transmit(now) {
+            // The network loses datagrams, and so may this computer.
+            let _ = socket.send_to(&datagram, peer);
+        }
+        if is_over(flow, now)? || !event_loop.take_signals().is_empty() {
+            return Ok(());
+        }
+        let soon = (now + LOOK_EVERY).min(end);
+        let deadline = flow.poll_timeout().map_or(soon, |due| due.min(soon));
+        let mut interests = [Interest::new(socket.as_fd(), true, false)];
+        event_loop.wait(&mut interests, Some(deadline)).context("cannot wait for sockets")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
+    use rove_link::{LinkConfig, Schedule};
+    use rove_units::Seed;
+
+    use super::*;
+
+    #[test]
+    fn a_recorded_link_has_the_opportunities_of_the_one_that_it_is_recorded_over() {
+        let text: String = (1..=400).map(|number| format!("{}\n", number * 5)).collect();
+        let link: Trace = format!("{text}2600\n2600\n2601\n").parse().expect("a trace");
+        let ten_ms = Duration::from_millis(10);
+        let uplink = LinkConfig {
+            delay: ten_ms,
+            schedule: Some(Schedule::new(link)),
+            ..LinkConfig::default()
+        };
+        let downlink = LinkConfig { delay: ten_ms, ..LinkConfig::default() };
+        let mut sender = Sender::new(Controlled::new(Saturator::new()), RIGHT_ADDRESS);
+        sender.start(Instant::ZERO);
+        let seed = Seed::new(1);
+        let mut net = Net::new(sender, Receiver::new(LEFT_ADDRESS), uplink, downlink, seed);
+        net.run_for(Duration::from_secs(30));
+        let recorded = trace(&net.right.take_arrivals()).expect("a trace");
+        // The window takes a few seconds to grow. From then on nothing is missing.
+        let times: Vec<Duration> = recorded.times().collect();
+        let late = &times[times.len() - 2_000..];
+        let gaps: Vec<u128> = late.windows(2).map(|pair| (pair[1] - pair[0]).as_millis()).collect();
+        let count = |gap: u128| gaps.iter().filter(|it| **it == gap).count();
+        assert!(count(5) > 1_900 && count(600) >= 3 && count(0) >= 3, "{gaps:?}");
+    }
+}

@@ -1,0 +1,167 @@
+//! The command line of `rove-lab trace`.
+
+use std::fs;
+use std::io::Write;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use clap::{Args, Command, ValueHint};
+use rove_cli_docs::Manual;
+use rove_flows::flow::saturator::{self, Place};
+use rove_link::Trace;
+use rove_runs::files::{check_writable, write_whole};
+use rove_runs::{report, shown};
+use rove_units::{Duration, parse_duration};
+use serde_json::json;
+
+use crate::cli::program::LABORATORY;
+use crate::link_trace::{self, Statistics};
+
+/// The port of an end that is called. Chosen: after that of `rove-lab sprout`.
+const PORT: u16 = 61_014;
+
+/// The manual of `rove-lab trace`.
+pub(crate) static MANUAL: Manual = Manual {
+    word: "trace",
+    definition: || TraceArgs::augment_args(Command::new("rove-lab trace")),
+    notes: &[
+        "A trace of a link has a line for each delivery opportunity: milliseconds from its start, as of Mahimahi's mm-link. A row has the packets of \
+         1500 bytes, the length, the mean rate, the rates of single seconds, the gaps of 100 ms and more, and the 95 % end-to-end delay that no \
+         sender is below, without propagation.",
+        "--receive records a trace of the way to this computer, and --saturate on the other computer keeps a queue on that way from running empty: \
+         750 ms to 3 s of it. --receive ends when nothing has come for 10 s. Either of them calls the other, which waits at --listen: an end behind a NAT \
+         calls. The datagrams are not sealed, and whoever calls first is served: record between computers of your own.",
+    ],
+    examples: &[
+        ("rove-lab trace lte.up lte.down", "statistics of two links"),
+        (
+            "rove-lab trace lte.down --from 60s --to 120s --scale 2 --out fast.down",
+            "a minute of one, at twice the rate",
+        ),
+        ("rove-lab trace lte.down --draw lte.svg", "its rate over time as a picture"),
+        ("rove-lab trace --saturate --for 60s", "on a server: a minute for the end that calls"),
+        (
+            "rove-lab trace --receive --call 192.0.2.1:61014 --out new.down",
+            "on a laptop behind the link: its downlink, recorded",
+        ),
+    ],
+    exit_status: &[
+        ("0", "It was done."),
+        ("1", "A file could not be read or written, or nothing came."),
+        ("2", "The command line is wrong."),
+    ],
+    ..Manual::of(&LABORATORY)
+};
+
+/// Prints statistics of recorded links, cuts, scales and draws them, and records new ones
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    /// Traces of links
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    files: Vec<PathBuf>,
+    /// Leaves out what is earlier
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    from: Option<Duration>,
+    /// Leaves out what is later
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    to: Option<Duration>,
+    /// Multiplies the rate
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    scale: f64,
+    /// Writes the trace to this file: the only one that is given, or the recording
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    out: Option<PathBuf>,
+    /// Draws the rates over time (SVG)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    draw: Option<PathBuf>,
+    /// Writes JSON in place of a table
+    #[arg(long)]
+    json: bool,
+    /// Records the way to this computer
+    #[arg(long = "receive", requires = "out", conflicts_with_all = ["files", "is_saturating"])]
+    is_receiving: bool,
+    /// Saturates the way to the other computer
+    #[arg(long = "saturate", conflicts_with_all = ["files", "out"])]
+    is_saturating: bool,
+    /// The other computer, which listens
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "listen")]
+    call: Option<SocketAddr>,
+    /// Address and port at which a call is waited for
+    #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT)))]
+    listen: SocketAddr,
+    /// How long the way is saturated
+    #[arg(long = "for", value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
+    length: Duration,
+}
+
+impl TraceArgs {
+    /// Returns a sentence on words that do not go together.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        let is_remote = self.is_receiving || self.is_saturating;
+        let sentence = if self.files.is_empty() && !is_remote {
+            "name a FILE, or record one by --receive"
+        } else if self.out.is_some() && self.files.len() > 1 {
+            "--out takes one FILE at a time"
+        } else {
+            return None;
+        };
+        Some(sentence.to_owned())
+    }
+
+    /// Does what is asked for; the user of an end that listens is told its address on `notes`.
+    pub(crate) fn run(&self, mut output: impl Write, mut notes: impl Write) -> Result<()> {
+        let place = self.call.map_or(Place::Listen(self.listen), Place::Call);
+        let mut ready = |own: SocketAddr| {
+            let told = match place {
+                Place::Call(peer) => writeln!(notes, "calls {peer}"),
+                Place::Listen(_) => writeln!(notes, "listens at {own}"),
+            };
+            told.context("cannot write standard error")
+        };
+        if self.is_saturating {
+            return saturator::saturate(place, self.length, ready);
+        }
+        for file in [&self.out, &self.draw].into_iter().flatten() {
+            check_writable(file)?;
+        }
+        let traces = if self.is_receiving {
+            vec![("recorded".to_owned(), saturator::record(place, &mut ready)?)]
+        } else {
+            self.files.iter().map(|file| self.read(file)).collect::<Result<_>>()?
+        };
+        if let (Some(file), [(_, trace)]) = (&self.out, &traces[..]) {
+            write_whole(file, &trace.to_string())?;
+        }
+        if let Some(file) = &self.draw {
+            write_whole(file, &link_trace::draw(&traces))?;
+        }
+        let all = traces.iter().map(|(name, trace)| (name, Statistics::of(trace)));
+        let text = if self.json {
+            let rows = all.map(|(name, of)| json!({ "trace": name, "statistics": of }));
+            format!("{:#}\n", json!(rows.collect::<Vec<_>>()))
+        } else {
+            let heading = Statistics::HEADINGS.split(',').map(str::to_owned).collect();
+            let rows: Vec<_> =
+                [heading].into_iter().chain(all.map(|(name, of)| of.row(name))).collect();
+            report::table(&rows, 0)
+        };
+        shown::written(output.write_all(text.as_bytes()))
+    }
+
+    /// Reads a trace, and does to it what is asked for.
+    fn read(&self, file: &Path) -> Result<(String, Trace)> {
+        let shown = file.display().to_string();
+        let text = fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
+        let mut trace: Trace =
+            text.parse().with_context(|| format!("{shown} is no trace of a link"))?;
+        if self.from.is_some() || self.to.is_some() {
+            let (from, to) = (self.from.unwrap_or_default(), self.to.unwrap_or(trace.period()));
+            trace = link_trace::cut(&trace, from, to).with_context(|| shown.clone())?;
+        }
+        if self.scale.to_bits() != 1.0_f64.to_bits() {
+            trace = link_trace::scaled(&trace, self.scale).with_context(|| shown.clone())?;
+        }
+        Ok((shown, trace))
+    }
+}
