@@ -92,7 +92,7 @@ fn is_read(terminal: impl AsFd, [former, put_back]: [i64; 2]) -> bool {
 }
 
 fn last_read(terminal: impl AsFd) -> Option<i64> {
-    i64::try_from(fstat(terminal).ok()?.st_atime).ok()
+    fstat(terminal).ok().map(|it| it.st_atime)
 }
 
 fn set_last_read(terminal: impl AsFd, seconds: i64) -> bool {

@@ -1,7 +1,8 @@
 //! An ssh beside UDP: it carries datagrams while UDP is silent, and ends when UDP answers.
 //!
 //! The first ssh is that of the bootstrap's login. Later ones log in without the user as often as [`Standby`] allows,
-//! or the user logs in. Where an ssh is silent, slow or dead, the next one logs in beside it. The ssh that starts a forwarder on a jump host is one of these logins.
+//! or the user logs in. Where an ssh is silent, slow or dead, the next one logs in beside it. The ssh that starts a
+//! forwarder on a jump host is one of these logins.
 
 use std::io;
 use std::net::SocketAddr;

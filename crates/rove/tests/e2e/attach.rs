@@ -133,7 +133,9 @@ fn a_name_is_given_to_one_session_and_waits_for_no_client() {
     assert!(told.contains(&connect) && !told.contains(&first.key), "{told}");
     // Those that ask for a new name at once get one session.
     let asked = [call("race"), call("race"), call("race")];
-    let asked = asked.map(|call| call.command().stdout(Stdio::piped()).spawn().expect("rove"));
+    let asked = asked.map(|call| {
+        call.command().stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("rove")
+    });
     let ports = within_guard("three keys", move || {
         asked.map(|child| {
             let told = child.wait_with_output().expect("it ends").stdout;
@@ -145,7 +147,9 @@ fn a_name_is_given_to_one_session_and_waits_for_no_client() {
     assert!(ports.iter().all(|port| *port == ports[0]), "{ports:?}");
     let end = Invocation::new(rove()).env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
     let end = end.args(["kill", &ports[0]]);
-    within_guard("its end", move || assert!(end.command().status().expect("rove").success()));
+    within_guard("its end", move || {
+        assert!(end.command().output().expect("rove").status.success())
+    });
     for server in [first, second] {
         assert!(server.is_running());
         server.signal(Signal::TERM);
