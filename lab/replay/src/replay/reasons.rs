@@ -86,7 +86,7 @@ pub(super) fn write_losses<'a>(
 /// Returns why a key was not instant.
 fn loss(explanation: Option<&Explanation>) -> &'static str {
     match explanation {
-        None => "is not on its way to the engine",
+        None => "the engine gives no reason",
         Some(Explanation { stop: Some(stop), .. }) => why(*stop),
         Some(_) => "was shown, and the program drew something else or more",
     }

@@ -337,6 +337,7 @@ fn each_model_says_why_a_key_was_shown_or_was_not() {
     for number in [0, 1, 2] {
         reasons::write(&mut text, &script, &run, number).expect("memory takes all");
     }
+    reasons::write_losses(&mut text, [(&script, &run)].into_iter()).expect("memory takes all");
     let text = String::from_utf8(text).expect("text is UTF-8");
     insta::assert_snapshot!(text, @r#"
 key 0 character "a" waited 209 ms
@@ -366,6 +367,8 @@ key 1 character "b" was shown at once
   late        waits 40 ms for an answer after its acknowledgment
   policy      lets predictions be shown on this path
 there is no key 2: the keys are 0 to 1
+keys that were not instant, of 2: by themselves, and behind such a key
+  50.00%   0.00%  may be part of a secret
 "#);
 }
 
