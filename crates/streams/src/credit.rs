@@ -62,8 +62,8 @@ impl Credit {
         self.limit
     }
 
-    /// Raises the limit once `read` bytes of the stream use up half of the window; returns whether it did. The window grows
-    /// if that took at most two round trips.
+    /// Raises the limit once `read` bytes of the stream use up a quarter of the window; returns whether it did. The window
+    /// grows if that took at most a round trip.
     pub(crate) fn handle_read(
         &mut self,
         now: Instant,
@@ -71,10 +71,10 @@ impl Credit {
         srtt: Duration,
         pool: &mut Pool,
     ) -> bool {
-        if self.limit.saturating_sub(read) > self.window / 2 {
+        if self.limit.saturating_sub(read) > self.window - self.window / 4 {
             return false;
         }
-        if now.saturating_since(self.raised_at) <= srtt * 2 {
+        if now.saturating_since(self.raised_at) <= srtt {
             let wanted = self.window.min(CREDIT_MAX.saturating_sub(self.window));
             let held = share(self.window);
             let more = pool.offer(held, wanted);
@@ -99,12 +99,12 @@ mod tests {
 
     const SRTT: Duration = Duration::from_millis(100);
 
-    /// Reads a stream to its limit, half a window at a time, and returns its last window.
+    /// Reads a stream to its limit, a quarter of the window at a time, and returns its last window.
     fn read_on(credit: &mut Credit, pool: &mut Pool, pause: Duration, times: u32) -> u64 {
         let mut now = credit.raised_at;
         for _ in 0..times {
             now += pause;
-            let read = credit.limit - credit.window / 2;
+            let read = credit.limit - (credit.window - credit.window / 4);
             assert!(!credit.handle_read(now, read - 1, SRTT, pool));
             assert!(credit.handle_read(now, read, SRTT, pool));
         }
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn credit_grows_only_for_a_reader_that_needs_it() {
-        let (slow, fast) = (Duration::from_millis(201), Duration::from_millis(200));
+        let (slow, fast) = (Duration::from_millis(101), Duration::from_millis(100));
         let mut pool = Pool::new();
         let mut credit = Credit::new(Instant::ZERO);
         assert_eq!(read_on(&mut credit, &mut pool, slow, 20), FIRST_CREDIT);

@@ -17,7 +17,7 @@ impl Ranges {
         let touched = self.0.get(from..to).unwrap_or_default();
         let start = touched.first().map_or(range.start, |it| it.start.min(range.start));
         let end = touched.last().map_or(range.end, |it| it.end.max(range.end));
-        self.0.splice(from..to, [start..end]);
+        self.0.splice(from..to, core::iter::once(start..end));
         debug_assert!(self.0.is_sorted_by(|a, b| a.end < b.start), "a gap between each two");
     }
 

@@ -60,6 +60,7 @@ pub(crate) struct Fates {
 #[derive(Debug)]
 struct Sent {
     at: Instant,
+    /// The packet's bytes in flight; 0 after a silence, when it counts as lost but may have arrived.
     size: u64,
     carried: Vec<Carried>,
 }
@@ -183,7 +184,7 @@ impl Recovery {
             return Err(Violation::AckOfUnsent);
         }
         let delay = Duration::from_micros(ack.delay_micros);
-        if let Some(newest) = self.sent.get(&ack.largest) {
+        if let Some(newest) = self.sent.get(&ack.largest).filter(|it| it.size > 0) {
             self.rtt.handle_sample(now.saturating_since(newest.at), delay);
         }
         let arrivals = arrivals(ack, peer_now);
@@ -194,6 +195,10 @@ impl Recovery {
                 self.sent.range(low..=high).map(|(number, _)| *number).collect();
             for number in numbers {
                 let Some(sent) = self.sent.remove(&number) else { continue };
+                if sent.size == 0 {
+                    fates.acked.extend(sent.carried);
+                    continue;
+                }
                 span = Some(span.map_or([sent.at; 2], |[a, b]| [a.min(sent.at), b.max(sent.at)]));
                 self.count_acked(now, &sent, arrivals.of(number), arrivals.held(number, delay));
                 fates.acked.extend(sent.carried);
@@ -209,12 +214,12 @@ impl Recovery {
     }
 
     /// Called for each authentic datagram of the peer. It wakes a silent flow, which begins again. Everything that was in
-    /// flight counts as lost.
+    /// flight counts as lost until an acknowledgment says otherwise.
     pub(crate) fn handle_heard(&mut self, now: Instant) -> Fates {
         let mut fates = Fates::default();
         if self.is_silent() {
-            let sent = core::mem::take(&mut self.sent);
-            fates.lost = sent.into_values().flat_map(|it| it.carried).collect();
+            self.sent.values_mut().for_each(|it| it.size = 0);
+            fates.lost = self.sent.values().flat_map(|it| it.carried.iter().cloned()).collect();
             (self.timeouts, self.probes, self.lost_at) = (0, 0, None);
             self.rtt = Rtt::default();
             self.flight.restart(now);
@@ -250,7 +255,7 @@ impl Recovery {
 
     /// Returns what the probes that are due carry again: the oldest that may not have arrived.
     fn oldest(&self) -> Vec<Carried> {
-        let oldest = self.sent.values().take(self.probes.into());
+        let oldest = self.sent.values().filter(|it| it.size > 0).take(self.probes.into());
         oldest.flat_map(|it| it.carried.iter().cloned()).collect()
     }
 
@@ -259,7 +264,7 @@ impl Recovery {
         let base = if self.is_silent() { first } else { self.rtt.probe_timeout() };
         let doublings = if self.is_silent() { self.timeouts - SILENT_AFTER } else { self.timeouts };
         let pause = base.saturating_mul(1 << doublings.min(16)).min(longest);
-        let is_asked = !self.sent.is_empty() && self.lost_at.is_none();
+        let is_asked = self.flight.in_flight() > 0 && self.lost_at.is_none();
         is_asked.then(|| self.asked_at + pause)
     }
 
@@ -290,6 +295,10 @@ impl Recovery {
         let mut size = 0;
         while let Some(entry) = self.sent.first_entry().filter(|entry| *entry.key() < largest) {
             let at = entry.get().at;
+            if entry.get().size == 0 {
+                entry.remove();
+                continue;
+            }
             if largest - entry.key() < REORDERED_MAX && at + delay > now {
                 self.lost_at = Some(at + delay);
                 break;

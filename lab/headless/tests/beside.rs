@@ -158,7 +158,8 @@ fn link(kbit: u64, rtt: u64, queue_ms: u64, loss: f64) -> LinkConfig {
 
 #[test]
 fn keys_beside_a_copy_wait_for_the_links_queue_alone() {
-    let controllers: [(&str, fn() -> Box<dyn Controller>); 4] = [
+    type New = fn() -> Box<dyn Controller>;
+    let controllers: [(&str, New); 4] = [
         ("NewReno", || Box::new(NewReno::new(PACKET))),
         ("CUBIC", || Box::new(Cubic::new(PACKET))),
         ("LEDBAT", || Box::new(Ledbat::new(PACKET))),

@@ -83,6 +83,13 @@ fn probes_repeat_the_oldest_packets_then_become_rare_and_the_first_sound_begins_
     assert_eq!((recovery.in_flight(), recovery.permit(at(1_000_000))), (0, Permit::Now));
     assert_eq!(recovery.poll_timeout(), None, "nothing is in flight");
     assert_eq!(recovery.handle_heard(at(1_000_001)), Fates::default());
+    // An acknowledgment that was lost in the silence tells which packets need not go again.
+    let number = send(&mut recovery, 1_000_001);
+    let frame =
+        AckFrame { largest: number, ranges: vec![(0, 1), (number - 3, 2)], ..AckFrame::default() };
+    let fates = recovery.handle_ack(at(1_000_050), &frame, at(1_000_050)).unwrap();
+    assert_eq!((numbers(&fates.acked), fates.lost), (vec![number, 1, 2], vec![]));
+    assert_eq!((recovery.sent.len(), recovery.rtt().smoothed()), (0, Duration::from_millis(49)));
 }
 
 #[test]
