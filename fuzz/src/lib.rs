@@ -8,7 +8,8 @@
 //! - `script` reads the fuzzer's bytes as a sequence of events. `forger` is a peer that holds the key and seals anything.
 //! - `parsers` tests the texts and frames around a session.
 //! - `prediction` and `secrecy` test predictions; they read the bytes as `choices`.
-//! - `wire` tests the layers of a datagram, `terminal` and `differential` the emulator, and `objects` the two objects.
+//! - `wire` tests the layers of a datagram, and `streams` what travels beside. `terminal` and `differential` test the
+//!   emulator, and `objects` the two objects.
 //! - `ends` drives whole ends, `replay` sends old datagrams again, and `work` bounds the effort.
 
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@ pub mod prediction;
 pub mod replay;
 mod script;
 pub mod secrecy;
+pub mod streams;
 pub mod terminal;
 pub mod wire;
 pub mod work;
@@ -31,7 +33,7 @@ pub mod work;
 pub type Target = fn(&[u8]);
 
 /// All of them by their names, which are those of the programs in `fuzz_targets` and of the files in `seeds`.
-pub const TARGETS: [(&str, Target); 26] = [
+pub const TARGETS: [(&str, Target); 27] = [
     ("answers", rove_session::fuzzing::answers_take_anything),
     ("assembler", wire::assembler_is_bounded),
     ("bootstrap", rove_shell::fuzzing::bootstrap_takes_anything),
@@ -52,6 +54,7 @@ pub const TARGETS: [(&str, Target); 26] = [
     ("secrecy", secrecy::secrets_stay_unseen),
     ("session", ends::session_survives),
     ("ssh_config", parsers::ssh_config_takes_anything),
+    ("streams", streams::streams_take_anything),
     ("terminal", terminal::takes_anything),
     ("terminfo", rove_shell::fuzzing::terminfo_takes_anything),
     ("transport", ends::transport_survives),
