@@ -4,7 +4,7 @@
 //!
 //! - `gate` runs every check in order. `needs` finds and installs what a check requires, and `packages` lists the Debian
 //!   packages of tests.
-//! - `tidy` checks the habits that no other tool checks. `limits` makes docs/limits.md from the constants, and `house`
+//! - `tidy` checks the habits that no other tool checks. `limits` makes docs/limits.md from the constants, `reference` a page of the laboratory's files from its types, and `house`
 //!   measures code and prose.
 //! - `results` measures the tables of docs/results. `workspace` knows the files of the tree.
 //! - `fresh` runs the gate in a new Debian root.
@@ -17,6 +17,7 @@ mod house;
 mod limits;
 mod needs;
 mod packages;
+mod reference;
 mod results;
 mod tidy;
 mod workspace;
@@ -57,6 +58,8 @@ enum Command {
     },
     /// Write the table of all limits anew from the constants.
     Limits,
+    /// Write the reference of the laboratory's files anew from the types.
+    Reference,
     /// Measure the tables of docs/results anew: all, or those of these names.
     Results { names: Vec<String> },
     /// Build a static program, and from it an archive, a Debian package, a bill of materials, checksums.
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         Command::Sim(passed) => return trials("sim", &passed),
         Command::House { json } => house::run(&workspace::root(), json),
         Command::Limits => limits::write(&workspace::root()),
+        Command::Reference => reference::write(&workspace::root()),
         Command::Tidy => tidy::run(&workspace::root()),
         Command::Results { names } => results::write(&workspace::root(), &names),
     };

@@ -1,5 +1,5 @@
 //! The habits that no other tool checks: sizes, names, module docs, the dependency graph, the maps of the crates,
-//! documents cited, tests promised, the table of limits, the figures of `house`, stray words.
+//! documents cited, tests promised, the table of limits and the reference, the figures of `house`, stray words.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use crate::workspace::tracked_files;
-use crate::{house, limits};
+use crate::{house, limits, reference};
 
 /// A file beyond this is split. Tests in their own file count for themselves.
 const FILE_LINES_MAX: usize = 700;
@@ -109,6 +109,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     check_dependency_reasons(root, &mut findings)?;
     check_engine(root, &mut findings)?;
     limits::check(root, &mut findings)?;
+    reference::check(root, &mut findings)?;
     findings.extend(house::check(root)?);
     if findings.is_empty() {
         return Ok(());

@@ -40,7 +40,7 @@ pub(crate) struct Published {
     pub(crate) paper: String,
     /// The table, figure or section.
     pub(crate) place: String,
-    /// How far ours may lie from a number that has no band, in percent.
+    /// How far ours may lie from a number that has no band, in percent; 35 where it is left out.
     within: Option<f64>,
     /// The part of the scenario that was fitted to these results: none of them counts as reproduced.
     pub(crate) fitted: Option<String>,
@@ -53,9 +53,9 @@ pub(crate) struct Published {
 /// The results of a system.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 pub(crate) struct PublishedResult {
-    /// The system; `None` for recordings by themselves.
+    /// The system; none for recordings by themselves.
     pub(crate) system: Option<System>,
-    /// The link; each of them where it is left out. [`ALL_LINKS`] are the averages.
+    /// The link; each of them where it is left out. `all links` are the averages.
     pub(crate) link: Option<String>,
     /// The value that is varied; each of them where it is left out.
     pub(crate) value: Option<f64>,
@@ -78,8 +78,11 @@ pub(crate) enum Number {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Band {
+    /// The number itself.
     pub(crate) number: Option<f64>,
+    /// The least of ours.
     pub(crate) from: Option<f64>,
+    /// The greatest of ours.
     pub(crate) to: Option<f64>,
 }
 
