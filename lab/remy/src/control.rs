@@ -48,6 +48,11 @@ impl<'a> Ruled<'a> {
         }
     }
 
+    /// Returns the rule that was followed last.
+    pub(crate) fn rule(&self) -> usize {
+        self.sender.rule()
+    }
+
     fn note_decision(&mut self) {
         let rule = self.sender.rule();
         self.uses[rule] += 1;

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow, bail};
+use rove_congestion::remy::Table;
 use rove_platform::clock::Clock;
 use rove_units::Seed;
 use serde_json::{Value, json};
@@ -18,6 +19,7 @@ use crate::prior::Prior;
 use crate::tables;
 use crate::terms::Terms;
 use crate::training_network::TrainingNetwork;
+use crate::uses;
 use crate::workers::Workers;
 
 /// An evaluation as it is asked for.
@@ -46,10 +48,7 @@ pub(crate) fn evaluate(options: &EvaluateOptions, mut output: impl Write) -> Res
     if options.tables.is_empty() {
         bail!("name the tables that are to be evaluated");
     }
-    let prior = Prior::read(&options.prior)?;
-    let networks = prior.networks(Seed::new(options.seed)).map_err(|sentence| anyhow!(sentence))?;
-    let terms =
-        Terms { objective: options.objective, seed: options.seed, length_ms: prior.length_s * 1e3 };
+    let (networks, terms) = networks(options)?;
     let workers = Workers::Threads(options.threads);
     let evaluator = Evaluator { networks: &networks, terms, workers: &workers };
     let mut all = Vec::new();
@@ -82,6 +81,27 @@ pub(crate) fn evaluate(options: &EvaluateOptions, mut output: impl Write) -> Res
         writeln!(output, "{text}").context("cannot write standard output")?;
     }
     Ok(())
+}
+
+/// Writes which rules of a table the networks of a prior use.
+///
+/// # Errors
+///
+/// Returns an error as [`evaluate`] does.
+pub(crate) fn uses(table: &Table, options: &EvaluateOptions, mut output: impl Write) -> Result<()> {
+    let (networks, terms) = networks(options)?;
+    let workers = Workers::Threads(options.threads);
+    let evaluator = Evaluator { networks: &networks, terms, workers: &workers };
+    let text = uses::text(table, &evaluator)?;
+    output.write_all(text.as_bytes()).context("cannot write standard output")
+}
+
+/// Returns the networks of a prior, and the terms.
+fn networks(options: &EvaluateOptions) -> Result<(Vec<TrainingNetwork>, Terms)> {
+    let prior = Prior::read(&options.prior)?;
+    let networks = prior.networks(Seed::new(options.seed)).map_err(|sentence| anyhow!(sentence))?;
+    let EvaluateOptions { objective, seed, .. } = *options;
+    Ok((networks, Terms { objective, seed, length_ms: prior.length_s * 1e3 }))
 }
 
 /// The worth of a controller on all networks.

@@ -6,7 +6,7 @@
 //! processes that are sent each `task`. A `prior` is the assumptions for which a
 //! `search` grows a table. Candidates are of an `action_range`, and found by `bisection`. `train` is its command, and
 //! `checkpoint` keeps it. `tables` are files, and `published` holds those of the papers to their figures. `describe` is what people see
-//! of a table, `surface` a picture. A `fault` is why there is no result.
+//! of a table, `surface` a picture, and `uses` the part of it that a prior needs. A `fault` is why there is no result.
 
 #![forbid(unsafe_code)]
 
@@ -37,6 +37,7 @@ mod task;
 mod terms;
 mod train;
 mod training_network;
+mod uses;
 mod workers;
 
 pub use evaluate::EvaluateOptions;
@@ -53,6 +54,8 @@ pub enum RemyCall {
         table: PathBuf,
         /// The file of the picture.
         picture: Option<PathBuf>,
+        /// The prior whose networks use the table, with the terms.
+        uses: Option<EvaluateOptions>,
     },
     /// Write a table in another form.
     Convert {
@@ -76,8 +79,10 @@ pub enum RemyCall {
 /// Returns an error if a file cannot be used, an evaluation fails, or `output` cannot be written.
 pub fn run(call: &RemyCall, output: impl Write) -> Result<()> {
     match call {
-        RemyCall::Describe { table, picture } => {
-            describe::describe(&tables::read(table)?, picture.as_deref(), output)
+        RemyCall::Describe { table, picture, uses } => {
+            let (table, mut output) = (tables::read(table)?, output);
+            describe::describe(&table, picture.as_deref(), &mut output)?;
+            uses.as_ref().map_or(Ok(()), |options| evaluate::uses(&table, options, output))
         }
         RemyCall::Convert { table, out } => tables::write(&tables::read(table)?, out),
         RemyCall::Evaluate(options) => evaluate::evaluate(options, output),

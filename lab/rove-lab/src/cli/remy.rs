@@ -17,7 +17,8 @@ pub(crate) static MANUAL: Manual = Manual {
     notes: &[
         "A table is a congestion controller: for each combination of a few signals of a flow it says how the \
          window changes, and how far apart packets are sent. describe prints its rules, and with --out NAME.svg draws \
-         them. convert writes it in another form: .dna is the published one, .toml the readable one. evaluate says \
+         them. With a prior it says which rules its networks use, what the table is worth with the most used alone, and how a flow \
+         goes from rule to rule. convert writes it in another form: .dna is the published one, .toml the readable one. evaluate says \
          what tables are worth on the networks of a prior. train searches a table for a prior and an objective. worker \
          does parts of a search for an engine: tasks come in as lines of JSON, answers go out. `rove-lab figures remy` puts tables beside other controllers, on paths that several senders share.",
         "A prior is a file (TOML) of assumptions: the links, the round trips, how many senders, when they have \
@@ -27,6 +28,10 @@ pub(crate) static MANUAL: Manual = Manual {
     ],
     examples: &[
         ("rove-lab remy describe table.dna --out table.svg", "rules, and a picture of them"),
+        (
+            "rove-lab remy describe table.dna --prior two-senders.toml",
+            "and the rules that are used",
+        ),
         ("rove-lab remy convert table.dna --out table.toml", "the readable form"),
         ("rove-lab remy evaluate table.toml --prior two-senders.toml", "its score"),
         ("rove-lab remy train --prior two-senders.toml --out table.toml", "search a table"),
@@ -64,7 +69,7 @@ pub(crate) struct RemyArgs {
     /// Tables: .dna (published) or .toml (readable); evaluate also takes aimd, new-reno, cubic, compound and vegas
     #[arg(value_name = "TABLE", value_hint = ValueHint::FilePath)]
     tables: Vec<PathBuf>,
-    /// Assumptions about the networks (evaluate, train)
+    /// Assumptions about the networks (describe, evaluate, train)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     prior: Option<PathBuf>,
     /// Worth of throughput and delay, such as alpha=1,delta=0.1 or alpha=2,delta=0,throughput=on-time
@@ -114,7 +119,15 @@ impl RemyArgs {
         match self.action {
             Action::Describe => {
                 let table = one("describe table.dna")?;
-                Ok(RemyCall::Describe { table, picture: self.out })
+                let uses = self.prior.map(|prior| EvaluateOptions {
+                    tables: Vec::new(),
+                    prior,
+                    objective: self.objective,
+                    seed: self.seed,
+                    threads: self.threads.unwrap_or_else(parallel::processors),
+                    json: false,
+                });
+                Ok(RemyCall::Describe { table, picture: self.out, uses })
             }
             Action::Convert => {
                 let example = "convert table.dna --out table.toml";
