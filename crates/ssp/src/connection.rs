@@ -22,7 +22,7 @@ use crate::key::Key;
 use crate::loss_report::LossReports;
 use crate::nonce::Direction;
 use crate::num::SeqNum;
-use crate::path::{Loss, Path, Traffic};
+use crate::path::{Arrival, Loss, Path, Traffic};
 use crate::path_size::{PathSize, SIZE_MIN};
 use crate::rtt::RttEstimator;
 use crate::rtt_min::RttMin;
@@ -78,15 +78,6 @@ pub enum Event {
     PeerMoved(SocketAddr),
     /// Server: nothing arrived for the association timeout, and nothing is sent until the client sends again.
     PeerLost,
-}
-
-/// What an authentic datagram shows a server of its client's address.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Arrival {
-    /// Whether a server's client now sends from another address.
-    pub(crate) is_peer_moved: bool,
-    /// Whether a server's client sends from another address, or again after a silence.
-    pub(crate) is_peer_regained: bool,
 }
 
 /// The datagrams between this end and its peer, and what they show of the path.

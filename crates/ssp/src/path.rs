@@ -24,6 +24,15 @@ pub struct Loss {
     pub recent_missing: u32,
 }
 
+/// What an authentic datagram shows a server of its client's address.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Arrival {
+    /// Whether a server's client now sends from another address.
+    pub(crate) is_peer_moved: bool,
+    /// Whether a server's client sends from another address, or again after a silence.
+    pub(crate) is_peer_regained: bool,
+}
+
 /// The path to the peer, as this end sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {

@@ -14,7 +14,7 @@ use crate::chaff;
 use crate::closing::{Closed, Closing};
 use crate::compress::{Codec, INSTRUCTION_LEN_MAX};
 use crate::config::Config;
-use crate::connection::{Arrival, Connection, Event, Role, Transmit, contents_of, size_of};
+use crate::connection::{Connection, Event, Role, Transmit, contents_of, size_of};
 use crate::datagram::Ecn;
 use crate::error::{ReceiveError, SendError};
 use crate::fragment::{FRAGMENTS_MAX, Fragment, split};
@@ -25,6 +25,7 @@ use crate::instruction::Instruction;
 use crate::key::Key;
 use crate::num::StateNum;
 use crate::object::Object;
+use crate::path::Arrival;
 use crate::path_size::Answer;
 use crate::receiver::{Received, Receiver};
 use crate::sender::{Sender, Step};
@@ -118,8 +119,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         let hears_by = self.heartbeats.hears_by();
         let packets = self.packets.as_mut().filter(|_| PacketSeal::is_claimed_by(payload));
         if let Some(packets) = packets {
-            let is_newest = packets.open(self.connection.sends, payload)?;
-            let packet = (source, payload.len(), is_newest);
+            let packet = (source, payload.len(), packets.open(self.connection.sends, payload)?);
             let arrival = self.connection.handle_packet(now, packet, hears_by, &self.config);
             self.heed_arrival(now, arrival);
             return Ok(());
@@ -198,7 +198,6 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Called when the driver begins to carry datagrams to [`SIDE_PATH`](crate::SIDE_PATH), or has ceased to. Before a
     /// client's first datagram the side path is used at once, later if the network fails, or a former side path is late.
-    /// The client leaves it as soon as the network answers.
     pub fn handle_side_path(&mut self, now: Instant, is_open: bool) {
         let is_first = self.instructions == 0;
         let fails_at = self.side_path_wanted_at().or(self.side_path_late_at());
