@@ -16,7 +16,11 @@ fn mux(side: Side) -> Mux {
 fn give(mux: &mut Mux, number: u64, frames: &[Frame<'_>]) -> Result<(), PacketError> {
     let mut payload = vec![0; 4];
     frames.iter().for_each(|it| it.encode(&mut payload));
-    mux.handle_packet(Instant::from_millis(number), PacketNum::new(number).unwrap(), &payload)
+    mux.handle_packet(
+        Instant::from_millis(number),
+        PacketNum::new(number).expect("a number of a packet"),
+        &payload,
+    )
 }
 
 fn data(id: u64, offset: u64, bytes: &[u8], is_end: bool) -> Frame<'_> {
