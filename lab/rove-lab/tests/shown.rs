@@ -69,7 +69,7 @@ fn no_text_of_a_scenario_acts_on_the_terminal() {
     let page = fs::read_to_string(folder.0.join("figures/figures.html")).expect("a page");
     let svg =
         fs::read_to_string(folder.0.join(format!("figures/{HOSTILE}.svg"))).expect("a picture");
-    assert!(page.contains("&lt;script&gt;A small figure") && svg.contains("&lt;script&gt;first"));
+    assert!(page.contains("&lt;script&gt;A small figure") && svg.contains("&lt;script>first"));
     // The page has a script of its own.
     assert!(page.matches("<script").count() == 1 && !svg.contains("<script"));
 }
