@@ -16,11 +16,7 @@ fn mux(side: Side) -> Mux {
 fn give(mux: &mut Mux, number: u64, frames: &[Frame<'_>]) -> Result<(), PacketError> {
     let mut payload = vec![0; 4];
     frames.iter().for_each(|it| it.encode(&mut payload));
-    mux.handle_packet(
-        Instant::from_millis(number),
-        PacketNum::new(number).expect("a number of a packet"),
-        &payload,
-    )
+    mux.handle_packet(Instant::from_millis(number), PacketNum::new(number).expect("few"), &payload)
 }
 
 fn data(id: u64, offset: u64, bytes: &[u8], is_end: bool) -> Frame<'_> {
