@@ -120,7 +120,6 @@ mod tests {
     #[test]
     fn each_file_holds_the_command_lines_of_its_table() {
         let folder = crate::workspace::root().join(FOLDER);
-        // The other page is that of `cargo xtask reference`.
         assert_eq!(fs::read_dir(&folder).expect("the folder").count(), TABLES.len() + 1);
         for table in TABLES {
             let file = folder.join(table.0).with_extension("md");
