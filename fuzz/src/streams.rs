@@ -22,7 +22,7 @@ pub fn streams_take_anything(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let mut now = Instant::ZERO;
     for number in 0.. {
-        let Ok(len) = input.arbitrary::<u8>() else { break };
+        let (false, Ok(len)) = (input.is_empty(), input.arbitrary::<u8>()) else { break };
         let payload = input.bytes(usize::from(len).min(input.len())).unwrap_or_default();
         now += Duration::from_millis(len.into());
         let number = PacketNum::new(number).expect("few packets");
