@@ -24,7 +24,7 @@ pub struct Loss {
     pub recent_missing: u32,
 }
 
-/// What an authentic datagram shows a server of its client's address.
+/// Changes of the client's address that an authentic datagram shows a server.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arrival {
     /// Whether a server's client now sends from another address.

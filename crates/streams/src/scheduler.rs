@@ -1,4 +1,4 @@
-//! Whose bytes go next: streams that carry little first, then bulk in turn (deficit round robin).
+//! The order of streams: those that carry little go first, and the others take turns (deficit round robin).
 
 use std::collections::VecDeque;
 

@@ -348,7 +348,7 @@ fn legend(curves: &[Curve], has_marks: bool) -> (String, f64) {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
+    text.replace(char::is_control, "").replace('&', "&amp;").replace('<', "&lt;")
 }
 
 /// Returns a number as an axis shows it.

@@ -131,7 +131,7 @@ fn a_name_is_given_to_one_session_and_waits_for_no_client() {
     let told = String::from_utf8(told.stdout).expect("a line");
     let connect = format!("MOSH CONNECT {} ", first.address.port());
     assert!(told.contains(&connect) && !told.contains(&first.key), "{told}");
-    // Those that ask for a new name at once get one session.
+    // Several calls at once for a new name get one session.
     let asked = [call("race"), call("race"), call("race")];
     let asked = asked.map(|call| {
         call.command().stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("rove")
