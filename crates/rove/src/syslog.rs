@@ -41,8 +41,7 @@ mod tests {
         let line = str::from_utf8(&line[..len]).unwrap();
         assert!(line.starts_with(&format!("<86>rove[{}]: a client", std::process::id())), "{line}");
         assert!(!line.contains('\x1b') && line.ends_with(" came"), "{line}");
-        drop(log);
-        assert!(send(&path, "nobody reads").is_err());
         std::fs::remove_file(&path).unwrap();
+        assert!(send(&path, "nobody reads").is_err());
     }
 }
