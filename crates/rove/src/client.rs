@@ -29,7 +29,7 @@ use crate::{doctor, entropy, hardening, logging, sys};
 
 mod pump;
 mod turn;
-mod wire;
+pub(crate) mod wire;
 
 use pump::{End, Pump};
 use rove_udp::DualStackSockets;

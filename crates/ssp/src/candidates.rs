@@ -100,8 +100,10 @@ impl Candidates {
         self.push(address, false);
     }
 
-    /// Adds an address of a forwarder, which serves only while the server's own do not answer.
+    /// Adds an address of a forwarder, which serves only while the server's own do not answer. It does not wait for the
+    /// next round of probes.
     pub fn add_detour(&mut self, address: SocketAddr) {
+        self.round = None;
         self.push(address, true);
     }
 
@@ -451,6 +453,14 @@ mod tests {
         asleep.handle_send(at(3_000));
         asleep.handle_send(at(3_600_000));
         assert_eq!(asleep.probe_at(&CONFIG), Some(at(3_606_500)));
+    }
+
+    #[test]
+    fn a_detour_is_probed_at_once_though_the_others_wait_for_their_next_round() {
+        let mut several = candidates(&[A, B]);
+        assert_eq!(probes(&mut several, 0, 8_000).last(), Some(&(7_500, B)));
+        several.add_detour(address(C));
+        assert_eq!(probes(&mut several, 8_000, 8_100), [(8_000, C), (8_050, B)]);
     }
 
     #[test]

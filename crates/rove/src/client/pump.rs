@@ -9,7 +9,7 @@ use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::network_watch::NetworkWatch;
 use rove_platform::tty::{self, Tty};
 use rove_session::{Client, ClientEvent, ClientOutcome, MissingLines};
-use rove_udp::{Refusal, SendFailure};
+use rove_udp::Refusal;
 use rove_units::Instant;
 use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio;
@@ -172,7 +172,7 @@ impl Pump {
         if has_input && !self.is_left() {
             self.read_input(now);
         }
-        let refusal = self.wire.receive(now, &has_datagrams, &mut self.session);
+        let refusal = self.wire.receive(now, &has_datagrams, &mut self.session, |_, _, _| ());
         self.refusal = refusal.or(self.refusal.take());
         if has_news {
             self.look_at_network(now);
@@ -245,27 +245,8 @@ impl Pump {
         if let Some(record) = &mut self.record {
             record.turn(now, &mut self.session);
         }
-        while let Some(transmit) = self.session.poll_transmit(now) {
-            match self.wire.send(&transmit) {
-                Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
-                // Only a probe's answer matters.
-                Err(error)
-                    if self.session.uses_side_path()
-                        || transmit.destination != self.session.server() =>
-                {
-                    tracing::debug!(%error, "probe not sent");
-                }
-                Err(SendFailure::TooLong) => {
-                    self.session.handle_message_too_long(now, transmit.payload.len());
-                }
-                Err(SendFailure::Other(error)) => {
-                    tracing::debug!(%error, "datagram not sent");
-                    self.refusal = Some(Refusal::of(&error));
-                    self.session.candidates_mut().handle_unreachable(transmit.destination);
-                    self.session.handle_network_error(now, &reason(&error.to_string()));
-                }
-            }
-        }
+        let refusal = self.wire.send(now, &mut self.session, |_| ());
+        self.refusal = refusal.or(self.refusal.take());
     }
 
     fn obey_events(&mut self, now: Instant) -> io::Result<()> {

@@ -8,13 +8,14 @@ use std::os::fd::AsFd;
 use rove_bootstrap::tunnel::carrier::Arrival;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::Client;
-use rove_ssp::{Ecn, SIDE_PATH, Transmit};
+use rove_ssp::{Ecn, ReceiveError, SIDE_PATH, Transmit};
 use rove_udp::DualStackSockets;
 use rove_udp::{Refusal, SendFailure, receive_while, send};
 use rove_units::Instant;
 
 use crate::client::turn::Turn;
 use crate::messages::reason;
+use crate::tunnel::jump::Line;
 use crate::tunnel::near::Tunnel;
 use crate::tunnel::spare::Spare;
 
@@ -23,12 +24,14 @@ const NOBODY_THERE: &str = "The session's server has ended: the host refuses wha
 
 /// The carrier of a client's datagrams.
 #[derive(Debug)]
-pub(super) enum Wire {
+pub(crate) enum Wire {
     /// UDP carries the datagrams.
     Sockets {
         sockets: DualStackSockets,
         /// The ssh that carries datagrams while nothing answers over UDP; `None` if the session may use none.
         spare: Option<Box<Spare>>,
+        /// A forwarder on a jump host that runs without an ssh beside UDP.
+        line: Option<Box<Line>>,
         /// Arrivals of the last read from ssh that no turn has handled yet.
         arrivals: VecDeque<Arrival>,
     },
@@ -41,28 +44,36 @@ pub(super) enum Wire {
 }
 
 impl Wire {
-    pub(super) fn tunnelled(tunnel: Tunnel) -> Self {
+    pub(crate) fn tunnelled(tunnel: Tunnel) -> Self {
         Self::Tunnel { tunnel: Box::new(tunnel), arrivals: VecDeque::new() }
     }
 
     /// Creates a wire of UDP sockets, and maybe an ssh beside them.
-    pub(super) fn sockets(sockets: DualStackSockets, spare: Option<Spare>) -> Self {
-        Self::Sockets { sockets, spare: spare.map(Box::new), arrivals: VecDeque::new() }
+    pub(crate) fn sockets(sockets: DualStackSockets, spare: Option<Spare>) -> Self {
+        let spare = spare.map(Box::new);
+        Self::Sockets { sockets, spare, line: None, arrivals: VecDeque::new() }
+    }
+
+    /// Wraps the datagrams to this forwarder from here on; does nothing in a tunnel.
+    pub(crate) fn wrap_for(&mut self, forwarder: Line) {
+        if let Self::Sockets { line, .. } = self {
+            *line = Some(Box::new(forwarder));
+        }
     }
 
     /// Returns whether something has come through ssh that the session has not been given.
-    pub(super) fn has_arrivals(&self) -> bool {
+    pub(crate) fn has_arrivals(&self) -> bool {
         let (Self::Sockets { arrivals, .. } | Self::Tunnel { arrivals, .. }) = self;
         !arrivals.is_empty()
     }
 
     /// Returns whether datagrams are written to a pipe, which ssh may have closed.
-    pub(super) const fn has_pipe(&self) -> bool {
+    pub(crate) const fn has_pipe(&self) -> bool {
         matches!(self, Self::Tunnel { .. } | Self::Sockets { spare: Some(_), .. })
     }
 
     /// Returns the descriptors to wait for, the sockets first.
-    pub(super) fn interests(&mut self) -> Vec<Interest<'_>> {
+    pub(crate) fn interests(&mut self) -> Vec<Interest<'_>> {
         match self {
             Self::Sockets { sockets, spare, .. } => {
                 let sockets = sockets.iter();
@@ -74,7 +85,7 @@ impl Wire {
     }
 
     /// Returns when to call [`Wire::receive`] even if nothing has come. `None` for never.
-    pub(super) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
+    pub(crate) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
         match self {
             Self::Sockets { spare, .. } => spare.as_ref()?.poll_timeout(session),
             Self::Tunnel { tunnel, .. } => tunnel.poll_timeout(),
@@ -82,17 +93,19 @@ impl Wire {
     }
 
     /// Gives the session what has come, as much as a turn may. `waiting` says of each socket whether a datagram waits.
-    /// Returns the error that the network has reported, if any.
-    pub(super) fn receive(
+    /// `note` is told the socket and the length of each datagram, and whether the session has a use for it. Returns the
+    /// error that the network has reported, if any.
+    pub(crate) fn receive(
         &mut self,
         now: Instant,
         waiting: &[bool],
         session: &mut Client,
+        mut note: impl FnMut(&UdpSocket, usize, Result<(), ReceiveError>),
     ) -> Option<Refusal> {
         let mut refusal = None;
         let turn = Turn::begin(session);
         match self {
-            Self::Sockets { sockets, spare, arrivals } => {
+            Self::Sockets { sockets, spare, arrivals, .. } => {
                 if let Some(spare) = spare {
                     if arrivals.is_empty() {
                         spare.turn(now, session, |arrival| arrivals.push_back(arrival));
@@ -103,7 +116,7 @@ impl Wire {
                     if !turn.has_room(session) {
                         break;
                     }
-                    refusal = receive_from(now, socket, turn, session).or(refusal);
+                    refusal = receive_from(now, socket, turn, session, &mut note).or(refusal);
                 }
             }
             Self::Tunnel { tunnel, arrivals } => {
@@ -118,12 +131,42 @@ impl Wire {
         refusal
     }
 
-    /// Sends a datagram.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`SendFailure`] when the system refuses it; a tunnel refuses none.
-    pub(super) fn send(&mut self, transmit: &Transmit) -> Result<(), SendFailure> {
+    /// Sends all datagrams that the session has. `note` is told the length of each that has left. Returns the system's
+    /// reason against the last that it refused, if any.
+    pub(crate) fn send(
+        &mut self,
+        now: Instant,
+        session: &mut Client,
+        mut note: impl FnMut(usize),
+    ) -> Option<Refusal> {
+        let mut refusal = None;
+        while let Some(transmit) = session.poll_transmit(now) {
+            let len = transmit.payload.len();
+            match self.send_one(&transmit) {
+                Ok(()) => {
+                    tracing::trace!(len, "datagram sent");
+                    note(len);
+                }
+                // Only a probe's answer matters.
+                Err(error)
+                    if session.uses_side_path() || transmit.destination != session.server() =>
+                {
+                    tracing::debug!(%error, "probe not sent");
+                }
+                Err(SendFailure::TooLong) => session.handle_message_too_long(now, len),
+                Err(SendFailure::Other(error)) => {
+                    tracing::debug!(%error, "datagram not sent");
+                    refusal = Some(Refusal::of(&error));
+                    session.candidates_mut().handle_unreachable(transmit.destination);
+                    session.handle_network_error(now, &reason(&error.to_string()));
+                }
+            }
+        }
+        refusal
+    }
+
+    /// Sends a datagram. A tunnel refuses none.
+    fn send_one(&mut self, transmit: &Transmit) -> Result<(), SendFailure> {
         match self {
             Self::Sockets { spare, .. } if transmit.destination == SIDE_PATH => {
                 if let Some(spare) = spare {
@@ -131,8 +174,9 @@ impl Wire {
                 }
                 Ok(())
             }
-            Self::Sockets { sockets, spare, .. } => {
+            Self::Sockets { sockets, spare, line, .. } => {
                 let wrapped = spare.as_mut().and_then(|spare| spare.wrap(transmit));
+                let wrapped = wrapped.or_else(|| line.as_mut()?.wrap(transmit));
                 let socket = sockets.newest_for(transmit.destination);
                 send(socket.map_err(SendFailure::Other)?, wrapped.as_ref().unwrap_or(transmit))
             }
@@ -144,28 +188,28 @@ impl Wire {
     }
 
     /// Records that the network of this computer has changed, on which a tunnel may have failed.
-    pub(super) fn handle_network_change(&mut self, now: Instant) {
+    pub(crate) fn handle_network_change(&mut self, now: Instant) {
         if let Self::Tunnel { tunnel, .. } = self {
             tunnel.handle_network_change(now);
         }
     }
 
     /// Opens a new local port in each address family; does nothing in a tunnel.
-    pub(super) fn open_port(&mut self) -> io::Result<()> {
+    pub(crate) fn open_port(&mut self) -> io::Result<()> {
         match self {
             Self::Sockets { sockets, .. } => sockets.open_port(),
             Self::Tunnel { .. } => Ok(()),
         }
     }
 
-    pub(super) fn close_ports(&mut self, keep: usize) {
+    pub(crate) fn close_ports(&mut self, keep: usize) {
         if let Self::Sockets { sockets, .. } = self {
             sockets.close_ports(keep);
         }
     }
 
     /// Returns the port that datagrams to this address leave from, where there is one.
-    pub(super) fn local_port(&self, server: SocketAddr) -> Option<u16> {
+    pub(crate) fn local_port(&self, server: SocketAddr) -> Option<u16> {
         match self {
             Self::Sockets { sockets, .. } => sockets.local_port(server),
             Self::Tunnel { .. } => None,
@@ -178,7 +222,7 @@ impl Wire {
     /// # Errors
     ///
     /// Returns the system's refusal to wait.
-    pub(super) fn log_in(
+    pub(crate) fn log_in(
         &mut self,
         events: &mut EventLoop,
         session: &mut Client,
@@ -190,7 +234,7 @@ impl Wire {
         }
     }
 
-    pub(super) fn tunnel(&self) -> Option<&Tunnel> {
+    pub(crate) fn tunnel(&self) -> Option<&Tunnel> {
         match self {
             Self::Sockets { .. } => None,
             Self::Tunnel { tunnel, .. } => Some(tunnel),
@@ -205,13 +249,15 @@ fn receive_from(
     socket: &UdpSocket,
     turn: Turn,
     session: &mut Client,
+    note: &mut impl FnMut(&UdpSocket, usize, Result<(), ReceiveError>),
 ) -> Option<Refusal> {
     let error = receive_while(socket, |received, payload| {
         let (source, len) = (received.source, payload.len());
         let result = session.handle_datagram(now, source, received.ecn, payload);
-        if let Err(error) = result {
+        if let Err(error) = &result {
             tracing::debug!(%error, len, %source, "datagram of no use");
         }
+        note(socket, len, result);
         turn.has_room(session)
     })
     .err()?;

@@ -2,20 +2,19 @@
 //! its client to another port.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::AsFd;
 
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::{Client, ClientConfig, ClientOutcome, Prediction, Preference};
 use rove_ssp::{Config, Mechanism, ReceiveError, Transmit};
 use rove_terminal::Size;
-use rove_udp::{
-    ClientSockets, PortRange, Refusal, SendFailure, ServerSocket, receive_waiting, send,
-};
+use rove_udp::{ClientSockets, DualStackSockets, PortRange, Refusal, ServerSocket, send};
 use rove_units::{Duration, Instant, Seed};
 
 use crate::bootstrap::address;
 use crate::bootstrap::command::{self, Stop};
+use crate::client::wire::Wire;
 use crate::doctor::facts::{Large, Path};
 use crate::doctor::login::Opening;
 use crate::entropy;
@@ -23,8 +22,9 @@ use crate::terminal_type::{self, RenderOptions};
 use crate::tunnel::inherited::JumpCall;
 use crate::tunnel::jump::Line;
 
-/// How long only the server's first address is tried. Chosen: three seconds contain five tries on any usable path.
-const FIRST_ALONE: Duration = Duration::from_secs(3);
+/// How long only the server's first address is tried. Chosen: three seconds contain five tries on any usable path. Linux
+/// takes as long until it reports that nobody has the address, and half a second is for the report.
+const FIRST_ALONE: Duration = Duration::from_millis(3_500);
 /// How long all addresses are tried after [`FIRST_ALONE`]. Chosen: as long as the first, with a margin for a slow path.
 const OTHERS_PATIENCE: Duration = Duration::from_secs(5);
 /// How long each later step may take, unless [`STEP_ROUND_TRIPS`] round trips take longer. Chosen: about as long as the
@@ -75,21 +75,12 @@ pub(crate) fn loopback(events: &mut EventLoop) -> io::Result<bool> {
     }
 }
 
-/// An address of the server, with the local ports from which datagrams are sent to it.
-struct Way {
-    server: SocketAddr,
-    sockets: ClientSockets,
-}
-
 /// A trial session with a running server.
 pub(crate) struct Trial {
     client: Client,
-    ways: Vec<Way>,
-    /// The forwarder on the jump host, if one is tried.
-    jump: Option<Line>,
+    wire: Wire,
     /// The results of the trial's datagrams up to this point.
     pub(crate) path: Path,
-    started: Instant,
     /// The length of the largest datagram sent since the count was last reset, in bytes.
     sent_max: usize,
     received_max: usize,
@@ -104,31 +95,30 @@ impl Trial {
     ///
     /// Returns the system's error if it refuses a socket.
     pub(crate) fn new(opening: &Opening, events: &EventLoop) -> io::Result<Self> {
-        let mut ways: Vec<Way> = Vec::new();
-        let mut refusal = None;
-        for address in &opening.addresses {
-            let Some(server) = address::from_numeric(address, opening.port) else { continue };
-            if ways.iter().any(|way| way.server == server) {
-                continue;
-            }
-            match ClientSockets::open(server) {
-                Ok(sockets) => ways.push(Way { server, sockets }),
-                Err(error) => refusal = Some(error),
+        let mut servers =
+            opening.addresses.iter().filter_map(|it| address::from_numeric(it, opening.port));
+        let (mut refusal, mut found) = (io::ErrorKind::AddrNotAvailable.into(), None);
+        while found.is_none()
+            && let Some(server) = servers.next()
+        {
+            match DualStackSockets::open(server) {
+                Ok(sockets) => found = Some((server, sockets)),
+                Err(error) => refusal = error,
             }
         }
-        let Some(first) = ways.first().map(|way| way.server) else {
-            return Err(refusal.unwrap_or_else(|| io::ErrorKind::AddrNotAvailable.into()));
-        };
+        let Some((server, sockets)) = found else { return Err(refusal) };
         let now = events.now();
         let render_options = RenderOptions::default();
+        let mut transport = Config {
+            capabilities: Some(rove_session::CAPABILITIES),
+            // The trial itself measures which sizes pass.
+            ..Config::client().without(Mechanism::PathSize)
+        };
+        transport.path.first_alone = FIRST_ALONE;
         let config = ClientConfig {
-            server: first,
+            server,
             key: opening.key.clone(),
-            transport: Config {
-                capabilities: Some(rove_session::CAPABILITIES),
-                // The trial itself measures which sizes pass.
-                ..Config::client().without(Mechanism::PathSize)
-            },
+            transport,
             size: Size::new(COLUMNS, ROWS).expect("this is a window's size"),
             terminal: terminal_type::plain_capabilities(render_options),
             query: false,
@@ -144,17 +134,11 @@ impl Trial {
             running: rove_session::Running::Unknown,
             chaff: entropy::seed().map_err(io::Error::other)?.stream("doctor.chaff"),
         };
-        let path = Path { tried: ways.iter().map(|way| way.server).collect(), ..Path::default() };
-        Ok(Self {
-            client: Client::new(config, now),
-            ways,
-            jump: None,
-            path,
-            started: now,
-            sent_max: 0,
-            received_max: 0,
-            newest_heard: false,
-        })
+        let mut client = Client::new(config, now);
+        servers.for_each(|other| client.candidates_mut().add(other));
+        let path = Path { tried: client.candidates().iter().collect(), ..Path::default() };
+        let wire = Wire::sockets(sockets, None);
+        Ok(Self { client, wire, path, sent_max: 0, received_max: 0, newest_heard: false })
     }
 
     /// Holds the trial session. A server that does not answer is left running, to be examined.
@@ -174,7 +158,7 @@ impl Trial {
         let heard = |trial: &Self| trial.path.answered.is_some();
         let mut is_heard = self.turn_until(events, FIRST_ALONE, heard)?;
         // An ICMP error counts as an answer if there is no other address to try.
-        let is_refused = self.path.refusal == Some(Refusal::Port) && self.ways.len() == 1;
+        let is_refused = self.path.refusal == Some(Refusal::Port) && self.path.tried.len() == 1;
         if !is_heard && !is_refused {
             is_heard = self.turn_until(events, OTHERS_PATIENCE, heard)?;
         }
@@ -209,18 +193,15 @@ impl Trial {
         first_line: &str,
         events: &mut EventLoop,
     ) -> Result<(), Stop> {
-        let direct = self.ways.len();
         let Some(line) = Line::open(call, first_line, &self.path.tried, events)? else {
             return Ok(());
         };
-        for &server in &line.ends {
-            self.ways.push(Way { server, sockets: ClientSockets::open(server)? });
-        }
-        self.jump = Some(line);
-        self.turn_until(events, OTHERS_PATIENCE, |trial| trial.path.answered.is_some())?;
-        self.path.by_jump_host = self.path.answered.is_some_and(|index| index >= direct);
-        // All else is about the server's own addresses.
-        self.path.answered = self.path.answered.filter(|&index| index < direct);
+        self.client.handle_forwarder(events.now(), &line.ends);
+        self.wire.wrap_for(line);
+        self.turn_until(events, OTHERS_PATIENCE, |trial| {
+            trial.path.answered.is_some() || trial.client.uses_forwarder()
+        })?;
+        self.path.by_jump_host = self.client.uses_forwarder();
         Ok(())
     }
 
@@ -270,8 +251,7 @@ impl Trial {
         if is_stuck(self.path.up) || is_stuck(self.path.down) {
             return Ok(());
         }
-        let way = self.path.answered.expect("the server was heard");
-        self.ways[way].sockets.open_port()?;
+        self.wire.open_port()?;
         self.newest_heard = false;
         self.type_line(events, "again");
         let follows = |trial: &Self| trial.newest_heard && trial.shows("AGAIN");
@@ -312,7 +292,12 @@ impl Trial {
         loop {
             let now = events.now();
             self.client.handle_timeout(now);
-            self.send_datagrams(now);
+            let Self { client, wire, path, sent_max, .. } = self;
+            let refusal = wire.send(now, client, |len| {
+                path.sent += 1;
+                *sent_max = len.max(*sent_max);
+            });
+            self.note_refusal(refusal);
             self.drop_events();
             if done(self) {
                 return Ok(true);
@@ -326,66 +311,35 @@ impl Trial {
     }
 
     fn wait_and_read(&mut self, events: &mut EventLoop, deadline: Instant) -> Result<(), Stop> {
-        let Self { client, ways, path, received_max, newest_heard, .. } = self;
-        let sockets: Vec<_> = ways
-            .iter()
-            .enumerate()
-            .flat_map(|(index, way)| way.sockets.iter().map(move |socket| (index, socket)))
-            .collect();
-        let mut interests: Vec<Interest<'_>> =
-            sockets.iter().map(|(_, socket)| Interest::new(socket.as_fd(), true, false)).collect();
+        let mut interests = self.wire.interests();
         events.wait(&mut interests, Some(deadline))?;
+        let waiting: Vec<bool> = interests.iter().map(Interest::is_readable).collect();
         command::check_signals(events)?;
-        let now = events.now();
-        for ((index, socket), interest) in sockets.iter().zip(&interests) {
-            if !interest.is_readable() {
-                continue;
-            }
-            let is_newest = core::ptr::eq(*socket, ways[*index].sockets.newest());
-            let result = receive_waiting(socket, |received, payload| {
-                match client.handle_datagram(now, received.source, received.ecn, payload) {
-                    Ok(()) => {
-                        path.answered.get_or_insert(*index);
-                        *received_max = (*received_max).max(payload.len());
-                        *newest_heard |= is_newest;
-                    }
-                    Err(error) => {
-                        tracing::debug!(%error, "datagram of no use");
-                        path.foreign += usize::from(error == ReceiveError::Forged);
-                    }
+        let newest = self.wire.local_port(self.client.server());
+        let Self { client, wire, path, received_max, newest_heard, .. } = self;
+        let mut is_heard = false;
+        let refusal = wire.receive(events.now(), &waiting, client, |socket, len, result| {
+            is_heard |= result.is_ok();
+            match result {
+                Ok(()) => {
+                    *received_max = len.max(*received_max);
+                    let port = socket.local_addr().ok().map(|local| local.port());
+                    *newest_heard |= port == newest;
                 }
-            });
-            if let Err(error) = result {
-                note_refusal(path, *index, &error);
+                Err(error) => path.foreign += usize::from(error == ReceiveError::Forged),
             }
+        });
+        if is_heard && path.answered.is_none() {
+            path.answered = path.tried.iter().position(|tried| *tried == client.server());
         }
+        self.note_refusal(refusal);
         Ok(())
     }
 
-    fn send_datagrams(&mut self, now: Instant) {
-        let is_alone = now.saturating_since(self.started) < FIRST_ALONE;
-        while let Some(transmit) = self.client.poll_transmit(now) {
-            self.sent_max = self.sent_max.max(transmit.payload.len());
-            // Every address gets an identical datagram, so no nonce is used for two.
-            for (index, way) in self.ways.iter().enumerate() {
-                let is_chosen = match self.path.answered {
-                    Some(answered) => index == answered,
-                    None => index == 0 || !is_alone,
-                };
-                if !is_chosen {
-                    continue;
-                }
-                let transmit = Transmit { destination: way.server, ..transmit.clone() };
-                let wrapped = self.jump.as_mut().and_then(|line| line.wrap(&transmit));
-                let transmit = wrapped.unwrap_or(transmit);
-                match send(way.sockets.newest(), &transmit) {
-                    Ok(()) => self.path.sent += 1,
-                    Err(SendFailure::TooLong) => {
-                        self.client.handle_message_too_long(now, transmit.payload.len());
-                    }
-                    Err(SendFailure::Other(error)) => note_refusal(&mut self.path, index, &error),
-                }
-            }
+    /// Records an ICMP error if it is from the first address: the others are guesses.
+    fn note_refusal(&mut self, refusal: Option<Refusal>) {
+        if self.path.answered.is_none() && !self.client.candidates().is_probing() {
+            self.path.refusal = refusal.or(self.path.refusal.take());
         }
     }
 
@@ -394,14 +348,6 @@ impl Trial {
         while let Some(event) = self.client.poll_event() {
             tracing::debug!(?event, "session");
         }
-    }
-}
-
-/// Records an ICMP error if it is from the first address: the others are guesses.
-fn note_refusal(path: &mut Path, way: usize, error: &io::Error) {
-    tracing::debug!(%error, way, "the network complains");
-    if way == 0 && path.answered.is_none() {
-        path.refusal = Some(Refusal::of(error));
     }
 }
 
