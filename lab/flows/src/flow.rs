@@ -9,9 +9,9 @@
 
 use rove_congestion::Controller;
 use rove_congestion::sprout::{Config, Estimator};
-use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
-use rove_link::{LinkConfig, Schedule, Steps};
-use rove_units::{Bytes, Duration, Instant, Seed};
+use rove_link::Steps;
+use rove_link::net::{End, LEFT_ADDRESS, Net, RIGHT_ADDRESS};
+use rove_units::{Duration, Instant, Seed};
 use serde::Serialize;
 
 pub mod beside;
@@ -26,6 +26,7 @@ pub mod source;
 pub mod sprout;
 pub mod sprout_form;
 
+use crate::course::{self, Come, Slot, Slots, capacity, lap};
 use crate::flow::controlled::Controlled;
 use crate::flow::ends::{Arrival, Receiver, Sender};
 use crate::flow::shared::TUNNELLED;
@@ -46,6 +47,8 @@ pub struct FlowOptions {
     pub length: Duration,
     /// The begin that figures leave out.
     pub skipped: Duration,
+    /// The length of a slot of the report's course; 0 for none.
+    pub slot: Duration,
 }
 
 /// The figures of a flow.
@@ -72,6 +75,9 @@ pub struct FlowReport {
     pub omniscient_p95_ms: Option<f64>,
     /// Their difference.
     pub self_inflicted_ms: Option<f64>,
+    /// The slots, if there are any.
+    #[serde(skip)]
+    pub course: Vec<Slot>,
 }
 
 /// The directions that have all the data of the world in a flow of Sprout.
@@ -88,12 +94,12 @@ pub fn run(source: impl Source, options: FlowOptions) -> (FlowReport, Vec<Arriva
     let mut sender = Sender::new(source, RIGHT_ADDRESS);
     sender.start(Instant::ZERO);
     let receiver = Receiver::new(LEFT_ADDRESS);
-    let FlowOptions { uplink, downlink, seed, length, .. } = options.clone();
+    let FlowOptions { uplink, downlink, seed, .. } = options.clone();
     let mut net = Net::new(sender, receiver, uplink, downlink, seed);
-    net.run_for(length);
+    let course = watch(&mut net, &options, |net| net.right.arrivals());
     let arrivals = net.right.take_arrivals();
     let report = report(&options, [net.left.sent(), net.left.lost()], &arrivals);
-    (report, arrivals)
+    (FlowReport { course, ..report }, arrivals)
 }
 
 /// Runs a flow of Sprout over a path of its own; returns its figures, and what arrived and when. Each end has an estimator.
@@ -106,14 +112,29 @@ pub fn run_sprout<E: Estimator>(
     let [left, right] = estimators;
     let left = SproutEnd::new(config, left, RIGHT_ADDRESS, true);
     let right = SproutEnd::new(config, right, LEFT_ADDRESS, saturation == Saturation::Both);
-    let FlowOptions { uplink, downlink, seed, length, .. } = options.clone();
+    let FlowOptions { uplink, downlink, seed, .. } = options.clone();
     let mut net = Net::new(left, right, uplink, downlink, seed);
-    net.run_for(length);
+    let course = watch(&mut net, &options, |net| net.right.arrivals());
     let arrivals = net.right.take_arrivals();
     let lost = net.uplink.stats().entered - net.uplink.stats().delivered;
     let inside = u64::try_from(net.uplink.inside()).unwrap_or_default();
     let report = report(&options, [net.left.sent(), lost.saturating_sub(inside)], &arrivals);
-    (report, arrivals)
+    (FlowReport { course, ..report }, arrivals)
+}
+
+/// Runs a flow for its length, and returns the slots, given what has arrived so far.
+fn watch<A: End, B: End>(
+    net: &mut Net<A, B>,
+    options: &FlowOptions,
+    arrivals: impl Fn(&Net<A, B>) -> &[Arrival],
+) -> Vec<Slot> {
+    let slots = Slots { length: options.slot, link: options.uplink.first(), is_up: true };
+    course::watch(net, options.length, slots, |net| {
+        let come = arrivals(net);
+        let newest = come.iter().map(|it| it.delivery.sent).max().unwrap_or_default();
+        let bytes = come.iter().map(|it| it.size + rove_headless::HEADERS).sum();
+        Come { newest, bytes }
+    })
 }
 
 /// Runs a flow with all the data of the world through a Sprout tunnel of its own, as a controller says; returns its figures.
@@ -159,29 +180,8 @@ pub fn report(options: &FlowOptions, [sent, lost]: [u64; 2], arrivals: &[Arrival
         end_to_end_p95_ms: end_to_end,
         omniscient_p95_ms: omniscient,
         self_inflicted_ms: end_to_end.zip(omniscient).map(|(all, least)| all - least),
+        course: Vec::new(),
     }
-}
-
-/// Returns the times of a lap of a link's opportunities, from where in its trace it begins.
-fn lap(schedule: &Schedule) -> Vec<Duration> {
-    let (period, skipped) = (schedule.trace.period(), schedule.skipped);
-    let (before, after): (Vec<Duration>, Vec<Duration>) =
-        schedule.trace.times().partition(|time| *time < skipped);
-    let again = before.into_iter().map(|time| (time + period).saturating_sub(skipped));
-    after.into_iter().map(|time| time.saturating_sub(skipped)).chain(again).collect()
-}
-
-/// Returns how many bits a second a link can carry between two times of the first lap of its trace, if it has a bottleneck.
-fn capacity(link: &LinkConfig, from: Duration, to: Duration) -> Option<f64> {
-    let Some(schedule) = &link.schedule else {
-        return link.rate.map(|rate| as_f64(rate.bits_per_second()));
-    };
-    if schedule.trace.period() < to {
-        return None;
-    }
-    let times = lap(schedule).into_iter().filter(|time| (from..to).contains(time));
-    let bytes = Bytes::from(times.count()).get() * schedule.opportunity.get();
-    Some(as_f64(bytes) * 8.0 / to.saturating_sub(from).as_secs_f64().max(1e-9))
 }
 
 /// Returns a number, to 2^32 of its size.

@@ -223,21 +223,28 @@ fn run_options(options: &ReplayOptions, path: &Path, seed: u64) -> RunOptions {
     }
 }
 
-/// Plays a recording once, and returns how long each key that has an answer waited for it, in the order in which they
-/// were typed; `None` for an answer that was never seen.
+/// The way in which a recording is played once.
+#[derive(Clone, Copy, Debug)]
+pub struct Played<'a> {
+    /// The client's predictions.
+    pub prediction: Prediction,
+    /// Whose wire and pace both ends have.
+    pub ends: Ends,
+    /// The answers that the user waits for.
+    pub pace: Pace,
+    /// The path.
+    pub path: &'a Path,
+    /// Decides all chance.
+    pub seed: u64,
+}
+
+/// Plays a recording once.
 ///
 /// # Errors
 ///
 /// Returns an error if the recording cannot be played, or the session does not begin.
-pub fn response_times(
-    name: &str,
-    trace: Trace,
-    prediction: Prediction,
-    ends: Ends,
-    pace: Pace,
-    path: &Path,
-    seed: u64,
-) -> Result<Vec<Option<Duration>>> {
+pub fn play(name: &str, trace: Trace, how: Played<'_>) -> Result<(Script, Run)> {
+    let Played { prediction, ends, pace, path, seed } = how;
     let script = Script::new(name.to_owned(), trace, None)
         .with_context(|| format!("{name} cannot be replayed"))?;
     let (path, host_delay) = (path.clone(), Duration::ZERO);
@@ -254,7 +261,7 @@ pub fn response_times(
         explain: false,
     };
     let run = run::play(&script, &options).map_err(|sentence| anyhow!("{name}: {sentence}"))?;
-    Ok(run.response_times(&script))
+    Ok((script, run))
 }
 
 /// Plays all jobs on all processors; what `keep` makes of the results is in the order of the jobs.

@@ -3,7 +3,7 @@
 //! [`scenario`] reads a file. [`material`] finds the recordings and links that it names, or what stands in for them. [`sweep`] makes
 //! all runs but for those that the [`store`] has, or a [`shard`] of them. Each is a [`mod@measure`] of a [`system`], maybe a [`system_file`], under [`conditions`], and what runs come to is a [`series`];
 //! senders that share a path have [`traffic`]. Real time has [`programs`]. [`spread`] lets other computers do runs. [`table`], [`plot`], [`page`] and [`csv`]
-//! show what came of it, [`verdict`] beside what is [`published`], and [`results`] are their files.
+//! show what came of it, [`verdict`] beside what is [`published`], [`papers`] what there is of each paper, and [`results`] are their files.
 
 use std::fs;
 use std::io::{self, Write};
@@ -38,6 +38,7 @@ mod csv;
 mod material;
 mod measure;
 mod page;
+mod papers;
 mod plot;
 mod programs;
 mod published;
@@ -68,6 +69,9 @@ pub(crate) struct FiguresOptions {
     /// Lists the names
     #[arg(long = "list")]
     pub(crate) is_list: bool,
+    /// Lists what the papers have, with the figure that does it again or why there is none
+    #[arg(long = "papers")]
+    pub(crate) lists_papers: bool,
     /// Directory of recordings of others: key traces, and delivery opportunities of links
     #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_parser = directory(), value_hint = ValueHint::DirPath)]
     pub(crate) traces: Option<PathBuf>,
@@ -131,6 +135,9 @@ fn list(mut output: impl Write) -> Result<()> {
 pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()> {
     if options.is_list {
         return list(output);
+    }
+    if options.lists_papers {
+        return shown::written(output.write_all(papers::text().as_bytes()));
     }
     if options.is_worker {
         return spread::work(io::stdin().lock(), output);
@@ -206,6 +213,7 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Value> {
         let of_figure = verdict::verdicts(&figure);
         let json = figure.to_json(&of_figure);
         results.add(&figure, &picture, &json)?;
+        results.add_links(&figure)?;
         text.push_str(&format!("{}\n", figure.to_text()));
         verdicts.extend(of_figure);
         figures.push(json);

@@ -109,6 +109,8 @@ pub(crate) type Mark = (Look, [f64; 2]);
 pub(crate) enum Kind {
     /// Lines with a mark here and there; a page reads the last point left of a place.
     Steps,
+    /// Straight lines with a mark here and there.
+    Course,
     /// Lines with a mark at each point.
     Line,
     /// Marks alone.
@@ -154,10 +156,13 @@ impl Axis {
         first + (last - first) * share
     }
 
-    /// Returns the values at ticks: of a logarithmic axis powers of ten, with 2 and 5 times those on a short one; otherwise, and where those
+    /// Returns the values at ticks; an axis without a name has none. Those are of a logarithmic axis powers of ten, with 2 and 5 times those on a short one; otherwise, and where those
     /// are too few, equal steps.
     fn ticks(&self) -> Vec<f64> {
         let Range { start, end } = self.ends;
+        if self.label.is_empty() {
+            return Vec::new();
+        }
         if self.is_log {
             let steps: &[f64] = if end / start > 1e3 { &[1.0] } else { &[1.0, 2.0, 5.0] };
             let first = start.log10().floor();
@@ -289,7 +294,7 @@ fn drawn(curve: &Curve, kind: Kind, place: impl Fn([f64; 2]) -> [f64; 2]) -> Str
             let corners: Vec<_> = corners.chain(places.last().copied()).collect();
             line(&corners, color, 2.0, look.dash())
         }
-        Kind::Line | Kind::Outline => line(&places, color, 2.0, look.dash()),
+        Kind::Course | Kind::Line | Kind::Outline => line(&places, color, 2.0, look.dash()),
         Kind::Cloud => String::new(),
     };
     for point in &curve.points {
@@ -313,7 +318,7 @@ fn marked(places: &[[f64; 2]], kind: Kind) -> impl Iterator<Item = [f64; 2]> {
         let [x, y] = places[number.saturating_sub(1)];
         since += (at[0] - x).abs() + (at[1] - y).abs();
         let has_mark = match kind {
-            Kind::Steps => since >= MARK_EVERY,
+            Kind::Steps | Kind::Course => since >= MARK_EVERY,
             Kind::Outline => number == 0,
             Kind::Line | Kind::Cloud => true,
         };
@@ -364,7 +369,7 @@ mod tests {
     #[test]
     fn every_axis_has_ticks_at_round_values() {
         let shown = |ends: Range<f64>, is_log| {
-            let ticks = Axis::across("", ends, is_log, false).ticks();
+            let ticks = Axis::across("time", ends, is_log, false).ticks();
             ticks.into_iter().map(number).collect::<Vec<_>>()
         };
         assert_eq!(shown(0.1..1_100.0, true), ["0.1", "1", "10", "100", "1000"]);
@@ -377,6 +382,11 @@ mod tests {
                 assert!((2..=11).contains(&ticks.len()), "{start} to {end}: {ticks:?}");
             }
         }
+    }
+
+    #[test]
+    fn an_axis_without_a_name_has_no_ticks() {
+        assert!(Axis::upright("", 0.0..100.0).ticks().is_empty());
     }
 
     #[test]

@@ -28,6 +28,7 @@ fn options(uplink: impl Into<Steps>, seconds: u64) -> FlowOptions {
         seed: Seed::new(7),
         length: Duration::from_secs(seconds),
         skipped: Duration::ZERO,
+        slot: Duration::ZERO,
     }
 }
 
@@ -118,7 +119,8 @@ fn drawn(seed: Seed) -> FlowOptions {
         };
         link.into()
     });
-    FlowOptions { uplink, downlink, seed, length, skipped: Duration::from_secs(60) }
+    let (skipped, slot) = (Duration::from_secs(60), Duration::ZERO);
+    FlowOptions { uplink, downlink, seed, length, skipped, slot }
 }
 
 /// The limits are those of the proposal, on each link.

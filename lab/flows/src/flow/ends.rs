@@ -318,6 +318,11 @@ impl Receiver {
         self.arrivals.last().map(|arrival| arrival.delivery.arrived)
     }
 
+    /// Returns what has arrived, in order of arrival.
+    pub fn arrivals(&self) -> &[Arrival] {
+        &self.arrivals
+    }
+
     /// Returns what has arrived, in order of arrival, and forgets it.
     pub fn take_arrivals(&mut self) -> Vec<Arrival> {
         core::mem::take(&mut self.arrivals)

@@ -42,6 +42,11 @@ impl<E: Estimator> SproutEnd<E> {
         self.sent
     }
 
+    /// Returns what has arrived, in order of arrival.
+    pub fn arrivals(&self) -> &[Arrival] {
+        &self.arrivals
+    }
+
     /// Returns what has arrived, in order of arrival, and forgets it.
     pub fn take_arrivals(&mut self) -> Vec<Arrival> {
         core::mem::take(&mut self.arrivals)

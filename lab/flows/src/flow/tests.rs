@@ -16,6 +16,7 @@ fn options(uplink: LinkConfig, seconds: u64) -> FlowOptions {
         seed: SEED,
         length: Duration::from_secs(seconds),
         skipped: Duration::from_secs(1),
+        slot: Duration::ZERO,
     }
 }
 

@@ -56,6 +56,11 @@ impl Latencies {
         rank(&self.seen, u64::try_from(self.unseen).ok()?, u64::from(percent))
     }
 
+    /// Returns those of keys that were seen, in ascending order.
+    pub fn seen(&self) -> &[Duration] {
+        &self.seen
+    }
+
     /// Returns how many keys were never answered.
     pub const fn unseen(&self) -> usize {
         self.unseen
@@ -160,6 +165,19 @@ impl Figures {
             figures.late += usize::from(mistake.is_late(answered_at));
         }
         figures
+    }
+
+    /// Returns how long anything wrong stayed, and counts. The keys are those with wrong text left of the cursor, with anything wrong, with
+    /// wrong colours alone, and with an older prediction revealed. The last count is of late mistakes.
+    pub fn mistakes(&self) -> (&Latencies, [usize; 5]) {
+        let of_keys = [self.wrong, self.wrong_any, self.wrong_paint, self.revealed_any];
+        let [wrong, any, paint, revealed] = of_keys;
+        (&self.gone, [wrong, any, paint, revealed, self.late])
+    }
+
+    /// Returns how many cells flickered on the user's screen alone, and how many datagrams the server sent.
+    pub const fn flicker_and_datagrams(&self) -> [u64; 2] {
+        [self.own_flicker.cells as u64, self.downlink.datagrams]
     }
 
     /// Adds what other runs came to.

@@ -2,6 +2,7 @@
 
 use std::path::Path as FilePath;
 
+use rove_flows::course::Slot;
 use rove_flows::flow::program::Program;
 use rove_flows::path::Path;
 use rove_replay::replay::Pace;
@@ -72,6 +73,9 @@ pub(crate) struct Samples {
     /// Queueing delay in nanoseconds and throughput in bit/s of each sender that shares a path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) pairs: Vec<[u64; 2]>,
+    /// The slots of a run, if it has a course.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) course: Vec<Slot>,
     /// Why a controller that is a program decided nothing. Such a run is not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fault: Option<String>,

@@ -3,11 +3,18 @@
 use crate::experiment::conditions::Samples;
 use crate::experiment::series::{Run, Series, run_figures};
 use crate::experiment::sweep::Figure;
+use rove_flows::course::{QUANTITIES, Slot};
 use rove_runs::statistics::{Times, interval};
 
 /// The headings of the runs, and of the figures.
 pub(crate) const RUNS: &str = "figure,system,link,recording,value,seed,metric,number\n";
 pub(crate) const FIGURES: &str = "figure,system,link,value,metric,number,low95,high95\n";
+
+/// The headings of courses.
+pub(crate) fn course_heading() -> String {
+    let names = QUANTITIES.map(|(name, _)| name);
+    line(&[&["figure", "system", "link", "value", "seed"][..], &names].concat())
+}
 
 /// Percentiles of times that stand in a line of their own.
 const PERCENTILES: [(&str, u64); 3] = [("median", 50), ("p90", 90), ("p99", 99)];
@@ -49,6 +56,25 @@ pub(crate) fn runs(figure: &Figure) -> String {
             line(&[name, system, link, recording, &value, &seed, metric, &text(number)])
         });
         lines.collect::<String>()
+    };
+    figure.runs.iter().map(of_run).collect()
+}
+
+/// Returns the lines of the courses of a figure's runs, a slot in each.
+pub(crate) fn course(figure: &Figure) -> String {
+    let of_run = |run: &Run| {
+        let (series, seed) = (&figure.series[run.series], run.seed.to_string());
+        let of_slot = |slot: &Slot| {
+            let numbers = slot.iter().zip(QUANTITIES);
+            let numbers: Vec<String> =
+                numbers.map(|(it, (_, scale))| (*it as f64 * scale).to_string()).collect();
+            let value = text(series.value);
+            let mut fields =
+                vec![&figure.scenario.name, series.system_name(), &series.link, &value, &seed];
+            fields.extend(numbers.iter().map(String::as_str));
+            line(&fields)
+        };
+        run.samples.course.iter().map(of_slot).collect::<String>()
     };
     figure.runs.iter().map(of_run).collect()
 }

@@ -7,9 +7,12 @@ use crate::experiment::conditions::{Conditions, RunFigure, Samples};
 use crate::experiment::system::System;
 
 mod age;
+mod course;
 mod flow;
 mod host_response;
+mod interarrival;
 mod interrupt;
+mod mistake;
 mod onset;
 mod protocol_delay;
 mod response;
@@ -19,6 +22,7 @@ mod start;
 mod study;
 mod tunnel;
 
+pub(super) use self::course::quantity;
 pub(super) use self::flow::{
     END_TO_END, THROUGHPUT, UTILISATION, options as flow_options, samples as flow_samples,
 };
@@ -43,6 +47,8 @@ pub(crate) enum Measure {
     Age,
     /// The same of the states of a published study.
     Study,
+    /// The same where the value sets the timeout in ms.
+    StudyTimeout,
     /// How much longer than over an empty path packets take of senders that share it, and what throughput the senders have.
     Shared,
     /// The delay that a flow makes for itself, and its throughput, as a congestion controller has it.
@@ -51,6 +57,12 @@ pub(crate) enum Measure {
     FlowSetting,
     /// How long 95 % of a call's packets take at most beside a bulk flow, maybe in a tunnel.
     Tunnel,
+    /// The age of what a flow or a flood of output has brought, in slots of time.
+    Course,
+    /// Times between the opportunities of a recorded link.
+    Interarrival,
+    /// How long wrong predictions stay.
+    Mistake,
 }
 
 impl Measure {
@@ -65,10 +77,14 @@ impl Measure {
             Self::Interrupt => "interrupt",
             Self::Age => "age",
             Self::Study => "study",
+            Self::StudyTimeout => "study-timeout",
             Self::Shared => "shared",
             Self::Flow => "flow",
             Self::FlowSetting => "flow-setting",
             Self::Tunnel => "tunnel",
+            Self::Course => "course",
+            Self::Interarrival => "interarrival",
+            Self::Mistake => "mistake",
         }
     }
 
@@ -81,10 +97,13 @@ impl Measure {
             Self::Start => "time to the first frame (ms)",
             Self::Onset => "echo delay (ms)",
             Self::Interrupt => "time from Ctrl-C to the prompt (ms)",
-            Self::Age | Self::Study => "age (ms)",
+            Self::Age | Self::Study | Self::StudyTimeout => "age (ms)",
             Self::Shared => "queueing delay (ms)",
             Self::Flow | Self::FlowSetting => "self-inflicted delay (ms)",
             Self::Tunnel => "95 % delay of a call (ms)",
+            Self::Course => "age of the newest (ms)",
+            Self::Interarrival => "time between opportunities (ms)",
+            Self::Mistake => "time until a mistake is gone (ms)",
         }
     }
 
@@ -93,9 +112,22 @@ impl Measure {
         !matches!(self, Self::HostResponse | Self::ProtocolDelay)
     }
 
+    /// Returns whether it compares systems.
+    pub(crate) fn needs_systems(self) -> bool {
+        self.needs_network() && self != Self::Interarrival
+    }
+
+    /// Returns whether a run has many times, whose statistics have columns.
+    pub(crate) const fn has_many_times(self) -> bool {
+        matches!(self, Self::HostResponse | Self::Course | Self::Interarrival | Self::Mistake)
+    }
+
     /// Returns whether it plays recordings.
     pub(crate) const fn needs_recordings(self) -> bool {
-        matches!(self, Self::Response | Self::HostResponse | Self::ProtocolDelay | Self::Age)
+        matches!(
+            self,
+            Self::Response | Self::HostResponse | Self::ProtocolDelay | Self::Age | Self::Mistake
+        )
     }
 
     /// Returns whether it runs in real time, too.
@@ -105,7 +137,7 @@ impl Measure {
 
     /// Returns whether something is varied.
     pub(crate) const fn needs_values(self) -> bool {
-        matches!(self, Self::ProtocolDelay | Self::Onset | Self::FlowSetting)
+        matches!(self, Self::ProtocolDelay | Self::Onset | Self::FlowSetting | Self::StudyTimeout)
     }
 
     /// Returns whether it measures this system as a system of its own, and not as another one.
@@ -115,8 +147,9 @@ impl Measure {
             Self::Flow => system.is_controller(),
             Self::FlowSetting => flow::has_setting(system),
             Self::Tunnel => tunnel::is_measured(system.contender()),
+            Self::Course => course::is_measured(system),
             _ if system.is_controller() => false,
-            Self::Study => study::known_share(system).is_some(),
+            Self::Study | Self::StudyTimeout => study::known_share(system).is_some(),
             Self::Start | Self::Onset | Self::Interrupt | Self::Age => true,
             _ => system.reference().is_none(),
         }
@@ -126,10 +159,14 @@ impl Measure {
     pub(crate) const fn figures(self) -> &'static [RunFigure] {
         match self {
             Self::Age => &age::FIGURES,
-            Self::Study => &study::FIGURES,
+            Self::Study | Self::StudyTimeout => &study::FIGURES,
             Self::Shared => &shared::FIGURES,
             Self::Flow | Self::FlowSetting => &flow::FIGURES,
             Self::Tunnel => &tunnel::FIGURES,
+            Self::Course => &course::FIGURES,
+            Self::Interarrival => &interarrival::FIGURES,
+            Self::Mistake => &mistake::FIGURES,
+            Self::HostResponse => &host_response::FIGURES,
             _ => &[],
         }
     }
@@ -152,11 +189,15 @@ impl Measure {
             Self::Onset => Ok(onset::run(conditions)),
             Self::Interrupt => Ok(interrupt::run(conditions)),
             Self::Age => Ok(age::run(conditions)),
-            Self::Study => Ok(study::run(conditions)),
+            Self::Study => Ok(study::run(conditions, None)),
+            Self::StudyTimeout => Ok(study::run(conditions, conditions.value)),
             Self::Shared => shared::run(conditions),
             Self::Flow => flow::run(conditions),
             Self::FlowSetting => flow::run_setting(conditions),
             Self::Tunnel => Ok(tunnel::run(conditions)),
+            Self::Course => course::run(conditions),
+            Self::Interarrival => Ok(interarrival::run(conditions)),
+            Self::Mistake => mistake::run(conditions),
         }
     }
 }

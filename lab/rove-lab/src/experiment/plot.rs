@@ -1,11 +1,12 @@
 //! A figure's data as a picture.
 
 use clap::ValueEnum as _;
+use rove_flows::course::{QUANTITIES, Slot};
 use rove_flows::flow::contender::Contender;
 use rove_flows::flow::sprout_form::SproutForm;
 use rove_runs::statistics::{Times, interval};
 
-use crate::experiment::measure::UTILISATION;
+use crate::experiment::measure::{UTILISATION, quantity};
 use crate::experiment::scenario::{Body, Plot};
 use crate::experiment::series::Series;
 use crate::experiment::sweep::Figure;
@@ -16,6 +17,12 @@ use crate::picture::{self, Axis, Curve, Kind, Look, Mark, Picture, Point};
 /// Most points of a curve: further ones cannot be seen.
 const POINTS_MAX: usize = 400;
 
+/// The left end of a logarithmic axis of times in ms, at least.
+const TIME_LEAST: f64 = 0.1;
+
+/// The share in percent of times below that end from which a distribution shows the others alone. Chosen: less is of interest.
+const SHORT_MOST: f64 = 90.0;
+
 /// Points of an ellipse's outline.
 const OUTLINE_POINTS: u32 = 72;
 
@@ -25,19 +32,32 @@ pub(crate) fn draw(figure: &Figure) -> Picture {
     let times = body.measure.axis();
     let (x, y) = match body.plot {
         Plot::Distribution => (times, "share (%)".to_owned()),
-        Plot::MeanByValue => (body.value.as_deref().unwrap_or_default(), format!("mean {times}")),
+        Plot::MeanByValue => {
+            let shown = match body.shown.as_deref() {
+                None => format!("mean {times}"),
+                Some("instant") => "instant (%)".to_owned(),
+                Some(shown) => shown.to_owned(),
+            };
+            (body.value.as_deref().unwrap_or_default(), shown)
+        }
         Plot::Ellipses => (times, "throughput of a sender (kbit/s)".to_owned()),
         Plot::UseByTime => (times, "use of the link (%)".to_owned()),
+        Plot::Boxes => (times, String::new()),
+        Plot::Course => (QUANTITIES[0].0, QUANTITIES[shown_quantity(body)].0.to_owned()),
     };
     let curves = curves(figure);
     let mark = |(label, at): (String, [f64; 2])| {
-        Some((curves.iter().find(|curve| curve.label == label)?.look, at))
+        let curve = curves.iter().find(|curve| curve.label == label)?;
+        // A box has its height by its row, and a published number none.
+        let [_, row] = curve.points.first()?.at;
+        Some((curve.look, if body.plot == Plot::Boxes { [at[0], row] } else { at }))
     };
     let marks: Vec<Mark> = verdict::marks(figure).into_iter().filter_map(mark).collect();
     let axes = axes(body, [x, &y], &curves, &marks);
     let kind = match body.plot {
         Plot::Distribution => Kind::Steps,
-        Plot::Ellipses => Kind::Outline,
+        Plot::Ellipses | Plot::Boxes => Kind::Outline,
+        Plot::Course => Kind::Course,
         Plot::UseByTime if body.values.is_empty() => Kind::Cloud,
         Plot::MeanByValue | Plot::UseByTime => Kind::Line,
     };
@@ -57,11 +77,13 @@ fn axes(body: &Body, [x, y]: [&str; 2], curves: &[Curve], marks: &[Mark]) -> [Ax
     let ((x_low, x_high), (_, y_high)) = (places(0), places(1));
     let (is_distribution, are_points) =
         (body.plot == Plot::Distribution, body.plot == Plot::UseByTime);
-    let y_ends = 0.0..if is_distribution || are_points { 100.0 } else { (y_high * 1.1).max(1.0) };
+    let is_share = is_distribution || are_points || body.plot == Plot::Boxes;
+    let y_low = if is_distribution { least_share(curves) } else { 0.0 };
+    let y_ends = y_low..if is_share { 100.0 } else { (y_high * 1.1).max(1.0) };
     // A logarithmic axis has no place for 0, where a value may begin; a time below a tenth of a millisecond is none.
-    let is_log = is_distribution || are_points || x_low > 0.0;
+    let is_log = is_distribution || are_points || x_low > 0.0 && body.plot != Plot::Course;
     let x_ends = if is_log {
-        (x_low * 0.95).max(0.1)..(x_high * 1.1).max(1.0)
+        (x_low * 0.95).max(TIME_LEAST)..(x_high * 1.1).max(1.0)
     } else {
         x_low..(x_high * 1.05).max(1.0)
     };
@@ -76,17 +98,24 @@ fn curves(figure: &Figure) -> Vec<Curve> {
     let first = systems.next();
     let is_one = systems.all(|system| Some(system) == first);
     let mut curves: Vec<Curve> = Vec::new();
-    for series in drawn(figure) {
+    let rows = drawn(figure).count() as f64;
+    for (row, series) in drawn(figure).enumerate() {
         let is_cloud = body.plot == Plot::UseByTime && series.value.is_none();
         let label = match series.system {
             Some(system) if is_cloud => system.name().to_owned(),
+            _ if body.plot == Plot::Boxes => series.row_label(),
             _ => series.label(),
         };
         let points = match body.plot {
             Plot::Distribution => plain(distribution(series)),
             Plot::Ellipses => plain(ellipse(&series.pairs)),
-            Plot::MeanByValue => by_value(series).into_iter().collect(),
+            Plot::MeanByValue => by_value(figure, series).into_iter().collect(),
             Plot::UseByTime => use_by_time(series).into_iter().collect(),
+            Plot::Boxes => {
+                let step = 100.0 / rows;
+                plain(outline(series, 100.0 - step * (row as f64 + 0.5), step / 4.0))
+            }
+            Plot::Course => plain(course(series, shown_quantity(body))),
         };
         match curves.iter_mut().find(|curve| curve.label == label) {
             Some(curve) => curve.points.extend(points),
@@ -107,6 +136,17 @@ fn curves(figure: &Figure) -> Vec<Curve> {
         }
     }
     curves
+}
+
+/// Returns the share at which a picture of distributions begins. If nearly all times are too short for the axis, as where few keys have a
+/// mistake, the others would be a line at its upper end.
+fn least_share(curves: &[Curve]) -> f64 {
+    let short = |curve: &Curve| {
+        let points = curve.points.iter().take_while(|point| point.at[0] <= TIME_LEAST);
+        points.last().map_or(0.0, |point| point.at[1])
+    };
+    let least = curves.iter().map(short).fold(100.0, f64::min).floor();
+    if (SHORT_MOST..100.0).contains(&least) { least } else { 0.0 }
 }
 
 fn plain(points: Vec<(f64, f64)>) -> Vec<Point> {
@@ -133,10 +173,13 @@ fn number(figure: &Figure, system: Option<System>) -> usize {
 /// answer keep a curve below 100 %.
 fn distribution(series: &Series) -> Vec<(f64, f64)> {
     let known = series.times.known();
-    let step = known.len().div_ceil(POINTS_MAX).max(1);
-    let last = known.len().saturating_sub(1);
-    let chosen = (0..known.len()).filter(|index| index % step == 0 || *index == last);
-    let points = chosen.map(|index| {
+    // Of equal times the last one has the share.
+    let is_last = |index: &usize| known.get(index + 1) != known.get(*index);
+    let steps: Vec<usize> = (0..known.len()).filter(is_last).collect();
+    let step = steps.len().div_ceil(POINTS_MAX).max(1);
+    let chosen = steps.iter().enumerate();
+    let chosen = chosen.filter(|(place, _)| place % step == 0 || place + 1 == steps.len());
+    let points = chosen.map(|(_, &index)| {
         let rank = u32::try_from(index + 1).unwrap_or(u32::MAX);
         let all = u32::try_from(series.times.count()).unwrap_or(u32::MAX);
         (known[index], f64::from(rank) * 100.0 / f64::from(all))
@@ -152,10 +195,19 @@ fn drawn(figure: &Figure) -> impl Iterator<Item = &Series> {
     figure.series.iter().filter(move |series| series.system.is_none_or(is_drawn))
 }
 
-/// Returns the mean at the value, with its interval over the seeds.
-fn by_value(series: &Series) -> Option<Point> {
-    let (value, mean) = series.value.zip(series.times.mean())?;
-    Some(Point { at: [value, mean], intervals: [None, interval(&series.means())] })
+/// Returns the shown statistic at the value. A mean over the seeds has its interval.
+fn by_value(figure: &Figure, series: &Series) -> Option<Point> {
+    let shown = figure.scenario.body.shown.as_deref();
+    let number = verdict::statistic(figure, series, shown.unwrap_or("mean"));
+    let means = match shown {
+        None => series.means(),
+        Some(name) => {
+            let own = figure.scenario.body.figures().iter().position(|own| own.name == name);
+            own.map(|place| series.figure(place)).unwrap_or_default()
+        }
+    };
+    let at: [f64; 2] = series.value.zip(number)?.into();
+    Some(Point { at, intervals: [None, interval(&means)] })
 }
 
 /// Returns the outline of one standard deviation around the medians of pairs, with a line from its middle.
@@ -183,6 +235,30 @@ fn ellipse(pairs: &[[f64; 2]]) -> Vec<(f64, f64)> {
         (x.max(0.0), (middle[1] + y_by_x * cos + y_by_y * sin).max(0.0))
     });
     core::iter::once((middle[0], middle[1])).chain(outline).collect()
+}
+
+/// Returns the outline of a box of times around a row, with two lines; nothing if the quantiles never came. It begins at the median.
+fn outline(series: &Series, y: f64, half: f64) -> Vec<(f64, f64)> {
+    let quantiles = [5, 25, 50, 75, 95].map(|percent| series.times.quantile(percent));
+    let [Some(p5), Some(p25), Some(p50), Some(p75), Some(p95)] = quantiles else {
+        return Vec::new();
+    };
+    let (low, high) = (y - half, y + half);
+    let median = [(p50, y), (p50, low), (p50, high)];
+    let right = [(p75, high), (p75, y), (p95, y), (p75, y), (p75, low), (p25, low)];
+    let left = [(p25, y), (p5, y), (p25, y), (p25, high), (p50, high)];
+    median.into_iter().chain(right).chain(left).collect()
+}
+
+/// Returns the place of the quantity that the picture of a course shows.
+fn shown_quantity(body: &Body) -> usize {
+    body.quantity.as_deref().and_then(|name| quantity(name).ok()).unwrap_or_default()
+}
+
+/// Returns a quantity of slots by time.
+fn course(series: &Series, place: usize) -> Vec<(f64, f64)> {
+    let number = |slot: &Slot, place: usize| slot[place] as f64 * QUANTITIES[place].1;
+    series.course.iter().map(|slot| (number(slot, 0), number(slot, place))).collect()
 }
 
 /// Returns the mean time and the use of the link, with their intervals over the seeds.
@@ -222,6 +298,20 @@ mod tests {
         assert!(points.len() <= POINTS_MAX + 3, "{}", points.len());
         assert_eq!(points.last().map(|point| point.1), Some(100.0));
         assert!(distribution(&series(&[], 3)).is_empty());
+        let few = [&[0.0; 5_000][..], &[7.0, 8.0]].concat();
+        assert_eq!(distribution(&series(&few, 0)).len(), 4, "each of the few is there");
+    }
+
+    #[test]
+    fn a_picture_of_few_long_times_begins_at_their_share() {
+        let curve = |times: &[f64]| Curve {
+            label: String::new(),
+            look: Look::new(0, 0),
+            points: plain(distribution(&series(times, 0))),
+        };
+        let few = curve(&[&[0.0; 97][..], &[50.0; 3]].concat());
+        assert_eq!(least_share(core::slice::from_ref(&few)), 97.0);
+        assert_eq!(least_share(&[few, curve(&[0.0, 50.0])]), 0.0);
     }
 
     #[test]
@@ -239,6 +329,17 @@ mod tests {
         );
         assert_eq!(ellipse(&[[3.0, 4.0]])[1], (3.0, 4.0), "a point");
         assert!(ellipse(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_box_lies_between_the_quartiles() {
+        let times: Vec<f64> = (1..=100).map(f64::from).collect();
+        let outline = outline(&series(&times, 0), 50.0, 10.0);
+        assert_eq!((outline[0], outline[1]), ((50.0, 50.0), (50.0, 40.0)));
+        for corner in [(25.0, 40.0), (75.0, 60.0), (5.0, 50.0), (95.0, 50.0)] {
+            assert!(outline.contains(&corner), "{outline:?}");
+        }
+        assert!(super::outline(&series(&[1.0], 5), 50.0, 10.0).is_empty(), "most never came");
     }
 
     #[test]

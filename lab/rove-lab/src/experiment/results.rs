@@ -6,6 +6,8 @@ use std::path::Path as FilePath;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
+use crate::experiment::plot;
+use crate::experiment::scenario::Plot;
 use crate::experiment::sweep::{Figure, Profile};
 use crate::experiment::verdict::Verdict;
 use crate::experiment::{csv, page};
@@ -41,10 +43,14 @@ impl<'a> Results<'a> {
             self.merge(&format!("{name}.svg"), |_| Ok(picture.svg.clone()))?;
         }
         for (file, heading, lines) in [
-            ("runs.csv", csv::RUNS, csv::runs(figure)),
-            ("figures.csv", csv::FIGURES, csv::figures(figure)),
+            ("runs.csv", csv::RUNS.to_owned(), csv::runs(figure)),
+            ("figures.csv", csv::FIGURES.to_owned(), csv::figures(figure)),
+            ("course.csv", csv::course_heading(), csv::course(figure)),
         ] {
-            self.merge(file, |old| Ok(merged_lines(old, heading, name, &lines)))?;
+            // Few figures have a course.
+            if !lines.is_empty() || self.directory.join(file).exists() {
+                self.merge(file, |old| Ok(merged_lines(old, &heading, name, &lines)))?;
+            }
         }
         let mut verdicts = Vec::new();
         self.merge("figures.json", |old| {
@@ -63,6 +69,26 @@ impl<'a> Results<'a> {
             let sections = replaced(page::sections(old), section, |it| it.name.clone());
             page::page(&sections, &verdicts)
         })
+    }
+
+    /// Writes a picture of each link. The figure shows flows by their delay, over several links.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a file cannot be written.
+    pub(crate) fn add_links(&self, figure: &Figure) -> Result<()> {
+        let body = &figure.scenario.body;
+        let has_pictures = body.plot == Plot::UseByTime && body.links.len() > 1;
+        for link in body.links.iter().filter(|_| has_pictures && figure.missing.is_none()) {
+            let mut one = figure.clone();
+            one.series.retain(|series| series.link == link.name);
+            let letter =
+                |it: char| if it.is_ascii_alphanumeric() { it.to_ascii_lowercase() } else { '-' };
+            let name: String = link.name.chars().map(letter).collect();
+            let svg = plot::draw(&one).svg;
+            write_whole(&self.directory.join(format!("{}.{name}.svg", one.scenario.name)), &svg)?;
+        }
+        Ok(())
     }
 
     /// Returns figures as JSON.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::experiment::conditions::RunFigure;
-use crate::experiment::measure::Measure;
+use crate::experiment::measure::{Measure, quantity};
 use crate::experiment::published::{
     ALL_LINKS, LEAST_AT, OF_AVERAGES, OF_TIMES, Published, THROUGHPUT,
 };
@@ -25,6 +25,10 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("response-lte", include_str!("../../experiments/response-lte.toml")),
     ("response-download", include_str!("../../experiments/response-download.toml")),
     ("pager", include_str!("../../experiments/pager.toml")),
+    ("response-instant", include_str!("../../experiments/response-instant.toml")),
+    ("mosh-mistakes", include_str!("../../experiments/mosh-mistakes.toml")),
+    ("mosh-flight", include_str!("../../experiments/mosh-flight.toml")),
+    ("mosh-outage", include_str!("../../experiments/mosh-outage.toml")),
     ("host-response", include_str!("../../experiments/host-response.toml")),
     ("protocol-delay", include_str!("../../experiments/protocol-delay.toml")),
     ("start", include_str!("../../experiments/start.toml")),
@@ -37,11 +41,15 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("aoi-rate", include_str!("../../experiments/aoi-rate.toml")),
     ("aoi-rtt", include_str!("../../experiments/aoi-rtt.toml")),
     ("aoi-burst", include_str!("../../experiments/aoi-burst.toml")),
+    ("aoi-handover", include_str!("../../experiments/aoi-handover.toml")),
+    ("aoi-timeout", include_str!("../../experiments/aoi-timeout.toml")),
+    ("aoi-boxes", include_str!("../../experiments/aoi-boxes.toml")),
     ("remy-dumbbell", include_str!("../../experiments/remy-dumbbell.toml")),
     ("remy-heavy-tail", include_str!("../../experiments/remy-heavy-tail.toml")),
     ("remy-lte-4", include_str!("../../experiments/remy-lte-4.toml")),
     ("remy-lte-8", include_str!("../../experiments/remy-lte-8.toml")),
     ("remy-range", include_str!("../../experiments/remy-range.toml")),
+    ("remy-utility", include_str!("../../experiments/remy-utility.toml")),
     ("sprout-links", include_str!("../../experiments/sprout-links.toml")),
     ("sprout-loss", include_str!("../../experiments/sprout-loss.toml")),
     ("sprout-confidence", include_str!("../../experiments/sprout-confidence.toml")),
@@ -50,6 +58,9 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("sprout-frontier", include_str!("../../experiments/sprout-frontier.toml")),
     ("sprout-constant", include_str!("../../experiments/sprout-constant.toml")),
     ("sprout-kernel", include_str!("../../experiments/sprout-kernel.toml")),
+    ("cellular-rate", include_str!("../../experiments/cellular-rate.toml")),
+    ("cellular-download", include_str!("../../experiments/cellular-download.toml")),
+    ("cellular-gaps", include_str!("../../experiments/cellular-gaps.toml")),
     ("programs-500ms", include_str!("../../experiments/programs-500ms.toml")),
     ("programs-wired", include_str!("../../experiments/programs-wired.toml")),
     ("programs-lte", include_str!("../../experiments/programs-lte.toml")),
@@ -123,6 +134,10 @@ pub(crate) struct Body {
     pub(crate) values: Vec<f64>,
     /// The traffic of senders that share a path.
     pub(crate) traffic: Option<Traffic>,
+    /// The statistic that a picture by value shows in place of the mean.
+    pub(crate) shown: Option<String>,
+    /// The quantity that the picture of a course shows.
+    pub(crate) quantity: Option<String>,
     /// The system that the others are compared with, run by run with the same seed: the table has ratios.
     pub(crate) baseline: Option<System>,
     /// The systems that the picture shows; all where there is none.
@@ -186,6 +201,10 @@ pub(crate) enum Plot {
     Ellipses,
     /// The share of the link that is used (y) by the mean time (x): a point for each run's system, link and value.
     UseByTime,
+    /// A quantity of a run's slots (y) by time (x).
+    Course,
+    /// Boxes from the lower to the upper quartile of times (x), with the median, and lines to the 5th and the 95th percentile.
+    Boxes,
 }
 
 const fn look() -> Pace {
@@ -324,6 +343,32 @@ impl Scenario {
         Ok(())
     }
 
+    /// Finds a picture that the measurement does not have.
+    fn check_picture(&self) -> Result<(), (usize, String)> {
+        let body = &self.body;
+        let at = |word: &str| self.text.find(word).unwrap_or(0);
+        if body.plot == Plot::Ellipses && body.measure != Measure::Shared {
+            let sentence =
+                "plot = \"ellipses\" is of senders that share a path: measure = \"shared\"";
+            return Err((at("plot"), sentence.to_owned()));
+        }
+        if body.plot == Plot::Course && body.measure != Measure::Course {
+            return Err((at("plot"), "plot = \"course\" is of measure = \"course\"".to_owned()));
+        }
+        if let Some((name, Err(known))) = body.quantity.as_ref().map(|it| (it, quantity(it))) {
+            let known = known.join(", ");
+            let sentence = format!("there is no quantity {name:?}; there are {known}");
+            return Err((at("quantity"), sentence));
+        }
+        let known = self.statistics();
+        if let Some(shown) = body.shown.as_deref().filter(|shown| !known.contains(shown)) {
+            let sentence =
+                format!("there is no statistic {shown:?} here; there are {}", known.join(", "));
+            return Err((at("shown"), sentence));
+        }
+        Ok(())
+    }
+
     /// Finds what each part allows by itself, and all together do not. Returns where in the text it is.
     fn check(&self) -> Result<(), (usize, String)> {
         let body = &self.body;
@@ -338,7 +383,7 @@ impl Scenario {
         }
         let needs = [
             (body.measure.needs_network() && body.links.is_empty(), "a [[link]] that it runs over"),
-            (body.measure.needs_network() && body.systems.is_empty(), "systems"),
+            (body.measure.needs_systems() && body.systems.is_empty(), "systems"),
             (body.measure.needs_recordings() && body.recordings.is_empty(), "recordings"),
             (body.measure.needs_values() && body.values.is_empty(), "values"),
             (
@@ -346,6 +391,7 @@ impl Scenario {
                 "value: what is varied, with its unit",
             ),
             (body.measure == Measure::Shared && body.traffic.is_none(), "[traffic]"),
+            (body.plot == Plot::Course && body.quantity.is_none(), "a quantity that is drawn"),
         ];
         for (is_missing, what) in needs {
             if is_missing {
@@ -358,11 +404,7 @@ impl Scenario {
         if let Some(Err(sentence)) = body.traffic.as_ref().map(Traffic::check) {
             return Err((at("[traffic]"), format!("traffic: {sentence}")));
         }
-        if body.plot == Plot::Ellipses && body.measure != Measure::Shared {
-            let sentence =
-                "plot = \"ellipses\" is of senders that share a path: measure = \"shared\"";
-            return Err((at("plot"), sentence.to_owned()));
-        }
+        self.check_picture()?;
         self.check_clock()?;
         if let Some(value) = body.values.iter().find(|value| !(0.0..=1e6).contains(*value)) {
             return Err((at("values"), format!("{value} is outside 0 to 1000000")));
@@ -381,17 +423,19 @@ impl Scenario {
         }
         Ok(())
     }
-}
 
-impl Scenario {
-    /// Returns a sentence if the scenario cannot have these results.
-    fn misplaced(&self, published: &Published) -> Option<String> {
+    /// Returns the names of the statistics that a series has.
+    fn statistics(&self) -> Vec<&'static str> {
         let body = &self.body;
         let figures = body.figures().iter().map(|figure| figure.name);
         let throughput = (body.measure == Measure::Shared).then_some(THROUGHPUT);
         let least_at = (!body.values.is_empty()).then_some(LEAST_AT);
-        let of_series: Vec<&str> =
-            OF_TIMES.into_iter().chain(throughput).chain(least_at).chain(figures).collect();
+        OF_TIMES.into_iter().chain(throughput).chain(least_at).chain(figures).collect()
+    }
+
+    /// Returns a sentence if the scenario cannot have these results.
+    fn misplaced(&self, published: &Published) -> Option<String> {
+        let (body, of_series) = (&self.body, self.statistics());
         published.results.iter().find_map(|result| {
             let is_average = result.link.as_deref() == Some(ALL_LINKS);
             let is_link = |name: &String| body.links.iter().any(|link| link.name == *name);
@@ -425,7 +469,8 @@ impl Scenario {
                 return at(&format!("{:?} needs a path or a schedule", link.name), start);
             }
         };
-        if link.schedule.is_some() && body.measure == Measure::Study {
+        if link.schedule.is_some() && matches!(body.measure, Measure::Study | Measure::StudyTimeout)
+        {
             return at("measure = \"study\" takes delay and loss of a path, not a schedule", start);
         }
         if link

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rove_flows::course::Slot;
 use rove_runs::statistics::Times;
 
 use crate::experiment::conditions::{RunFigure, Samples};
@@ -39,6 +40,8 @@ pub(crate) struct Series {
     pub(crate) by_seed: BTreeMap<u64, SeedMeans>,
     /// Queueing delay in ms and throughput in kbit/s of each sender that shares a path.
     pub(crate) pairs: Vec<[f64; 2]>,
+    /// The slots of the first run.
+    pub(crate) course: Vec<Slot>,
     /// The fault of a controller that is a program, in any of the runs.
     pub(crate) fault: Option<String>,
 }
@@ -98,6 +101,7 @@ impl Series {
             times,
             by_seed: BTreeMap::new(),
             pairs: Vec::new(),
+            course: Vec::new(),
             fault: None,
         }
     }

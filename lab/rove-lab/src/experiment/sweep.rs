@@ -229,11 +229,14 @@ impl<'a> Plan<'a> {
     /// Returns the series of runs.
     fn series(&self, (system, link, value): &Common, runs: Vec<Done<'_>>) -> Series {
         let (mut times, mut pairs, mut invalid) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut missing, mut fault) = (0, None);
+        let (mut missing, mut fault, mut course) = (0, None, Vec::new());
         let mut by_seed: BTreeMap<u64, Vec<&Samples>> = BTreeMap::new();
         for (cell, samples) in runs {
             times.extend(samples.millis());
             missing += samples.missing;
+            if course.is_empty() {
+                course.clone_from(&samples.course);
+            }
             fault = fault.or_else(|| samples.fault.clone());
             let of_sender =
                 |[delay, rate]: &[u64; 2]| [to_float(*delay) * 1e-6, to_float(*rate) * 1e-3];
@@ -254,6 +257,7 @@ impl<'a> Plan<'a> {
             times: Times::new(times, missing),
             by_seed: by_seed.into_iter().filter_map(of_seed).collect(),
             pairs,
+            course,
             fault,
         }
     }

@@ -54,8 +54,15 @@ impl Series {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns its statistics as texts, a column each.
-    fn columns(&self) -> Vec<String> {
+    /// Returns its statistics as texts, a column each: all or the first of them, and those of its runs.
+    fn columns(&self, figures: usize, has_all: bool) -> Vec<String> {
+        let all = self.statistics();
+        let own = (0..figures).map(|figure| number(Times::new(self.figure(figure), 0).mean()));
+        let first = if has_all { all } else { [0, 1, 3, 4].map(|it| all[it].clone()).to_vec() };
+        first.into_iter().chain(own).collect()
+    }
+
+    fn statistics(&self) -> Vec<String> {
         let times = &self.times;
         let range = interval(&self.means());
         vec![
@@ -69,13 +76,6 @@ impl Series {
             number(times.quantile(99)),
             format!("{:.1} %", times.share_below(INSTANT)),
         ]
-    }
-
-    /// Returns the same where runs have figures of their own.
-    fn run_columns(&self, figures: usize) -> Vec<String> {
-        let all = self.columns();
-        let figures = (0..figures).map(|figure| number(Times::new(self.figure(figure), 0).mean()));
-        [0, 1, 3, 4].map(|column| all[column].clone()).into_iter().chain(figures).collect()
     }
 
     /// Returns its means as parts of those of another one with the same seeds: of the times, and of a figure.
@@ -155,14 +155,14 @@ impl Figure {
         }
         let own = figures.iter().map(|figure| figure.name.to_owned());
         let ratios = self.compared().map(|(name, _)| format!("{name}: ratio"));
-        let first: &[&str] = if figures.is_empty() { &COLUMNS } else { &RUN_COLUMNS };
+        let first: &[&str] = if self.has_all_columns() { &COLUMNS } else { &RUN_COLUMNS };
         first.iter().map(|column| (*column).to_owned()).chain(own).chain(ratios).collect()
     }
 
     /// Returns the texts of a series, a column each; behind them the fault of its program.
     pub(crate) fn row(&self, series: &Series) -> Vec<String> {
         let figures = self.run_figures().len();
-        let mut row = if figures == 0 { series.columns() } else { series.run_columns(figures) };
+        let mut row = series.columns(figures, self.has_all_columns());
         row.extend(self.ratios(series).into_iter().map(|(_, ratio)| match ratio {
             Some((ratio, Some([low, high]))) => format!("{ratio:.3} ({low:.3}-{high:.3})"),
             Some((ratio, None)) => format!("{ratio:.3}"),
@@ -170,6 +170,11 @@ impl Figure {
         }));
         row.extend(series.fault.clone());
         row
+    }
+
+    /// Returns whether the table has all statistics of times.
+    fn has_all_columns(&self) -> bool {
+        self.run_figures().is_empty() || self.scenario.body.measure.has_many_times()
     }
 
     fn run_figures(&self) -> &'static [RunFigure] {

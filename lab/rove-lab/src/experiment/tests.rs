@@ -46,6 +46,7 @@ impl Directory {
         FiguresOptions {
             names: vec![self.0.join("small.toml").display().to_string()],
             is_list: false,
+            lists_papers: false,
             traces: None,
             tables: None,
             out: self.0.join("out"),
@@ -262,7 +263,7 @@ fn an_unknown_name_is_refused_with_those_that_there_are() {
     let found =
         scenarios(&["aoi".to_owned(), "start".to_owned()]).expect("a first word and a name");
     let names: Vec<&str> = found.iter().map(|scenario| scenario.name.as_str()).collect();
-    assert!(names.len() == 8 && names.contains(&"aoi-study") && names[7] == "start", "{names:?}");
+    assert!(names.len() == 11 && names.contains(&"aoi-study") && names[10] == "start", "{names:?}");
 }
 
 #[test]
@@ -283,4 +284,40 @@ fn sprout_beats_a_program_whose_window_fills_the_queue_on_drawn_links() {
     let score = |row: usize| averages[row]["score"].as_f64().expect("a score");
     assert_eq!(averages[1]["system"], program);
     assert!(score(0) > 3.0 * score(1) && score(1) > 0.1, "{averages:#}");
+}
+
+#[test]
+fn a_course_becomes_a_picture_by_time_and_lines_of_slots_and_a_link_its_own_picture() {
+    let links = "[[link]]\nname = \"a b\"\npath = \"rtt=40ms,rate=5Mbit\"\nseconds = 4\n\
+                 [[link]]\nname = \"c\"\npath = \"rtt=40ms,rate=9Mbit\"\nseconds = 4\n";
+    let begin = "title = \"Course\"\nabout = \"a\"\nsystems = [\"cubic\"]\n";
+    let scenario = |more: &str| format!("{begin}{more}\n{links}");
+    let course = scenario("measure = \"course\"\nplot = \"course\"\nquantity = \"capacity\"");
+    let directory = Directory::with("course", &course);
+    let text = directory.run(1);
+    assert!(text.contains("capacity (kbit/s)"), "{text}");
+    let lines = directory.read("course.csv");
+    assert!(lines.starts_with("figure,system,link,value,seed,time (s),rate (kbit/s)"), "{lines}");
+    assert_eq!(lines.lines().filter(|line| line.ends_with(",9000")).count(), 200, "{lines}");
+    assert!(directory.read("small.svg").contains("capacity (kbit/s)"));
+    assert!(!directory.0.join("out/small.c.svg").exists(), "one picture shows both");
+    let flows = Directory::with("links", &scenario("measure = \"flow\"\nplot = \"use-by-time\""));
+    flows.run(1);
+    assert!(flows.read("small.a-b.svg") != flows.read("small.c.svg"));
+    for (line, words) in [
+        (
+            "measure = \"flow\"\nplot = \"course\"\nquantity = \"rate\"",
+            "is of measure = \"course\"",
+        ),
+        ("measure = \"course\"\nplot = \"course\"", "needs a quantity"),
+        ("measure = \"course\"\nplot = \"course\"\nquantity = \"speed\"", "there are rate, delay"),
+        (
+            "measure = \"flow\"\nplot = \"mean-by-value\"\nvalue = \"v\"\nshown = \"x\"",
+            "statistic \"x\"",
+        ),
+    ] {
+        let said = Directory::with("refused", &scenario(line)).try_run(1, None);
+        let said = said.expect_err(line).to_string();
+        assert!(said.contains(words), "{said}");
+    }
 }

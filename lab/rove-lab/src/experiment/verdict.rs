@@ -215,7 +215,8 @@ fn run_figure(figure: &Figure, name: &str) -> Option<usize> {
     figure.scenario.body.figures().iter().position(|it| it.name == name)
 }
 
-fn statistic(figure: &Figure, series: &Series, name: &str) -> Option<f64> {
+/// Returns a statistic of a series by its name.
+pub(crate) fn statistic(figure: &Figure, series: &Series, name: &str) -> Option<f64> {
     let times = &series.times;
     match name {
         "median" => times.quantile(50),
@@ -415,7 +416,8 @@ pub(crate) fn marks(figure: &Figure) -> Vec<(String, [f64; 2])> {
                     }
                 }
                 Plot::MeanByValue => {
-                    let place = result.value.zip(number("mean"));
+                    let shown = body.shown.as_deref().unwrap_or("mean");
+                    let place = result.value.zip(number(shown));
                     marks
                         .extend(links.iter().filter_map(|link| Some((label(link), place?.into()))));
                 }
@@ -424,6 +426,13 @@ pub(crate) fn marks(figure: &Figure) -> Vec<(String, [f64; 2])> {
                     marks
                         .extend(links.iter().filter_map(|link| Some((label(link), place?.into()))));
                 }
+                // A published median or mean lies on the row of its box, whose height only the picture knows.
+                Plot::Boxes => {
+                    let time = number("median").or_else(|| number("mean"));
+                    marks.extend(links.iter().filter_map(|link| Some((label(link), [time?, 0.0]))));
+                }
+                // A course has no place for a number of all times.
+                Plot::Course => {}
                 Plot::UseByTime => {
                     let place = number("mean").zip(number("use (%)"));
                     marks.extend(place.map(|place| (result.name().to_owned(), place.into())));

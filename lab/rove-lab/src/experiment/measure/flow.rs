@@ -3,7 +3,7 @@
 use anyhow::Result;
 use rove_congestion::Begin;
 use rove_flows::flow::controlled::Controlled;
-use rove_flows::flow::program::Limits;
+use rove_flows::flow::program::{Limits, Program};
 use rove_flows::flow::source::FULL;
 use rove_flows::flow::{self, FlowOptions, FlowReport};
 use rove_flows::path::Path;
@@ -52,14 +52,27 @@ pub(super) fn has_setting(system: System) -> bool {
 }
 
 fn measure(conditions: &Conditions<'_>, setting: Option<f64>) -> Result<Samples> {
+    Ok(report(conditions, setting, 0)?.map_or_else(Samples::absent, |(report, program)| {
+        samples(&report).unless_faulty(program.as_ref())
+    }))
+}
+
+/// Runs a flow, and returns its report with so many slots, and the program that its controller is; `None` if its table is not there.
+pub(super) fn report(
+    conditions: &Conditions<'_>,
+    setting: Option<f64>,
+    slots: u32,
+) -> Result<Option<(FlowReport, Option<Program>)>> {
     let options = options(conditions, conditions.path());
+    let slot = if slots == 0 { Duration::ZERO } else { options.length / slots };
+    let options = FlowOptions { slot, ..options };
     if let Some(contender) = conditions.system().contender() {
-        return Ok(samples(&contender.run(setting, options)));
+        return Ok(Some((contender.run(setting, options), None)));
     }
     let controllers = controllers(conditions, (Begin::default(), FULL), Limits::VIRTUAL)?;
-    let Some(Controllers { make, program }) = controllers else { return Ok(Samples::absent()) };
-    let report = flow::run(Controlled::new(make()), options).0;
-    Ok(samples(&report).unless_faulty(program.as_ref()))
+    Ok(controllers.map(|Controllers { make, program }| {
+        (flow::run(Controlled::new(make()), options).0, program)
+    }))
 }
 
 /// Returns the options of a flow over a path: as long as the conditions say, at most a lap of a recorded link.
@@ -70,7 +83,7 @@ pub(in crate::experiment) fn options(conditions: &Conditions<'_>, path: &Path) -
     let whole = period.unwrap_or(LENGTH);
     let length = conditions.length.map_or(whole, |length| length.min(whole));
     let skipped = SKIPPED.min(length / 2);
-    FlowOptions { uplink, downlink, seed, length, skipped }
+    FlowOptions { uplink, downlink, seed, length, skipped, slot: Duration::ZERO }
 }
 
 /// Returns the figures of a flow as those of a run.

@@ -2,7 +2,14 @@
 
 use rove_replay::trace::Event;
 
-use crate::experiment::conditions::{Conditions, Samples, nanos};
+use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
+
+/// How soon an answer is for the Mosh paper (section 3.2), in ns.
+const SOON: u64 = 100_000_000;
+
+/// The figure of a recording beside the times.
+pub(super) const FIGURES: [RunFigure; 1] =
+    [RunFigure { name: "< 100 ms (%)", scale: 1e-4, is_compared: false }];
 
 /// Returns the times of the keys that were answered before the next key; the others are left out, as nobody knows
 /// which output is theirs.
@@ -18,7 +25,9 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
             Event::Size(_) | Event::Tty(_) => {}
         }
     }
-    Samples { times, ..Samples::default() }
+    let soon = times.iter().filter(|time| **time < SOON).count() as u64;
+    let figures = vec![soon * 1_000_000 / (times.len() as u64).max(1)];
+    Samples { times, figures, ..Samples::default() }
 }
 
 #[cfg(test)]
@@ -43,6 +52,9 @@ mod tests {
         let trace = Trace::read(text.concat().as_bytes()).expect("a trace");
         let recording = Recording { name: "r".to_owned(), trace };
         let conditions = Conditions { recording: Some(&recording), ..Conditions::NONE };
-        assert_eq!(run(&conditions), Samples { times: vec![250_000_000], ..Samples::default() });
+        assert_eq!(
+            run(&conditions),
+            Samples { times: vec![250_000_000], figures: vec![0], ..Samples::default() }
+        );
     }
 }

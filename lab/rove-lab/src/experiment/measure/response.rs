@@ -1,22 +1,31 @@
 //! Response time: from a key to its answer on the user's screen, as `rove-lab replay` judges it.
 
 use anyhow::Result;
-use rove_replay::replay::response_times;
+use rove_replay::replay::script::Script;
+use rove_replay::replay::{Played, Run};
 
 use crate::experiment::conditions::{Conditions, Samples, nanos};
 
 pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
-    let (recording, system) = (conditions.recording(), conditions.system());
-    let times = response_times(
-        &recording.name,
-        recording.trace.clone(),
-        system.prediction(),
-        system.ends(),
-        conditions.pace,
-        conditions.path(),
-        conditions.seed,
-    )?;
+    let (script, run) = play(conditions)?;
+    let times = run.response_times(&script);
     let known: Vec<u64> = times.iter().flatten().copied().map(nanos).collect();
     let missing = u64::try_from(times.len() - known.len())?;
     Ok(Samples { times: known, missing, ..Samples::default() })
+}
+
+/// Plays the recording of the conditions.
+pub(super) fn play(conditions: &Conditions<'_>) -> Result<(Script, Run)> {
+    let (recording, system) = (conditions.recording(), conditions.system());
+    rove_replay::replay::play(
+        &recording.name,
+        recording.trace.clone(),
+        Played {
+            prediction: system.prediction(),
+            ends: system.ends(),
+            pace: conditions.pace,
+            path: conditions.path(),
+            seed: conditions.seed,
+        },
+    )
 }

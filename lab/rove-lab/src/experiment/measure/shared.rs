@@ -33,10 +33,11 @@ use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::system::System;
 
 /// Figures of a run beside the queueing delays of its senders.
-pub(super) const FIGURES: [RunFigure; 4] = [
+pub(super) const FIGURES: [RunFigure; 5] = [
     RunFigure { name: "throughput (kbit/s)", scale: 1e-3, is_compared: true },
     RunFigure { name: "all together (kbit/s)", scale: 1e-3, is_compared: false },
     RunFigure { name: "Jain's index", scale: 1e-6, is_compared: false },
+    RunFigure { name: "utility lost (bits)", scale: 1e-6, is_compared: false },
     RunFigure { name: "the others (kbit/s)", scale: 1e-3, is_compared: false },
 ];
 
@@ -205,12 +206,20 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let length = time(&traffic.length);
     net.run_for(length);
     let figures = net.right.figures(Instant::ZERO + length);
-    let samples = samples(&figures, traffic.senders, packet, length);
+    let most = capacity(&path.downlink);
+    let lost = |pairs: &[[u64; 2]]| utility_lost(pairs, base, most);
+    let samples = samples(&figures, traffic.senders, packet, length, lost);
     Ok(programs.iter().fold(samples, |samples, program| samples.unless_faulty(Some(program))))
 }
 
 /// Returns the samples of a run: a pair for each of the first senders, which are measured, that got something through.
-fn samples(figures: &[SenderFigures], measured: usize, packet: Bytes, length: Duration) -> Samples {
+fn samples(
+    figures: &[SenderFigures],
+    measured: usize,
+    packet: Bytes,
+    length: Duration,
+    lost: impl Fn(&[[u64; 2]]) -> u64,
+) -> Samples {
     let rate = |packets: u64, time: Duration| {
         #[expect(
             clippy::cast_possible_truncation,
@@ -241,7 +250,7 @@ fn samples(figures: &[SenderFigures], measured: usize, packet: Bytes, length: Du
     Samples {
         times: pairs.iter().map(|pair| pair[0]).collect(),
         missing: (figures.len() - pairs.len()) as u64,
-        figures: [*median, all, fairness].into_iter().chain(of_others).collect(),
+        figures: [*median, all, fairness, lost(&pairs)].into_iter().chain(of_others).collect(),
         pairs,
         ..Samples::default()
     }
@@ -255,6 +264,29 @@ fn jain(rates: impl Iterator<Item = f64>) -> u64 {
     });
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000000")]
     let millionths = (1e6 * sum * sum / f64::max(count * squares, 1.0)).round() as u64;
+    millionths
+}
+
+/// Returns what a link can carry, in bit/s; 0 if it has no bottleneck.
+fn capacity(link: &LinkConfig) -> f64 {
+    let recorded = link.schedule.as_ref().map(|schedule| {
+        let bytes = schedule.trace.times().len() as f64 * schedule.opportunity.get() as f64;
+        bytes * 8.0 / schedule.trace.period().as_secs_f64()
+    });
+    let rate = link.rate.map(|rate| rate.bits_per_second() as f64);
+    recorded.or(rate).unwrap_or_default()
+}
+
+/// Returns the utility lost in millionths, in the mean over senders with a queueing delay and a throughput each. The utility is Remy's
+/// objective with delta 1. It is highest for a sender that has the link for itself, and no queue.
+fn utility_lost(pairs: &[[u64; 2]], base: Duration, most: f64) -> u64 {
+    let lost = |[queueing, rate]: &[u64; 2]| {
+        let delay = 1.0 + *queueing as f64 * 1e-9 / base.as_secs_f64().max(1e-9);
+        (most / (*rate).max(1) as f64).log2().max(0.0) + delay.log2()
+    };
+    let mean = pairs.iter().map(lost).sum::<f64>() / pairs.len().max(1) as f64;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
+    let millionths = (mean * 1e6).round() as u64;
     millionths
 }
 
@@ -314,13 +346,29 @@ mod tests {
             let samples = samples(system, 4, "rtt=100ms,rate=15M,queue=1000p");
             let name = system.name();
             assert_eq!((samples.missing, samples.pairs.len()), (0, 4), "{name}");
-            let [median, all, fairness] = samples.figures[..] else {
-                panic!("{name}: three figures")
+            let [median, all, fairness, _] = samples.figures[..] else {
+                panic!("{name}: four figures")
             };
             assert!((250_000..=1_000_000).contains(&fairness), "{name}: {fairness}");
             assert!(all < 15_100_000 && all > 500_000, "{name}: {all} bit/s");
             assert!(median < 15_100_000 && median > 100_000, "{name}: {median} bit/s");
         }
+    }
+
+    #[test]
+    fn half_the_link_and_a_queue_of_a_round_trip_cost_a_bit_each() {
+        let base = Duration::from_millis(100);
+        let of = |queueing, rate| utility_lost(&[[queueing, rate]], base, 10e6);
+        assert_eq!([of(0, 10_000_000), of(0, 5_000_000)], [0, 1_000_000]);
+        assert_eq!(
+            [of(100_000_000, 10_000_000), of(300_000_000, 2_500_000)],
+            [1_000_000, 4_000_000]
+        );
+        let link = LinkConfig {
+            rate: rove_units::BitRate::from_bits_per_second(5),
+            ..LinkConfig::default()
+        };
+        assert!((capacity(&link) - 5.0).abs() < 1e-9);
     }
 
     #[test]
@@ -397,13 +445,13 @@ mod tests {
             let path = "rtt=40ms,rate=12M,queue=50p";
             samples_of(System::Flow(Contender::NewReno), &traffic, path).figures
         };
-        let [near, _, fairness, of_others] = others(None, None)[..] else { panic!("no others") };
-        let [near_beside_far, _, unfairness, of_far] = others(Some("400ms"), None)[..] else {
+        let [near, _, fairness, _, of_others] = others(None, None)[..] else { panic!("no others") };
+        let [near_beside_far, _, unfairness, _, of_far] = others(Some("400ms"), None)[..] else {
             panic!("no others")
         };
         assert!(of_far < of_others / 2 && near_beside_far > near, "{of_far} {of_others}");
         assert!(unfairness < fairness, "{unfairness} {fairness}");
-        assert_eq!(others(None, Some("60s"))[3], 0, "they begin after the end");
+        assert_eq!(others(None, Some("60s"))[4], 0, "they begin after the end");
     }
 
     #[test]

@@ -30,11 +30,14 @@ pub(super) fn known_share(system: System) -> Option<f64> {
     }
 }
 
-pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
+/// Runs the study with a timeout in ms, or with the one that its estimator finds.
+pub(super) fn run(conditions: &Conditions<'_>, timeout: Option<f64>) -> Samples {
     let share = known_share(conditions.system()).expect("a checked scenario has the study's");
     let link = &conditions.path().uplink;
     let netem = Netem { delay: link.delay, loss: link.loss, ..Netem::default() };
-    let outcome = Study::over(netem, LENGTH, share).run(Seed::new(conditions.seed), Instant::ZERO);
+    let timeout = timeout.map(|millis| Duration::from_secs_f64(millis / 1e3));
+    let study = Study { timeout, ..Study::over(netem, LENGTH, share) };
+    let outcome = study.run(Seed::new(conditions.seed), Instant::ZERO);
     let Some(age) = outcome.age else { return Samples { missing: 1, ..Samples::default() } };
     let [median, mean, high] =
         [age.catch_up.percentile(50), age.catch_up.mean(), age.catch_up.percentile(95)]
@@ -55,10 +58,16 @@ mod tests {
         let of = |system| {
             let conditions =
                 Conditions { system: Some(system), path: Some(&path), ..Conditions::NONE };
-            let samples = run(&conditions);
+            let samples = run(&conditions, None);
             assert_eq!(samples.figures.len(), FIGURES.len());
             samples.millis().next().expect("states arrive")
         };
+        let of_timeout = |timeout| {
+            let system = Some(System::AssumedReference);
+            let conditions = Conditions { system, path: Some(&path), ..Conditions::NONE };
+            run(&conditions, Some(timeout)).times[0]
+        };
+        assert!(of_timeout(1_000.0) > of_timeout(250.0), "a late timeout is dear");
         let (known, assumed) = (of(System::KnownReference), of(System::AssumedReference));
         assert!((known - 130.6).abs() < 3.0, "100 + 50 * 1.1 / 1.8: {known}");
         assert!(assumed > 1.3 * known, "{assumed}");

@@ -1,0 +1,151 @@
+//! The course of a run: what happens on a link in slots of equal length.
+
+use rove_link::net::{End, Net, Packet};
+use rove_link::{Link, LinkConfig, Schedule};
+use rove_units::{Bytes, Duration, Instant};
+
+/// The quantities of a slot with their units, and the factors by which its whole numbers are multiplied.
+pub const QUANTITIES: [(&str, f64); 6] = [
+    ("time (s)", 1e-9),
+    ("rate (kbit/s)", 1e-3),
+    ("delay (s)", 1e-9),
+    ("in flight", 1.0),
+    ("queue (kB)", 1e-3),
+    ("capacity (kbit/s)", 1e-3),
+];
+
+/// The place of the rate.
+pub const RATE: usize = 1;
+/// The place of the delay.
+pub const DELAY: usize = 2;
+/// The place of the packets in the link.
+pub const IN_FLIGHT: usize = 3;
+/// The place of the bytes before the bottleneck.
+pub const QUEUE: usize = 4;
+/// The place of the capacity.
+pub const CAPACITY: usize = 5;
+
+/// The numbers of a slot, in the order of [`QUANTITIES`]. The time is its end. The rate is of bits that came, the capacity of bits
+/// that could have. The delay is the age of the newest data that has come by the end. Packets in flight are in the link then, and
+/// bytes of the queue before its bottleneck.
+pub type Slot = [u64; QUANTITIES.len()];
+
+/// Slots of a run, and the direction whose link they are of.
+#[derive(Clone, Copy, Debug)]
+pub struct Slots<'a> {
+    /// The length of a slot; 0 for a run without any.
+    pub length: Duration,
+    /// The link that carries the data.
+    pub link: &'a LinkConfig,
+    /// Whether the data goes up.
+    pub is_up: bool,
+}
+
+/// The data that has come so far.
+#[derive(Clone, Copy, Debug)]
+pub struct Come {
+    /// When the newest of it was sent.
+    pub newest: Instant,
+    /// All of it.
+    pub bytes: Bytes,
+}
+
+/// Runs for some time, and returns each whole slot of it.
+pub fn watch<A: End, B: End>(
+    net: &mut Net<A, B>,
+    span: Duration,
+    slots: Slots<'_>,
+    come: impl Fn(&Net<A, B>) -> Come,
+) -> Vec<Slot> {
+    let (begin, mut course) = (net.now(), Vec::new());
+    let mut before = come(net).bytes;
+    let elapsed = |net: &Net<A, B>| net.now().saturating_since(begin);
+    while !slots.length.is_zero() && elapsed(net) + slots.length <= span {
+        let from = elapsed(net);
+        net.run_for(slots.length);
+        let (now, Come { newest, bytes }) = (net.now(), come(net));
+        let link: &Link<Packet> = if slots.is_up { &net.uplink } else { &net.downlink };
+        let most = capacity(slots.link, from, elapsed(net)).unwrap_or_default();
+        let seconds = slots.length.as_secs_f64();
+        course.push([
+            now.as_nanos(),
+            whole((bytes - before).get() as f64 * 8.0 / seconds),
+            whole(now.saturating_since(newest).as_secs_f64() * 1e9),
+            u64::try_from(link.inside()).unwrap_or(u64::MAX),
+            link.queued().get(),
+            whole(most),
+        ]);
+        before = bytes;
+    }
+    net.run_for(span.saturating_sub(elapsed(net)));
+    course
+}
+
+/// Returns the times of a lap of a link's opportunities, from where in its trace it begins.
+pub(crate) fn lap(schedule: &Schedule) -> Vec<Duration> {
+    let (period, skipped) = (schedule.trace.period(), schedule.skipped);
+    let (before, after): (Vec<Duration>, Vec<Duration>) =
+        schedule.trace.times().partition(|time| *time < skipped);
+    let again = before.into_iter().map(|time| (time + period).saturating_sub(skipped));
+    after.into_iter().map(|time| time.saturating_sub(skipped)).chain(again).collect()
+}
+
+/// Returns how many bits a second a link can carry between two times of the first lap of its trace, if it has a bottleneck.
+pub(crate) fn capacity(link: &LinkConfig, from: Duration, to: Duration) -> Option<f64> {
+    let Some(schedule) = &link.schedule else {
+        return link.rate.map(|rate| rate.bits_per_second() as f64);
+    };
+    if schedule.trace.period() < to {
+        return None;
+    }
+    let times = lap(schedule).into_iter().filter(|time| (from..to).contains(time));
+    let bytes = Bytes::from(times.count()).get() * schedule.opportunity.get();
+    Some(bytes as f64 * 8.0 / to.saturating_sub(from).as_secs_f64().max(1e-9))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "`as` holds every number within the type"
+)]
+fn whole(number: f64) -> u64 {
+    number.round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_units::{BitRate, Seed};
+
+    use super::*;
+    use crate::flow::source::{Bulk, FULL};
+    use crate::flow::{FlowOptions, run};
+
+    #[test]
+    fn slots_add_up_to_the_flow_and_a_fixed_window_waits_in_the_queue() {
+        // A full packet of 1500 bytes takes 1 ms. The window of 100 packets has 40 on their way. The other 60 wait.
+        let link = LinkConfig {
+            rate: BitRate::from_bits_per_second(12_000_000),
+            overhead: rove_headless::HEADERS,
+            ..LinkConfig::lossless(Duration::from_millis(20))
+        };
+        let options = FlowOptions {
+            uplink: link.clone().into(),
+            downlink: LinkConfig::lossless(Duration::from_millis(20)).into(),
+            seed: Seed::new(1),
+            length: Duration::from_millis(10_050),
+            skipped: Duration::ZERO,
+            slot: Duration::from_millis(100),
+        };
+        let source = || Bulk::new(Bytes::new(100 * FULL.get()));
+        let (report, _) = run(source(), options.clone());
+        assert_eq!(report.course.len(), 100, "a part of a slot is none");
+        let last = report.course[99];
+        assert_eq!(last[0], 10_000_000_000);
+        assert!(last[RATE].abs_diff(12_000_000) < 130_000 && last[CAPACITY] == 12_000_000);
+        assert!(last[QUEUE].abs_diff(60 * 1_500) <= 2 * 1_500, "{last:?}");
+        assert!(last[DELAY].abs_diff(80_000_000) <= 2_000_000, "60 ms of queue and 20: {last:?}");
+        let (plain, _) = run(source(), FlowOptions { slot: Duration::ZERO, ..options });
+        assert_eq!(plain.arrived, report.arrived, "watching changes nothing");
+        assert!(plain.course.is_empty());
+    }
+}
