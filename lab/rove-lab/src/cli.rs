@@ -13,7 +13,6 @@ use rove_replay::replay::ReplayOptions;
 use rove_replay::screen::ScreenOptions;
 use rove_runs::shown;
 
-use crate::aoi::AoiOptions;
 #[cfg(target_os = "linux")]
 use crate::cli::compare::CompareArgs;
 #[cfg(target_os = "linux")]
@@ -25,7 +24,6 @@ use crate::cli::sprout::SproutArgs;
 use crate::cli::trace::TraceArgs;
 use crate::experiment::FiguresOptions;
 
-mod aoi;
 #[cfg(target_os = "linux")]
 mod compare;
 mod completions;
@@ -96,7 +94,6 @@ static COMMANDS: &[Subcommand] = &[
     Subcommand { manual: &record::MANUAL, run: run_record },
     Subcommand { manual: &replay::MANUAL, run: run_replay },
     Subcommand { manual: &figures::MANUAL, run: run_figures },
-    Subcommand { manual: &aoi::MANUAL, run: run_aoi },
     Subcommand { manual: &remy::MANUAL, run: run_remy },
     #[cfg(unix)]
     Subcommand { manual: &sprout::MANUAL, run: run_sprout },
@@ -111,7 +108,7 @@ static COMMANDS: &[Subcommand] = &[
 
 /// Command lines that are called otherwise by now: their first words, and those in their place.
 static MOVED: [(&[&str], &str); 5] = [
-    (&["aoi", "transport"], "figures aoi"),
+    (&["aoi"], "figures aoi"),
     (&["remy", "figures"], "figures remy"),
     (&["sprout", "figures"], "figures sprout"),
     (&["contest"], "figures sprout-links"),
@@ -295,10 +292,6 @@ fn run_figures(args: Vec<OsString>) -> u8 {
     call(&figures::MANUAL, args, |options: FiguresOptions| {
         done(crate::experiment::run(&options, shown::stdout()))
     })
-}
-
-fn run_aoi(args: Vec<OsString>) -> u8 {
-    call(&aoi::MANUAL, args, |options: AoiOptions| done(crate::aoi::run(&options, shown::stdout())))
 }
 
 fn run_remy(args: Vec<OsString>) -> u8 {

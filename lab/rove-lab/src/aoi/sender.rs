@@ -34,8 +34,6 @@ pub(super) struct Sender {
     known: u64,
     /// Newer ones and when each was sent, the oldest first.
     unacknowledged: VecDeque<(u64, Instant)>,
-    /// States at which nothing newer than the known one was assumed.
-    unsure: u64,
     outbox: Option<Vec<u8>>,
 }
 
@@ -58,7 +56,6 @@ impl Sender {
             sent: 0,
             known: 0,
             unacknowledged: VecDeque::new(),
-            unsure: 0,
             outbox: None,
         }
     }
@@ -66,11 +63,6 @@ impl Sender {
     /// Returns how many states were sent.
     pub(super) const fn sent(&self) -> u64 {
         self.sent
-    }
-
-    /// Returns at how many of them nothing newer than the known state was assumed.
-    pub(super) const fn unsure(&self) -> u64 {
-        self.unsure
     }
 
     /// Returns the newest state that has no reason to be lost yet: older ones have not either.
@@ -89,7 +81,6 @@ impl Sender {
     fn send(&mut self, now: Instant) {
         let state = self.sent + 1;
         let assumed = self.assumed(now);
-        self.unsure += u64::from(assumed == self.known);
         let takes_known = self.rng.at(state).chance(self.known_share);
         let reference = if takes_known { self.known } else { assumed };
         let datagram = Datagram {

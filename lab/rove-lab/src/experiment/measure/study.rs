@@ -1,4 +1,4 @@
-//! Age of information in the published study of reference states, made again (`rove-lab aoi` has more of it).
+//! Age of information in the published study of reference states, made again.
 
 use rove_link::Netem;
 use rove_ssp::ReferencePolicy;
@@ -37,8 +37,8 @@ pub(super) fn run(conditions: &Conditions<'_>, timeout: Option<f64>) -> Samples 
     let netem = Netem { delay: link.delay, loss: link.loss, ..Netem::default() };
     let timeout = timeout.map(|millis| Duration::from_secs_f64(millis / 1e3));
     let study = Study { timeout, ..Study::over(netem, LENGTH, share) };
-    let outcome = study.run(Seed::new(conditions.seed), Instant::ZERO);
-    let Some(age) = outcome.age else { return Samples { missing: 1, ..Samples::default() } };
+    let age = study.run(Seed::new(conditions.seed), Instant::ZERO);
+    let Some(age) = age else { return Samples { missing: 1, ..Samples::default() } };
     let [median, mean, high] =
         [age.catch_up.percentile(50), age.catch_up.mean(), age.catch_up.percentile(95)]
             .map(|time| nanos(time.unwrap_or_default()));
