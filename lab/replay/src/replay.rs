@@ -135,9 +135,10 @@ fn ablate(
         });
         rows.push(Row { link: path.text.clone(), without, cases: of_script.collect() });
     }
+    let tables = ablation::to_json(&rows);
     let written = if options.json {
         let mut object = described(options);
-        object["ablation"] = ablation::to_json(&rows);
+        object["ablation"] = Value::Array(tables);
         write_object(&mut output, &object)
     } else {
         let how = format!(
@@ -147,7 +148,7 @@ fn ablate(
             options.pace.name(),
             seeds_of(options),
         );
-        ablation::write_text(&mut output, &how, &rows)
+        ablation::write_text(&mut output, &how, &tables)
     };
     written.and_then(|()| output.flush()).map_err(shown::refused)
 }
@@ -304,11 +305,13 @@ fn write_text(
         for of_trace in of_path.chunk_by(|(a, _), (b, _)| core::ptr::eq(a.script, b.script)) {
             let mut figures = Figures::default();
             of_trace.iter().for_each(|(job, run)| figures.merge(&Figures::of(job.script, run)));
-            table::row(output, &of_trace[0].0.script.name, &figures)?;
+            let row = named(&figures, json!({ "trace": of_trace[0].0.script.name }));
+            writeln!(output, "{}", table::text(&row))?;
             pool.merge(&figures);
         }
         if of_path.len() > 1 {
-            table::row(output, "all together", &pool)?;
+            let row = named(&pool, json!({ "trace": ablation::ALL }));
+            writeln!(output, "{}", table::text(&row))?;
         }
         writeln!(output)?;
     }
@@ -339,28 +342,27 @@ fn write_json(
     for (job, run) in jobs.iter().zip(runs) {
         let figures = Figures::of(job.script, run);
         let link = job.options.path.text.as_str();
-        let mut object = figures.to_json();
-        object["trace"] = json!(job.script.name);
-        object["link"] = json!(link);
-        object["seed"] = json!(job.options.seed);
-        list.push(object);
+        let names = json!({ "trace": job.script.name, "link": link, "seed": job.options.seed });
+        list.push(named(&figures, names));
         match pools.last_mut().filter(|pool| pool.0 == link) {
             Some(pool) => pool.1.merge(&figures),
             None => pools.push((link, figures)),
         }
     }
-    let pools: Vec<Value> = pools
-        .into_iter()
-        .map(|(link, figures)| {
-            let mut object = figures.to_json();
-            object["link"] = json!(link);
-            object
-        })
-        .collect();
+    let pools = pools.iter().map(|(link, figures)| named(figures, json!({ "link": link })));
     let mut object = described(options);
-    object["runs"] = json!(list);
-    object["pooled"] = json!(pools);
+    object["pooled"] = pools.collect();
+    object["runs"] = Value::Array(list);
     write_object(output, &object)
+}
+
+/// Returns the row of figures, with the names of what they are of.
+fn named(figures: &Figures, mut names: Value) -> Value {
+    let mut row = figures.row();
+    if let (Some(row), Some(names)) = (row.as_object_mut(), names.as_object_mut()) {
+        row.append(names);
+    }
+    row
 }
 
 /// Returns an object that says how everything was played.

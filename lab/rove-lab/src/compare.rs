@@ -335,7 +335,7 @@ fn write_table(output: &mut impl Write, options: &CompareOptions, done: &[Done])
     writeln!(output, "{}", report::heading(table::LAYOUT))?;
     let tallies = tallies(done);
     for (recording, peer, tally) in &tallies {
-        table::row(output, recording, peer.name(), tally)?;
+        writeln!(output, "{}", table::text(&tally.row(recording, peer.name())))?;
     }
     for done in done {
         let (recording, peer, seed) = (&done.recording, done.peer.name(), done.seed);
@@ -360,28 +360,23 @@ fn write_table(output: &mut impl Write, options: &CompareOptions, done: &[Done])
 
 fn to_json(options: &CompareOptions, done: &[Done]) -> Value {
     let of = |done: &Done| {
-        let mut object = match &done.result {
+        let (recording, system) = (&done.recording, done.peer.name());
+        let mut row = match &done.result {
             Ok((figures, played)) => {
                 let mut tally = Tally::default();
                 tally.add(figures, played);
-                let mut object = tally.to_json();
-                object["hung_after_key"] = json!(played.hung_after);
-                object["invalid"] = json!(played.invalid);
-                object
+                let mut row = tally.row(recording, system);
+                row["hung_after_key"] = played.hung_after.into();
+                row["invalid"] = played.invalid.clone().into();
+                row
             }
-            Err(sentence) => json!({ "error": sentence }),
+            Err(error) => json!({ "recording": recording, "system": system, "error": error }),
         };
-        object["recording"] = json!(done.recording);
-        object["system"] = json!(done.peer.name());
-        object["seed"] = json!(done.seed);
-        object
+        row["seed"] = done.seed.into();
+        row
     };
-    let pooled = tallies(done).into_iter().map(|(recording, peer, tally)| {
-        let mut object = tally.to_json();
-        object["recording"] = json!(recording);
-        object["system"] = json!(peer.name());
-        object
-    });
+    let tallies = tallies(done);
+    let pooled = tallies.iter().map(|(recording, peer, tally)| tally.row(recording, peer.name()));
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "link": options.path.text,

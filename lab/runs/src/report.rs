@@ -1,24 +1,69 @@
 //! Tables for people, and the texts of their cells.
 
+use serde::Serialize;
+use serde_json::Value;
+
 /// Returns the heading of a table with a layout.
 ///
-/// A layout is the table's columns in order: the heading with `_` for blanks, `<` (to the left) or `>` (to the right), and the width.
-/// A `|` stands between groups of columns.
+/// A layout is the table's columns in order: the heading with `_` for blanks, `<` (to the left) or `>` (to the right), the width, `=`, and
+/// the field of a row, such as `all.latency_ms.p50`, or several with `+` between them. `:` comes before the digits behind the point, after
+/// `+` for a sign and before `%` or `k` (thousands). `?` comes before a field that is 0 where there is nothing to say. A `|` stands
+/// between groups of columns.
 pub fn heading(layout: &str) -> String {
-    let names = layout.split(' ').filter_map(|column| Some(column.split_once(['<', '>'])?.0));
-    line(layout, names.map(|name| name.replace('_', " ")))
+    columns(layout, |name, _| name.replace('_', " "))
 }
 
-/// Returns a line of such a table. A text that is wider than its column moves the rest of the line.
-pub fn line(layout: &str, cells: impl IntoIterator<Item = String>) -> String {
-    let mut cells = cells.into_iter();
+/// Returns the line of a row in such a table. A text that is wider than its column moves the rest of the line.
+pub fn line(layout: &str, row: &impl Serialize) -> String {
+    let row = serde_json::to_value(row).expect("a row is an object");
+    columns(layout, |_, cell| {
+        let (fields, count) = cell.split_once('?').unwrap_or((cell, ""));
+        let (fields, format) = fields.split_once(':').unwrap_or((fields, ""));
+        if *field(&row, count) == 0 {
+            return number(None);
+        }
+        fields
+            .split('+')
+            .map(|path| text(field(&row, path), format))
+            .collect::<Vec<_>>()
+            .join(" / ")
+    })
+}
+
+/// Returns a line with what `cell` makes of the heading of each column, and of what follows its width.
+fn columns(layout: &str, cell: impl Fn(&str, &str) -> String) -> String {
     let texts = layout.split(' ').map(|column| {
-        let Some((_, width)) = column.split_once(['<', '>']) else { return column.to_owned() };
-        let width: usize = width.parse().expect("a layout has widths");
-        let cell = cells.next().expect("a line has a text for each column");
-        if column.contains('<') { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        let Some((name, rest)) = column.split_once(['<', '>']) else { return column.to_owned() };
+        let (width, fields) = rest.split_once('=').expect("a column has a field");
+        let width: usize = width.parse().expect("a column has a width");
+        let text = cell(name, fields);
+        if column.contains('<') { format!("{text:<width$}") } else { format!("{text:>width$}") }
     });
     texts.collect::<Vec<_>>().join(" ")
+}
+
+fn field<'a>(row: &'a Value, path: &str) -> &'a Value {
+    path.split('.').fold(row, |row, name| &row[name])
+}
+
+/// Returns the text of a field. A time that is not there is one of something that was never seen.
+fn text(value: &Value, format: &str) -> String {
+    let digits = format.trim_start_matches('+').trim_end_matches(['%', 'k']).parse::<usize>();
+    let unit = if format.ends_with('%') { "%" } else { "" };
+    match (value, digits) {
+        (Value::Null, _) => "never".to_owned(),
+        (Value::String(text), _) => text.clone(),
+        (Value::Number(number), Ok(digits)) => {
+            let number = number.as_f64().unwrap_or(f64::NAN);
+            let number = if format.ends_with('k') { number / 1e3 } else { number };
+            if format.starts_with('+') {
+                format!("{number:+.digits$}{unit}")
+            } else {
+                format!("{number:.digits$}{unit}")
+            }
+        }
+        _ => value.to_string(),
+    }
 }
 
 /// Returns rows, of which the first is the heading, in columns as wide as their texts: the first to the left, the others to the right
@@ -46,14 +91,18 @@ pub fn number(value: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
-    fn a_layout_places_headings_and_texts_alike() {
-        let layout = "system<8 up_kB>7 | p50>5";
-        assert_eq!(heading(layout), "system     up kB |   p50");
-        let cells = ["ssh", "1.5", "never!"].map(str::to_owned);
-        assert_eq!(line(layout, cells), "ssh          1.5 | never!");
+    fn a_layout_places_headings_and_fields_alike() {
+        let layout = "system<8=system up_kB>7=up.bytes:1k | p50>5=all.p50:0?all.keys both>9=all.keys+all.p50:+1%";
+        assert_eq!(heading(layout), "system     up kB |   p50      both");
+        let row = |keys, p50| json!({ "system": "ssh", "up": { "bytes": 1520 }, "all": { "keys": keys, "p50": p50 } });
+        assert_eq!(line(layout, &row(3, Some(7.25))), "ssh          1.5 |     7 +3.0% / +7.2%");
+        assert_eq!(line(layout, &row(1, None)), "ssh          1.5 | never +1.0% / never");
+        assert_eq!(line(layout, &row(0, None)), "ssh          1.5 |     - +0.0% / never");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Statistics of times, with what was never answered as the slowest of all, and of the figures of several rounds.
 
+use std::collections::BTreeMap;
+
 use rove_units::{Seed, Stream};
 
 /// An answer that comes sooner is instant, in ms.
@@ -20,6 +22,13 @@ impl Times {
     pub fn new(mut times: Vec<f64>, missing: u64) -> Self {
         times.sort_by(f64::total_cmp);
         Self { sorted: times, missing }
+    }
+
+    /// Adds the times of others.
+    pub fn merge(&mut self, other: &Self) {
+        self.sorted.extend(&other.sorted);
+        self.sorted.sort_by(f64::total_cmp);
+        self.missing += other.missing;
     }
 
     /// Returns those that are known, the smallest first.
@@ -54,10 +63,36 @@ impl Times {
         rank(&self.sorted, self.missing, percent)
     }
 
+    /// Returns several such times by their names, such as `p50`.
+    pub fn quantiles(&self, percents: &[u64]) -> BTreeMap<String, Option<f64>> {
+        percents.iter().map(|it| (format!("p{it}"), self.quantile(*it))).collect()
+    }
+
+    /// Returns how many are instant.
+    pub fn instant(&self) -> usize {
+        self.sorted.partition_point(|time| *time < INSTANT)
+    }
+
+    /// Returns their share of all, in percent; 0 of none.
+    pub fn instant_percent(&self) -> f64 {
+        self.share_below(INSTANT)
+    }
+
     /// Returns the share of all that are below a time, in percent; 0 of none.
     pub fn share_below(&self, limit: f64) -> f64 {
         let below = self.sorted.partition_point(|time| *time < limit);
         percent(below, usize::try_from(self.count()).unwrap_or(usize::MAX))
+    }
+}
+
+impl FromIterator<Option<f64>> for Times {
+    /// Sorts times in ms, of which some are not known.
+    fn from_iter<I: IntoIterator<Item = Option<f64>>>(times: I) -> Self {
+        let mut missing = 0;
+        let known =
+            times.into_iter().inspect(|time| missing += u64::from(time.is_none())).flatten();
+        let known = known.collect();
+        Self::new(known, missing)
     }
 }
 
@@ -167,6 +202,11 @@ mod tests {
         assert!(close(times.quantile(50), 4.0) && close(times.quantile(75), 6.0));
         assert_eq!(times.quantile(76), None, "the slowest was never seen");
         assert!((times.share_below(4.0) - 25.0).abs() < 1e-9);
+        assert_eq!((times.instant(), Times::new(vec![5.0], 0).instant()), (2, 0));
+        let mut pool: Times = [Some(5.0), None].into_iter().collect();
+        pool.merge(&times);
+        assert_eq!(pool, Times::new(vec![2.0, 4.0, 5.0, 6.0], 2));
+        assert!(close(pool.quantiles(&[50])["p50"], 5.0));
         assert_eq!(Times::default().mean(), None);
         assert_eq!(Times::default().quantile(50), None);
     }

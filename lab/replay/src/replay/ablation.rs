@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use rove_runs::statistics::percent;
+use rove_runs::report::{heading, line};
 use rove_session::Mechanism;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::replay::figures::{Figures, INSTANT};
@@ -37,18 +38,30 @@ pub(super) struct Row {
 }
 
 /// How figures differ from those with the mechanism.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Difference {
+    /// The recording, of all together none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<String>,
     /// Percentage points of instant keys.
-    all: f64,
-    typing: f64,
+    all_points: f64,
+    typing_points: f64,
     /// Keys after which something wrong was drawn.
-    wrong: i64,
-    wrong_any: i64,
-    wrong_color: i64,
+    wrong_keys: i64,
+    wrong_any_keys: i64,
+    wrong_color_keys: i64,
     /// Keys of which anything is different.
-    pub(super) changed: usize,
+    pub(super) changed_keys: usize,
 }
+
+/// The name of all recordings.
+pub(super) const ALL: &str = "all together";
+
+/// The columns of differences, and of the figures that they are from.
+const LAYOUT: &str = "all>8=all_points:+2 typing>8=typing_points:+2 wrong>7=wrong_keys:+0 any>7=wrong_any_keys:+0 \
+                      color>7=wrong_color_keys:+0 changed>8=changed_keys";
+const FIGURES: &str = "all>8=all.instant_percent:2% typing>8=typing.instant_percent:2% wrong>7=wrong.keys any>7=wrong_any.keys \
+                       color>7=wrong_color.keys";
 
 impl Case {
     /// Returns what one run came to.
@@ -68,17 +81,18 @@ impl Case {
     }
 
     /// Returns how it differs from the same runs with the mechanism.
-    pub(super) fn minus(&self, with: &Self) -> Difference {
+    pub(super) fn minus(&self, with: &Self, trace: Option<&String>) -> Difference {
         let more = |ours: usize, theirs: usize| signed(ours) - signed(theirs);
         let changed = self.fates.iter().zip(&with.fates).filter(|(ours, theirs)| ours != theirs);
         Difference {
-            all: instant(&self.figures, |_| true) - instant(&with.figures, |_| true),
-            typing: instant(&self.figures, Class::is_typing)
+            trace: trace.cloned(),
+            all_points: instant(&self.figures, |_| true) - instant(&with.figures, |_| true),
+            typing_points: instant(&self.figures, Class::is_typing)
                 - instant(&with.figures, Class::is_typing),
-            wrong: more(self.figures.wrong, with.figures.wrong),
-            wrong_any: more(self.figures.wrong_any, with.figures.wrong_any),
-            wrong_color: more(self.figures.wrong_paint, with.figures.wrong_paint),
-            changed: changed.count(),
+            wrong_keys: more(self.figures.wrong, with.figures.wrong),
+            wrong_any_keys: more(self.figures.wrong_any, with.figures.wrong_any),
+            wrong_color_keys: more(self.figures.wrong_paint, with.figures.wrong_paint),
+            changed_keys: changed.count(),
         }
     }
 }
@@ -92,42 +106,50 @@ impl Row {
     }
 }
 
-/// Writes one table for each path: the figures with all mechanisms, then the difference that each of them makes to all
-/// recordings together, and to those in which it makes one.
+/// Returns an object for each path: the figures with all mechanisms, then the difference that each of them makes to all recordings
+/// together, and to each.
+pub(super) fn to_json(rows: &[Row]) -> Vec<Value> {
+    let of_link = rows.chunk_by(|one, next| one.link == next.link);
+    let tables = of_link.filter_map(|of_link| {
+        let (base, others) = of_link.split_first()?;
+        let pool = base.pool();
+        let mechanisms = others.iter().map(|row| {
+            let traces = row.cases.iter().zip(&base.cases);
+            let traces = traces.map(|((trace, case), (_, with))| case.minus(with, Some(trace)));
+            json!({
+                "without": row.without.map(mechanisms::name),
+                "pooled": row.pool().minus(&pool, None),
+                "traces": traces.collect::<Vec<_>>(),
+            })
+        });
+        Some(json!({
+            "link": base.link,
+            "pooled": pool.figures.row(),
+            "mechanisms": mechanisms.collect::<Vec<_>>(),
+        }))
+    });
+    tables.collect()
+}
+
+/// Writes the same as tables, without the recordings that a mechanism makes no difference to.
 ///
 /// # Errors
 ///
 /// Returns the refusal of the output.
-pub(super) fn write_text(output: &mut impl Write, how: &str, rows: &[Row]) -> io::Result<()> {
-    for of_link in rows.chunk_by(|one, next| one.link == next.link) {
-        let Some((base, others)) = of_link.split_first() else { continue };
-        writeln!(output, "{how}, link {}", base.link)?;
-        writeln!(
-            output,
-            "{:<20} {:<22} {:>8} {:>8} {:>7} {:>7} {:>7} {:>8}",
-            "without", "trace", "all", "typing", "wrong", "any", "color", "changed"
-        )?;
-        let pool = base.pool();
-        let figures = &pool.figures;
-        writeln!(
-            output,
-            "{:<20} {:<22} {:>7.2}% {:>7.2}% {:>7} {:>7} {:>7} {:>8}",
-            "nothing",
-            "all together",
-            instant(figures, |_| true),
-            instant(figures, Class::is_typing),
-            figures.wrong,
-            figures.wrong_any,
-            figures.wrong_paint,
-            "-",
-        )?;
-        for row in others {
-            let name = row.without.map_or("nothing", mechanisms::name);
-            difference(output, name, "all together", row.pool().minus(&pool))?;
-            for ((trace, case), (_, with)) in row.cases.iter().zip(&base.cases) {
-                let found = case.minus(with);
-                if found.changed > 0 {
-                    difference(output, "", trace, found)?;
+pub(super) fn write_text(output: &mut impl Write, how: &str, tables: &[Value]) -> io::Result<()> {
+    for table in tables {
+        writeln!(output, "{how}, link {}", table["link"].as_str().unwrap_or_default())?;
+        let names = |without: &str, trace: &str| format!("{without:<20} {trace:<22} ");
+        writeln!(output, "{}{}", names("without", "trace"), heading(LAYOUT))?;
+        let figures = line(FIGURES, &table["pooled"]);
+        writeln!(output, "{}{figures}        -", names("nothing", ALL))?;
+        for mechanism in table["mechanisms"].as_array().into_iter().flatten() {
+            let name = mechanism["without"].as_str().unwrap_or("nothing");
+            writeln!(output, "{}{}", names(name, ALL), line(LAYOUT, &mechanism["pooled"]))?;
+            for case in mechanism["traces"].as_array().into_iter().flatten() {
+                if case["changed_keys"] != 0 {
+                    let trace = case["trace"].as_str().unwrap_or_default();
+                    writeln!(output, "{}{}", names("", trace), line(LAYOUT, case))?;
                 }
             }
         }
@@ -136,65 +158,8 @@ pub(super) fn write_text(output: &mut impl Write, how: &str, rows: &[Row]) -> io
     Ok(())
 }
 
-fn difference(
-    output: &mut impl Write,
-    mechanism: &str,
-    trace: &str,
-    found: Difference,
-) -> io::Result<()> {
-    let Difference { all, typing, wrong, wrong_any, wrong_color, changed } = found;
-    writeln!(
-        output,
-        "{mechanism:<20} {trace:<22} {all:>+8.2} {typing:>+8.2} {wrong:>+7} {wrong_any:>+7} {wrong_color:>+7} {changed:>8}",
-    )
-}
-
-/// Returns the same as JSON: an object for each path and mechanism.
-pub(super) fn to_json(rows: &[Row]) -> Value {
-    let of_link = rows.chunk_by(|one, next| one.link == next.link);
-    let tables = of_link.filter_map(|of_link| {
-        let (base, others) = of_link.split_first()?;
-        let pool = base.pool();
-        let mechanisms: Vec<Value> = others
-            .iter()
-            .map(|row| {
-                let traces = row.cases.iter().zip(&base.cases).map(|((trace, case), (_, with))| {
-                    let mut object = case.minus(with).to_json();
-                    object["trace"] = json!(trace);
-                    object
-                });
-                json!({
-                    "without": row.without.map(mechanisms::name),
-                    "pooled": row.pool().minus(&pool).to_json(),
-                    "traces": traces.collect::<Vec<Value>>(),
-                })
-            })
-            .collect();
-        Some(json!({
-            "link": base.link,
-            "pooled": pool.figures.to_json(),
-            "mechanisms": mechanisms,
-        }))
-    });
-    Value::Array(tables.collect())
-}
-
-impl Difference {
-    fn to_json(self) -> Value {
-        json!({
-            "all_points": self.all,
-            "typing_points": self.typing,
-            "wrong_keys": self.wrong,
-            "wrong_any_keys": self.wrong_any,
-            "wrong_color_keys": self.wrong_color,
-            "changed_keys": self.changed,
-        })
-    }
-}
-
 fn instant(figures: &Figures, includes: impl Fn(Class) -> bool) -> f64 {
-    let latencies = figures.latencies(includes);
-    percent(latencies.instant(), latencies.count())
+    figures.latencies(includes).instant_percent()
 }
 
 fn signed(count: usize) -> i64 {

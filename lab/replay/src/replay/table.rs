@@ -1,83 +1,33 @@
 //! The summary that a person reads.
 
-use std::io::{self, Write};
-
-use rove_headless::Traffic;
 use rove_runs::report::line;
-use rove_runs::statistics::percent;
-use rove_units::Duration;
-
-use crate::replay::figures::{Figures, Latencies, millis};
-use crate::replay::flicker::Tally;
-use crate::replay::script::Class;
+use serde_json::Value;
 
 /// The columns.
-pub(super) const LAYOUT: &str = "trace<22 keys>6 judged>6 | all>6 typing>6 | char>6 bksp>6 arrow>6 other>6 | p50>7 p90>7 p99>7 | \
-                                 wrong>6 any>6 color>6 revealed>8 | corrected>13 late>4 | flicker>16 blinks>13 | up>9 down>9";
+pub(super) const LAYOUT: &str = "trace<22=trace keys>6=keys judged>6=all.keys | \
+    all>6=all.instant_percent:1%?all.keys typing>6=typing.instant_percent:1%?typing.keys | \
+    char>6=classes.character.instant_percent:1%?classes.character.keys \
+    bksp>6=classes.backspace.instant_percent:1%?classes.backspace.keys \
+    arrow>6=classes.arrow.instant_percent:1%?classes.arrow.keys other>6=classes.other.instant_percent:1%?classes.other.keys | \
+    p50>7=all.latency_ms.p50:0 p90>7=all.latency_ms.p90:0 p99>7=all.latency_ms.p99:0 | \
+    wrong>6=wrong.percent:2% any>6=wrong_any.percent:2% color>6=wrong_color.percent:2% revealed>8=revealed_wrong.percent:2% | \
+    corrected>13=corrected_ms.p50+corrected_ms.p100:0?mistakes late>4=mistakes_gone_late | \
+    flicker>16=flicker.own+flicker.all+flicker.local blinks>13=cursor_blinks.own+cursor_blinks.all+cursor_blinks.local | \
+    up>9=uplink.bytes_of_run down>9=downlink.bytes_of_run";
 
-/// Writes the figures of one trace, or of several.
-///
-/// # Errors
-///
-/// Returns the refusal of the output.
-pub(super) fn row(output: &mut impl Write, name: &str, figures: &Figures) -> io::Result<()> {
-    let all = figures.latencies(|_| true);
-    let instant = |latencies: &Latencies| {
-        if latencies.count() == 0 {
-            return "-".to_owned();
+/// Returns the line of one trace, or of several: its row, and after it what went wrong.
+pub(super) fn text(row: &Value) -> String {
+    let mut text = line(LAYOUT, row);
+    let count = |name: &str| row[name].as_u64().unwrap_or_default();
+    let (runs, secrets) = (count("runs"), count("secrets"));
+    for (found, what) in [
+        (runs - count("true_ends"), format!("of {runs} ended untrue")),
+        (count("unexpected_bytes"), "bytes unexpected".to_owned()),
+        (count("secrets_shown"), format!("of {secrets} SECRET keys shown")),
+    ] {
+        if found > 0 {
+            text += &format!("  {found} {what}");
         }
-        format!("{:.1}%", percent(latencies.instant(), latencies.count()))
-    };
-    let class = |class: Class| instant(&figures.by_class[class as usize]);
-    let share = |count: usize| format!("{:.2}%", percent(count, figures.keys));
-    let quantile = |percent: u32| time(&all, percent);
-    let corrected = match figures.corrected.count() {
-        0 => "-".to_owned(),
-        _ => format!("{} / {}", time(&figures.corrected, 50), time(&figures.corrected, 100)),
-    };
-    let flicker = |count: fn(Tally) -> usize| {
-        let tallies = [figures.own_flicker, figures.flicker, figures.local_flicker];
-        tallies.map(|tally| count(tally).to_string()).join(" / ")
-    };
-    let per_run = |traffic: Traffic| traffic.bytes().get() / figures.runs.max(1) as u64;
-    let cells = [
-        name.to_owned(),
-        figures.keys.to_string(),
-        all.count().to_string(),
-        instant(&all),
-        instant(&figures.latencies(Class::is_typing)),
-        class(Class::Character),
-        class(Class::Backspace),
-        class(Class::Arrow),
-        class(Class::Other),
-        quantile(50),
-        quantile(90),
-        quantile(99),
-        share(figures.wrong),
-        share(figures.wrong_any),
-        share(figures.wrong_paint),
-        share(figures.revealed),
-        corrected,
-        figures.late.to_string(),
-        flicker(|it| it.cells),
-        flicker(|it| it.blinks),
-        per_run(figures.uplink).to_string(),
-        per_run(figures.downlink).to_string(),
-    ];
-    write!(output, "{}", line(LAYOUT, cells))?;
-    if figures.true_ends < figures.runs {
-        write!(output, "  {} of {} ended untrue", figures.runs - figures.true_ends, figures.runs)?;
     }
-    if figures.unexpected > 0 {
-        write!(output, "  {} bytes unexpected", figures.unexpected)?;
-    }
-    if figures.secrets_shown > 0 {
-        write!(output, "  {} of {} SECRET keys shown", figures.secrets_shown, figures.secrets)?;
-    }
-    writeln!(output)
-}
-
-fn time(latencies: &Latencies, percent: u32) -> String {
-    let whole = |latency: Duration| format!("{:.0}", millis(latency));
-    latencies.quantile(percent).map_or_else(|| "never".to_owned(), whole)
+    text
 }

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use rove_runs::statistics::percent;
+use rove_runs::statistics::Times;
 use rove_session::{MakeEngine, Preference};
 use rove_terminal::Size;
 use rove_units::{Duration, Instant};
@@ -150,7 +150,7 @@ fn stock_waits_for_its_first_key_and_predicts_the_others() {
 fn equal_seeds_are_equal_runs() {
     let script = echo("the same losses for the same seed");
     let lossy = options(Preference::Adaptive, "rtt=200ms,jitter=20ms,loss=20%");
-    let json = |options: &RunOptions| Figures::of(&script, &play(&script, options)).to_json();
+    let json = |options: &RunOptions| Figures::of(&script, &play(&script, options)).row();
     assert_eq!(json(&lossy), json(&lossy));
     assert_ne!(json(&lossy), json(&RunOptions { seed: 2, ..lossy.clone() }));
 }
@@ -417,8 +417,7 @@ fn stock_rules_come_to_what_stock_programs_were_measured_at() {
                 let run_options = RunOptions { seed, ..options(Preference::Adaptive, link) };
                 pool.merge(&Figures::of(&script, &play(&script, &run_options)));
             }
-            let share =
-                |latencies: figures::Latencies| percent(latencies.instant(), latencies.count());
+            let share = |latencies: Times| latencies.instant_percent();
             let ours = (share(pool.latencies(|_| true)), share(pool.latencies(Class::is_typing)));
             let differs = (ours.0 - all).abs() > 5.0 || (ours.1 - typing).abs() > 5.0;
             assert!(!differs, "{name} at {link}: {ours:?}");

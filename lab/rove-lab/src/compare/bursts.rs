@@ -1,20 +1,46 @@
 //! Figures of floods, for people and for programs.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use rove_replay::replay::figures::millis;
-use rove_runs::report::{heading, line, number};
+use rove_runs::report::{heading, line};
 use rove_runs::statistics::Times;
-use rove_units::Duration;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::compare::burst::Burst;
+use crate::compare::cost::MeanSpent;
 use crate::compare::peer::Peer;
 use crate::compare::{CompareOptions, Work};
 
 /// The columns.
-const LAYOUT: &str = "system<10 times>6 | median>9 mean>9 p90>9 longest>9 | up_kB>10 packets>8 down_kB>10 packets>8 | client_s>8 \
-                      server_s>8";
+const LAYOUT: &str = "system<10=system times>6=times | median>9=latency_ms.p50:1 mean>9=mean_ms:1 p90>9=latency_ms.p90:1 \
+    longest>9=latency_ms.p100:1 | up_kB>10=uplink.bytes:1k packets>8=uplink.packets:0 \
+    down_kB>10=downlink.bytes:1k packets>8=downlink.packets:0 | \
+    client_s>8=client.processor_seconds:2 server_s>8=server.processor_seconds:2";
+
+/// The row of a system over all seeds.
+#[derive(Serialize)]
+struct Row {
+    system: &'static str,
+    times: u64,
+    mean_ms: Option<f64>,
+    latency_ms: BTreeMap<String, Option<f64>>,
+    #[serde(flatten)]
+    spent: MeanSpent,
+}
+
+/// The row of a run.
+#[derive(Serialize)]
+struct Run<'a> {
+    system: &'static str,
+    seed: u64,
+    times_ms: Vec<f64>,
+    #[serde(flatten)]
+    spent: MeanSpent,
+    invalid: &'a [String],
+}
 
 /// A run and its result.
 #[derive(Debug)]
@@ -55,33 +81,8 @@ pub(super) fn write(
         options.work.title()
     )?;
     writeln!(output, "{}", heading(LAYOUT))?;
-    for peer in &options.peers {
-        let bursts: Vec<&Burst> = of(done, *peer).collect();
-        if bursts.is_empty() {
-            continue;
-        }
-        let times = times(&bursts);
-        let traffic = |way: usize| {
-            let bytes = mean(&bursts, |it| it.offered[way].bytes.get());
-            let packets = mean(&bursts, |it| it.offered[way].packets);
-            [format!("{:.1}", bytes / 1e3), format!("{packets:.0}")]
-        };
-        let [[up, up_packets], [down, down_packets]] = [traffic(0), traffic(1)];
-        let cells = [
-            peer.name().to_owned(),
-            times.count().to_string(),
-            number(times.quantile(50)),
-            number(times.mean()),
-            number(times.quantile(90)),
-            number(times.quantile(100)),
-            up,
-            up_packets,
-            down,
-            down_packets,
-            format!("{:.2}", seconds(&bursts, 0)),
-            format!("{:.2}", seconds(&bursts, 1)),
-        ];
-        writeln!(output, "{}", line(LAYOUT, cells))?;
+    for row in rows(options, done) {
+        writeln!(output, "{}", line(LAYOUT, &row))?;
     }
     for done in done {
         let which = format!("{}, seed {}", done.peer.name(), done.seed);
@@ -99,19 +100,20 @@ pub(super) fn write(
 
 /// Returns everything as JSON.
 pub(super) fn to_json(options: &CompareOptions, done: &[Done]) -> Value {
-    let run = |done: &Done| match &done.result {
-        Ok(burst) => json!({
-            "system": done.peer.name(),
-            "seed": done.seed,
-            "times_ms": burst.times.iter().copied().map(millis).collect::<Vec<_>>(),
-            "uplink": { "bytes": burst.offered[0].bytes.get(), "packets": burst.offered[0].packets },
-            "downlink": { "bytes": burst.offered[1].bytes.get(), "packets": burst.offered[1].packets },
-            "client": { "processor_seconds": burst.costs[0].processor_seconds, "peak_megabytes": burst.costs[0].peak_megabytes },
-            "server": { "processor_seconds": burst.costs[1].processor_seconds, "peak_megabytes": burst.costs[1].peak_megabytes },
-            "invalid": burst.invalid,
-        }),
-        Err(sentence) => {
-            json!({ "system": done.peer.name(), "seed": done.seed, "error": sentence })
+    let run = |done: &Done| {
+        let (system, seed) = (done.peer.name(), done.seed);
+        match &done.result {
+            Ok(burst) => {
+                let times_ms = burst.times.iter().copied().map(millis).collect();
+                json!(Run {
+                    system,
+                    seed,
+                    times_ms,
+                    spent: spent(&[burst]),
+                    invalid: &burst.invalid
+                })
+            }
+            Err(sentence) => json!({ "system": system, "seed": seed, "error": sentence }),
         }
     };
     json!({
@@ -119,26 +121,27 @@ pub(super) fn to_json(options: &CompareOptions, done: &[Done]) -> Value {
         "work": options.work.title(),
         "link": options.path.text,
         "runs": done.iter().map(run).collect::<Vec<_>>(),
+        "pooled": rows(options, done).collect::<Vec<_>>(),
     })
 }
 
-fn of(done: &[Done], peer: Peer) -> impl Iterator<Item = &Burst> {
-    done.iter().filter(move |done| done.peer == peer).filter_map(|done| done.result.as_ref().ok())
+fn rows(options: &CompareOptions, done: &[Done]) -> impl Iterator<Item = Row> {
+    options.peers.iter().filter_map(|peer| {
+        let of_peer = done.iter().filter(|done| done.peer == *peer);
+        let bursts: Vec<&Burst> = of_peer.filter_map(|done| done.result.as_ref().ok()).collect();
+        let times = bursts.iter().flat_map(|burst| burst.times.iter().copied());
+        let times = Times::new(times.map(millis).collect(), 0);
+        (!bursts.is_empty()).then(|| Row {
+            system: peer.name(),
+            times: times.count(),
+            mean_ms: times.mean(),
+            latency_ms: times.quantiles(&[50, 90, 100]),
+            spent: spent(&bursts),
+        })
+    })
 }
 
-fn times(bursts: &[&Burst]) -> Times {
-    let all = bursts.iter().flat_map(|burst| burst.times.iter().copied());
-    Times::new(all.map(|time: Duration| millis(time)).collect(), 0)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "fewer bytes than 2^52")]
-fn mean(bursts: &[&Burst], figure: impl Fn(&Burst) -> u64) -> f64 {
-    bursts.iter().map(|burst| figure(burst) as f64).sum::<f64>() / bursts.len() as f64
-}
-
-/// Returns the mean of a side's processor time.
-#[expect(clippy::cast_precision_loss, reason = "a few runs")]
-fn seconds(bursts: &[&Burst], side: usize) -> f64 {
-    let sum: f64 = bursts.iter().map(|burst| burst.costs[side].processor_seconds).sum();
-    sum / bursts.len() as f64
+fn spent(bursts: &[&Burst]) -> MeanSpent {
+    let runs: Vec<_> = bursts.iter().map(|burst| (burst.offered, burst.costs)).collect();
+    MeanSpent::of(&runs)
 }

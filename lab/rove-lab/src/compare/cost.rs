@@ -5,18 +5,57 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use anyhow::{Context, Result};
+use serde::Serialize;
 
+use rove_net::Offered;
 use rove_net::testbed::{End, Testbed};
 use rove_rig::process;
 
 /// Processor time and memory of one side.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Cost {
     /// Processor time, user and system together, in seconds.
     pub(crate) processor_seconds: f64,
     /// The peaks of the resident memory of its processes, added up, in megabytes of 10^6 bytes. Pages that processes share
     /// count for each.
     pub(crate) peak_megabytes: f64,
+}
+
+/// Traffic of both ways, up and down, and costs of both sides, client and server.
+pub(super) type Spent = ([Offered; 2], [Cost; 2]);
+
+/// The row of these over runs: means, but the largest memory.
+#[derive(Serialize)]
+pub(super) struct MeanSpent {
+    uplink: Traffic,
+    downlink: Traffic,
+    client: Cost,
+    server: Cost,
+}
+
+/// The traffic of a direction, headers of IP included.
+#[derive(Serialize)]
+struct Traffic {
+    bytes: f64,
+    packets: f64,
+}
+
+impl MeanSpent {
+    #[expect(clippy::cast_precision_loss, reason = "fewer bytes than 2^52")]
+    pub(super) fn of(runs: &[Spent]) -> Self {
+        let mean = |figure: &dyn Fn(&Spent) -> f64| {
+            runs.iter().map(figure).sum::<f64>() / runs.len().max(1) as f64
+        };
+        let traffic = |way: usize| Traffic {
+            bytes: mean(&|(offered, _)| offered[way].bytes.get() as f64).round(),
+            packets: mean(&|(offered, _)| offered[way].packets as f64),
+        };
+        let cost = |side: usize| Cost {
+            processor_seconds: mean(&|(_, costs)| costs[side].processor_seconds),
+            peak_megabytes: runs.iter().fold(0.0, |peak, it| it.1[side].peak_megabytes.max(peak)),
+        };
+        Self { uplink: traffic(0), downlink: traffic(1), client: cost(0), server: cost(1) }
+    }
 }
 
 /// Processor time of each process at an end, by its number.

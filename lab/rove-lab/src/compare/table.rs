@@ -1,17 +1,11 @@
 //! Figures of a system with a recording, over some runs, for people and for programs.
 
-use std::io::{self, Write};
-
-use rove_replay::replay::figures::{Figures, Latencies, millis};
-use rove_replay::replay::script::Class;
+use rove_replay::replay::figures::Figures;
 use rove_runs::report::line;
-use rove_runs::statistics::percent;
-use rove_units::Duration;
 use serde_json::{Value, json};
 
-use crate::compare::cost::Cost;
+use crate::compare::cost::{MeanSpent, Spent};
 use crate::compare::run::Played;
-use rove_net::Offered;
 
 /// Figures over some runs.
 #[derive(Clone, Debug, Default)]
@@ -21,13 +15,11 @@ pub(super) struct Tally {
     failed: u32,
     hung: u32,
     invalid: u32,
-    /// Sums over the runs: up, down.
-    offered: [Offered; 2],
-    /// Sums of processor times, and the largest memory: client, server.
-    costs: [Cost; 2],
+    spent: Vec<Spent>,
     /// The sum over the runs, where there were downloads.
     bulk_rate: Option<f64>,
-    took: Duration,
+    /// The sum over the runs, in seconds.
+    took: f64,
 }
 
 impl Tally {
@@ -37,18 +29,11 @@ impl Tally {
         self.runs += 1;
         self.hung += u32::from(played.hung_after.is_some());
         self.invalid += u32::from(!played.invalid.is_empty());
-        for (sum, offered) in self.offered.iter_mut().zip(played.offered) {
-            sum.packets += offered.packets;
-            sum.bytes += offered.bytes;
-        }
-        for (sum, cost) in self.costs.iter_mut().zip(played.costs) {
-            sum.processor_seconds += cost.processor_seconds;
-            sum.peak_megabytes = sum.peak_megabytes.max(cost.peak_megabytes);
-        }
+        self.spent.push((played.offered, played.costs));
         if let Some(rate) = played.bulk_rate {
             *self.bulk_rate.get_or_insert(0.0) += rate;
         }
-        self.took += played.took;
+        self.took += played.took.as_secs_f64();
     }
 
     /// Adds a run that failed.
@@ -56,119 +41,59 @@ impl Tally {
         self.failed += 1;
     }
 
-    /// Returns the mean of a sum over the runs.
-    fn mean(&self, sum: f64) -> f64 {
-        sum / f64::from(self.runs.max(1))
-    }
-
-    /// Returns the means of kilobytes of a direction and of its packets.
-    #[expect(clippy::cast_precision_loss, reason = "fewer bytes than 2^52")]
-    fn traffic(&self, way: usize) -> [f64; 2] {
-        let Offered { packets, bytes } = self.offered[way];
-        [bytes.get() as f64 / 1e3, packets as f64].map(|sum| self.mean(sum))
-    }
-
-    /// Returns all of it as JSON: means over the runs, but peaks of memory.
-    pub(super) fn to_json(&self) -> Value {
-        let mut object = self.figures.to_json();
-        let traffic = |way| {
-            let [kilobytes, packets] = self.traffic(way);
-            json!({ "bytes": (kilobytes * 1e3).round(), "packets": packets })
-        };
-        let cost = |side: usize| {
-            json!({
-                "processor_seconds": self.mean(self.costs[side].processor_seconds),
-                "peak_megabytes": self.costs[side].peak_megabytes,
-            })
-        };
-        object["uplink"] = traffic(0);
-        object["downlink"] = traffic(1);
-        object["client"] = cost(0);
-        object["server"] = cost(1);
-        object["runs_failed"] = json!(self.failed);
-        object["runs_hung"] = json!(self.hung);
-        object["runs_invalid"] = json!(self.invalid);
-        object["bulk_bits_per_second"] = json!(self.bulk_rate.map(|rate| self.mean(rate).round()));
-        object["seconds"] = json!(self.mean(self.took.as_secs_f64()));
-        // The lines below are of what only a client that is known from inside can tell.
-        if let Some(object) = object.as_object_mut() {
-            for unknown in ["secrets", "secrets_shown", "mistakes_gone_late"] {
-                object.remove(unknown);
-            }
+    /// Returns the row of all of it, which tables and JSON show: means over the runs, but peaks of memory.
+    pub(super) fn row(&self, recording: &str, system: &str) -> Value {
+        let runs = f64::from(self.runs.max(1));
+        let own = json!({
+            "recording": recording,
+            "system": system,
+            "runs_failed": self.failed,
+            "runs_hung": self.hung,
+            "runs_invalid": self.invalid,
+            "bulk_bits_per_second": self.bulk_rate.map(|rate| (rate / runs).round()),
+            "seconds": self.took / runs,
+        });
+        let mut row = self.figures.row();
+        let Some(object) = row.as_object_mut() else { return row };
+        for mut part in [own, json!(MeanSpent::of(&self.spent))] {
+            object.append(part.as_object_mut().expect("an object"));
         }
-        object
+        // Only a client that is known from inside can tell these.
+        for unknown in ["secrets", "secrets_shown", "mistakes_gone_late"] {
+            object.remove(unknown);
+        }
+        row
     }
 }
 
 /// The columns.
-pub(super) const LAYOUT: &str = "recording<18 system<10 keys>5 never>5 | median>8 mean>8 p90>8 | instant>7 typing>7 wrong>6 | up_kB>8 \
-                                 packets>7 down_kB>8 packets>7 | client_s>8 MB>6 server_s>8 MB>6";
+pub(super) const LAYOUT: &str = "recording<18=recording system<10=system keys>5=all.keys never>5=all.never_seen | \
+    median>8=all.latency_ms.p50:1?all.keys mean>8=all.mean_ms:1?all.keys p90>8=all.latency_ms.p90:1?all.keys | \
+    instant>7=all.instant_percent:1%?all.keys typing>7=typing.instant_percent:1%?typing.keys wrong>6=wrong.percent:2% | \
+    up_kB>8=uplink.bytes:1k packets>7=uplink.packets:0 down_kB>8=downlink.bytes:1k packets>7=downlink.packets:0 | \
+    client_s>8=client.processor_seconds:3 MB>6=client.peak_megabytes:1 \
+    server_s>8=server.processor_seconds:3 MB>6=server.peak_megabytes:1";
 
-/// Writes the figures of a system with a recording.
-///
-/// # Errors
-///
-/// Returns the refusal of the output.
-pub(super) fn row(
-    output: &mut impl Write,
-    recording: &str,
-    system: &str,
-    tally: &Tally,
-) -> io::Result<()> {
-    let figures = &tally.figures;
-    let all = figures.latencies(|_| true);
-    let typing = figures.latencies(Class::is_typing);
-    let [[up, up_packets], [down, down_packets]] = [0, 1].map(|way| tally.traffic(way));
-    let [client, server] = tally.costs;
-    let cells = [
-        recording.to_owned(),
-        system.to_owned(),
-        all.count().to_string(),
-        all.unseen().to_string(),
-        time(all.quantile(50), &all),
-        time(all.mean(), &all),
-        time(all.quantile(90), &all),
-        instant(&all),
-        instant(&typing),
-        format!("{:.2}%", percent(figures.wrong, figures.keys)),
-        format!("{up:.1}"),
-        format!("{up_packets:.0}"),
-        format!("{down:.1}"),
-        format!("{down_packets:.0}"),
-        format!("{:.3}", tally.mean(client.processor_seconds)),
-        format!("{:.1}", client.peak_megabytes),
-        format!("{:.3}", tally.mean(server.processor_seconds)),
-        format!("{:.1}", server.peak_megabytes),
-    ];
-    write!(output, "{}", line(LAYOUT, cells))?;
-    if let Some(rate) = tally.bulk_rate {
-        write!(output, "  downloads {:.2} Mbit/s", tally.mean(rate) / 1e6)?;
+/// Returns the line of a system with a recording: its row, and after it what went wrong.
+pub(super) fn text(row: &Value) -> String {
+    let mut text = line(LAYOUT, row);
+    if let Some(rate) = row["bulk_bits_per_second"].as_f64() {
+        text += &format!("  downloads {:.2} Mbit/s", rate / 1e6);
     }
-    let runs = tally.runs;
-    for (count, what) in [
-        (runs.saturating_sub(u32::try_from(figures.true_ends).unwrap_or(u32::MAX)), "ended untrue"),
-        (tally.hung, "HUNG"),
-        (tally.invalid, "invalid"),
-        (tally.failed, "FAILED"),
+    let count = |name: &str| row[name].as_u64().unwrap_or_default();
+    let runs = count("runs");
+    for (found, what) in [
+        (runs - count("true_ends"), "ended untrue"),
+        (count("runs_hung"), "HUNG"),
+        (count("runs_invalid"), "invalid"),
+        (count("runs_failed"), "FAILED"),
     ] {
-        if count > 0 {
-            write!(output, "  {count} of {} {what}", runs + tally.failed)?;
+        if found > 0 {
+            text += &format!("  {found} of {} {what}", runs + count("runs_failed"));
         }
     }
-    if figures.unexpected > 0 {
-        write!(output, "  {} bytes unexpected", figures.unexpected)?;
-    }
-    writeln!(output)
-}
-
-fn time(time: Option<Duration>, of: &Latencies) -> String {
-    let none = if of.count() == 0 { "-" } else { "never" };
-    time.map_or_else(|| none.to_owned(), |time| format!("{:.1}", millis(time)))
-}
-
-fn instant(latencies: &Latencies) -> String {
-    match latencies.count() {
-        0 => "-".to_owned(),
-        count => format!("{:.1}%", percent(latencies.instant(), count)),
+    match count("unexpected_bytes") {
+        0 => text,
+        bytes => text + &format!("  {bytes} bytes unexpected"),
     }
 }

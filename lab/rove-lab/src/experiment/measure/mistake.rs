@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use rove_replay::replay::figures::Figures;
+use rove_units::Duration;
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::measure::response;
@@ -27,10 +28,9 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
     let shares = counts.map(|count| (count as f64 / keys * 1e6).round() as u64);
     let [flicker, datagrams] = figures.flicker_and_datagrams();
-    let missing = u64::try_from(gone.unseen())?;
-    let right = figures.keys.saturating_sub(gone.count());
-    let times = gone.seen().iter().copied().map(nanos);
+    let right = figures.keys.saturating_sub(usize::try_from(gone.count())?);
+    let times = gone.known().iter().map(|ms| nanos(Duration::from_secs_f64(ms / 1e3)));
     let times = core::iter::repeat_n(0, right).chain(times).collect();
     let figures = shares.into_iter().chain([flicker, datagrams]).collect();
-    Ok(Samples { times, missing, figures, ..Samples::default() })
+    Ok(Samples { times, missing: gone.missing(), figures, ..Samples::default() })
 }
