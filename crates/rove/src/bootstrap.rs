@@ -45,7 +45,7 @@ pub(crate) mod prepare;
 pub(crate) mod proxy;
 mod questions;
 pub(crate) mod remote_command;
-mod screen;
+pub(crate) mod screen;
 pub(crate) mod sharing;
 pub(crate) mod ssh_port;
 pub(crate) mod ssh_query;

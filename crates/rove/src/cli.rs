@@ -239,6 +239,9 @@ fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, Us
             finish(speaker, proxy::run(&family, &host, &port, word.as_deref(), hands_over))
         }
         Ok(HostCall::AskSsh { ssh, host }) => ask_ssh(speaker, &ssh, &host),
+        Ok(HostCall::Carry(options, target)) => {
+            finish(speaker, crate::stdio_forward::run(&options, &target))
+        }
         Ok(HostCall::Connect(options)) => {
             let mut options = *options;
             if options.detached == DetachedUse::Ask && !question::can_be_asked() {

@@ -27,6 +27,7 @@
 //! The start of a session:
 //!
 //! - `bootstrap` starts the server over ssh. `ssh_query` asks ssh for its configuration, and `launch` runs it.
+//! - `stdio_forward` is `rove -W`, which joins standard input and output with a port that a host reaches.
 //! - `install` copies rove to a host: `far` runs there, and `build` is what is copied.
 //!
 //! Commands:
@@ -72,6 +73,7 @@ mod server;
 mod session_call;
 mod sessions;
 mod ssh_reaper;
+mod stdio_forward;
 mod sys;
 mod syslog;
 mod terminal_type;

@@ -77,7 +77,7 @@ pub(crate) enum BootstrapError {
 
 impl BootstrapError {
     /// Returns the error that ssh cannot be run. Under the name `rove` it says what to do, if that is known.
-    pub(super) fn ssh_missing(name: ProgramName, program: &OsStr, error: io::Error) -> Self {
+    pub(crate) fn ssh_missing(name: ProgramName, program: &OsStr, error: io::Error) -> Self {
         let advice = match (name, error.kind()) {
             (ProgramName::Mosh, _) => "; is ssh installed?",
             (ProgramName::Rove, io::ErrorKind::NotFound) => {

@@ -80,6 +80,7 @@ pub(crate) fn parse(
     let mut options = match host::parse(ProgramName::Rove, args, load)? {
         HostCall::Connect(options) => options,
         HostCall::Help(_) | HostCall::HelpAll => return Ok(HostCall::Help(MANUAL.help())),
+        HostCall::Carry(..) => return Err(wrong(host::NO_TARGET.to_owned())),
         other => return Ok(other),
     };
     if options.session != WantedSession::New {

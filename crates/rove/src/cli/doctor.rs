@@ -110,6 +110,7 @@ pub(crate) fn parse(
                 .to_owned(),
             usage: None,
         }),
+        HostCall::Carry(..) => Err(UsageError { message: host::NO_TARGET.to_owned(), usage: None }),
         HostCall::Help(_) | HostCall::HelpAll | HostCall::Version | HostCall::FakeProxy { .. } => {
             Ok(DoctorCall::Help)
         }

@@ -11,14 +11,15 @@ use std::str::FromStr;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
 use rove_bootstrap::{
-    Choices, DetachedUse, HANDS_OVER, HostOptions, InstallPolicy, ProgramName, SessionLabel,
-    TunnelUse, WantedSession,
+    Choices, DetachedUse, HostOptions, InstallPolicy, ProgramName, SessionLabel, TunnelUse,
+    WantedSession,
 };
 use rove_cli_docs::{Manual, Suggested};
 use rove_session::Preference;
 
 use self::values::{
-    bind_server, check_host, check_option_port, family, no_host, prediction, remote_ip, tunnel_use,
+    TARGET, bind_server, check_host, check_option_port, fake_proxy, family, no_host, prediction,
+    remote_ip, target, target_option, tunnel_use,
 };
 use crate::cli::config::{Config, ConfigError, Settings};
 use crate::cli::getopt_long::{self, Permutation};
@@ -27,10 +28,12 @@ use crate::cli::option_values::{self, ADDRESS_FAMILIES, MODES, REMOTE_IPS, ssh_w
 use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
 use crate::escape_key;
+use crate::stdio_forward::target::HostPort;
+pub(crate) use values::NO_TARGET;
 
 /// The manual of a session.
 pub(crate) static MANUAL: Manual =
-    Manual { definition: || definition().arg(help::all()), ..manual::TEXT };
+    Manual { definition: || definition().args([target_option(), help::all()]), ..manual::TEXT };
 
 /// The usage after an error; stock prints the whole help instead.
 const SHORT_USAGE: &str =
@@ -183,6 +186,9 @@ struct HostArgs {
     version: bool,
     #[arg(hide = true)]
     words: Vec<OsString>,
+    // Only rove itself has the option, and no command.
+    #[arg(skip)]
+    target: Option<String>,
 }
 
 #[derive(Debug)]
@@ -215,6 +221,8 @@ pub(crate) enum HostCall {
     },
     /// Start a session.
     Connect(Box<HostOptions>),
+    /// Join standard input and output with a port that the host reaches.
+    Carry(Box<HostOptions>, HostPort),
 }
 
 /// Why a command line is refused.
@@ -276,7 +284,8 @@ pub(crate) fn parse(
     if asks_ssh {
         return Ok(HostCall::AskSsh { ssh, host: host.clone() });
     }
-    Ok(HostCall::Connect(Box::new(HostOptions {
+    let target = target(&args, command_words)?;
+    let options = Box::new(HostOptions {
         name,
         session: session.map_or_else(WantedSession::default, WantedSession::Named),
         choices: args.choices(&settings, predict),
@@ -298,7 +307,11 @@ pub(crate) fn parse(
         client: args.client,
         server: args.server,
         port: args.port,
-    })))
+    });
+    Ok(match target {
+        Some(target) => HostCall::Carry(options, target),
+        None => HostCall::Connect(options),
+    })
 }
 
 /// Returns the call for help or version if the line asks for one of them, else `None`.
@@ -404,7 +417,11 @@ impl HostArgs {
         words: Vec<OsString>,
     ) -> Result<Self, UsageError> {
         let matches = command.clone().no_binary_name(true).try_get_matches_from(words);
-        matches.and_then(|matches| Self::from_arg_matches(&matches)).map_err(|error| {
+        let taken = matches.and_then(|matches| {
+            let target = matches.try_get_one::<String>(TARGET).ok().flatten().cloned();
+            Ok(Self { target, ..Self::from_arg_matches(&matches)? })
+        });
+        taken.map_err(|error| {
             UsageError::without_usage(match name {
                 ProgramName::Rove => rove_cli_docs::sentence(&MANUAL, &error),
                 ProgramName::Mosh => error.to_string(),
@@ -458,22 +475,6 @@ impl UsageError {
 
     fn without_usage(message: impl ToString) -> Self {
         Self { message: message.to_string(), usage: None }
-    }
-}
-
-fn fake_proxy(family: String, host: &OsStr, words: &[OsString]) -> Result<HostCall, UsageError> {
-    let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
-    match (host.to_str(), words.as_deref()) {
-        (Some(host), Some(words @ ([port] | [port, _] | [port, _, HANDS_OVER]))) => {
-            Ok(HostCall::FakeProxy {
-                family,
-                host: host.to_owned(),
-                port: (*port).to_owned(),
-                word: words.get(1).map(|&word| word.to_owned()),
-                hands_over: words.len() == 3,
-            })
-        }
-        _ => Err(UsageError::without_usage("--fake-proxy needs HOST and PORT".to_owned())),
     }
 }
 

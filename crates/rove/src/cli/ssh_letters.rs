@@ -78,7 +78,7 @@ pub(super) fn fate(letter: char) -> Option<Fate> {
         }
         'L' | 'R' | 'D' | 'g' => Fate::Refused(PORTS),
         'X' | 'Y' => Fate::Refused(GRAPHICS),
-        'W' => Fate::Refused("rove forwards no connection; to go through a host, name it with -J"),
+        'W' => Fate::Refused("this command carries no connection; `rove -W HOST:PORT host` does"),
         'w' => Fate::Refused("rove forwards no network device; use `ssh -w` for it"),
         't' => Fate::Refused("a session always has a terminal; leave it out"),
         'T' => Fate::Refused("a session always has a terminal; use ssh for a command without one"),

@@ -39,6 +39,7 @@ mod secrecy;
 mod secrets;
 mod sessions;
 mod signals;
+mod stdio_forward;
 mod support;
 mod tunnel;
 mod usage;

@@ -466,3 +466,37 @@ fn the_brief_help_fits_one_screen_and_names_nothing_that_there_is_not() {
     let Ok(HostCall::Help(mosh)) = call(ProgramName::Mosh, "--hel") else { panic!() };
     assert!(mosh.contains("--experimental-remote-ip") && !mosh.contains("help-all"));
 }
+
+#[test]
+fn a_connection_is_carried_with_the_options_of_a_login_and_nothing_of_a_session() {
+    let carried = |line: &str| match call(ProgramName::Rove, line) {
+        Ok(HostCall::Carry(options, target)) => {
+            (options.ssh.join(" "), options.host, target.to_string())
+        }
+        other => panic!("{line}: {other:?}"),
+    };
+    for (line, ssh, target) in [
+        ("-W host:22 gate", "ssh", "host:22"),
+        ("-Whost:22 gate", "ssh", "host:22"),
+        ("-q -i key -4 gate -W [::1]:22", "ssh -q -i key", "[::1]:22"),
+    ] {
+        assert_eq!(carried(line), (ssh.to_owned(), "gate".into(), target.to_owned()), "{line}");
+    }
+    for (line, sentence) in [
+        ("-W host:0 gate", "-W: \"0\" is neither"),
+        ("-W -x:22 gate", "-W: the host \"-x\" begins"),
+        ("-W host:22", "no host is named"),
+        ("-W host:22 -- -oProxyCommand=x", "\"-oProxyCommand=x\" is not a host name"),
+        ("-W host:22 --strict gate", "-W: stock Mosh carries no connections"),
+        ("-W host:22 --local 127.0.0.1", "-W: no session starts"),
+        ("-W host:22 --session x gate", "-W: no session starts"),
+        ("-W host:22 gate true", "-W: no command runs"),
+    ] {
+        let error = call(ProgramName::Rove, line).unwrap_err();
+        assert!(error.message.starts_with(sentence), "{line}: {error:?}");
+    }
+    assert!(call_with("strict = true", "-W host:22 gate").is_err());
+    // Stock has no such letter.
+    let error = call(ProgramName::Mosh, "-W host:22 gate").unwrap_err();
+    assert!(error.message.contains("Unknown option: w"), "{error:?}");
+}

@@ -1,14 +1,29 @@
 //! The values of a session's options, from the command line, the configuration and the environment: each is read, or refused
 //! with a sentence.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
 
-use rove_bootstrap::{BindServer, ProgramName, RemoteIp, TunnelUse};
+use clap::Arg;
+use rove_bootstrap::{BindServer, HANDS_OVER, ProgramName, RemoteIp, TunnelUse};
 use rove_session::Preference;
 
-use super::{HostArgs, UsageError};
+use super::{HostArgs, HostCall, UsageError};
 use crate::cli::option_values::{ADDRESS_FAMILIES, MODES, ValueError, check_own_port, check_port};
+use crate::stdio_forward::target::HostPort;
+
+/// The id of the option `-W` in clap.
+pub(super) const TARGET: &str = "target";
+/// The sentence about `-W` for a command that takes a session's options.
+pub(crate) const NO_TARGET: &str =
+    "-W: this command carries no connection; `rove -W HOST:PORT host` does";
+
+/// Returns the option `-W`, which only `rove` without a command has.
+pub(super) fn target_option() -> Arg {
+    Arg::new(TARGET).short('W').value_name("HOST:PORT").help(
+        "Join standard input and output with this TCP port, as the host reaches it; no session starts",
+    )
+}
 
 pub(super) fn prediction(
     name: ProgramName,
@@ -145,5 +160,48 @@ pub(super) fn bind_server(name: ProgramName, text: Option<&str>) -> Result<BindS
             "--bind-server is ssh, any or a numeric IP address, not \"{}\"",
             text.escape_debug()
         ))),
+    }
+}
+
+/// Reads the value of `-W`. `None` without the option. Refuses what belongs to a session.
+pub(super) fn target(
+    args: &HostArgs,
+    command: &[OsString],
+) -> Result<Option<HostPort>, UsageError> {
+    let Some(text) = &args.target else { return Ok(None) };
+    let refused = |sentence: &str| Err(UsageError::without_usage(format!("-W: {sentence}")));
+    if args.strict {
+        return refused(
+            "stock Mosh carries no connections, and --strict speaks nothing else; leave one of them out",
+        );
+    }
+    if args.local || args.session.is_some() {
+        return refused("no session starts; leave out --local and --session");
+    }
+    if !command.is_empty() {
+        return refused("no command runs; leave it out");
+    }
+    let target = HostPort::parse(text);
+    target.map(Some).map_err(|error| UsageError::without_usage(format!("-W: {error}")))
+}
+
+/// Reads the words of rove's own proxy command.
+pub(super) fn fake_proxy(
+    family: String,
+    host: &OsStr,
+    words: &[OsString],
+) -> Result<HostCall, UsageError> {
+    let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
+    match (host.to_str(), words.as_deref()) {
+        (Some(host), Some(words @ ([port] | [port, _] | [port, _, HANDS_OVER]))) => {
+            Ok(HostCall::FakeProxy {
+                family,
+                host: host.to_owned(),
+                port: (*port).to_owned(),
+                word: words.get(1).map(|&word| word.to_owned()),
+                hands_over: words.len() == 3,
+            })
+        }
+        _ => Err(UsageError::without_usage("--fake-proxy needs HOST and PORT".to_owned())),
     }
 }

@@ -1,0 +1,80 @@
+//! The gates whose ssh runs this process as its ProxyCommand. By them, a gate that is reached through itself is noticed.
+
+use std::ffi::OsStr;
+
+/// The environment variable that holds the gates, one in a line. Only `rove -W` sets it.
+const VARIABLE: &str = "ROVE_GATES";
+/// Most gates in a row. Chosen: more than anybody passes. A configuration may make a new name at each step.
+const GATES_MAX: usize = 16;
+
+/// The reason for which a gate is not gone to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum GateError {
+    #[error(
+        "ssh reaches {0} by `rove -W` through {0} itself: exclude it from the section of ssh's configuration that says \
+         so, as in `Host * !{0}`"
+    )]
+    Itself(String),
+    #[error("ssh reaches {0} through more than {GATES_MAX} gates, each by `rove -W`")]
+    Many(String),
+}
+
+/// The gates on the way, the newest last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Gates(String);
+
+impl Gates {
+    /// Adds a gate to those in the environment.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the gate is refused.
+    pub(crate) fn entering(gate: &OsStr) -> Result<Self, GateError> {
+        Self(std::env::var(VARIABLE).unwrap_or_default()).with(gate)
+    }
+
+    fn with(mut self, gate: &OsStr) -> Result<Self, GateError> {
+        let gate = gate.to_string_lossy().escape_debug().to_string();
+        if self.0.lines().any(|before| before == gate) {
+            return Err(GateError::Itself(gate));
+        }
+        if self.0.lines().count() == GATES_MAX {
+            return Err(GateError::Many(gate));
+        }
+        self.0.push_str(&gate);
+        self.0.push('\n');
+        Ok(self)
+    }
+
+    /// Returns the variable and its value for an ssh that logs in to the newest gate.
+    pub(crate) fn variable(&self) -> (&'static str, &str) {
+        (VARIABLE, &self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_is_not_reached_through_itself() {
+        let with = |gates: Gates, gate: &str| gates.with(OsStr::new(gate));
+        let gates = with(with(Gates::default(), "outer").unwrap(), "me@inner").unwrap();
+        assert_eq!(gates.variable().1, "outer\nme@inner\n");
+        for gate in ["outer", "me@inner"] {
+            assert_eq!(with(gates.clone(), gate), Err(GateError::Itself(gate.to_owned())));
+        }
+        // A name with a line's end is one name.
+        let odd = with(gates.clone(), "x\nouter").unwrap();
+        assert!(with(odd, "x").is_ok() && with(gates, "inner").is_ok());
+    }
+
+    #[test]
+    fn a_configuration_that_makes_new_names_comes_to_an_end() {
+        let mut gates = Gates::default();
+        for number in 0..GATES_MAX {
+            gates = gates.with(OsStr::new(&number.to_string())).unwrap();
+        }
+        assert_eq!(gates.with(OsStr::new("x")), Err(GateError::Many("x".to_owned())));
+    }
+}

@@ -1,0 +1,55 @@
+//! `rove -W` as the ProxyCommand of an ssh.
+
+use std::process::{Output, Stdio};
+
+use crate::support::{Far, Invocation, Sshd, rove, within_guard};
+
+/// Returns the option of an ssh that reaches its host by `rove -W` through `far` of this computer.
+fn proxy_command(gate: &Sshd, option: &str) -> String {
+    let (rove, ssh) = (rove(), gate.ssh());
+    format!("ProxyCommand={} {option} -W %h:%p --ssh='{ssh}' far", rove.display())
+}
+
+/// Runs ssh with these options, and returns what it prints.
+fn ssh(host: &Sshd, options: &[&str], command: &str) -> Output {
+    let line = host.ssh();
+    let mut words = line.split(' ');
+    let call = Invocation::new(words.next().expect("ssh has a name"));
+    let call = call.args(words).args(options).args(["far", "--", command]);
+    let output = move || call.command().stdin(Stdio::null()).output().expect("ssh starts");
+    within_guard("ssh through rove -W", output)
+}
+
+#[test]
+fn ssh_reaches_a_host_by_rove_through_a_gate_without_rove() {
+    let (gate, host) =
+        (Sshd::start(Far { programs: &[], ..Far::default() }), Sshd::start(Far::default()));
+    for (option, is_told) in [("", 1), ("-q", 0)] {
+        let proxy = proxy_command(&gate, option);
+        let output = ssh(&host, &["-o", &proxy], "printf 'x\\0y'");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}\n{}", gate.log());
+        assert_eq!(output.stdout, b"x\0y");
+        assert_eq!(
+            said.matches("rove: `ssh -W` carries the connection").count(),
+            is_told,
+            "{said}"
+        );
+    }
+    assert_eq!((gate.connections(), host.connections()), (2, 2));
+    let output = ssh(&host, &["-o", &proxy_command(&gate, "--strict")], "true");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("-W: stock Mosh carries no"), "{said}");
+    assert_eq!((gate.connections(), host.connections()), (2, 2));
+}
+
+#[test]
+fn a_gate_that_is_reached_through_itself_is_refused_in_one_sentence() {
+    let gate = Sshd::start(Far::default());
+    gate.configure(&format!("{}\n", proxy_command(&gate, "").replacen('=', " ", 1)));
+    let output = ssh(&gate, &[], "true");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{said}");
+    assert_eq!(said.matches("rove: ssh reaches far by `rove -W` through far itself").count(), 1);
+    assert_eq!(gate.connections(), 0, "{said}");
+}
