@@ -43,6 +43,7 @@ mod login;
 mod man;
 mod option_values;
 mod own_line;
+mod proxy_config;
 mod resume;
 mod server;
 pub(crate) mod sessions;
@@ -102,7 +103,7 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static SUBCOMMANDS: [Subcommand; 16] = [
+static SUBCOMMANDS: [Subcommand; 17] = [
     Subcommand {
         manual: &demo::MANUAL,
         run: |args| Ok(finish("rove demo", crate::demo::run(demo::parse(args)?))),
@@ -141,6 +142,10 @@ static SUBCOMMANDS: [Subcommand; 16] = [
             let result = crate::forget::run(host.as_ref());
             Ok(finish("rove forget", result.map(|sentence| print(&sentence))))
         },
+    },
+    Subcommand {
+        manual: &proxy_config::MANUAL,
+        run: |args| Ok(print(&proxy_config::section(args, Config::load)?)),
     },
     Subcommand { manual: &client::MANUAL, run: |args| Ok(run_client(ProgramName::Rove, args)) },
     Subcommand { manual: &server::MANUAL, run: |args| Ok(run_server(ProgramName::Rove, args)) },

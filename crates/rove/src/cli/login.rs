@@ -57,11 +57,15 @@ pub(super) fn definition(command: Command) -> Command {
 /// The options of a command line that are about the login.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Login {
-    /// The options as words of a session's command line.
     words: Vec<OsString>,
 }
 
 impl Login {
+    /// Returns the options as words of a session's command line.
+    pub(super) fn words(&self) -> &[OsString] {
+        &self.words
+    }
+
     /// Returns the options of a session that would log in to this host; `load` reads the user's configuration.
     ///
     /// # Errors

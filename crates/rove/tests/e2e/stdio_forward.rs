@@ -1,8 +1,8 @@
-//! `rove -W` as the ProxyCommand of an ssh.
+//! `rove -W` as the ProxyCommand of an ssh, and the section of ssh's configuration that `rove proxy-config` prints.
 
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
-use crate::support::{Far, Invocation, Sshd, rove, within_guard};
+use crate::support::{Far, Invocation, Scratch, Sshd, rove, within_guard};
 
 /// Returns the option of an ssh that reaches its host by `rove -W` through `far` of this computer.
 fn proxy_command(gate: &Sshd, option: &str) -> String {
@@ -52,4 +52,33 @@ fn a_gate_that_is_reached_through_itself_is_refused_in_one_sentence() {
     assert!(!output.status.success(), "{said}");
     assert_eq!(said.matches("rove: ssh reaches far by `rove -W` through far itself").count(), 1);
     assert_eq!(gate.connections(), 0, "{said}");
+}
+
+#[test]
+fn the_printed_section_is_ssh_configuration_and_leaves_the_gate_out() {
+    let scratch = Scratch::new();
+    let printed = |args: &[&str]| {
+        let call = Invocation::new(rove()).arg("proxy-config").args(args);
+        let output = within_guard("rove", move || call.command().output().expect("rove starts"));
+        (output.status.code(), String::from_utf8(output.stdout).expect("it is text"))
+    };
+    let (code, text) = printed(&["-i", "~/a key%", "me@gate.example"]);
+    assert_eq!(code, Some(0));
+    let file = scratch.write("ssh_config", &text);
+    let asked = |host: &str| {
+        let mut ssh = Command::new("ssh");
+        let output = ssh.arg("-F").arg(&file).args(["-G", host]).output().expect("ssh starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("it is text")
+    };
+    let host = asked("host.example");
+    for line in
+        ["proxycommand rove -W %h:%p -i '~/a key%%' me@gate.example\n", "serveraliveinterval 0\n"]
+    {
+        assert!(host.contains(line), "{host}");
+    }
+    assert!(!asked("gate.example").contains("proxycommand"), "the gate is not behind itself");
+    for args in [&[][..], &["a", "b"], &["--", "-x"], &["gate\nHost *\n ProxyCommand x"]] {
+        assert_eq!(printed(args), (Some(255), String::new()), "{args:?}");
+    }
 }

@@ -1,0 +1,75 @@
+//! The command line of `rove proxy-config`, and the section of ssh's configuration that it prints.
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, Parser};
+use rove_cli_docs::{Manual, Words};
+
+use crate::cli::config::{Config, ConfigError};
+use crate::cli::host::UsageError;
+use crate::cli::login::{self, Instead};
+use crate::program::ROVE;
+
+pub(crate) static MANUAL: Manual = Manual {
+    word: "proxy-config",
+    definition: || login::definition(ProxyConfigArgs::command()),
+    words: Words::Host,
+    notes: &[
+        "The section has ssh, scp, sftp, rsync, git and all that runs ssh reach hosts by rove -W through the gate. \
+         *.example in it stands for your hosts. The gate itself is left out, as it cannot be reached through itself.",
+        "Options of the login to the gate become part of the section.",
+    ],
+    examples: &[
+        ("rove proxy-config me@gate >> ~/.ssh/config", "append the section, to be edited"),
+        ("rove proxy-config -i ~/.ssh/work gate", "with the key for the gate"),
+    ],
+    files: &[("~/.ssh/config", "The place for the section; the command does not write there.")],
+    exit_status: &[
+        ("0", "The section is on standard output."),
+        ("255", "The command line or the configuration is wrong."),
+    ],
+    ..Manual::of(&ROVE)
+};
+
+/// Prints the section of ssh's configuration that reaches hosts through a gate by rove
+#[derive(Debug, Parser)]
+#[command(
+    name = "rove proxy-config",
+    version,
+    override_usage = "rove proxy-config [options] [user@]gate"
+)]
+struct ProxyConfigArgs {
+    #[arg(hide = true)]
+    gate: OsString,
+}
+
+/// Reads the words after `proxy-config`, and returns the section. `load` reads the user's configuration.
+///
+/// # Errors
+///
+/// Returns what is wrong, or what the line asks for in place of the section.
+pub(crate) fn section(
+    args: Vec<OsString>,
+    load: impl FnOnce() -> Result<Config, ConfigError>,
+) -> Result<String, Instead> {
+    let (args, login) = login::read::<ProxyConfigArgs>(&MANUAL, args)?;
+    let mut words = login.words().to_vec();
+    let gate = login.options(args.gate, load)?.host;
+    words.push(gate.clone());
+    let texts = words.iter().map(|word| word.to_str().filter(|it| !it.contains(char::is_control)));
+    let Some(texts) = texts.collect::<Option<Vec<&str>>>() else {
+        let message = "ssh's configuration holds no control characters, and only UTF-8".to_owned();
+        return Err(Instead::Wrong(UsageError { message, usage: None }));
+    };
+    // ssh's tokens begin with a percent sign.
+    let way = shell_words::join(texts).replace('%', "%%");
+    let name = gate.to_string_lossy();
+    let name = name.rsplit('@').next().unwrap_or_default();
+    Ok(format!(
+        "# Hosts that are reached by rove through {name}. Put their names in place of *.example.\n\
+         Host *.example !{name}\n    \
+         ProxyCommand rove -W %h:%p {way}\n    \
+         # The connection waits while the network is away. With another value, ssh ends it then.\n    \
+         ServerAliveInterval 0"
+    ))
+}
