@@ -139,6 +139,9 @@ pub struct Attachment {
     /// Whether the server listens on the loopback only, so that a client elsewhere comes through a tunnel.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub loopback: bool,
+    /// Whether the session has no program, so that there is nothing to attach to.
+    #[serde(skip_serializing_if = "core::ops::Not::not")]
+    pub no_program: bool,
     /// Number of times that another client has taken the session over.
     pub takeovers: u32,
     /// The clients that have joined: where their users asked from, their processes and what they do.
@@ -540,6 +543,7 @@ mod tests {
                     word: Some(long(TEXT_BYTES_MAX + extra)),
                     takeovers: u32::MAX,
                     loopback: true,
+                    no_program: true,
                     joined: vec![long(JOINED_BYTES_MAX + extra); JOINED_MAX + extra],
                 },
                 command: vec![long(COMMAND_BYTES_MAX / 8 + extra); COMMAND_WORDS_MAX + extra],

@@ -49,8 +49,11 @@ pub(crate) fn run(
     if let [own] = &sessions[..] {
         check_outside(own, inside)?;
     }
-    // A user means another session than that around this terminal, unless the line names it.
-    sessions.retain(|found| session.is_some() || check_outside(found, inside).is_ok());
+    // A user means another session than that around this terminal, and one with a program, unless the line names it.
+    sessions.retain(|found| {
+        let is_open = check_outside(found, inside).is_ok() && !found.status.attachment.no_program;
+        session.is_some() || is_open
+    });
     let is_meant = |found: &&Found| match session {
         Some(session) => means(session, &found.status),
         None if way.is_none() => found.status.state == State::Detached,
@@ -97,8 +100,7 @@ pub(crate) fn instead_of_new(wanted: DetachedUse) -> Option<u8> {
     }
     let clock = Clock::start();
     let sessions = survey(clock, clock.now() + PATIENCE).sessions;
-    let is_detached = |found: &&Found| found.status.state == State::Detached;
-    let detached: Vec<&Found> = sessions.iter().filter(is_detached).collect();
+    let detached: Vec<&Found> = sessions.iter().filter(|it| waits_for_client(&it.status)).collect();
     if wanted == DetachedUse::Ask {
         return (!detached.is_empty()).then(|| offer(&detached));
     }
@@ -108,6 +110,11 @@ pub(crate) fn instead_of_new(wanted: DetachedUse) -> Option<u8> {
     let what = describe_running(&newest.status);
     say(std::io::stderr(), &format!("rove: going on with your newest session, {what}"));
     announce(&newest.status, &next).is_ok().then_some(0)
+}
+
+/// Returns whether a session has a program that waits for a client.
+pub(crate) fn waits_for_client(status: &SessionStatus) -> bool {
+    status.state == State::Detached && !status.attachment.no_program
 }
 
 /// Prints the sessions that the user may choose from. Returns the exit code for an undecided choice.
@@ -227,6 +234,19 @@ mod tests {
             let text = reason(RequestError::Unknown.to_string(), way);
             assert!(text.contains("older rove") && text.contains(lacks), "{text}");
             assert_eq!(reason("nobody may".to_owned(), way), "nobody may");
+        }
+    }
+
+    #[test]
+    fn no_login_is_told_of_a_session_without_a_program() {
+        for (state, no_program, waits) in [
+            (State::Detached, false, true),
+            (State::Detached, true, false),
+            (State::Attached, false, false),
+        ] {
+            let mut status = SessionStatus { state, ..SessionStatus::default() };
+            status.attachment.no_program = no_program;
+            assert_eq!(waits_for_client(&status), waits, "{state:?} {no_program}");
         }
     }
 

@@ -3,10 +3,11 @@
 use core::fmt::Write;
 use std::ffi::OsStr;
 
-use rove_control::{State, survey};
+use rove_control::survey;
 use rove_platform::clock::Clock;
 use rove_units::Duration;
 
+use crate::attach::waits_for_client;
 use crate::sessions::describe_detached;
 use crate::utmp;
 
@@ -37,7 +38,7 @@ pub(crate) fn notice(user: &OsStr) -> String {
     for found in &survey.sessions {
         let status = &found.status;
         known.push(status.pid);
-        if status.state == State::Detached {
+        if waits_for_client(status) {
             let description = describe_detached(status);
             sessions.push(Detached { pid: status.pid, description, is_ours: true });
         }

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use anyhow::{Context, anyhow};
 use rove_bootstrap::remote::{DETACHED_VARIABLE, SESSION_VARIABLE, WINDOW_VARIABLE};
@@ -11,9 +11,6 @@ use rove_bootstrap::{DetachedUse, ProgramName, SessionLabel};
 use rove_control::{Attachment, SessionName, SessionStatus, ask_for_port, lock_labels};
 use rove_platform::clock::{self, Clock};
 use rove_platform::event_loop::EventLoop;
-use rove_platform::program::{Failure, Program};
-use rove_platform::pty::Pty;
-use rove_platform::tty;
 use rove_session::{Server, ServerConfig, ServerOutcome};
 use rove_ssp::{Config, Key};
 use rove_terminal::Size;
@@ -24,21 +21,26 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::stdio;
 use rustix::termios::{isatty, tcdrain};
 
-use crate::login::Login;
 use crate::messages::{reason, say};
 use crate::sys::{self, Fork};
-use crate::{announcement, attach, detached, entropy, getent, hardening, logging, utmp};
+use crate::{announcement, attach, entropy, hardening, logging};
 
 mod client_path;
 mod hold;
+mod host;
 mod linger;
+mod prepared_program;
 mod pump;
 mod scope;
+mod stream_life;
 mod visitors;
 mod wire;
 
 use hold::Hold;
-use pump::{Control, Host, Pump};
+use host::{Control, Host};
+use prepared_program::PreparedProgram;
+use pump::Pump;
+use stream_life::StreamLife;
 use wire::Wire;
 
 /// Environment variable: seconds without a client after which the session ends; 0 stands for never.
@@ -62,8 +64,19 @@ pub(crate) enum BindAddress {
     Address(IpAddr),
 }
 
+/// The purpose of a server's session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// The session runs a program on a terminal.
+    #[default]
+    Program,
+    /// The session carries streams, and has neither program nor terminal.
+    Streams,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerOptions {
+    pub(crate) purpose: Purpose,
     pub(crate) bind: BindAddress,
     pub(crate) ports: PortRange,
     /// How many colours the user's terminal has (`-c`). `None` if not told.
@@ -94,7 +107,9 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     {
         return Ok(0);
     }
-    if let Some(code) = attach::instead_of_new(detached_use(&options)) {
+    if options.purpose == Purpose::Program
+        && let Some(code) = attach::instead_of_new(detached_use(&options))
+    {
         return Ok(code);
     }
     scope::leave_login(options.name);
@@ -146,17 +161,12 @@ pub(crate) enum Listing {
     Unlisted,
 }
 
-/// A server's socket, key, pty and program, obtained while errors can still be shown to the user.
+/// A server's socket, key and program, obtained while errors can still be shown to the user.
 pub(crate) struct PreparedServer {
     socket: ServerSocket,
     pub(crate) key: Key,
-    pty: Pty,
-    size: Size,
-    /// Whether the program starts before the client has come.
-    starts_early: bool,
-    program: Program,
-    /// The user to whom the session shows a notice about detached sessions. `None` for no notice.
-    told_of_sessions: Option<OsString>,
+    /// The session's program. `None` for a session that lives for its streams.
+    program: Option<PreparedProgram>,
     name: ProgramName,
     session: Option<SessionLabel>,
     /// The random word in the environment of the session's programs.
@@ -170,7 +180,7 @@ pub(crate) struct PreparedServer {
 }
 
 impl PreparedServer {
-    /// Binds a port, draws a key, opens the pseudo-terminal and prepares the program.
+    /// Binds a port, draws a key and prepares the program, if there is to be one.
     ///
     /// # Errors
     ///
@@ -178,38 +188,22 @@ impl PreparedServer {
     pub(crate) fn prepare(options: &ServerOptions) -> anyhow::Result<Self> {
         let core_limit = hardening::conceal_memory().context("cannot conceal the key")?;
         let socket = bind(options)?;
-        let window = window(options);
-        let size = window.or_else(|| tty::window_size(stdio::stdin())).unwrap_or(Size::DEFAULT);
-        let pty = Pty::open(size).context("cannot open a pseudo-terminal")?;
-        let terminal = pty.terminal_name();
         let word = entropy::challenge().context("cannot draw a session's word")?.to_string();
-        let login = Login {
-            word: &word,
-            command: &options.command,
-            colors: options.colors,
-            offered: &options.locale,
-            user: getent::own_user(),
-            terminal: terminal.as_deref(),
-            core_limit,
-        };
-        if let Some(warning) = login.locale_warning(std::env::vars_os()) {
-            warn(warning);
-        }
+        let has_program = options.purpose == Purpose::Program;
+        let program = has_program
+            .then(|| PreparedProgram::prepare(options, &word, core_limit))
+            .transpose()?;
+        let silence_max =
+            if has_program { detached_max(options.name) } else { Some(stream_life::UNHEARD_MAX) };
         Ok(Self {
             socket,
             key: entropy::key().context("cannot draw a session key")?,
-            pty,
-            size,
-            starts_early: window.is_some(),
-            program: login.program(std::env::vars_os()),
-            told_of_sessions: login
-                .told_of_sessions(std::env::var_os("HOME"), options.name == ProgramName::Mosh)
-                .filter(|_| detached_use(options) != DetachedUse::Never),
+            program,
             name: options.name,
             session: options.session.clone(),
             word,
             lock: None,
-            network_timeout: idle_limit(NETWORK_TIMEOUT_VARIABLE, detached_max(options.name)),
+            network_timeout: idle_limit(NETWORK_TIMEOUT_VARIABLE, silence_max),
             signal_timeout: idle_limit(SIGNAL_TIMEOUT_VARIABLE, None),
             self_check: options.verbose >= logging::SELF_CHECK_VERBOSITY,
         })
@@ -217,8 +211,7 @@ impl PreparedServer {
 
     /// Shows `line` on the session's screen before all other output.
     pub(crate) fn greet(&mut self, line: &str) {
-        let rest = std::mem::take(&mut self.program.greeting);
-        self.program.greeting = [line.as_bytes(), b"\n", &rest].concat();
+        self.program.iter_mut().for_each(|program| program.greet(line));
     }
 
     pub(crate) const fn port(&self) -> u16 {
@@ -231,24 +224,21 @@ impl PreparedServer {
     ///
     /// Returns the system's error for a resource that a server needs.
     pub(crate) fn serve(
-        mut self,
+        self,
         clock: Clock,
         events: EventLoop,
         listing: Listing,
     ) -> anyhow::Result<ServerOutcome> {
         let card = self.card();
         let listed = listing == Listing::Listed;
-        // The notice is made here because the announcement must not be delayed.
-        if listed && let Some(user) = &self.told_of_sessions {
-            self.program.greeting.extend(detached::notice(user).into_bytes());
-        }
-        let (master, mut child) =
-            self.pty.spawn(&self.program).context("cannot fork the session")?;
-        if self.starts_early {
-            child.release(Failure::Ends);
-        }
-        let hold = Hold::new(self.starts_early);
-        let entry = listed.then(|| utmp::Entry::add(master.as_fd())).flatten();
+        let size = self.program.as_ref().map_or(Size::DEFAULT, |program| program.size);
+        let (purpose, hold, entry) = match self.program {
+            Some(program) => {
+                let (hosted, hold, entry) = program.start(listed)?;
+                (host::Purpose::Program(hosted), hold, entry)
+            }
+            None => (host::Purpose::Streams(StreamLife::new(clock.now())), Hold::new(false), None),
+        };
         let name = listed.then_some(SessionName { pid: card.pid, port: card.port });
         let control = name.map(|name| Control::open(name, card));
         drop(self.lock);
@@ -261,31 +251,32 @@ impl PreparedServer {
                     ..Config::server()
                 },
                 ipv6: self.socket.local_addr().is_ipv6(),
-                size: self.size,
+                size,
                 network_timeout: self.network_timeout,
                 chaff: entropy::seed().context("cannot draw a seed")?.stream("server.chaff"),
             },
             clock.now(),
         );
         hardening::keep_in_memory(session.key_memory());
-        let host = Host { master, child, hold, entry, control };
+        let host = Host { purpose, hold, entry, control };
         Pump::new(events, session, Wire::new(self.socket, name), host, self.signal_timeout).run()
     }
 
     /// Returns the constant facts that the session's control socket tells. Call this in the process that serves.
     fn card(&self) -> SessionStatus {
-        let words = self.program.arguments.iter();
+        let program = self.program.as_ref();
         SessionStatus {
             pid: std::process::id(),
             port: self.port(),
             name: self.name.as_str().to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_at: clock::unix_seconds(),
-            terminal: self.pty.terminal_name().unwrap_or_default(),
-            command: words.map(|word| word.to_string_lossy().into_owned()).collect(),
+            terminal: program.map(PreparedProgram::terminal).unwrap_or_default(),
+            command: program.map(PreparedProgram::command).unwrap_or_default(),
             attachment: Attachment {
                 session: self.session.as_ref().map(ToString::to_string),
                 word: Some(self.word.clone()),
+                no_program: program.is_none(),
                 loopback: self.socket.local_addr().ip().to_canonical().is_loopback(),
                 ..Attachment::default()
             },

@@ -152,7 +152,11 @@ fn end(clock: Clock, computer: &Computer, sessions: &[&Found]) -> bool {
         let insist = computer.command("To insist", &format!("kill {}", found.status.pid));
         match conversation.and_then(|conversation| see_off(conversation, clock, found, deadline)) {
             Ok(true) => {
-                say(io::stdout(), &format!("Ended {name}; its command has been sent SIGHUP."))
+                let rest = match found.status.attachment.no_program {
+                    true => "its streams are closed",
+                    false => "its command has been sent SIGHUP",
+                };
+                say(io::stdout(), &format!("Ended {name}; {rest}."))
             }
             // The session ended after the survey.
             Err(AskError::Gone) => say(io::stdout(), &format!("{name} has ended already.")),

@@ -11,7 +11,7 @@ use rove_udp::PortRange;
 use crate::attach::Asked;
 use crate::cli::getopt::{self, Item};
 use crate::program::ROVE;
-use crate::server::{BindAddress, ServerOptions};
+use crate::server::{BindAddress, Purpose, ServerOptions};
 use rove_session::JoinMode;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(crate) enum ServerCall {
 pub(crate) static MANUAL: Manual = Manual {
     word: "server",
     definition,
-    words: Words::OneOf(&["new", "attach"]),
+    words: Words::OneOf(&["new", "attach", "streams"]),
     notes: &[
         "It prints a line with its port and key, lets the caller go and waits for a client. rove and \
               apps that speak Mosh start it over ssh; it is compatible with mosh-server. An option it does \
@@ -46,6 +46,8 @@ pub(crate) static MANUAL: Manual = Manual {
         "rove server attach prints the port of a session that runs already, and a key for its next client, which \
          takes the session over. With --view or --share first, that client joins beside the present one. rove attach calls \
          it over ssh. The line ROVE LOOPBACK stands above the key where the server listens on the loopback only.",
+        "rove server streams starts a session without a program and without a terminal, which carries streams only. It ends \
+         10 minutes after its last stream has closed, and when its client has been silent for 24 hours.",
         "The command does not inherit what ends with the ssh connection: the SSH_AUTH_SOCK of a forwarded \
          agent and the DISPLAY of forwarded X11. SSH_TTY becomes the session's own terminal. \
          SSH_CONNECTION and SSH_CLIENT stay.",
@@ -80,7 +82,7 @@ fn definition() -> Command {
     Command::new("rove server")
         .about("Runs a shell or a command for a client to come")
         .override_usage(
-            "rove server new [options] [-- command...]\n       rove server attach [--view|--share] [NAME|PID|PORT]",
+            "rove server new [options] [-- command...]\n       rove server attach [--view|--share] [NAME|PID|PORT]\n       rove server streams [options]",
         )
         .disable_help_flag(true)
         .args([
@@ -108,6 +110,8 @@ fn definition() -> Command {
 pub(crate) enum ServerLineError {
     #[error("the first word must be \"new\"")]
     NotNew,
+    #[error("streams runs no command, and its session has no name")]
+    NoProgram,
     #[error("attach takes one session")]
     SeveralSessions,
     #[error(transparent)]
@@ -161,6 +165,14 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall
     let options = match args.split_first() {
         Some((first, rest)) if first == "new" => {
             parse_new(options, rest.to_vec(), &mut complaints)?
+        }
+        Some((first, rest)) if first == "streams" && name == ProgramName::Rove => {
+            let options = ServerOptions { purpose: Purpose::Streams, ..options };
+            let options = parse_new(options, rest.to_vec(), &mut complaints)?;
+            if options.session.is_some() || !options.command.is_empty() {
+                return Err(ServerLineError::NoProgram);
+            }
+            options
         }
         Some((first, rest)) if first == "attach" && name == ProgramName::Rove => {
             let way = rest.first().and_then(|word| JoinMode::from_option(word.to_str()?));
@@ -481,6 +493,14 @@ mod tests {
         {
             assert!(own(line).is_err(), "{line}");
         }
+        let Ok(ServerCall::Run { options, .. }) = own("streams -p 60010") else {
+            panic!("a server")
+        };
+        assert_eq!((options.purpose, options.ports.low), (Purpose::Streams, 60_010));
+        for line in ["streams -n work", "streams -- ls"] {
+            assert_eq!(own(line), Err(ServerLineError::NoProgram), "{line}");
+        }
+        assert!(call("streams x y").is_err(), "stock has no such word");
         let Ok(ServerCall::Run { options, .. }) = own("new -n work") else { panic!("a server") };
         assert_eq!(options.session, "work".parse().ok());
         let (options, complaints) = run("new -n work");

@@ -18,7 +18,7 @@ pub(super) fn linger(
     events: &mut EventLoop,
     mut session: Server,
     mut wire: Wire,
-    mut child: Child,
+    mut child: Option<Child>,
 ) {
     while let Some(until) = session.lingers_until() {
         let mut interests = vec![Interest::new(wire.as_fd(), true, false)];
@@ -35,7 +35,7 @@ pub(super) fn linger(
             return;
         }
         // A program that has ended must not remain a zombie.
-        child.try_wait();
+        child.as_mut().map(Child::try_wait);
         let now = events.now();
         if has_datagrams {
             wire.receive(now, &mut session);

@@ -5,24 +5,20 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 
-use rove_control::{
-    Answer, Attachment, ClientPath, Listener, Request, SessionName, SessionStatus, State, Window,
-};
+use rove_control::{Answer, Attachment, ClientPath, Request, SessionStatus, State, Window};
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::program::Failure;
-use rove_platform::pty::{Child, Master, PromptWatch};
+use rove_platform::pty::PromptWatch;
 use rove_platform::tty_watch::TtyWatch;
 use rove_session::{ExitStatus, InputNum, Outside, Server, ServerEvent, ServerOutcome, Tty};
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
-use crate::server::client_path::PathWatch;
-use crate::server::hold::Hold;
+use crate::server::host::{Control, Host, Hosted, Purpose};
 use crate::server::linger::linger;
 use crate::server::visitors;
 use crate::server::wire::Wire;
 use crate::syslog;
-use crate::utmp::Entry;
 
 /// The signals that wake the loop.
 pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
@@ -64,49 +60,11 @@ pub(super) struct Pump {
     buffer: Vec<u8>,
 }
 
-/// The host's side of a session: pty, program and entries in the system's lists.
-pub(super) struct Host {
-    /// The master side of the pty, from which output is read and to which keys are written.
-    pub(super) master: Master,
-    pub(super) child: Child,
-    /// Whether output waits for the client.
-    pub(super) hold: Hold,
-    /// The session's entry among the logged-in users. `None` if it is not listed.
-    pub(super) entry: Option<Entry>,
-    /// The control socket, at which the session is found and ended. `None` if it is not listed. It is the last field:
-    /// when its connections end, all other resources have been released, except the port of a lingering server.
-    pub(super) control: Option<Control>,
-}
-
-impl Host {
-    /// Releases everything except the program's process, which is still a child.
-    fn let_go(self) -> Child {
-        let Self { master, child, hold: _, entry, control } = self;
-        drop(master);
-        drop(entry);
-        drop(control);
-        child
-    }
-}
-
-/// The session's control socket, and the facts that it tells.
-pub(super) struct Control {
-    listener: Listener,
-    /// The facts about the session that are constant.
-    card: SessionStatus,
-    path: PathWatch,
-}
-
-impl Control {
-    /// Opens the control socket of the session with this name.
-    pub(super) fn open(name: SessionName, card: SessionStatus) -> Self {
-        Self { listener: Listener::open(name), card, path: PathWatch::default() }
-    }
-}
-
 /// The phase of the session's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Program {
+    /// There is no program.
+    Absent,
     /// The program is running, as far as the loop knows.
     Running,
     /// The program has ended with `status`, and its last output is still being read: `read` bytes up to this point.
@@ -128,12 +86,16 @@ impl Pump {
     ) -> Self {
         let started = events.now();
         let buffer = vec![0; HOST_OUTPUT_PER_TURN];
+        let program = match host.purpose {
+            Purpose::Program(_) => Program::Running,
+            Purpose::Streams(_) => Program::Absent,
+        };
         Self {
             events,
             session,
             wire,
             host,
-            program: Program::Running,
+            program,
             tty_watch: TtyWatch::default(),
             prompt_watch: PromptWatch::default(),
             prompt: None,
@@ -149,6 +111,7 @@ impl Pump {
         let mut now = self.started;
         let outcome = loop {
             self.session.handle_timeout(now);
+            self.live_for_streams(now);
             self.wire.handle_timeout(now, &self.session);
             self.look_at_tty(now);
             self.wire.send(now, &mut self.session);
@@ -172,8 +135,11 @@ impl Pump {
     fn wait_and_read(&mut self) -> io::Result<Instant> {
         let has_input = !self.session.host_input().is_empty();
         let mut interests = vec![Interest::new(self.wire.as_fd(), true, false)];
-        if self.program.has_terminal() && self.host.hold.is_over() {
-            interests.push(Interest::new(self.host.master.as_fd(), true, has_input));
+        if let Some(hosted) = self.host.program()
+            && self.program.has_terminal()
+            && self.host.hold.is_over()
+        {
+            interests.push(Interest::new(hosted.master.as_fd(), true, has_input));
         }
         let first_control = interests.len();
         interests.extend(self.host.control.iter().flat_map(|control| control.listener.interests()));
@@ -183,6 +149,7 @@ impl Pump {
             self.program.deadline(),
             self.tty_watch.deadline(),
             self.host.hold.deadline(),
+            self.host.stream_deadline(),
         ];
         let deadline = deadline.into_iter().flatten().min();
         self.events.wait(&mut interests, deadline)?;
@@ -241,11 +208,28 @@ impl Pump {
         }
     }
 
+    /// Ends a session without a program if no stream keeps it, and discards the client's keys, which nobody reads.
+    fn live_for_streams(&mut self, now: Instant) {
+        let open = self.open_streams();
+        let Purpose::Streams(life) = &mut self.host.purpose else { return };
+        let keys = self.session.host_input().len();
+        self.session.consume_host_input(keys);
+        if life.handle(now, open) {
+            tracing::info!("no stream keeps the session");
+            self.session.shutdown(now, Outside::Silence);
+        }
+    }
+
+    /// Returns how many streams are open.
+    const fn open_streams(&self) -> usize {
+        0
+    }
+
     /// Notes the program's end, if it has ended and its output may be read.
     fn look_for_end(&mut self) {
         if self.program == Program::Running
             && self.host.hold.is_over()
-            && let Some(status) = self.host.child.try_wait()
+            && let Some(status) = self.host.try_wait()
         {
             self.program = Program::Ended { status, read: 0 };
         }
@@ -272,6 +256,10 @@ impl Pump {
                     return answer;
                 }
             };
+            if card.attachment.no_program {
+                let refusal = visitors::Refusal::NoProgram.to_string();
+                return Answer { refusal: Some(refusal), ..answer };
+            }
             let is_attached = self.state(now) == State::Attached;
             let from = visitors::From { by, peer };
             match visitors::invite(&mut self.session, now, coming, from, is_attached) {
@@ -322,13 +310,14 @@ impl Pump {
     fn look_at_tty(&mut self, now: Instant) {
         let is_due = self.tty_watch.look(now);
         if self.program.has_terminal()
-            && let Some(tty) = self.host.master.modes()
+            && let Purpose::Program(hosted) = &self.host.purpose
+            && let Some(tty) = hosted.master.modes()
         {
             let takeovers = self.session.takeovers();
             // The last examination was about input of the former client.
             if is_due || takeovers != self.takeovers {
                 self.takeovers = takeovers;
-                let Host { master, child, .. } = &self.host;
+                let Hosted { master, child } = hosted;
                 let written = self.session.written_input();
                 self.prompt = written.filter(|_| self.prompt_watch.look(master, child, tty));
             }
@@ -343,7 +332,9 @@ impl Pump {
             match event {
                 ServerEvent::Start => start = true,
                 ServerEvent::Resize(size) => {
-                    if let Err(error) = self.host.master.resize(size) {
+                    if let Some(hosted) = self.host.program()
+                        && let Err(error) = hosted.master.resize(size)
+                    {
                         tracing::debug!(%error, "window size not set");
                     }
                 }
@@ -380,7 +371,9 @@ impl Pump {
     fn start_program(&mut self) {
         self.host.hold.handle_client(self.events.now());
         let learns = self.session.client_learns_exit_status();
-        self.host.child.release(if learns { Failure::Ends } else { Failure::Waits });
+        if let Purpose::Program(hosted) = &mut self.host.purpose {
+            hosted.child.release(if learns { Failure::Ends } else { Failure::Waits });
+        }
     }
 
     fn show_client(&mut self, client: Option<IpAddr>) {
@@ -395,9 +388,10 @@ impl Pump {
 
     /// Reads the programs' output, at most [`HOST_OUTPUT_PER_TURN`] bytes.
     fn read_host(&mut self, now: Instant) {
+        let Purpose::Program(hosted) = &self.host.purpose else { return };
         let mut filled = 0;
         let found = loop {
-            match self.host.master.read(&mut self.buffer[filled..]) {
+            match hosted.master.read(&mut self.buffer[filled..]) {
                 Ok(0) => break Found::End,
                 Ok(len) => filled += len,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break Found::Nothing,
@@ -426,10 +420,11 @@ impl Pump {
 
     /// Writes the user's keys to the pty, as many as it takes.
     fn write_host(&mut self, now: Instant) {
+        let Purpose::Program(hosted) = &self.host.purpose else { return };
         if self.session.host_input().is_empty() {
             return;
         }
-        match self.host.master.write(self.session.host_input()) {
+        match hosted.master.write(self.session.host_input()) {
             Ok(len) => {
                 self.session.consume_host_input(len);
                 self.tty_watch.stir(now);
@@ -446,7 +441,7 @@ impl Pump {
     /// Ends the session after all descriptors of the terminal are closed and the program has ended or takes too long.
     fn settle_hang_up(&mut self, now: Instant) {
         if let Program::HungUp { until } = self.program {
-            let status = self.host.child.try_wait();
+            let status = self.host.try_wait();
             if status.is_some() || until <= now {
                 self.session.handle_host_closed(now, status);
                 self.program = Program::Closed;
@@ -476,7 +471,7 @@ impl Program {
             Self::HungUp { until } => Some(until),
             // More output or its end may be ready at once.
             Self::Ended { .. } => Some(Instant::ZERO),
-            Self::Running | Self::Closed => None,
+            Self::Absent | Self::Running | Self::Closed => None,
         }
     }
 }

@@ -31,6 +31,9 @@ pub(super) enum Refusal {
          takes it over"
     )]
     Silent,
+    /// The session carries streams only.
+    #[error("it runs no program, so there is nothing to attach to")]
+    NoProgram,
     #[error(transparent)]
     Uninvited(#[from] Uninvited),
 }

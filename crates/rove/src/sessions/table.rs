@@ -32,7 +32,7 @@ pub(super) fn sessions(
             age(status.age_seconds),
             ago(status.contact_age_seconds),
             ago(status.key_age_seconds),
-            format!("{}x{}", status.window.columns, status.window.rows),
+            size(status),
             path(status),
             status.path.client.as_deref().map_or("-".to_owned(), printable),
         ]);
@@ -100,6 +100,14 @@ pub(crate) fn describe_detached(status: &SessionStatus) -> String {
     format!("{} (port {}{contact}): {command}", status.pid, status.port)
 }
 
+/// Returns the size of the terminal.
+fn size(status: &SessionStatus) -> String {
+    if status.attachment.no_program {
+        return "-".to_owned();
+    }
+    format!("{}x{}", status.window.columns, status.window.rows)
+}
+
 /// Returns the carrier of the client's datagrams, and how long it has carried them.
 fn path(status: &SessionStatus) -> String {
     let Some(name) = status.path.name() else { return "-".to_owned() };
@@ -120,7 +128,11 @@ pub(crate) fn age(seconds: u64) -> String {
 fn command(status: &SessionStatus) -> String {
     let name =
         status.attachment.session.as_deref().map_or(String::new(), |name| format!("{name}: "));
-    let mut text = printable(&(name + &status.command.join(" ")));
+    let command = match status.attachment.no_program {
+        true => "no program".to_owned(),
+        false => status.command.join(" "),
+    };
+    let mut text = printable(&(name + &command));
     if !status.title.is_empty() {
         text.push_str(&format!(" [{}]", printable(&status.title)));
     }
@@ -176,12 +188,15 @@ mod tests {
     fn a_table_has_a_line_for_each_session_and_marks_our_own() {
         let attachment = Attachment { session: Some("work".to_owned()), ..Attachment::default() };
         let new = SessionStatus { pid: 5, port: 60_002, attachment, ..SessionStatus::default() };
-        let text = sessions(&[status(), new], Some("/dev/pts/3"), 12);
+        let attachment = Attachment { no_program: true, ..Attachment::default() };
+        let bare = SessionStatus { pid: 6, port: 60_003, attachment, ..SessionStatus::default() };
+        let text = sessions(&[status(), new, bare], Some("/dev/pts/3"), 12);
         assert_eq!(
             text,
             "PID   PORT   STATE            AGE  CONTACT  KEY  SIZE   PATH     CLIENT          COMMAND\n\
              1234  60001  detached (here)  2 d  2 h      2 h  80x24  UDP 2 h  192.0.2.1:4242  -bash [ma...\n\
-             5     60002  waiting          0 s  -        -    0x0    -        -               work: \n"
+             5     60002  waiting          0 s  -        -    0x0    -        -               work: \n\
+             6     60003  waiting          0 s  -        -    -      -        -               no program\n"
         );
     }
 

@@ -401,3 +401,39 @@ fn a_host_that_cannot_be_asked_is_told_by_its_reason() {
         }
     }
 }
+
+#[test]
+fn a_session_without_a_program_is_listed_and_ended_and_nobody_attaches_to_it() {
+    let host = Host::new();
+    let start = |words: &[&str]| {
+        let call = Maker::Rove.server().env("ROVE_RUNTIME_DIR", host.sockets());
+        Server::from_call(
+            LOCALHOST,
+            call.args(["streams", "-i", "127.0.0.1", "-p", "0"]).args(words),
+        )
+    };
+    let refused = start(&["--", "ls"]).err().expect("a command is refused");
+    assert!(text(&refused.stderr).contains("streams runs no command"), "{refused:?}");
+    let server = start(&[]).unwrap_or_else(|output| panic!("{output:?}"));
+    let port = server.address.port().to_string();
+    assert_eq!(host.list()[0]["no_program"], true);
+    assert!(text(&host.rove(&["list"]).stdout).contains("no program"));
+    for (words, sentence) in [
+        (&["server", "attach"][..], "no session of yours runs here"),
+        (&["server", "attach", &port], "it runs no program, so there is nothing to attach to"),
+        (&["server", "attach", "--view", &port], "it runs no program"),
+    ] {
+        let output = host.rove(words);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(text(&output.stderr).contains(sentence), "{words:?}: {output:?}");
+    }
+    let output = host.rove(&["kill", &port]);
+    assert!(text(&output.stdout).contains("its streams are closed"), "{output:?}");
+    server.assert_gone();
+    // Keys go nowhere, and the client ends the session as ever.
+    let server = start(&[]).unwrap_or_else(|output| panic!("{output:?}"));
+    let mut terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
+    terminal.send("x\x1e.");
+    terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
+    server.assert_gone();
+}

@@ -1,0 +1,93 @@
+//! The host's side of a running session: its program or its streams, and its entries in the system's lists.
+
+use rove_control::{Listener, SessionName, SessionStatus};
+use rove_platform::pty::{Child, Master};
+use rove_session::ExitStatus;
+use rove_units::Instant;
+
+use crate::server::client_path::PathWatch;
+use crate::server::hold::Hold;
+use crate::server::stream_life::StreamLife;
+use crate::utmp::Entry;
+
+pub(super) struct Host {
+    pub(super) purpose: Purpose,
+    /// Whether output waits for the client.
+    pub(super) hold: Hold,
+    /// The session's entry among the logged-in users. `None` if it is not listed.
+    pub(super) entry: Option<Entry>,
+    /// The control socket, at which the session is found and ended. `None` if it is not listed. It is the last field:
+    /// when its connections end, all other resources have been released, except the port of a lingering server.
+    pub(super) control: Option<Control>,
+}
+
+/// The purpose of a session.
+pub(super) enum Purpose {
+    /// The session runs a program on a terminal.
+    Program(Hosted),
+    /// The session has no program, and lives for its streams.
+    Streams(StreamLife),
+}
+
+/// A program and its terminal.
+pub(super) struct Hosted {
+    /// The master side of the pty, from which output is read and to which keys are written.
+    pub(super) master: Master,
+    pub(super) child: Child,
+}
+
+impl Host {
+    /// Returns the session's program. `None` if it has none.
+    pub(super) const fn program(&self) -> Option<&Hosted> {
+        match &self.purpose {
+            Purpose::Program(hosted) => Some(hosted),
+            Purpose::Streams(_) => None,
+        }
+    }
+
+    /// Returns the exit status of the program. `None` while it runs, and if there is none.
+    pub(super) fn try_wait(&mut self) -> Option<ExitStatus> {
+        match &mut self.purpose {
+            Purpose::Program(hosted) => hosted.child.try_wait(),
+            Purpose::Streams(_) => None,
+        }
+    }
+
+    /// Returns when the lack of streams ends the session. `None` for never.
+    pub(super) fn stream_deadline(&self) -> Option<Instant> {
+        match &self.purpose {
+            Purpose::Program(_) => None,
+            Purpose::Streams(life) => life.deadline(),
+        }
+    }
+
+    /// Releases everything except the program's process, which is still a child.
+    pub(super) fn let_go(self) -> Option<Child> {
+        let Self { purpose, hold: _, entry, control } = self;
+        let child = match purpose {
+            Purpose::Program(Hosted { master, child }) => {
+                drop(master);
+                Some(child)
+            }
+            Purpose::Streams(_) => None,
+        };
+        drop(entry);
+        drop(control);
+        child
+    }
+}
+
+/// The session's control socket, and the facts that it tells.
+pub(super) struct Control {
+    pub(super) listener: Listener,
+    /// The facts about the session that are constant.
+    pub(super) card: SessionStatus,
+    pub(super) path: PathWatch,
+}
+
+impl Control {
+    /// Opens the control socket of the session with this name.
+    pub(super) fn open(name: SessionName, card: SessionStatus) -> Self {
+        Self { listener: Listener::open(name), card, path: PathWatch::default() }
+    }
+}

@@ -1,0 +1,108 @@
+//! The program of a session and its terminal, obtained while errors can still be shown to the user.
+
+use std::ffi::OsString;
+use std::os::fd::AsFd;
+
+use anyhow::Context;
+use rove_bootstrap::{DetachedUse, ProgramName};
+use rove_platform::program::{Failure, Program};
+use rove_platform::pty::Pty;
+use rove_platform::tty;
+use rove_terminal::Size;
+use rustix::process::Rlimit;
+use rustix::stdio;
+
+use crate::login::Login;
+use crate::server::hold::Hold;
+use crate::server::host::Hosted;
+use crate::server::{ServerOptions, detached_use, warn, window};
+use crate::{detached, getent, utmp};
+
+pub(super) struct PreparedProgram {
+    pty: Pty,
+    pub(super) size: Size,
+    /// Whether the program starts before the client has come.
+    starts_early: bool,
+    program: Program,
+    /// The user to whom the session shows a notice about detached sessions. `None` for no notice.
+    told_of_sessions: Option<OsString>,
+}
+
+impl PreparedProgram {
+    /// Opens the pseudo-terminal and prepares the program. `word` is the random word for its environment.
+    ///
+    /// # Errors
+    ///
+    /// Returns what failed, in a sentence for the user.
+    pub(super) fn prepare(
+        options: &ServerOptions,
+        word: &str,
+        core_limit: Rlimit,
+    ) -> anyhow::Result<Self> {
+        let window = window(options);
+        let size = window.or_else(|| tty::window_size(stdio::stdin())).unwrap_or(Size::DEFAULT);
+        let pty = Pty::open(size).context("cannot open a pseudo-terminal")?;
+        let terminal = pty.terminal_name();
+        let login = Login {
+            word,
+            command: &options.command,
+            colors: options.colors,
+            offered: &options.locale,
+            user: getent::own_user(),
+            terminal: terminal.as_deref(),
+            core_limit,
+        };
+        if let Some(warning) = login.locale_warning(std::env::vars_os()) {
+            warn(warning);
+        }
+        Ok(Self {
+            pty,
+            size,
+            starts_early: window.is_some(),
+            program: login.program(std::env::vars_os()),
+            told_of_sessions: login
+                .told_of_sessions(std::env::var_os("HOME"), options.name == ProgramName::Mosh)
+                .filter(|_| detached_use(options) != DetachedUse::Never),
+        })
+    }
+
+    /// Shows `line` on the session's screen before all other output.
+    pub(super) fn greet(&mut self, line: &str) {
+        let rest = std::mem::take(&mut self.program.greeting);
+        self.program.greeting = [line.as_bytes(), b"\n", &rest].concat();
+    }
+
+    /// Returns the device of the terminal; empty if it is unknown.
+    pub(super) fn terminal(&self) -> String {
+        self.pty.terminal_name().unwrap_or_default()
+    }
+
+    /// Returns the words of the command.
+    pub(super) fn command(&self) -> Vec<String> {
+        let words = self.program.arguments.iter();
+        words.map(|word| word.to_string_lossy().into_owned()).collect()
+    }
+
+    /// Starts the program as a child of this process. If the session is listed, the program is entered as a remote login
+    /// and the user told of other sessions.
+    ///
+    /// # Errors
+    ///
+    /// Returns that the system gives no process.
+    pub(super) fn start(
+        mut self,
+        is_listed: bool,
+    ) -> anyhow::Result<(Hosted, Hold, Option<utmp::Entry>)> {
+        // The notice is made here because the announcement must not be delayed.
+        if is_listed && let Some(user) = &self.told_of_sessions {
+            self.program.greeting.extend(detached::notice(user).into_bytes());
+        }
+        let (master, mut child) =
+            self.pty.spawn(&self.program).context("cannot fork the session")?;
+        if self.starts_early {
+            child.release(Failure::Ends);
+        }
+        let entry = is_listed.then(|| utmp::Entry::add(master.as_fd())).flatten();
+        Ok((Hosted { master, child }, Hold::new(self.starts_early), entry))
+    }
+}
