@@ -51,6 +51,7 @@ pub(crate) struct Conditions<'a> {
     /// Only so many keys, in real time.
     pub(crate) keys: Option<usize>,
     /// Downloads beside the session, in real time.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux runs programs"))]
     pub(crate) downloads: u16,
     /// The traffic of senders that share a path.
     pub(crate) traffic: Option<&'a Traffic>,

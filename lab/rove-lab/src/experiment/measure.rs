@@ -23,9 +23,9 @@ mod study;
 mod tunnel;
 
 pub(super) use self::course::quantity;
-pub(super) use self::flow::{
-    END_TO_END, THROUGHPUT, UTILISATION, options as flow_options, samples as flow_samples,
-};
+pub(super) use self::flow::{END_TO_END, THROUGHPUT, UTILISATION};
+#[cfg(target_os = "linux")]
+pub(super) use self::flow::{options as flow_options, samples as flow_samples};
 
 /// A kind of measurement.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
