@@ -36,7 +36,8 @@ pub(super) fn run(conditions: &Conditions<'_>, timeout: Option<f64>) -> Samples 
     let link = &conditions.path().uplink;
     let netem = Netem { delay: link.delay, loss: link.loss, ..Netem::default() };
     let timeout = timeout.map(|millis| Duration::from_secs_f64(millis / 1e3));
-    let study = Study { timeout, ..Study::over(netem, LENGTH, share) };
+    let mut study = Study::over(netem, LENGTH, share);
+    study.timeout = timeout;
     let age = study.run(Seed::new(conditions.seed), Instant::ZERO);
     let Some(age) = age else { return Samples { missing: 1, ..Samples::default() } };
     let [median, mean, high] =
