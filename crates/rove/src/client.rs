@@ -40,9 +40,7 @@ const FAILURE: u8 = 1;
 
 #[derive(Clone)]
 pub(crate) struct ClientOptions {
-    /// Where the server listens.
     pub(crate) server: SocketAddr,
-    /// The session key.
     pub(crate) key: Key,
     /// The name by which the program was called.
     pub(crate) name: ProgramName,

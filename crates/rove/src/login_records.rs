@@ -4,7 +4,6 @@ use core::ops::Range;
 use std::fs::File;
 use std::io::Read;
 
-/// Where the list is.
 const FILE: &str = "/var/run/utmp";
 
 /// Most bytes of the list that are read. Chosen: five thousand logins.

@@ -53,7 +53,6 @@ pub(crate) struct Contact {
     pub(crate) due_at: Instant,
     /// The time up to which the client's messages count as answered. `None` if none was acknowledged.
     pub(crate) acknowledged_sent_at: Option<Instant>,
-    /// The server's address.
     pub(crate) server: SocketAddr,
     /// How many datagrams the client has sent to the server.
     pub(crate) sent: u64,

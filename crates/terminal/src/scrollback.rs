@@ -171,22 +171,16 @@ impl Scrollback {
         self.lines.len()
     }
 
-    /// Returns the oldest line and its number, which counts from 0. `None` if no line waits.
-    pub(crate) fn front(&self) -> Option<(u64, &ScrollbackLine)> {
-        let waiting = u64::try_from(self.lines.len()).expect("a length fits 64 bits");
-        Some((self.end - waiting, self.lines.front()?))
-    }
-
     /// Removes the oldest line, and returns it with its number. `None` if no line waits.
     pub(crate) fn pop(&mut self) -> Option<(u64, ScrollbackLine)> {
-        let (number, _) = self.front()?;
+        let waiting = u64::try_from(self.lines.len()).expect("a length fits 64 bits");
         let line = self.lines.pop_front()?;
         self.bytes -= line.bytes();
         debug_assert!(
             !self.lines.is_empty() || self.bytes == 0,
             "each line's memory is given back"
         );
-        Some((number, line))
+        Some((self.end - waiting, line))
     }
 }
 

@@ -109,12 +109,8 @@ impl Terminal {
         self.emulator.grid.scrollback.as_ref().map_or(0, |scrollback| scrollback.len())
     }
 
-    /// Returns the oldest scrollback line and its number, from 0, dropped lines counted. `None` if no line waits.
-    pub fn scrollback_line(&self) -> Option<(u64, &ScrollbackLine)> {
-        self.emulator.grid.scrollback.as_ref()?.front()
-    }
-
-    /// Removes and returns the oldest scrollback line and its number. `None` if no line waits.
+    /// Removes and returns the oldest scrollback line and its number, from 0, dropped lines counted. `None` if no line
+    /// waits.
     pub fn take_scrollback_line(&mut self) -> Option<(u64, ScrollbackLine)> {
         self.emulator.grid.scrollback.as_mut()?.pop()
     }

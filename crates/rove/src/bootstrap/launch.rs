@@ -39,7 +39,8 @@ pub(super) enum End {
 /// An ssh that waits on a host without a server.
 pub(super) struct Waiting {
     pub(super) ssh: Box<Running>,
-    plan: Plan,
+    /// The plan. With `carries`, the ssh can search the host again.
+    pub(super) plan: Plan,
     announced: Announced,
     asks_nothing: bool,
 }
@@ -48,11 +49,6 @@ impl Waiting {
     /// Returns the addresses of the host; empty if our proxy command has not told them.
     pub(super) fn addresses(&self) -> Vec<String> {
         self.announced.addresses()
-    }
-
-    /// Returns whether the ssh can search the host again.
-    pub(super) const fn can_search(&self) -> bool {
-        self.plan.carries
     }
 
     /// Has the ssh search the host again, after rove was copied there. Returns the result, and the plan that was used.

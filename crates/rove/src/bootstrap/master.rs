@@ -73,7 +73,7 @@ impl Master {
     /// Gives away the ssh that keeps the connection open, if it can search the host again. Nobody goes through the
     /// connection any more.
     pub(super) fn take_waiting(&mut self) -> Option<Box<Waiting>> {
-        let waiting = self.ssh.take_if(|waiting| waiting.can_search())?;
+        let waiting = self.ssh.take_if(|waiting| waiting.plan.carries)?;
         drop(self.watch.take());
         self.abandon();
         Some(waiting)

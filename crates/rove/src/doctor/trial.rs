@@ -298,7 +298,8 @@ impl Trial {
                 *sent_max = len.max(*sent_max);
             });
             self.note_refusal(refusal);
-            self.drop_events();
+            // The trial opens ports when it tries them, and has no terminal to give back.
+            while self.client.poll_event().is_some() {}
             if done(self) {
                 return Ok(true);
             }
@@ -340,13 +341,6 @@ impl Trial {
     fn note_refusal(&mut self, refusal: Option<Refusal>) {
         if self.path.answered.is_none() && !self.client.candidates().is_probing() {
             self.path.refusal = refusal.or(self.path.refusal.take());
-        }
-    }
-
-    /// Drops the session's events: the trial opens ports when it tries them, and has no terminal to give back.
-    fn drop_events(&mut self) {
-        while let Some(event) = self.client.poll_event() {
-            tracing::debug!(?event, "session");
         }
     }
 }

@@ -8,6 +8,28 @@ const EMACS: &[(&str, &str)] = &[("emacs", "emacs-nox")];
 const MINIBUFFER: &[(&str, &str)] = &[("minibuffer.py", include_str!("programs/minibuffer.py"))];
 const PYTHON: &[(&str, &str)] = &[(super::case::PYTHON, "python3")];
 
+/// Three lines, each in a row that a key opens, and the steps after them.
+macro_rules! after_three_lines {
+    ($($then:expr),*) => {
+        &[
+            See("end of text"),
+            Key(":"),
+            Settle,
+            Line("one"),
+            Settle,
+            Key(":"),
+            Settle,
+            Line("two"),
+            Settle,
+            Key(":"),
+            Settle,
+            Line("three"),
+            Settle,
+            $($then),*
+        ]
+    };
+}
+
 /// Programs that take a passphrase.
 pub(super) const PASSPHRASES: &[Case] = &[
     Case::new(
@@ -229,24 +251,7 @@ pub(super) const EDITORS: &[Case] = &[
         "a row at the bottom opened by a key, echoed, then hidden with the same prompt",
         "sh",
         "/usr/bin/python3 minibuffer.py : none",
-        &[
-            See("end of text"),
-            Key(":"),
-            Settle,
-            Line("one"),
-            Settle,
-            Key(":"),
-            Settle,
-            Line("two"),
-            Settle,
-            Key(":"),
-            Settle,
-            Line("three"),
-            Settle,
-            Key("s"),
-            Settle,
-            Answer,
-        ],
+        after_three_lines!(Key("s"), Settle, Answer),
     )
     .needs(PYTHON)
     .with(MINIBUFFER),
@@ -254,23 +259,7 @@ pub(super) const EDITORS: &[Case] = &[
         "a row at the bottom opened by a key, typed on at once",
         "sh",
         "/usr/bin/python3 minibuffer.py : star",
-        &[
-            See("end of text"),
-            Key(":"),
-            Settle,
-            Line("one"),
-            Settle,
-            Key(":"),
-            Settle,
-            Line("two"),
-            Settle,
-            Key(":"),
-            Settle,
-            Line("three"),
-            Settle,
-            Key("s"),
-            Answer,
-        ],
+        after_three_lines!(Key("s"), Answer),
     )
     .needs(PYTHON)
     .with(MINIBUFFER),
@@ -278,25 +267,7 @@ pub(super) const EDITORS: &[Case] = &[
         "the same key opens an echoed row three times, then a hidden one",
         "sh",
         "/usr/bin/python3 minibuffer.py : none 4",
-        &[
-            See("end of text"),
-            Key(":"),
-            Settle,
-            Line("one"),
-            Settle,
-            Key(":"),
-            Settle,
-            Line("two"),
-            Settle,
-            Key(":"),
-            Settle,
-            Line("three"),
-            Settle,
-            Key(":"),
-            Secret,
-            Settle,
-            Line(""),
-        ],
+        after_three_lines!(Key(":"), Secret, Settle, Line("")),
     )
     .needs(PYTHON)
     .with(MINIBUFFER),
