@@ -35,7 +35,7 @@ pub struct Choices {
 /// The cases in which a session can be resumed on the computer of its client, after the client is gone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Resume {
-    /// Never.
+    /// The session can never be resumed.
     Never,
     /// The client was killed.
     #[default]

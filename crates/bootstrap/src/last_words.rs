@@ -23,14 +23,15 @@ const NO_GREETING: &str = "kex_exchange_identification: ";
 const HUNG_UP: [&str; 2] = ["Connection closed by ", "Connection reset by "];
 /// The address that ssh names for a host behind a proxy command.
 const NO_ADDRESS: &str = "UNKNOWN port ";
-/// The beginning of the line in which ssh finds its proxy command ended when it greets.
+/// The beginning of the line that ssh prints if its proxy command has ended before the greeting of the two sides.
 const NOT_GREETED: &str = "banner exchange: Connection to UNKNOWN port ";
 /// The lines of a jump host's ssh that cannot connect to the next host.
 const NOT_FORWARDED: [&str; 2] = ["channel 0: open failed: ", "stdio forwarding failed"];
 /// The beginning and the end of the line in which ssh reports the end of a terminal session.
 const GOODBYE: [&str; 2] = ["Connection to ", " closed."];
 
-/// The beginnings of the lines that are held back, first those about host keys. Source: OpenSSH 9.2 as observed.
+/// The beginnings of the lines of ssh that are held back for a sentence of rove, first those about host keys. Source:
+/// OpenSSH 9.2 as observed.
 const BEGINNINGS: [&str; 12] = [
     FRAME,
     UNKNOWN_KEY[0],
@@ -171,7 +172,8 @@ impl LastWords {
         }
     }
 
-    /// Checks each line, shown or not, for the refusal of an unknown key.
+    /// Takes up the next byte of ssh's messages. At the end of a line, it looks for the refusal of an unknown host key,
+    /// even if the line is not shown.
     fn note(&mut self, byte: u8) {
         if byte != b'\n' {
             self.whole.extend((self.whole.len() < LINE_BYTES_MAX).then_some(byte));

@@ -190,12 +190,12 @@ impl HostOptions {
 /// When a session's datagrams go through ssh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TunnelUse {
-    /// Always: the server listens on the host's loopback only.
+    /// All datagrams go through ssh, and the server listens on the host's loopback only.
     Always,
-    /// Never.
+    /// No datagram goes through ssh.
     #[default]
     Never,
-    /// Where UDP does not answer.
+    /// Datagrams go through ssh while UDP does not answer.
     Auto,
 }
 

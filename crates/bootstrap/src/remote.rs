@@ -235,7 +235,8 @@ fn starts(challenge: &Challenge) -> String {
     format!("echo; echo \"{}\"; {TELLS_ADDRESS}", first_line(challenge))
 }
 
-/// Returns the command that starts another far end for a server at this port. [`first_line`] precedes its output.
+/// Returns the command that starts another `rove tunnel` on the host, for the server at this UDP port. [`first_line`]
+/// precedes its output.
 pub fn tunnel_again(port: &str, challenge: &Challenge) -> OsString {
     let begins = format!("echo; echo \"{}\"; ", first_line(challenge));
     let missing = format!("echo {NO_TUNNEL_PROGRAM}; exit 127; ");

@@ -90,7 +90,7 @@ pub enum Rules {
         challenge: Challenge,
         /// Whether ssh runs rove's proxy command.
         proxy: bool,
-        /// Whether the host runs a command of rove's own wording, which prints a line at its start.
+        /// Whether the host runs a shell command that rove has worded. Such a command first prints rove's start line.
         start: bool,
     },
 }

@@ -253,8 +253,8 @@ fn paths() -> Vec<PathBuf> {
     candidates(chosen, runtime, geteuid().as_raw())
 }
 
-/// Returns the paths of directories in order of preference. A server may have started with another environment than the
-/// process that looks for it, so all usual paths count.
+/// Returns the possible directories of control sockets, in order of preference. A server may have started with another
+/// environment than the process that looks for it, so all usual paths count.
 fn candidates(chosen: Option<OsString>, runtime: Option<OsString>, user: u32) -> Vec<PathBuf> {
     let absolute =
         |variable: Option<OsString>| variable.map(PathBuf::from).filter(|path| path.is_absolute());

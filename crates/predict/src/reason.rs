@@ -76,7 +76,7 @@ pub enum Reason {
     Navigation {
         /// Whether the key is believed to move the cursor.
         is_motion: bool,
-        /// Whether any such keys are known in this window.
+        /// Whether any key is known to move the cursor in this window.
         is_known_place: bool,
     },
     /// A cursor that the program draws itself.

@@ -31,13 +31,13 @@ pub(crate) enum Exposure {
     /// The thing at `path` belongs to another user, who may do anything with it.
     #[error("{path:?} belongs to user {owner}, who is neither you nor root")]
     Foreign { path: PathBuf, owner: u32 },
-    /// Everybody may write it.
+    /// Everybody may write the thing at `path`.
     #[error("everybody may write {path:?}")]
     World { path: PathBuf },
-    /// A group that may have other members may write it.
+    /// A group that may have other members may write the thing at `path`.
     #[error("all members of group {group} may write {path:?}")]
     Group { path: PathBuf, group: u32 },
-    /// The system does not tell who may change it.
+    /// The system does not tell who may change the thing at `path`.
     #[error("{path:?}: {error}")]
     Io { path: PathBuf, error: io::Error },
 }

@@ -33,7 +33,7 @@ const FAR_LINE_MAX: usize = 2000;
 /// Breaks the sentences of another computer's rove, which come in any pieces. Lines of other programs pass at once.
 #[derive(Debug, Default)]
 pub(crate) struct FarLines {
-    /// The beginning of a line that may be a sentence.
+    /// The bytes so far of a line that may become a sentence of the other computer's rove.
     line: Vec<u8>,
     is_other: bool,
 }

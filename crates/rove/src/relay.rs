@@ -50,13 +50,13 @@ pub struct RelayConfig {
 /// Counts of the datagrams of a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Datagrams that came in.
+    /// How many datagrams the relay has received.
     pub datagrams: u64,
     /// Payload bytes of the datagrams that came in.
     pub bytes: Bytes,
     /// The largest payload of a datagram that came in.
     pub largest: Bytes,
-    /// Datagrams that went out: those not lost, duplicates counted twice.
+    /// How many datagrams the relay has passed on. Lost ones do not count, and duplicated ones count twice.
     pub delivered: u64,
 }
 

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 /// Which side of a fork this process is.
 pub(crate) enum Fork {
-    /// The process that called; the other one has this id.
+    /// This is the process that called [`fork`]. The child has this process number.
     Parent(Pid),
     Child,
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 pub(crate) enum Folder {
     /// Files that the user writes.
     Configuration,
-    /// Files that programs need.
+    /// Files that a program needs and its user does not write.
     Data,
     /// Files that programs remember from one run to the next.
     State,

@@ -20,9 +20,9 @@ impl ClientId {
 /// A client that is gone, and the keys of which its record knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Former {
-    /// The client.
+    /// The name of the former client.
     pub client: ClientId,
-    /// Number of keys that the server must have taken, so that the record has all that followed.
+    /// The least number of keys that the server must have taken for the record to contain all later ones.
     pub whole_from: u64,
 }
 

@@ -41,7 +41,7 @@ impl MessageWriter {
         self.member(RESIZE, &body);
     }
 
-    /// Adds an instruction with one member.
+    /// Appends an instruction to the message. Its one member has the field number `number`.
     pub(crate) fn member(&mut self, number: u32, body: &[u8]) {
         debug_assert!(number > 0, "protobuf has no field 0");
         put_bytes_field(&mut self.out, INSTRUCTION, &bytes_field(number, body));

@@ -24,7 +24,7 @@ pub(crate) struct RateLimiter<T> {
     allowance: Allowance,
     /// The waiting events, oldest first, each with the time of its arrival.
     due: VecDeque<(Instant, T)>,
-    /// The time at which the waiting events may happen.
+    /// The time until which all events wait.
     quiet_until: Instant,
 }
 

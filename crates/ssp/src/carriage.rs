@@ -35,7 +35,7 @@ const OPENED_MAX: usize = 64;
 pub struct CarriedPacket {
     /// The packet's number, below 2^60.
     pub number: u64,
-    /// The opened bytes.
+    /// The packet's contents, after its seal was opened and removed.
     pub payload: Vec<u8>,
 }
 

@@ -45,7 +45,7 @@ pub enum ReceiveError {
     /// The fragment's number has more than 15 bits, which no decoded fragment has.
     #[error("fragment number {number} does not fit the header")]
     FragmentNumber {
-        /// The number.
+        /// The fragment's number.
         number: u16,
     },
     /// A fragment with this number arrived before with other contents.

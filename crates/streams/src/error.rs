@@ -41,7 +41,7 @@ pub enum Violation {
     /// The control stream was reset or ended.
     #[error("the end of the control stream")]
     ControlEnded,
-    /// More streams were refused than a peer that keeps its limits opens.
+    /// The peer opened more streams in vain than a peer does that keeps its limits.
     #[error("too many refused streams")]
     TooManyRefused,
 }

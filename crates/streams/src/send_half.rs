@@ -9,14 +9,14 @@ use crate::ranges::Ranges;
 /// The state of a message to the peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Told {
-    /// Not to be said.
+    /// There is no such message.
     #[default]
     Never,
-    /// To be said, at first or again.
+    /// The message is to be sent, for the first time or again after a loss.
     Due,
-    /// Sent.
+    /// The message was sent and is not acknowledged.
     Sent,
-    /// Acknowledged.
+    /// The peer has acknowledged the message.
     Acked,
 }
 

@@ -3,7 +3,7 @@
 /// The most telling line of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EarlyOutput {
-    /// Blank lines at most.
+    /// Nothing was printed, or blank lines only.
     #[default]
     Blank,
     /// A line for the user.

@@ -36,7 +36,7 @@ pub struct Carrier {
     taken: usize,
     /// Whether the other end must still be told that the host refuses datagrams.
     refused: bool,
-    /// Words that the stream has yet to take.
+    /// Words to the other end that are not yet in `out`.
     words: Option<String>,
 }
 

@@ -28,7 +28,7 @@ impl Wrapper {
         Self { cipher: RecordCipher::new(key), next: 0 }
     }
 
-    /// Returns a datagram as the forwarder takes it, under the next number.
+    /// Returns a datagram sealed under the next number, as the forwarder expects it.
     pub fn wrap(&mut self, datagram: &[u8]) -> Vec<u8> {
         let mut sealed = datagram.to_vec();
         self.cipher.seal(self.next, &mut sealed);

@@ -36,7 +36,7 @@ pub enum Scale {
     /// From 0 to 1000 packets/s in even steps, as in Sprout. A link above 12 Mbit/s looks like a link of 12 Mbit/s.
     #[default]
     Linear,
-    /// An outage, and from 2 to 200 000 packets/s in even ratios: for links of any rate.
+    /// Zero (an outage), and from 2 to 200 000 packets/s in even ratios. This suits links of any rate.
     Wide,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct Grid {
     pub(crate) rates: Vec<f64>,
     /// The standard deviation of each bin's rate after a tick, in packets/s.
     pub(crate) deviations: Vec<f64>,
-    /// The transition probabilities from each bin.
+    /// For each bin, the probabilities of the bins that the rate may be in a tick later.
     pub(crate) rows: Vec<Row>,
 }
 

@@ -101,7 +101,8 @@ impl Sender {
         (next < 8).then(|| self.forecast_at + TICK * next)
     }
 
-    /// Returns how many bytes the link carries within the whole time of the forecast. No more than these need wait.
+    /// Returns how many bytes the link carries within the whole time of the forecast. A queue of more bytes is of no
+    /// use.
     pub fn deliverable(&self) -> Bytes {
         Bytes::new(self.forecast.bytes[FORECAST_TICKS - 1])
     }

@@ -60,7 +60,7 @@ pub(super) enum Verdict {
     Answered(Box<Answer>),
     /// The program may still be drawing the screen.
     Incomplete,
-    /// The first key may still be answered.
+    /// The program may still answer the first key: its time to answer is not over.
     Pending,
     /// The first key is overdue, but the user sees it, and its effect may come with the next frame.
     Overdue,

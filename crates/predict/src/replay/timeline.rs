@@ -47,7 +47,7 @@ pub(super) struct Proven {
     /// The last key and its position. `None` unless it is a character that the screen has there, and all keys have
     /// drawn something.
     pub(super) typed: Option<(char, Position)>,
-    /// The cursor's way, if all keys were motions; otherwise `None`.
+    /// The way of the cursor through the screen. `None` unless all keys were motions.
     pub(super) probe: Option<CursorProbe>,
     /// The class of the key that made a suggestion unknown. `None` if none did.
     pub(super) lost: Option<Class>,

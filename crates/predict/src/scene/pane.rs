@@ -56,7 +56,7 @@ pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
     Pane { left, right, top, bottom }
 }
 
-/// Returns whether a character is a line that goes up or down from its cell.
+/// Returns whether a character draws a line (box drawing) up to the edge of the cell above or below.
 pub(super) fn is_vertical(c: char) -> bool {
     // These are heavy, light and double lines with any branch up or down, broken lines and corners; the rest of the
     // block has only lines to the left or right.

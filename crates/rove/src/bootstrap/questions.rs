@@ -26,7 +26,7 @@ const SLOW: Duration = Duration::from_secs(5);
 /// (drivers/tty/tty_io.c).
 const PUT_BACK_SECONDS: u64 = 16;
 
-/// A watch over a login.
+/// A watch for questions that ssh asks the user during a login.
 pub(super) struct Questions {
     started_at: Instant,
     /// Whether the terminal echoed when the watch began.

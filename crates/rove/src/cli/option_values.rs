@@ -54,7 +54,7 @@ pub(crate) enum PortError {
     Reversed { low: u64, high: u64 },
 }
 
-/// Checks which window decides a shared session's size.
+/// Checks the text of `--size`, which says whose window decides a shared session's size.
 pub(crate) fn check_size_rule(text: &str) -> Result<(), ValueError> {
     Ok(text.parse::<SizeRule>().map(drop)?)
 }

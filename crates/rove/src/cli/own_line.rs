@@ -36,14 +36,14 @@ impl Complaint {
     }
 }
 
-/// The word after which no options are read. `--` always ends them.
+/// The word that ends the options of a command line. The word `--` always does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OptionsEnd {
     /// The host, as `POSIXLY_CORRECT` demands.
     Host,
     /// The first word of the remote command, as with ssh: `rove host ls -a` lists all files.
     RemoteCommand,
-    /// Only `--`.
+    /// The word `--` and no other: options may follow any other word.
     Dashes,
 }
 

@@ -111,7 +111,7 @@ pub(crate) struct Far {
 /// The treatment by systemd-logind of processes that a user leaves running at logout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Logout {
-    /// The processes go on.
+    /// The processes keep running after the logout.
     Leaves,
     /// The processes end, and so do those of the user's service manager.
     Ends,

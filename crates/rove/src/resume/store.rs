@@ -84,9 +84,9 @@ const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 #[derive(Clone, Debug)]
 pub(crate) struct Folders {
     keys: Directory,
-    /// The records in memory.
+    /// The folder of records that do not outlive a restart of the computer: the runtime directory.
     memory: Directory,
-    /// The records on the disk. The folder is there once a record is kept in it.
+    /// The folder of records that outlive a restart. It exists once a record is kept in it.
     disk: PathBuf,
 }
 

@@ -16,7 +16,7 @@ pub(super) enum Hold {
     Client,
     /// Output waits until this time.
     Until(Instant),
-    /// Output is read.
+    /// The wait is over: output is read.
     Over,
 }
 

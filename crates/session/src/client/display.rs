@@ -34,11 +34,11 @@ pub(super) struct Display {
 /// The owner of the user's terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tty {
-    /// The shell: the client takes the terminal over with the next output.
+    /// The shell owns the terminal. The client takes it over with the next output.
     Due,
-    /// The client.
+    /// The client owns the terminal.
     Ours,
-    /// The shell: the client has given the terminal back.
+    /// The shell owns the terminal again, because the client has given it back.
     Returned,
 }
 

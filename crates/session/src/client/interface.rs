@@ -11,7 +11,7 @@ use crate::last_screen::Running;
 
 /// The configuration of a client.
 pub struct ClientConfig {
-    /// Where the server listens.
+    /// The address at which the server listens.
     pub server: SocketAddr,
     /// The session key.
     pub key: Key,
@@ -67,7 +67,7 @@ pub enum ClientEvent {
     OpenPort,
     /// Close the oldest local ports down to this many.
     ClosePorts {
-        /// How many stay open.
+        /// How many ports stay open.
         keep: usize,
     },
     /// Give the terminal back, say so, stop the process group; then call

@@ -136,7 +136,7 @@ impl NoticeBar {
         &self.overlay
     }
 
-    /// Returns when the bar changes, and when the status does, though nothing has happened.
+    /// Returns when time alone changes the bar, and when it changes the status.
     pub(super) fn poll_timeout(&self) -> [Option<Instant>; 2] {
         [self.bar_due, self.status.poll_timeout()]
     }

@@ -8,18 +8,19 @@ pub(super) const VERSION: u64 = 1;
 /// The fields of a record. Later ones replace or extend what earlier ones say.
 pub(super) mod field {
     pub(crate) const VERSION: u32 = 1;
-    /// The end of the reserved numbers, and the blocks that they may seal, with those before.
+    /// The end of the sequence numbers that the client may use, and how many 16-byte blocks of the cipher it may have
+    /// sealed by then.
     pub(crate) const RESERVED: u32 = 2;
     pub(crate) const BLOCKS: u32 = 3;
-    /// How many datagrams of the server's may have come.
+    /// How many datagrams from the server may have arrived.
     pub(crate) const HEARD: u32 = 4;
-    /// A received state.
+    /// A server state that the client has received.
     pub(crate) const STATE: u32 = 5;
-    /// The known receiver state.
+    /// The newest client state that the server has acknowledged (known receiver state).
     pub(crate) const KNOWN: u32 = 6;
-    /// Input of which the server may know nothing.
+    /// Input that the server has not acknowledged.
     pub(crate) const INPUT: u32 = 7;
-    /// Whether some input was not written.
+    /// Whether the record leaves out input that may be a secret.
     pub(crate) const CONCEALED: u32 = 8;
     /// With a rove server: how many keys have arrived, and keys that may not have.
     pub(crate) const ARRIVED: u32 = 9;
@@ -33,7 +34,7 @@ pub(super) mod field {
     pub(crate) const THROWAWAY_NUM: u32 = 4;
     pub(crate) const COLUMNS: u32 = 5;
     pub(crate) const ROWS: u32 = 6;
-    /// The position of the known state's end.
+    /// How many events of the user stream the known receiver state contains.
     pub(crate) const POSITION: u32 = 7;
     /// How many keys there are; without `BYTES` they may be a secret.
     pub(crate) const COUNT: u32 = 8;
@@ -42,7 +43,7 @@ pub(super) mod field {
 /// Bytes to be written before the next datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The bytes. Records that are put one after another are a record.
+    /// The encoded record. Several encoded records in a row are a valid record.
     pub bytes: Vec<u8>,
     /// Whether they take the place of all records before. Otherwise they are appended.
     pub is_whole: bool,

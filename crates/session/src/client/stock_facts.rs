@@ -33,7 +33,7 @@ pub(super) struct StockFacts {
     /// Whether there is a record.
     is_begun: bool,
     is_being_written: bool,
-    /// The end of the reserved numbers.
+    /// The number after the last sequence number that the record permits its client.
     reserved: u64,
     known: StateNum,
     /// Input up to this position is in the record, or known to the server.
@@ -76,7 +76,7 @@ impl StockFacts {
         transport.known_receiver_state().end() < self.concealed_to
     }
 
-    /// Returns what to write.
+    /// Returns the bytes to append to the record, or a whole new record.
     pub(super) fn record(&mut self, transport: &mut ClientTransport) -> Record {
         let appended_max = APPENDED_MAX.max(APPENDED_WHOLES * self.whole_len);
         let diffs = transport.take_received();

@@ -49,7 +49,7 @@ pub(super) struct Succession {
     ipv6: bool,
     /// How many times another client has taken the session over.
     pub(super) takeovers: u32,
-    /// The present client.
+    /// The name of the client that has the session.
     client: ClientId,
     invited: Option<Newcomer>,
     never_came: NeverCame,

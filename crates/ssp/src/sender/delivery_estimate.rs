@@ -260,7 +260,7 @@ impl DeliveryEstimate {
 }
 
 impl DeliveryRate {
-    /// Called when `bytes` bytes have been acknowledged in all.
+    /// Called after an acknowledgment. `bytes` is the count of all bytes that the peer has acknowledged so far.
     fn handle_delivered(&mut self, now: Instant, bytes: u64) {
         let (began, before) = *self.began.get_or_insert((now, bytes));
         let elapsed = now.saturating_since(began);

@@ -55,7 +55,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.receiver.journal.keep(keeps);
     }
 
-    /// Returns whether [`Transport::take_received`] has something.
+    /// Returns whether received states wait for [`Transport::take_received`].
     pub fn has_received(&self) -> bool {
         self.receiver.journal.is_waiting()
     }

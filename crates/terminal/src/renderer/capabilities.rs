@@ -62,9 +62,9 @@ impl OscSupport {
 /// The sequences that enter and leave the alternate screen. Both are empty if the terminal has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AlternateScreen {
-    /// `smcup`.
+    /// The sequence that switches to the alternate screen (`smcup` in terminfo).
     pub enter: Vec<u8>,
-    /// `rmcup`.
+    /// The sequence that switches back (`rmcup` in terminfo).
     pub leave: Vec<u8>,
 }
 
@@ -89,7 +89,8 @@ impl TerminalCapabilities {
         }
     }
 
-    /// Returns whether half of a flag is wide on the terminal, but narrow on `screen`, as on a stock Mosh server.
+    /// Returns whether half of a flag (a regional indicator) takes two columns on the terminal and one on `screen`, as
+    /// on a stock Mosh server.
     const fn has_wide_flags(&self, screen: &Screen) -> bool {
         self.cluster_widths.contains(ClusterWidths::FLAGS)
             && !screen.cluster_widths().contains(ClusterWidths::FLAGS)

@@ -49,7 +49,7 @@ impl InputText<'_> {
         }
     }
 
-    /// Returns the character at an input column, a space for a blank.
+    /// Returns the character at a column of the input line, and a space where the cell is blank.
     pub(super) fn base(&self, column: u16) -> char {
         match self.canvas.tile(self.at(column)) {
             Tile::Original(from) => cell(self.canvas.screen(), from).base.unwrap_or(' '),
