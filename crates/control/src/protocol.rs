@@ -59,7 +59,7 @@ pub enum Request {
     Attach(Option<JoinMode>, Option<IpAddr>),
     /// Asks for a key with which another client goes on from this one.
     Resume(Former, Option<IpAddr>),
-    /// Tells the UDP port on this computer from which an ssh's end sends the client's datagrams.
+    /// Tells the UDP port on this computer from which `rove tunnel` sends the client's datagrams.
     Tunnel(u16),
     /// Tells from where the forwarder on a jump host sends the client's datagrams.
     Forwarder(SocketAddr),

@@ -80,7 +80,7 @@ impl SendHalf {
         self.bytes.len() as u64
     }
 
-    /// Returns how many bytes a caller may add if memory does not matter: what the credit allows, and a first credit more.
+    /// Returns how many bytes the credit lets the owner add: the rest of it, and a first credit more, which waits.
     pub(crate) fn room(&self) -> u64 {
         (self.limit + FIRST_CREDIT).saturating_sub(self.written())
     }

@@ -426,7 +426,7 @@ fn colors_set_and_asked_for_without_end_are_bounded() {
     }
 }
 
-/// Everything a diff must not do (docs/terminal.md, section "Nothing in a diff but the picture").
+/// Everything a diff must not do (docs/terminal.md, "Diffs").
 const RULES_BROKEN: [&[u8]; 16] = [
     b"\x1b[2;3r",
     b"\x1b[?6h",

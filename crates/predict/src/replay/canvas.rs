@@ -244,8 +244,8 @@ impl<'a> Canvas<'a> {
         })
     }
 
-    /// Returns whether `screen` has the predicted text from row `top` to the cursor in other rows, where the cursor's
-    /// row is `screen_row`. At least [`MOVED_MIN`] characters must be there.
+    /// Returns whether the predicted text from row `top` to the cursor stands in other rows of `screen`, with the
+    /// cursor in row `screen_row`. At least [`MOVED_MIN`] characters must be there.
     pub(super) fn agrees_elsewhere(&self, screen: &Screen, top: u16, screen_row: u16) -> bool {
         let top = top.min(self.cursor.row);
         let Some(screen_top) = screen_row.checked_sub(self.cursor.row - top) else { return false };

@@ -38,7 +38,7 @@ pub(super) enum Class {
     /// Up and Down, which recall entered lines; `ControlRecall` is Ctrl-P and Ctrl-N.
     Recall,
     ControlRecall,
-    /// Not a key: the claim that text typed in the last row moves up for rows drawn below it.
+    /// Stands for no key, but for a prediction: text typed in the last row moves up when rows are drawn below it.
     Rise,
     /// Not a key: the claim that a suggestion stays after a character that does not continue it, as a hint does.
     Hint,

@@ -294,7 +294,7 @@ impl<D: Disk> Store<D> {
         Ok((key_file, progress_file))
     }
 
-    /// Writes a record. A process begins with a whole one, which is a generation of its own.
+    /// Writes a record: a whole one, as a process begins with, to a new file (a generation), and any other to its end.
     ///
     /// # Errors
     ///
