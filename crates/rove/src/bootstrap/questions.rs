@@ -3,7 +3,7 @@
 //! ssh asks on the terminal and says nothing of it elsewhere. It alone reads from the terminal during a login, and only
 //! answers. The system notes when that was last done. The time is put back before the login, as it counts in steps.
 //!
-//! Another user's terminal cannot be watched so. Linux before 6.4 may note nothing for a reader of `/dev/tty`. There the
+//! Another user's terminal cannot be watched so. Linux before 6.5 may note nothing for a reader of `/dev/tty`. There the
 //! echo tells, which is off while a secret is asked for.
 
 use std::env;
