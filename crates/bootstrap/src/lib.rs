@@ -53,4 +53,4 @@ pub use platform::Platform;
 pub use printable::Printable;
 pub use program_name::ProgramName;
 pub use session_ref::{LabelError, SessionLabel, SessionRef, attach_command};
-pub use sharing::{Shared, Sharing};
+pub use sharing::{OWN_CONNECTION, Shared, Sharing};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// The options with which ssh opens its own connection. The last such option on the command line counts.
-const OWN_CONNECTION: [&str; 2] = ["-S", "none"];
+pub const OWN_CONNECTION: [&str; 2] = ["-S", "none"];
 
 /// Whether a new ssh may use an open connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +23,11 @@ pub enum Sharing {
 }
 
 impl Sharing {
+    /// Returns whether a new ssh shares an open connection, now or as soon as there is one.
+    pub const fn is_configured(&self) -> bool {
+        matches!(self, Self::Trusted { .. })
+    }
+
     /// Returns whether there is an open connection that a new ssh may use.
     pub const fn has_master(&self) -> bool {
         matches!(self, Self::Trusted { is_open: true })

@@ -21,7 +21,33 @@ pub const LOGIN_MAX: Duration = Duration::from_secs(5);
 const WITHOUT_TOUCH: &str = "if { ssh-add -L </dev/null; cat /dev/null FILES; } 2>/dev/null | grep -q '^sk-'; \
                              then echo 'a security key would have to be touched' >&2; exit 255; fi; exec \"$@\"";
 
-/// Whether and when an ssh may log in by itself.
+/// How a login without the user has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It stands, is not wanted any more, or has failed for a reason that may pass.
+    Passing,
+    /// It took too long, and no host has answered: the network was silent.
+    Unanswered,
+    /// It took too long, though a host has answered: somebody may have to confirm it.
+    Late,
+    /// The host or a key wanted an answer.
+    Refused,
+}
+
+/// The connection of the next login.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Connection {
+    /// As ssh is configured, which shares none.
+    Single,
+    /// An open one that ssh shares as configured, but not beside an ssh that is late, which may have it too.
+    Shared,
+    /// One of its own, as the shared one may be dead.
+    Own,
+    /// The shared one, as the host refuses another without the user.
+    SharedOnly,
+}
+
+/// Whether and when an ssh may log in by itself, and whether it shares a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Standby {
     /// Whether a login asks nothing, as far as is known.
@@ -32,12 +58,24 @@ pub struct Standby {
     is_logging_in: bool,
     /// Whether the user has to ask for the next login.
     waits_for_user: bool,
+    connection: Connection,
+    /// Whether the newest login makes a connection of its own where it could share one.
+    is_own: bool,
 }
 
 impl Standby {
-    /// Starts after a login by the user. `may_log_in` says whether it asked nothing.
-    pub const fn new(may_log_in: bool) -> Self {
-        Self { may_log_in, started_at: None, is_logging_in: false, waits_for_user: false }
+    /// Starts after a login by the user. `may_log_in` says whether it asked nothing, `shares` whether ssh is configured to
+    /// share an open connection.
+    pub const fn new(may_log_in: bool, shares: bool) -> Self {
+        let connection = if shares { Connection::Shared } else { Connection::Single };
+        Self {
+            may_log_in,
+            started_at: None,
+            is_logging_in: false,
+            waits_for_user: false,
+            connection,
+            is_own: false,
+        }
     }
 
     /// Returns when to log in, where that is wanted from `wanted_at` on.
@@ -53,10 +91,18 @@ impl Standby {
         !self.may_log_in || self.waits_for_user
     }
 
-    /// Notes that a login begins.
-    pub fn handle_start(&mut self, now: Instant) {
+    /// Notes that a login begins, beside an ssh that is late if it `is_beside` one. Returns whether it has to make a
+    /// connection of its own.
+    pub fn handle_start(&mut self, now: Instant, is_beside: bool) -> bool {
         debug_assert!(self.start_at(now).is_some_and(|at| at <= now));
         (self.started_at, self.is_logging_in) = (Some(now), true);
+        self.is_own = self.avoids_shared() || is_beside && self.connection == Connection::Shared;
+        self.is_own
+    }
+
+    /// Returns whether the next login has to make a connection of its own, wherever it is made.
+    pub fn avoids_shared(&self) -> bool {
+        self.connection == Connection::Own
     }
 
     /// Returns when the login under way has taken too long.
@@ -64,16 +110,31 @@ impl Standby {
         self.started_at.filter(|_| self.is_logging_in).map(|at| at + LOGIN_MAX)
     }
 
-    /// Notes that the login under way has ended. `needs_user` says that it took too long, or that the host or a key
-    /// wanted an answer.
-    pub fn handle_end(&mut self, needs_user: bool) {
-        self.waits_for_user |= needs_user;
+    /// Notes that the login under way has ended.
+    pub fn handle_end(&mut self, end: End) {
         self.is_logging_in = false;
+        match end {
+            End::Passing => {}
+            End::Unanswered => self.alternate(),
+            End::Refused if self.is_own => self.connection = Connection::SharedOnly,
+            End::Late | End::Refused => self.waits_for_user = true,
+        }
     }
 
-    /// Notes that the user has logged in.
-    pub fn handle_user(&mut self) {
+    /// Notes that the user has logged in, or tried to.
+    pub fn handle_user(&mut self, stands: bool) {
         self.waits_for_user = false;
+        if !stands {
+            self.is_own = self.avoids_shared();
+            self.alternate();
+        }
+    }
+
+    /// Takes the other connection for the next login: the shared one may be dead, or the network.
+    fn alternate(&mut self) {
+        if matches!(self.connection, Connection::Shared | Connection::Own) {
+            self.connection = if self.is_own { Connection::Shared } else { Connection::Own };
+        }
     }
 }
 
@@ -109,44 +170,82 @@ mod tests {
 
     #[test]
     fn the_first_login_is_at_once_and_the_next_a_minute_after_it() {
-        let mut standby = Standby::new(true);
+        let mut standby = Standby::new(true, false);
         assert_eq!(standby.start_at(at(7)), Some(at(7)));
-        standby.handle_start(at(7));
+        standby.handle_start(at(7), false);
         assert_eq!((standby.start_at(at(8)), standby.give_up_at()), (None, Some(at(12))));
-        standby.handle_end(false);
+        standby.handle_end(End::Passing);
         assert_eq!((standby.start_at(at(8)), standby.give_up_at()), (Some(at(67)), None));
         assert_eq!(standby.start_at(at(99)), Some(at(99)));
     }
 
     #[test]
     fn a_login_that_asked_is_never_made_alone_and_one_that_is_late_not_before_the_user_asks() {
-        let mut asked = Standby::new(false);
+        let mut asked = Standby::new(false, false);
         assert!(asked.needs_user() && asked.start_at(at(9)).is_none());
-        asked.handle_user();
+        asked.handle_user(true);
         assert!(asked.needs_user() && asked.start_at(at(9)).is_none());
 
-        let mut late = Standby::new(true);
-        late.handle_start(at(1));
-        late.handle_end(true);
-        assert!(late.needs_user() && late.start_at(at(1_000)).is_none());
-        late.handle_user();
-        assert_eq!((late.needs_user(), late.start_at(at(20))), (false, Some(at(61))));
+        for end in [End::Late, End::Refused] {
+            let mut late = Standby::new(true, false);
+            late.handle_start(at(1), false);
+            late.handle_end(end);
+            assert!(late.needs_user() && late.start_at(at(1_000)).is_none());
+            late.handle_user(true);
+            assert_eq!((late.needs_user(), late.start_at(at(20))), (false, Some(at(61))));
+        }
+    }
+
+    #[test]
+    fn a_silent_network_and_a_dead_shared_connection_need_no_user() {
+        // (whether a connection is shared, the ends of logins, and whether each login made a connection of its own)
+        let (silent, refused) = (End::Unanswered, End::Refused);
+        for (shares, ends, own) in [
+            (false, &[silent, silent, silent][..], &[false, false, false][..]),
+            (true, &[silent, silent, silent], &[false, true, false]),
+            (true, &[silent, refused, silent, silent], &[false, true, false, false]),
+            (true, &[End::Passing, silent], &[false, false]),
+        ] {
+            let mut standby = Standby::new(true, shares);
+            let made: Vec<bool> = (1..)
+                .zip(ends)
+                .map(|(minute, end)| {
+                    let is_own = standby.handle_start(at(60 * minute), false);
+                    standby.handle_end(*end);
+                    assert!(!standby.needs_user());
+                    is_own
+                })
+                .collect();
+            assert_eq!(made, own);
+        }
+        for shares in [true, false] {
+            let mut standby = Standby::new(true, shares);
+            assert_eq!(standby.handle_start(at(1), true), shares, "beside one that may share");
+            standby.handle_end(End::Passing);
+            standby.handle_user(false);
+            assert_eq!(standby.avoids_shared(), shares, "the user tries again");
+        }
     }
 
     #[test]
     fn whatever_happens_no_two_logins_are_within_a_minute() {
         for seed in 0..200 {
             let draws = Seed::new(seed).stream("standby");
-            let mut standby = Standby::new(true);
+            let mut standby = Standby::new(true, seed % 2 == 0);
             let mut last: Option<Instant> = None;
             for second in 0..1_000 {
                 let now = at(second);
                 match draws.at(second).below(4) {
-                    0 => standby.handle_end(draws.at(second + 5_000).below(9) == 0),
-                    1 => standby.handle_user(),
+                    0 => standby.handle_end(match draws.at(second + 5_000).below(9) {
+                        0 => End::Late,
+                        1 => End::Refused,
+                        2 | 3 => End::Unanswered,
+                        _ => End::Passing,
+                    }),
+                    1 => standby.handle_user(draws.at(second + 6_000).below(2) == 0),
                     _ if standby.start_at(now).is_some_and(|due| due <= now) => {
                         assert!(last.is_none_or(|last| now >= last + PAUSE), "{seed} {second}");
-                        standby.handle_start(now);
+                        standby.handle_start(now, second % 3 == 0);
                         last = Some(now);
                     }
                     _ => {}

@@ -13,7 +13,7 @@ use rove_bootstrap::{HostOptions, Plan, remote, ssh_config};
 
 use crate::bootstrap::{address, ssh_query};
 use crate::tunnel::inherited::{Again, JumpCall, texts};
-use crate::tunnel::login::ASKS_NOTHING;
+use crate::tunnel::login::{ASKS_NOTHING, TELLS};
 
 /// How long the answer about a jump host may come after the login. Chosen: nobody notices, and the login itself, which
 /// asks the same name servers, took longer as a rule.
@@ -25,13 +25,16 @@ pub(super) fn again(options: &HostOptions, plan: &Plan, port: &str, asks_nothing
     // Only without a terminal do bytes arrive unchanged.
     let pty = options.ssh_pty.then_some("-T");
     let own: Vec<&str> = pty.into_iter().chain(options.family_word()).collect();
+    let tells = tells(&plan.config).filter(|_| !plan.is_tunnel());
+    let own: Vec<&str> = tells.into_iter().chain(own).collect();
     let words = ssh_words(&options.ssh, &plan.config, &own, &options.host, remote);
     if plan.is_tunnel() {
         let words = ssh_config::is_ssh(&options.ssh).then_some(&*words);
         return Again::new(words, &plan.challenge, None);
     }
     let words = standby::without_touch(&words, &key_files(&plan.config));
-    Again::new(Some(&words), &plan.challenge, Some(asks_nothing))
+    let shares = plan.config.sharing.is_configured();
+    Again { shares, ..Again::new(Some(&words), &plan.challenge, Some(asks_nothing)) }
 }
 
 /// The question where a jump host is and how ssh gets there, which is asked while ssh logs in.
@@ -71,9 +74,16 @@ fn jump_call(jump: &JumpHost, ssh: &[String], family: &str, remote: OsString) ->
     let name = config.host_name.as_deref().filter(|_| config.detour.is_none());
     let addresses =
         name.and_then(|name| address::resolve(name, 0, family).ok()).unwrap_or_default();
-    let words = ssh_words(&ssh, &config, &["-T"], host, remote);
+    let own: Vec<&str> = tells(&config).into_iter().chain(["-T"]).collect();
+    let words = ssh_words(&ssh, &config, &own, host, remote);
     let words = texts(&standby::without_touch(&words, &key_files(&config)))?;
     Some(JumpCall { words, addresses: addresses.iter().map(|address| address.ip()).collect() })
+}
+
+/// Returns the option with which ssh says whether a host has answered. `None` behind a program that may ask the user
+/// before any answer, and say nothing of it.
+fn tells(config: &SshConfig) -> Option<&'static str> {
+    (config.detour.is_none() || config.jump.is_some()).then_some(TELLS)
 }
 
 /// Returns the files of the keys that ssh may offer. `ssh -G` leaves a tilde as it is.
@@ -127,7 +137,7 @@ mod tests {
         let words = call.words.join(" ");
         assert!(words.contains("grep -q '^sk-'") && words.contains(" '/k.pub'"), "{words}");
         let own =
-            "-S none -o ControlMaster=no -o BatchMode=yes -T ssh://me@bastion -- remote words";
+            "-S none -o ControlMaster=no -o BatchMode=yes -v -T ssh://me@bastion -- remote words";
         let command = format!("rove ssh -F {} {own}", file.display());
         assert!(words.ends_with(&command), "{words}");
     }

@@ -8,12 +8,13 @@ use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::process::Child;
 
-use rove_bootstrap::{Challenge, remote};
+use rove_bootstrap::{Challenge, OWN_CONNECTION, remote};
 use rustix::io::FdFlags;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 
 use crate::sys;
+use crate::tunnel::login::ASKS_NOTHING;
 
 /// Numbers of the process and the descriptors that are handed over. They are valid until [`Inherited::take`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,8 @@ pub(crate) struct Again {
     pub(crate) first_line: String,
     /// For an ssh beside UDP: whether the first login asked the user nothing. `None` if ssh is the only path.
     pub(crate) asks_nothing: Option<bool>,
+    /// Whether ssh is configured to share an open connection (`ControlMaster`).
+    pub(crate) shares: bool,
     /// The host that ssh jumps through, if a forwarder may be started there.
     pub(crate) jump: Option<JumpCall>,
 }
@@ -54,7 +57,18 @@ impl Again {
         asks_nothing: Option<bool>,
     ) -> Self {
         let words = words.and_then(texts).unwrap_or_default();
-        Self { words, first_line: remote::first_line(challenge), asks_nothing, jump: None }
+        let first_line = remote::first_line(challenge);
+        Self { words, first_line, asks_nothing, shares: false, jump: None }
+    }
+
+    /// Returns the argument vector that starts another ssh, which opens its own connection if it `is_own`.
+    pub(crate) fn call(&self, is_own: bool) -> Vec<String> {
+        let mut words = self.words.clone();
+        let position = words.windows(2).rposition(|pair| pair == ASKS_NOTHING);
+        if let Some(at) = position.filter(|_| is_own) {
+            words.splice(at..at, OWN_CONNECTION.map(str::to_owned));
+        }
+        words
     }
 }
 
@@ -139,6 +153,10 @@ mod tests {
         let again = Again::new(Some(&again), &challenge, None);
         let inherited = descriptors.bequeath(&child, again).unwrap();
         assert_eq!(inherited.again.words, ["ssh", "me@host", "it's a b"]);
+        let words = ["ssh", "-S", "/a", "-o", "BatchMode=yes", "h"].map(str::to_owned).into();
+        let again = Again { words, ..Again::default() };
+        assert_eq!(again.call(true).join(" "), "ssh -S /a -S none -o BatchMode=yes h");
+        assert_eq!(again.call(false), again.words);
         assert_eq!(inherited.again.first_line, format!("ROVE START {challenge}"));
         assert_eq!(inherited.pid, i32::try_from(child.id()).unwrap());
         assert_eq!(inherited.descriptors[0], descriptors.stdin.as_raw_fd());

@@ -196,7 +196,7 @@ impl Jump {
             Look::Open if is_wanted && !is_late => return None,
             _ => self.line.take()?,
         };
-        let (mut is_final, mut has_ended) = (is_late, false);
+        let (mut is_final, mut has_ended) = (is_late && !line.ssh.is_unanswered(), false);
         if let Look::Ended(reason) = &look {
             let reason = reason.clone().unwrap_or_else(|| line.ssh.last_words());
             tracing::info!(%reason, "the forwarder's ssh has ended");
@@ -350,7 +350,8 @@ mod tests {
     fn spare(script: &str) -> (Spare, Client) {
         let (Jump { call, first_line, .. }, session) = setup(script);
         let (words, asks_nothing) = (vec!["false".to_owned()], Some(true));
-        let again = Again { words, first_line, asks_nothing, jump: Some(call) };
+        let jump = Some(call);
+        let again = Again { words, first_line, asks_nothing, shares: false, jump };
         (Spare::new(again, server(), None), session)
     }
 
@@ -383,7 +384,7 @@ mod tests {
         };
         spare.jump.as_mut().unwrap().start(at(2_000));
         turn_until(&mut spare, at(2_100), 2);
-        spare.standby.handle_start(at(62_000));
+        spare.standby.handle_start(at(62_000), false);
         turn_until(&mut spare, at(62_100), 1);
         assert_eq!(spare.standby.give_up_at(), Some(at(67_000)));
     }

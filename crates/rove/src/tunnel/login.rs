@@ -7,11 +7,13 @@ use rustix::process::Signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::ssh_reaper::SshReaper;
-use crate::tunnel::inherited::Again;
 use crate::tunnel::ssh::{Look, Ssh};
 
 /// The option with which ssh never asks the user, in the bootstrap's form.
 pub(crate) const ASKS_NOTHING: [&str; 2] = ["-o", "BatchMode=yes"];
+
+/// The option behind [`ASKS_NOTHING`] with which ssh says whether a host has answered.
+pub(crate) const TELLS: &str = "-v";
 
 /// Words before a command that let it survive the terminal's hang-up, because it must carry the session's orderly end.
 const OUTLIVING: [&str; 4] = ["sh", "-c", "trap '' HUP; exec \"$@\"", "rove"];
@@ -24,14 +26,19 @@ pub(super) struct Login {
     pub(super) signals: Vec<i32>,
 }
 
-/// Logs in by the command for another ssh, changed so that ssh may ask the user.
+/// Logs in by the command `again` for another ssh, changed so that ssh may ask the user.
 ///
 /// # Errors
 ///
 /// Returns the system's error while waiting.
-pub(super) fn run(again: &Again, events: &mut EventLoop, buffer: &mut [u8]) -> io::Result<Login> {
+pub(super) fn run(
+    again: &[String],
+    first_line: &str,
+    events: &mut EventLoop,
+    buffer: &mut [u8],
+) -> io::Result<Login> {
     let mut signals = Vec::new();
-    let mut ssh = match Ssh::start(&asking(&again.words), &again.first_line, true) {
+    let mut ssh = match Ssh::start(&asking(again), first_line, true) {
         Ok(ssh) => ssh,
         Err(error) => return Ok(Login { outcome: Err(Some(error.to_string())), signals }),
     };
@@ -75,8 +82,9 @@ pub(super) fn run(again: &Again, events: &mut EventLoop, buffer: &mut [u8]) -> i
 fn asking(again: &[String]) -> Vec<String> {
     let position = again.windows(2).rposition(|pair| pair == ASKS_NOTHING);
     let (before, behind) = again.split_at(position.unwrap_or(0));
-    let skipped = if position.is_some() { ASKS_NOTHING.len() } else { 0 };
-    let words = before.iter().chain(&behind[skipped..]).map(String::as_str);
+    let behind = if position.is_some() { &behind[ASKS_NOTHING.len()..] } else { behind };
+    let behind = behind.strip_prefix(&[TELLS.to_owned()]).unwrap_or(behind);
+    let words = before.iter().chain(behind).map(String::as_str);
     OUTLIVING.into_iter().chain(words).map(str::to_owned).collect()
 }
 
@@ -92,6 +100,7 @@ mod tests {
                 "ssh -o ControlMaster=no -T host -- x",
             ),
             ("ssh -o BatchMode=yes -p 2 -o BatchMode=yes h", "ssh -o BatchMode=yes -p 2 h"),
+            ("ssh -v -o BatchMode=yes -v -T h", "ssh -v -T h"),
             ("ssh host", "ssh host"),
         ] {
             let again: Vec<String> = again.split(' ').map(str::to_owned).collect();

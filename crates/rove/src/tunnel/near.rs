@@ -140,7 +140,8 @@ impl Tunnel {
         // An ssh that is logging in would be a second login beside this one.
         self.next = None;
         self.retry.handle_start(events.now());
-        let Login { outcome, signals } = login::run(&self.again, events, &mut self.buffer)?;
+        let Login { outcome, signals } =
+            login::run(&self.again.words, &self.again.first_line, events, &mut self.buffer)?;
         match outcome {
             Ok(ssh) => {
                 self.retry.handle_arrival(events.now());

@@ -8,7 +8,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use rove_bootstrap::tunnel::carrier::Arrival;
-use rove_bootstrap::tunnel::standby::Standby;
+use rove_bootstrap::tunnel::standby::{End, Standby};
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::Client;
 use rove_ssp::Transmit;
@@ -50,11 +50,11 @@ impl Spare {
 
     pub(super) fn new(again: Again, server: SocketAddr, ssh: Option<Ssh>) -> Self {
         let may_log_in = again.asks_nothing == Some(true) && !again.words.is_empty();
-        let jump = again.jump.clone();
+        let (jump, shares) = (again.jump.clone(), again.shares);
         Self {
             jump: jump.map(|call| Jump::new(call, again.first_line.clone(), server)),
             again,
-            standby: Standby::new(may_log_in),
+            standby: Standby::new(may_log_in, shares),
             ssh,
             next: None,
             ending: Vec::new(),
@@ -103,7 +103,7 @@ impl Spare {
             ssh.write();
             let stands = ssh.stands();
             if stands && !stood {
-                self.standby.handle_end(false);
+                self.standby.handle_end(End::Passing);
                 session.handle_side_path(now, true);
             }
             let is_late = !stands && self.standby.give_up_at().is_some_and(|at| at <= now);
@@ -113,11 +113,12 @@ impl Spare {
                 self.note_end(now, reason, session);
             } else if is_late || is_dead {
                 tracing::info!(is_late, is_dead, "ssh beside UDP is ended");
-                self.handle_end(is_late);
+                let end = if is_late { late(ssh) } else { End::Passing };
+                self.handle_end(end);
                 self.end(now, session);
             } else if !session.uses_side_path() && (stands || !is_wanted) {
                 tracing::info!("UDP is answered: ssh ends");
-                self.handle_end(false);
+                self.handle_end(End::Passing);
                 self.end(now, session);
             }
         }
@@ -150,17 +151,17 @@ impl Spare {
         let look = next.look(&mut self.buffer, |_| ());
         let is_silent = session.side_path_late_at().is_some_and(|at| at <= now);
         let is_over = self.standby.give_up_at().is_some_and(|at| at <= now);
-        let needs_user = match look {
-            Look::Ended(reason) => is_refusal(&reason.unwrap_or_else(|| next.last_words())),
-            Look::Open if next.stands() => false,
-            Look::Open if is_over => is_silent,
+        let end = match look {
+            Look::Ended(reason) => end_for(&reason.unwrap_or_else(|| next.last_words())),
+            Look::Open if !next.stands() && is_over && is_silent => late(&next),
+            Look::Open if next.stands() || is_over => End::Passing,
             Look::Open => {
                 self.next = Some(next);
                 return;
             }
         };
         tracing::info!(stands = next.stands(), is_silent, "the login beside a late ssh is over");
-        self.standby.handle_end(needs_user);
+        self.standby.handle_end(end);
         if next.stands() && is_silent {
             let late = self.ssh.replace(next);
             session.handle_side_path(now, true);
@@ -171,9 +172,9 @@ impl Spare {
     }
 
     /// Notes the end of a login, unless the one under way is another ssh's.
-    fn handle_end(&mut self, needs_user: bool) {
+    fn handle_end(&mut self, end: End) {
         if self.next.is_none() {
-            self.standby.handle_end(needs_user);
+            self.standby.handle_end(end);
         }
     }
 
@@ -182,14 +183,14 @@ impl Spare {
         let Some(jump) = &mut self.jump else { return };
         match jump.turn(now, &mut self.buffer, session) {
             Some(News::Answered(source)) => {
-                self.standby.handle_end(false);
+                self.standby.handle_end(End::Passing);
                 // The host's end tells the server what this path is.
                 self.ssh.iter_mut().for_each(|ssh| ssh.say(source.to_string()));
             }
             Some(News::Ended { pid, was_logging_in }) => {
                 // The host's own login goes on, whatever a jump host does.
                 if was_logging_in {
-                    self.standby.handle_end(false);
+                    self.standby.handle_end(End::Passing);
                 }
                 self.ending.extend(pid.map(|pid| (pid, SshReaper::new(now))));
             }
@@ -197,9 +198,9 @@ impl Spare {
         }
         let start = jump.wanted_at(session).and_then(|at| self.standby.start_at(at));
         if start.is_some_and(|at| at <= now) {
-            self.standby.handle_start(now);
+            self.standby.handle_start(now, false);
             if !jump.start(now) {
-                self.standby.handle_end(false);
+                self.standby.handle_end(End::Passing);
             }
         }
     }
@@ -214,8 +215,10 @@ impl Spare {
         events: &mut EventLoop,
         session: &mut Client,
     ) -> io::Result<Vec<i32>> {
-        let Login { outcome, signals } = login::run(&self.again, events, &mut self.buffer)?;
-        self.standby.handle_user();
+        let words = self.again.call(self.standby.avoids_shared());
+        let first_line = &self.again.first_line;
+        let Login { outcome, signals } = login::run(&words, first_line, events, &mut self.buffer)?;
+        self.standby.handle_user(outcome.is_ok());
         match outcome {
             Ok(ssh) => {
                 self.ssh = Some(ssh);
@@ -228,13 +231,13 @@ impl Spare {
 
     fn start(&mut self, now: Instant) {
         tracing::info!(is_beside = self.ssh.is_some(), "UDP is not answered: logging in by ssh");
-        self.standby.handle_start(now);
-        match Ssh::start(&self.again.words, &self.again.first_line, false) {
+        let is_own = self.standby.handle_start(now, self.ssh.is_some());
+        match Ssh::start(&self.again.call(is_own), &self.again.first_line, false) {
             Ok(ssh) if self.ssh.is_some() => self.next = Some(ssh),
             Ok(ssh) => self.ssh = Some(ssh),
             Err(error) => {
                 tracing::info!(%error, "ssh does not start");
-                self.standby.handle_end(false);
+                self.standby.handle_end(End::Passing);
             }
         }
     }
@@ -243,7 +246,7 @@ impl Spare {
         let said = self.ssh.as_mut().map(Ssh::last_words).unwrap_or_default();
         let reason = reason.unwrap_or(said);
         tracing::info!(%reason, "ssh beside UDP has ended");
-        self.handle_end(is_refusal(&reason));
+        self.handle_end(end_for(&reason));
         self.end(now, session);
     }
 
@@ -272,4 +275,14 @@ impl Spare {
             is_there
         });
     }
+}
+
+/// Returns the end of a login for this reason.
+fn end_for(reason: &str) -> End {
+    if is_refusal(reason) { End::Refused } else { End::Passing }
+}
+
+/// Returns the end of a login that takes too long.
+fn late(ssh: &Ssh) -> End {
+    if ssh.is_unanswered() { End::Unanswered } else { End::Late }
 }

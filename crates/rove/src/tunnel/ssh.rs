@@ -18,6 +18,10 @@ use crate::tunnel::inherited::Descriptors;
 const SAID_CHARS_MAX: usize = 60;
 /// Longest line of ssh's error output that is kept, in bytes. Chosen: far more than is shown.
 const LINE_BYTES_MAX: usize = 1024;
+/// The beginning of what ssh says of its own doings (`-v`), and of the line in which it says that a host, or a jump host,
+/// has answered. Source: OpenSSH 5.4 to 9.9, kex.c.
+const DOINGS: &str = "debug";
+const ANSWERED: &str = "debug1: Remote protocol version ";
 
 #[derive(Debug)]
 pub(super) struct Ssh {
@@ -29,6 +33,8 @@ pub(super) struct Ssh {
     error_line: Vec<u8>,
     /// The last line of ssh's error output, without control characters; empty if there was none.
     said: String,
+    /// Whether a host has answered; `None` if ssh does not tell.
+    has_answer: Option<bool>,
     /// Whether ssh's output is still open; `has_error_output` tells the same of its error output.
     has_output: bool,
     has_error_output: bool,
@@ -58,6 +64,7 @@ impl Ssh {
             carrier: Carrier::default(),
             error_line: Vec::new(),
             said: String::new(),
+            has_answer: None,
             has_output: true,
             has_error_output: true,
             dialogue: None,
@@ -88,6 +95,11 @@ impl Ssh {
     /// Returns whether the host's end of the tunnel has answered.
     pub(super) const fn stands(&self) -> bool {
         self.banner.is_none()
+    }
+
+    /// Returns whether ssh has said that it waits for a first answer: the network, or a shared connection, is silent.
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.has_answer == Some(false)
     }
 
     /// Returns whether both output streams have ended. Then neither this ssh nor one that it started for a jump host,
@@ -227,6 +239,10 @@ impl Ssh {
         }
         let line = core::mem::take(&mut self.error_line);
         let text = String::from_utf8_lossy(&line);
+        if text.starts_with(DOINGS) {
+            self.has_answer = Some(self.has_answer == Some(true) || text.starts_with(ANSWERED));
+            return;
+        }
         let text = text.trim().trim_end_matches('.');
         if !text.is_empty() {
             self.said = rove_terminal::plain(text).chars().take(SAID_CHARS_MAX).collect();

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::{
     Border, Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, process, rove,
-    within_guard,
+    side_by_side, within_guard,
 };
 
 /// Answers every line and reports it, first where it is.
@@ -159,17 +159,17 @@ fn a_stock_server_is_served_as_ever() {
     sshd.wait_alone();
 }
 
-#[test]
-fn a_login_by_itself_that_waits_for_somebody_is_ended_and_not_made_again() {
-    let Some(border) = Border::start(Far::default(), true, true) else { return };
+/// A session in whose network UDP is then dropped, and whose next login by itself goes on as this script; and the process
+/// that does.
+fn log_in_by_itself(script: &str) -> Option<(Border, Terminal, Process)> {
+    let border = Border::start(Far::default(), true, true)?;
     let scratch = Scratch::new();
     let report = Report::new(&scratch);
-    // It waits as for an agent that asks.
     let ssh = scratch.script(
         "ssh",
         &format!(
             "#!/bin/sh\ncase \"$*\" in *BatchMode=yes*)\n\
-             echo $$ > {}; exec sleep 600;;\nesac\nexec {} \"$@\"\n",
+             echo $$ > {}; {script};;\nesac\nexec {} \"$@\"\n",
             report.path(),
             border.sshd.ssh()
         ),
@@ -183,12 +183,36 @@ fn a_login_by_itself_that_waits_for_somebody_is_ended_and_not_made_again() {
     border.let_pass(false, false);
     terminal.send("x");
     let pid = report.wait_where(|line| line.parse::<u32>().is_ok());
-    let waiting = process(pid.parse().expect("a number"));
-    terminal.wait_for_text("[To log in again: Ctrl-^ r]");
+    Some((border, terminal, process(pid.parse().expect("a number"))))
+}
+
+#[test]
+fn a_login_by_itself_that_waits_for_somebody_is_ended_and_not_made_again() {
+    // It waits as for an agent that asks, when the host has answered or where ssh says nothing of that.
+    let answered = "echo 'debug1: Remote protocol version 2.0, remote software x' >&2; ";
+    side_by_side(["", answered], |said| {
+        let found = log_in_by_itself(&format!("{said}exec sleep 600"));
+        let Some((border, terminal, waiting)) = found else { return };
+        terminal.wait_for_text("[To log in again: Ctrl-^ r]");
+        assert!(waiting.wait_gone(), "it is ended");
+        border.let_pass(true, true);
+        terminal.send("\r");
+        terminal.wait_for_text("got x");
+    });
+}
+
+#[test]
+fn a_login_by_itself_into_a_silent_network_is_ended_and_needs_no_user() {
+    // The system takes the connection, and nobody answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let port = silent.local_addr().expect("it has an address").port();
+    let script = format!("exec ssh -o HostName=127.0.0.1 -p {port} \"$@\"");
+    let Some((border, terminal, waiting)) = log_in_by_itself(&script) else { return };
     assert!(waiting.wait_gone(), "it is ended");
     border.let_pass(true, true);
     terminal.send("\r");
     terminal.wait_for_text("got x");
+    assert!(!terminal.output().contains("log in again"), "{}", terminal.dump());
 }
 
 #[test]
