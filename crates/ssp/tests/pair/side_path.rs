@@ -11,8 +11,12 @@ use crate::pair::{Party, agree, ms};
 
 type End4096 = Party<4096>;
 
-/// How long a login takes, and how long one in vain.
+/// How long a login takes once the host answers.
 const LOGIN: Duration = ms(400);
+/// How long a login waits in vain. Source: `bootstrap/tunnel/standby.rs`.
+const LOGIN_MAX: Duration = ms(5_000);
+/// When TCP asks for a connection, after the start of a login. Source: RFC 6298, section 2.
+const TRIES: [Duration; 3] = [ms(0), ms(1_000), ms(3_000)];
 /// Least time between two logins. Source: `bootstrap/tunnel/standby.rs`.
 const PAUSE: Duration = ms(60_000);
 /// How much later than by a login and a round trip a key is answered at most: an ssh that has died without a sign is late
@@ -41,14 +45,62 @@ const DARK: Network = Network { ssh: false, ..BLOCKED };
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ssh {
     Ended,
-    LogsIn {
-        until: Instant,
-        works: bool,
-    },
+    LogsIn(Login),
     /// It carries, unless the network has changed since.
     Carries {
         is_alive: bool,
     },
+}
+
+/// A login under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Login {
+    since: Instant,
+    address: u16,
+    tries: usize,
+    answered_at: Option<Instant>,
+    /// Whether the network has cut it off after the answer.
+    is_cut: bool,
+}
+
+/// How a login has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LoginEnd {
+    Stands,
+    Unanswered,
+    /// The host has answered, and somebody may have to confirm.
+    NeedsUser,
+}
+
+impl Login {
+    fn begin(now: Instant, network: Network) -> Self {
+        let address = network.address;
+        Self { since: now, address, tries: 0, answered_at: None, is_cut: false }
+    }
+
+    fn poll_timeout(&self) -> Instant {
+        let end = self.since + LOGIN_MAX;
+        match self.answered_at {
+            Some(at) if !self.is_cut => at + LOGIN,
+            Some(_) => end,
+            None => TRIES.get(self.tries).map_or(end, |after| self.since + *after),
+        }
+    }
+
+    fn turn(&mut self, now: Instant, network: Network) -> Option<LoginEnd> {
+        while self.answered_at.is_none() && self.tries < TRIES.len() && self.poll_timeout() <= now {
+            self.tries += 1;
+            self.answered_at = (network.ssh && network.address == self.address).then_some(now);
+        }
+        if self.poll_timeout() > now {
+            return None;
+        }
+        Some(match self.answered_at {
+            Some(_) if !self.is_cut => LoginEnd::Stands,
+            Some(_) => LoginEnd::NeedsUser,
+            None => LoginEnd::Unanswered,
+        })
+    }
 }
 
 struct World {
@@ -56,10 +108,12 @@ struct World {
     server: End4096,
     network: Network,
     ssh: Ssh,
-    /// The login beside an ssh that is late: when it ends, and whether it works.
-    next: Option<(Instant, bool)>,
+    /// The login beside an ssh that is late.
+    next: Option<Login>,
     logged_in_at: Option<Instant>,
     logins: usize,
+    /// How often the user had to log in, as the network had failed in the midst of a login.
+    user_logins: usize,
     now: Instant,
     packets: BTreeMap<(Instant, u64), (bool, SocketAddr, Vec<u8>)>,
     count: u64,
@@ -93,6 +147,7 @@ impl World {
             next: None,
             logged_in_at: None,
             logins: 0,
+            user_logins: 0,
             now: Instant::ZERO,
             packets: BTreeMap::new(),
             count: 0,
@@ -110,6 +165,10 @@ impl World {
         if let Ssh::Carries { is_alive } = &mut self.ssh {
             *is_alive &= lives;
         }
+        if let Ssh::LogsIn(login) = &mut self.ssh {
+            login.is_cut |= !lives;
+        }
+        self.next.iter_mut().for_each(|login| login.is_cut |= !lives);
         self.network = network;
         if is_told {
             self.client.transport.handle_network_change(self.now);
@@ -131,41 +190,57 @@ impl World {
     fn drive(&mut self) {
         let uses_ssh = self.uses_ssh();
         let late_at = self.client.transport.side_path_late_at();
-        if let Some((_, works)) = self.next.take_if(|(until, _)| *until <= self.now)
-            && works
-            && late_at.is_some_and(|at| at <= self.now)
-        {
-            self.client.transport.handle_side_path(self.now, true);
-            self.ssh = Ssh::Carries { is_alive: self.network.ssh };
-        }
-        if self.login_at().is_some_and(|at| at <= self.now) {
-            self.logins += 1;
-            self.logged_in_at = Some(self.now);
-            let (until, works) = (self.now + LOGIN, self.network.ssh);
-            match self.ssh {
-                Ssh::Ended => self.ssh = Ssh::LogsIn { until, works },
-                _ => self.next = Some((until, works)),
+        let (now, network) = (self.now, self.network);
+        if let Some(end) = self.next.as_mut().and_then(|login| login.turn(now, network)) {
+            self.next = None;
+            if late_at.is_some_and(|at| at <= now) {
+                self.conclude(end);
             }
         }
-        match self.ssh {
-            Ssh::LogsIn { until, works } if until <= self.now => {
-                self.ssh = Ssh::Ended;
-                if works {
-                    self.client.transport.handle_side_path(self.now, true);
-                    self.ssh = Ssh::Carries { is_alive: self.network.ssh };
+        if self.login_at().is_some_and(|at| at <= now) {
+            self.logins += 1;
+            self.log_in();
+        }
+        match &mut self.ssh {
+            Ssh::LogsIn(login) => {
+                if let Some(end) = login.turn(now, network) {
+                    self.ssh = Ssh::Ended;
+                    self.conclude(end);
                 }
             }
             Ssh::Carries { .. } => {
                 let dead_at = self.client.transport.side_path().and_then(SidePath::dead_at);
                 if !uses_ssh || dead_at.is_some_and(|at| at <= self.now) {
                     self.client.transport.handle_side_path(self.now, false);
-                    let next = self.next.take();
-                    self.ssh =
-                        next.map_or(Ssh::Ended, |(until, works)| Ssh::LogsIn { until, works });
+                    self.ssh = self.next.take().map_or(Ssh::Ended, Ssh::LogsIn);
                     self.packets.retain(|_, (_, address, _)| *address != SIDE_PATH);
                 }
             }
-            Ssh::Ended | Ssh::LogsIn { .. } => {}
+            Ssh::Ended => {}
+        }
+    }
+
+    fn log_in(&mut self) {
+        let login = Login::begin(self.now, self.network);
+        self.logged_in_at = Some(self.now);
+        match self.ssh {
+            Ssh::Ended => self.ssh = Ssh::LogsIn(login),
+            _ => self.next = Some(login),
+        }
+    }
+
+    /// Goes on after a login. A user who is needed logs in at once.
+    fn conclude(&mut self, end: LoginEnd) {
+        match end {
+            LoginEnd::Stands => {
+                self.client.transport.handle_side_path(self.now, true);
+                self.ssh = Ssh::Carries { is_alive: self.network.ssh };
+            }
+            LoginEnd::Unanswered => {}
+            LoginEnd::NeedsUser => {
+                self.user_logins += 1;
+                self.log_in();
+            }
         }
     }
 
@@ -211,12 +286,12 @@ impl World {
             }
             let ssh = match self.ssh {
                 Ssh::Ended => None,
-                Ssh::LogsIn { until, .. } => Some(until),
+                Ssh::LogsIn(login) => Some(login.poll_timeout()),
                 Ssh::Carries { .. } => {
                     self.client.transport.side_path().and_then(SidePath::dead_at)
                 }
             };
-            let ssh = [ssh, self.login_at(), self.next.map(|(until, _)| until)];
+            let ssh = [ssh, self.login_at(), self.next.map(|login| login.poll_timeout())];
             let arrival = self.packets.keys().next().map(|(at, _)| *at);
             let times = [self.client.poll_timeout(), self.server.poll_timeout(), arrival];
             let times = times.into_iter().chain(ssh);
@@ -463,6 +538,7 @@ fn every_session_recovers_from_every_change_of_its_network() {
     let changes = std::env::var("ROVE_NETWORK_CHANGES").ok().and_then(|it| it.parse().ok());
     let changes: u64 = changes.unwrap_or(CHANGES);
     let (per_session, mut answered_by_udp, mut late) = (20, 0, Vec::new());
+    let mut user_logins = 0;
     for session in 0..changes.div_ceil(per_session) {
         let draws = Seed::new(session).stream("changes");
         let mut world = World::new(session, if session % 3 == 0 { BLOCKED } else { OPEN }, true);
@@ -492,12 +568,17 @@ fn every_session_recovers_from_every_change_of_its_network() {
                 world.assert_key_within(if is_told { ROUND_TRIP + ms(100) } else { ms(2_600) });
                 answered_by_udp += 1;
             } else {
-                late.push((is_told, world.key_later_than_a_login()));
+                let (before, took) = (world.user_logins, world.key_later_than_a_login());
+                late.extend((world.user_logins == before).then_some((is_told, took)));
             }
             world.run_for(ms(3_000 + at(7, 100_000)));
         }
+        user_logins += world.user_logins;
     }
-    println!("{changes} changes, {answered_by_udp} with UDP open");
+    println!(
+        "{changes} changes, {answered_by_udp} with UDP open; the user had to log in {user_logins} \
+         times, as the network failed within a login"
+    );
     for is_told in [true, false] {
         let all = late.iter().filter(|it| it.0 == is_told).map(|it| it.1);
         let mut all: Vec<u128> = all.map(|late| late.as_millis()).collect();
