@@ -32,6 +32,12 @@ impl PathWatch {
         self.judge(now);
     }
 
+    /// Notes that another client has taken the session over: its path begins.
+    pub(super) fn handle_newcomer(&mut self, now: Instant) {
+        self.current = None;
+        self.judge(now);
+    }
+
     /// Notes the UDP port of a far end.
     pub(super) fn handle_far_end(&mut self, now: Instant, port: u16) {
         push(&mut self.far_ends, port);
@@ -105,10 +111,12 @@ mod tests {
         assert_eq!(told(9, &client("127.0.0.1:10")), ("ssh", 3));
         assert_eq!(told(20, &client("192.0.2.1:10")), ("UDP", 1));
         assert_eq!(told(21, &client("192.0.2.9:11")), ("UDP", 2));
+        let newcomer = |watch: &mut PathWatch, now| watch.handle_newcomer(now);
+        assert_eq!(told(22, &newcomer), ("UDP", 1));
         for port in 20..30 {
             told(30, &far_end(port));
         }
-        assert_eq!(told(31, &client("127.0.0.1:10")), ("UDP", 12));
+        assert_eq!(told(31, &client("127.0.0.1:10")), ("UDP", 10));
         assert_eq!(told(32, &client("127.0.0.1:28")), ("ssh", 1));
         let forwarder = |watch: &mut PathWatch, now| {
             watch.handle_forwarder(now, "10.0.0.1:7".parse().unwrap());

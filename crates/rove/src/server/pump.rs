@@ -346,6 +346,9 @@ impl Pump {
                 }
                 ServerEvent::ClientLost => shown = Some(None),
                 ServerEvent::ClientChanged => {
+                    if let Some(control) = &mut self.host.control {
+                        control.path.handle_newcomer(self.events.now());
+                    }
                     let client = self.session.client_address().map(|address| address.ip());
                     let client =
                         client.map_or(String::new(), |ip| format!(" at {}", ip.to_canonical()));
