@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use crate::messages::{columns, escaped, say, warn, wrapped};
 
 mod choice;
-mod computer;
-mod far;
+pub(crate) mod computer;
+pub(crate) mod far;
 mod stock;
 mod table;
 
@@ -53,17 +53,17 @@ pub(crate) enum Place {
     Far(Box<HostOptions>),
 }
 
-#[derive(Serialize, Deserialize)]
-struct Listing {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Listing {
     version: u32,
-    sessions: Vec<SessionStatus>,
+    pub(crate) sessions: Vec<SessionStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stock: Option<Vec<u32>>,
 }
 
 impl Listing {
     /// Returns the list as text for people. `own_terminal` marks the session that the command runs in.
-    fn text(&self, computer: &Computer, own_terminal: Option<&str>) -> String {
+    pub(crate) fn text(&self, computer: &Computer, own_terminal: Option<&str>) -> String {
         let width_max = if isatty(stdio::stdout()) { table::COMMAND_WIDTH } else { usize::MAX };
         let mut text = if self.sessions.is_empty() {
             format!("No session of yours runs on {} under a rove server.\n", computer.name())

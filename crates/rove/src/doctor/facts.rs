@@ -7,6 +7,7 @@ use rove_udp::Refusal;
 use rove_units::Duration;
 
 use crate::install::remedy::Remedy;
+use crate::sessions::Listing;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
@@ -104,8 +105,18 @@ pub(crate) struct Far {
     pub(crate) ahead_seconds: Option<i64>,
     /// The fate of processes that the user leaves running at logout. `None` if unknown.
     pub(crate) logout: Option<Logout>,
-    /// The lines of the host's `rove list`.
-    pub(crate) sessions: Vec<String>,
+    pub(crate) sessions: Sessions,
+}
+
+/// The user's sessions on the host, by its `rove list --json`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Sessions {
+    /// The host's rove did not tell, or was not asked.
+    #[default]
+    Unknown,
+    /// The list is too long, or of another form.
+    Unreadable,
+    Listed(Listing),
 }
 
 /// The treatment by systemd-logind of processes that a user leaves running at logout.

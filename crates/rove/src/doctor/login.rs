@@ -28,9 +28,8 @@ const LOGIN_PATIENCE: Duration = Duration::from_secs(60);
 const END_PATIENCE: Duration = Duration::from_secs(8);
 /// How long a second login may take. Chosen: half of the first login's time, which was enough.
 const SECOND_PATIENCE: Duration = Duration::from_secs(30);
-/// Longest line that is read from ssh, in bytes; the rest of a line is dropped. Chosen: longer than any line that the
-/// doctor needs.
-const LINE_LEN_MAX: usize = 8192;
+/// Longest line that is read from ssh, in bytes; the rest of a line is dropped. Chosen: a list of a hundred sessions.
+const LINE_LEN_MAX: usize = 65_536;
 /// Most bytes kept of a second login's output. Chosen: a hundred times the length of our own lines.
 const OUTPUT_LEN_MAX: usize = 65_536;
 /// Most lines kept of the messages of ssh and the server. Chosen: an error message and a long banner.

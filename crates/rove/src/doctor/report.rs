@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::doctor::diagnosis::{Check, Diagnosis};
-use crate::doctor::facts::{Facts, Large};
+use crate::doctor::facts::{Facts, Large, Sessions};
 use crate::messages::{escaped, wrapped};
+use crate::sessions::computer::Computer;
 
 /// Width of the column with the names of legs, in characters.
 const LEG_WIDTH: usize = 14;
@@ -22,9 +23,17 @@ pub(crate) fn text(facts: &Facts, diagnosis: &Diagnosis, columns: usize) -> Stri
         text.push_str(&format!("{status:<STATUS_WIDTH$}  {leg:<LEG_WIDTH$}  {detail}\n"));
     }
     text.push('\n');
-    let far = facts.host.as_ref().and_then(|host| host.far.as_ref());
-    if let Some(far) = far.filter(|far| !far.sessions.is_empty()) {
-        text += &wrapped(&(far.sessions.join("\n") + "\n\n"), columns);
+    if let Some(host) = &facts.host {
+        let sessions = match host.far.as_ref().map(|far| &far.sessions) {
+            Some(Sessions::Listed(listing)) => listing.text(&Computer::host(&host.name), None),
+            Some(Sessions::Unreadable) => {
+                format!("rove list {} shows your sessions there.\n", host.name)
+            }
+            Some(Sessions::Unknown) | None => String::new(),
+        };
+        if !sessions.is_empty() {
+            text += &(wrapped(&sessions, columns) + "\n");
+        }
     }
     text + &wrapped(&verdict(facts, diagnosis), columns)
 }
@@ -69,6 +78,7 @@ pub(crate) fn json(facts: &Facts, diagnosis: &Diagnosis) -> String {
         "checks": checks,
         "server": server(facts),
         "path": path(facts),
+        "sessions": sessions(facts),
     });
     escaped(&format!("{report:#}\n"))
 }
@@ -93,6 +103,14 @@ fn server(facts: &Facts) -> Option<Value> {
         "system": far.and_then(|far| known(&far.system)),
         "port": host.server.as_ref().map(|server| server.port),
     }))
+}
+
+/// Returns the sessions in the form of `rove list --json`. `None` if they are unknown.
+fn sessions(facts: &Facts) -> Option<Value> {
+    match &facts.host.as_ref()?.far.as_ref()?.sessions {
+        Sessions::Listed(listing) => Some(json!(listing.sessions)),
+        Sessions::Unknown | Sessions::Unreadable => None,
+    }
 }
 
 fn path(facts: &Facts) -> Option<Value> {

@@ -8,7 +8,8 @@ use std::ffi::OsString;
 
 use rove_bootstrap::{Challenge, remote};
 
-use crate::doctor::facts::{Aftermath, Far, Logout};
+use crate::doctor::facts::{Aftermath, Far, Logout, Sessions};
+use crate::sessions;
 
 /// Beginning of the lines that the survey prints.
 const MARKER: &str = "ROVE DOCTOR ";
@@ -19,9 +20,9 @@ const BEGIN: &str = "ROVE DOCTOR begin";
 /// An sh function that prints a line of the survey: a name and a value without line breaks.
 const SAY: &str = r#"d() { echo "ROVE DOCTOR $*"; }; "#;
 
-/// sh code that lists the user's sessions on the host by its rove.
-const SESSIONS: &str = "; if [ \"$s\" = \"$p\" ]; then \"$p\" list 2>/dev/null </dev/null | \
-                        while IFS= read -r l; do d session \"$l\"; done; fi";
+/// sh code that lists the user's sessions on the host by its rove. Some `echo` would change the list's backslashes.
+const SESSIONS: &str = "; if [ \"$s\" = \"$p\" ]; then printf 'ROVE DOCTOR sessions '; \
+                        \"$p\" list --json 2>/dev/null </dev/null || echo; fi";
 
 /// sh code that says what systemd-logind does with processes that this user leaves behind at logout. It says nothing
 /// without logind. A login that logind does not know (no `XDG_SESSION_ID`) has no processes that end with it.
@@ -32,9 +33,6 @@ const LEFTOVERS: &str = r#"u=$(id -un 2>/dev/null);
     case "$XDG_SESSION_ID/${k##*as }" in /*|*"\"$u\""*) ;; *) case "$o" in *"as 0"*|*"\"$u\""*) e=end;; esac;; esac;
     case "$e $(loginctl show-user "$u" -p Linger 2>/dev/null)" in "end Linger=yes") e="end lingering";; esac;
     d leftovers $e;; "b "*) d leftovers stay;; esac; "#;
-
-/// Most lines kept of the host's list of sessions. Chosen: a screen has room for no more.
-const SESSION_LINES_MAX: usize = 50;
 
 /// Longest value kept from a line of the survey, in characters. Chosen: several times the longest PATH in the wild.
 const VALUE_LEN_MAX: usize = 4096;
@@ -57,6 +55,15 @@ pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
     )
 }
 
+/// Returns the sessions in the host's list.
+fn listed(listing: &str) -> Sessions {
+    match sessions::far::read(listing.as_bytes()) {
+        _ if listing.is_empty() => Sessions::Unknown,
+        Some(listing) => Sessions::Listed(listing),
+        None => Sessions::Unreadable,
+    }
+}
+
 /// Returns whether `line` is the first line of the output of the survey or of [`aftermath_script`].
 pub(crate) fn begins(challenge: &Challenge, line: &str) -> bool {
     challenge.answer(BEGIN, line) == Some("")
@@ -66,7 +73,7 @@ pub(crate) fn begins(challenge: &Challenge, line: &str) -> bool {
 /// 1970.
 pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
     let Some((name, value)) = entry(line) else { return false };
-    let value = printable(value);
+    let (value, listing) = (printable(value), value);
     match name {
         "path" => far.path = value,
         "charset" => far.charset = value,
@@ -74,10 +81,7 @@ pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
         "system" => far.system = value,
         "server" => far.server = value,
         "version" => far.version = value,
-        "session" if far.sessions.len() < SESSION_LINES_MAX => far.sessions.push(value),
-        "session" => {
-            far.sessions[SESSION_LINES_MAX - 1] = "rove list HOST shows them all".to_owned()
-        }
+        "sessions" => far.sessions = listed(listing),
         "leftovers" => {
             far.logout = match value.as_str() {
                 "end" => Some(Logout::Ends),
@@ -185,15 +189,17 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_of_sessions_ends_in_a_word_about_the_rest() {
-        for (lines, last) in
-            [(SESSION_LINES_MAX, "x"), (SESSION_LINES_MAX + 1, "rove list HOST shows them all")]
-        {
+    fn a_list_of_sessions_is_read_whole_or_said_to_be_unreadable() {
+        let one = r#"{"version":1,"sessions":[{"pid":5,"port":60001,"title":"a\\b\n"}]}"#;
+        let list = |text| {
             let mut far = Far::default();
-            (0..lines).for_each(|_| assert!(take("ROVE DOCTOR session x", 0, &mut far)));
-            assert_eq!(far.sessions.len(), SESSION_LINES_MAX);
-            assert_eq!(far.sessions.last().unwrap(), last);
-        }
+            assert!(take(&format!("ROVE DOCTOR sessions {text}"), 0, &mut far));
+            far.sessions
+        };
+        let Sessions::Listed(listing) = list(one) else { panic!() };
+        assert_eq!((listing.sessions[0].pid, &*listing.sessions[0].title), (5, "a\\b\n"));
+        assert_eq!(list(&one[..one.len() - 1]), Sessions::Unreadable);
+        assert_eq!(list(""), Sessions::Unknown);
     }
 
     #[test]

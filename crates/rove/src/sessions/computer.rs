@@ -9,35 +9,35 @@ use rove_bootstrap::remote::ASKED_AS_VARIABLE;
 const NAME_CHARS_MAX: usize = 512;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Computer {
+pub(crate) struct Computer {
     /// The host's name as the user wrote it. `None` for the user's own computer.
     host: Option<String>,
 }
 
 impl Computer {
     /// Returns the computer on which this process runs.
-    pub(super) fn ours() -> Self {
+    pub(crate) fn ours() -> Self {
         let host = env::var_os(ASKED_AS_VARIABLE).filter(|host| !host.is_empty());
         host.map_or_else(Self::default, |host| Self::host(&host.to_string_lossy()))
     }
 
     /// Returns the computer `name`, which is asked over ssh.
-    pub(super) fn host(name: &str) -> Self {
+    pub(crate) fn host(name: &str) -> Self {
         Self { host: Some(name.escape_debug().take(NAME_CHARS_MAX).collect()) }
     }
 
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.host.as_deref().unwrap_or("this computer")
     }
 
     /// Returns the words for messages about something on the host, such as ` on example.org`; empty for the user's own
     /// computer.
-    pub(super) fn on(&self) -> String {
+    pub(crate) fn on(&self) -> String {
         self.host.as_ref().map_or_else(String::new, |host| format!(" on {host}"))
     }
 
     /// Returns a sentence that tells the user to run `command` where the sessions are.
-    pub(super) fn command(&self, purpose: &str, command: &str) -> String {
+    pub(crate) fn command(&self, purpose: &str, command: &str) -> String {
         match &self.host {
             Some(host) => format!("{purpose}, on {host}: {command}"),
             None => format!("{purpose}: {command}"),
@@ -45,7 +45,7 @@ impl Computer {
     }
 
     /// Returns the `rove list` command for this computer.
-    pub(super) fn list_command(&self) -> String {
+    pub(crate) fn list_command(&self) -> String {
         let host = self.host.as_ref().map(|host| format!(" {host}"));
         format!("rove list{}", host.unwrap_or_default())
     }

@@ -89,7 +89,7 @@ fn pass(command: &RemoteCommand<'_>) -> anyhow::Result<u8> {
 }
 
 /// Reads the JSON list of a host. `None` if it is malformed or of an unknown version.
-fn read(found: &[u8]) -> Option<Listing> {
+pub(crate) fn read(found: &[u8]) -> Option<Listing> {
     if found.len() > LISTING_BYTES_MAX {
         return None;
     }

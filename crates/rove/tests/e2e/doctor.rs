@@ -106,6 +106,12 @@ fn the_users_sessions_on_the_host_are_shown_with_their_paths() {
     let port = format!("  {}  ", server.address.port());
     let line = report.text.lines().find(|line| line.contains(&port)).unwrap_or_default();
     assert!(line.contains("attached") && line.contains("  UDP "), "{}", report.text);
+    let report = examine(&sshd, &["--json"]);
+    let mut json = serde_json::Deserializer::from_str(&report.text).into_iter();
+    let json: serde_json::Value = json.next().expect("a report").expect("JSON");
+    let session = &json["sessions"][0];
+    assert_eq!(session["port"], server.address.port());
+    assert_eq!((&session["path"], &session["command"][0]), (&"udp".into(), &"sh".into()));
     terminal.send("\r");
     server.assert_gone();
 }
