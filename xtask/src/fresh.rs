@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::needs::Needs;
-use crate::{gate, packages, workspace};
+use crate::{packages, systems, workspace};
 
 /// The programs that make the root, and their Debian packages.
 const PROGRAMS: [(&str, &str); 3] =
@@ -86,8 +86,9 @@ pub(crate) struct Options {
 ///
 /// Returns an error when the caller is not root, a program is missing, the root cannot be made, or the command fails.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    // The root borrows this toolchain, and has no rustup that could give it a target.
-    let needs = Needs { programs: &PROGRAMS, cargo_programs: &[], targets: &[gate::WASM] };
+    // The root borrows this toolchain, and has no rustup that could give it targets.
+    let targets = systems::targets();
+    let needs = Needs { programs: &PROGRAMS, cargo_programs: &[], targets: &targets };
     needs.require("fresh", options.install)?;
     if !rustix::process::geteuid().is_root() {
         bail!("a new root needs mounts, which only root may do: run it with sudo");

@@ -3,7 +3,7 @@
 //! # Modules
 //!
 //! - `gate` runs every check in order. `needs` finds and installs what a check requires, and `packages` lists the Debian
-//!   packages of tests.
+//!   packages of tests. `systems` compiles for macOS, FreeBSD, Android and Windows.
 //! - `tidy` checks the habits that no other tool checks. `limits` makes docs/limits.md from the constants, `reference` a page of the laboratory's files from its types, and `house`
 //!   measures code and prose.
 //! - `results` measures the tables of docs/results. `workspace` knows the files of the tree.
@@ -19,6 +19,7 @@ mod needs;
 mod packages;
 mod reference;
 mod results;
+mod systems;
 mod tidy;
 mod workspace;
 
@@ -37,7 +38,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run everything a change must pass: fmt, clippy, tidy, docs, deny, wasm, tests, simulation.
+    /// Run everything a change must pass: fmt, clippy, tidy, docs, deny, systems, tests, simulation.
     Test {
         /// Install everything first that is missing: Debian packages, cargo-deny, targets (also when CI=true).
         #[arg(long)]

@@ -11,6 +11,11 @@ pub(crate) fn root() -> PathBuf {
     xtask.parent().expect("xtask lies in the workspace").to_owned()
 }
 
+/// Returns the folder that cargo builds in.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
 /// Returns the files git knows, relative to the root.
 pub(crate) fn tracked_files(root: &Path) -> Result<Vec<PathBuf>> {
     let output = Command::new("git")

@@ -1,0 +1,72 @@
+//! The check that the programs compile without a warning for the systems that nobody builds them on here.
+
+use std::path::Path;
+use std::process::Command;
+
+/// The targets of both programs: macOS, FreeBSD, Linux on aarch64, and Android.
+const PROGRAM_TARGETS: [&str; 5] = [
+    "aarch64-apple-darwin",
+    "x86_64-apple-darwin",
+    "x86_64-unknown-freebsd",
+    "aarch64-unknown-linux-musl",
+    "aarch64-linux-android",
+];
+
+/// The targets of the cores alone. The first has no operating system, so the cores ask none. The second is Windows.
+const CORE_TARGETS: [&str; 2] = ["wasm32-unknown-unknown", "x86_64-pc-windows-gnu"];
+
+/// The packages of the programs.
+const PROGRAMS: [&str; 2] = ["rove-shell", "rove-lab"];
+
+/// The crates that do no I/O, in the order they build on each other.
+const CORES: [&str; 11] = [
+    "rove-units",
+    "rove-ssp",
+    "rove-terminal",
+    "rove-predict",
+    "rove-stock-predict",
+    "rove-link",
+    "rove-congestion",
+    "rove-streams",
+    "rove-session",
+    "rove-headless",
+    "rove-bootstrap",
+];
+
+/// Returns all targets whose standard library the check needs.
+pub(crate) fn targets() -> Vec<&'static str> {
+    [PROGRAM_TARGETS.as_slice(), &CORE_TARGETS].concat()
+}
+
+/// Returns the two checks. A check compiles for all its targets at once, because they share macros and build scripts.
+pub(crate) fn checks(root: &Path) -> [Command; 2] {
+    [check(root, &PROGRAMS, &PROGRAM_TARGETS), check(root, &CORES, &CORE_TARGETS)]
+}
+
+fn check(root: &Path, packages: &[&str], targets: &[&str]) -> Command {
+    let mut command = Command::new("cargo");
+    command.args(["check", "--locked", "--keep-going"]).current_dir(root);
+    command.args(packages.iter().flat_map(|package| ["--package", package]));
+    command.args(targets.iter().flat_map(|target| ["--target", target]));
+    // With `--target`, the flags are not for macros and build scripts. Those of the other steps serve here, too.
+    command.env("RUSTFLAGS", "-D warnings");
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_target_is_checked_with_warnings_as_errors() {
+        let checks = checks(Path::new("."));
+        let words: Vec<_> = checks.iter().flat_map(Command::get_args).collect();
+        for target in targets() {
+            assert!(words.windows(2).any(|pair| pair == ["--target", target]), "{target}");
+        }
+        for command in &checks {
+            let flags = command.get_envs().find(|(name, _)| *name == "RUSTFLAGS");
+            assert_eq!(flags.and_then(|(_, flags)| flags), Some("-D warnings".as_ref()));
+        }
+    }
+}
