@@ -227,13 +227,13 @@ pub(crate) fn existing() -> (Vec<Directory>, Vec<DirectoryError>) {
     (directories, errors)
 }
 
-/// Returns whether the process at the other end of a connection runs as a user for whom `counts` is true. Where the
-/// system does not tell the user, the directory keeps other users out.
+/// Returns whether the process at the other end of a connection runs as a user for whom `counts` is true.
 pub(crate) fn is_peer(stream: &UnixStream, counts: impl Fn(Uid) -> bool) -> bool {
+    // Each system has one of the two calls.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let user = rustix::net::sockopt::socket_peercred(stream).ok().map(|peer| peer.uid);
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    let user = Some(stream).map(|_| geteuid());
+    let user = nix::unistd::getpeereid(stream).ok().map(|(user, _)| Uid::from_raw(user.as_raw()));
     user.is_some_and(counts)
 }
 

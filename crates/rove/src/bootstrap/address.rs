@@ -3,6 +3,8 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 
+use nix::net::if_::if_nametoindex;
+
 use crate::getent;
 
 #[derive(Debug, thiserror::Error)]
@@ -68,23 +70,10 @@ pub(crate) fn from_numeric(address: &str, port: u16) -> Option<SocketAddr> {
     match address.split_once('%') {
         None => Some(SocketAddr::new(address.parse::<IpAddr>().ok()?, port)),
         Some((address, zone)) => {
-            let zone = zone.parse().ok().or_else(|| interface_index(zone))?;
+            let zone = zone.parse().ok().or_else(|| if_nametoindex(zone).ok())?;
             Some(SocketAddrV6::new(address.parse().ok()?, port, 0, zone).into())
         }
     }
-}
-
-#[cfg(target_os = "linux")]
-fn interface_index(name: &str) -> Option<u32> {
-    use rustix::net::{AddressFamily, SocketType, netdevice, socket};
-
-    let socket = socket(AddressFamily::INET6, SocketType::DGRAM, None).ok()?;
-    netdevice::name_to_index(socket, name).ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn interface_index(_name: &str) -> Option<u32> {
-    None
 }
 
 fn in_order(
