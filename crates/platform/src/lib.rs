@@ -9,7 +9,7 @@
 //! - `tty` is the user's terminal. `pty` is a terminal for a `program` that is started here. `modes` reads its line
 //!   discipline, and `prompt` tells whether the session's shell waits at its own prompt. `tty_watch` says when to check
 //!   modes and prompt.
-//! - `network_watch` reports a change of the computer's network.
+//! - `network_watch` reports a change of the computer's network. `route_message` reads the reports of macOS and FreeBSD.
 //! - `sys` is the only unsafe code.
 
 pub mod alarm;
@@ -18,6 +18,8 @@ pub mod event_loop;
 pub mod network_watch;
 pub mod program;
 pub mod pty;
+#[cfg(any(test, target_os = "macos", target_os = "freebsd"))]
+mod route_message;
 pub mod signals;
 mod sys;
 pub mod tty;

@@ -1,13 +1,16 @@
 //! Reports changes of this computer's network: its interfaces, addresses and routes.
 //!
-//! Linux reports changes over rtnetlink (rtnetlink(7)). The contents of a report are not read, because the caller only
-//! sends at once to test the path.
+//! Linux reports changes over rtnetlink (rtnetlink(7)), macOS and FreeBSD over a routing socket (route(4)). The caller only
+//! sends at once to test the path, so no more of a report is read than whether it is a change.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
+
+#[cfg(any(target_os = "macos", target_os = "freebsd"))]
+use crate::route_message::is_change;
 
 /// Most messages read in one call. Chosen: more than setting up an interface causes. Messages beyond them are left for
 /// the next call, which then reports another change.
@@ -46,12 +49,29 @@ impl NetworkWatch {
         Ok(Self { socket })
     }
 
+    /// Begins to watch the network of this computer.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the system call, for example in a sandbox.
+    #[cfg(any(target_os = "macos", target_os = "freebsd"))]
+    pub fn open() -> io::Result<Self> {
+        use rustix::fs::{OFlags, fcntl_setfl};
+        use rustix::io::{FdFlags, fcntl_setfd};
+        use rustix::net::{AddressFamily, SocketType, socket};
+
+        let socket = socket(AddressFamily::ROUTE, SocketType::RAW, None)?;
+        fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
+        fcntl_setfl(&socket, OFlags::NONBLOCK)?;
+        Ok(Self { socket })
+    }
+
     /// Returns an error, because this system reports no changes.
     ///
     /// # Errors
     ///
     /// Returns `Unsupported` on this system.
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(any(target_os = "linux", target_os = "macos", target_os = "freebsd")))]
     pub fn open() -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -65,9 +85,11 @@ impl NetworkWatch {
         let mut has_changed = false;
         for _ in 0..BATCH {
             // Reading the beginning of a message discards the rest.
-            match recv(&self.socket, &mut [0; 16], RecvFlags::empty()) {
-                // With ENOBUFS there were more messages than the system keeps.
-                Ok(_) | Err(Errno::NOBUFS) => has_changed = true,
+            let mut beginning = [0; 16];
+            match recv(&self.socket, &mut beginning, RecvFlags::empty()) {
+                Ok((len, _)) => has_changed |= is_change(&beginning[..len]),
+                // There were more messages than the system keeps.
+                Err(Errno::NOBUFS) => has_changed = true,
                 Err(Errno::AGAIN) => break,
                 Err(Errno::INTR) => {}
                 Err(errno) => return Err(errno.into()),
@@ -75,6 +97,12 @@ impl NetworkWatch {
         }
         Ok(has_changed)
     }
+}
+
+/// Returns whether a message is a change: rtnetlink reports only what was asked for.
+#[cfg(not(any(target_os = "macos", target_os = "freebsd")))]
+const fn is_change(_beginning: &[u8]) -> bool {
+    true
 }
 
 impl AsFd for NetworkWatch {
