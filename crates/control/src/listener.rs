@@ -174,14 +174,14 @@ fn sweep(directory: &directory::Directory) {
 }
 
 /// Returns the process number of the peer. `None` if the system does not tell it.
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(all(any(target_os = "linux", target_os = "android"), not(rove_portable)))]
 fn process_of(stream: &UnixStream) -> Option<u32> {
     let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
     u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
 }
 
 /// Returns `None`: this system does not tell the process number of the peer.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(any(rove_portable, not(any(target_os = "linux", target_os = "android"))))]
 fn process_of(_: &UnixStream) -> Option<u32> {
     None
 }

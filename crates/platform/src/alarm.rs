@@ -6,7 +6,7 @@ pub use system::Alarm;
 ///
 /// The timeout of a system call such as ppoll does not count the time asleep; a timer on the clock that counts sleep
 /// does. So a client sends as soon as the computer wakes, not up to a heartbeat later.
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(all(any(target_os = "linux", target_os = "android"), not(rove_portable)))]
 mod system {
     use std::io;
     use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -63,7 +63,7 @@ mod system {
 }
 
 /// An alarm that uses the timeout of the wait itself.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(any(rove_portable, not(any(target_os = "linux", target_os = "android"))))]
 mod system {
     use std::io;
     use std::os::fd::BorrowedFd;

@@ -9,10 +9,10 @@ use rustix::time::{ClockId, clock_gettime};
 /// server should show that time. A timestamp that the peer sent before the sleep must not be echoed after it, as the
 /// peer would count the sleep as round trip. A client should try a new port at once, because its old address mapping is
 /// gone. `CLOCK_MONOTONIC` of Linux does not count sleep.
-#[cfg(any(target_os = "linux", target_os = "android"))]
+#[cfg(all(any(target_os = "linux", target_os = "android"), not(rove_portable)))]
 const CLOCK: ClockId = ClockId::Boottime;
 /// On other systems the monotonic clock counts through sleep, or no better clock exists.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[cfg(any(rove_portable, not(any(target_os = "linux", target_os = "android"))))]
 const CLOCK: ClockId = ClockId::Monotonic;
 
 /// A clock that counts the time since its start. Copies and forked processes agree on the time.
@@ -33,7 +33,7 @@ impl Clock {
     }
 
     /// Returns the reading of the system's clock, as time since boot, at `instant`.
-    #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[cfg(all(any(target_os = "linux", target_os = "android"), not(rove_portable)))]
     pub fn since_boot(&self, instant: Instant) -> Duration {
         self.origin.saturating_add(instant.saturating_since(Instant::ZERO))
     }

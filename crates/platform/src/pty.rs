@@ -1,7 +1,7 @@
 //! The pseudo-terminal on which the host's programs run.
 
 mod modes;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 mod prompt;
 
 use std::io;
@@ -14,17 +14,17 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, waitpid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
 use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 pub use self::prompt::PromptWatch;
 use crate::program::{Failure, Program};
 use crate::{sys, tty};
 
 /// A watch over the shell's prompt that never reports one: only Linux tells where a program waits.
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(rove_portable, not(target_os = "linux")))]
 #[derive(Debug, Default)]
 pub struct PromptWatch;
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(rove_portable, not(target_os = "linux")))]
 impl PromptWatch {
     /// Returns `false`: the prompt is unknown on this system.
     pub fn look(&mut self, _: &Master, _: &Child, _: Tty) -> bool {
@@ -90,14 +90,14 @@ impl Pty {
 }
 
 /// Opens the terminal side of a pseudo-terminal without its name, which may be another terminal's in a container.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 fn open_terminal(master: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     rustix::pty::ioctl_tiocgptpeer(master, flags)
 }
 
 /// Opens the terminal side of a pseudo-terminal by its name.
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(rove_portable, not(target_os = "linux")))]
 fn open_terminal(master: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let name = rustix::pty::ptsname(master, Vec::new())?;
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -327,7 +327,7 @@ mod tests {
         }
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(rove_portable)))]
     #[test]
     fn a_program_gets_its_core_limit_back_when_it_is_no_longer_the_server() {
         let limit = |pid: &str| {

@@ -115,7 +115,7 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
 /// Makes this process the demo's server, which leaves the terminal and ends with the client.
 fn stay_behind() -> rustix::io::Result<()> {
     rustix::process::setsid()?;
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(rove_portable)))]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
     server::silence(server::open_nothing()?)
 }

@@ -225,13 +225,13 @@ fn names(path: &Path) -> VecDeque<OsString> {
 }
 
 /// Returns whether a file has an access list (acl(5)). A file system without them says that it has none.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 fn has_access_list(path: &Path) -> bool {
     let mut list = [0_u8; 0];
     matches!(rustix::fs::getxattr(path, "system.posix_acl_access", &mut list), Ok(len) if len > 0)
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(rove_portable, not(target_os = "linux")))]
 const fn has_access_list(_path: &Path) -> bool {
     false
 }

@@ -24,7 +24,7 @@ const NO_CORE_DUMP: u64 = 1;
 ///
 /// Returns the system's error.
 pub(crate) fn conceal_memory() -> io::Result<Rlimit> {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(rove_portable)))]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
     let found = rustix::process::getrlimit(Resource::Core);
     let current = found.maximum.map_or(NO_CORE_DUMP, |maximum| maximum.min(NO_CORE_DUMP));
@@ -40,7 +40,7 @@ pub(crate) fn conceal_memory() -> io::Result<Rlimit> {
 ///
 /// Returns the system's error.
 pub(crate) fn renounce_privileges() -> io::Result<()> {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(rove_portable)))]
     rustix::thread::set_no_new_privs(true)?;
     Ok(())
 }

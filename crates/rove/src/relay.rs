@@ -323,9 +323,9 @@ fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(address)?;
     socket.set_nonblocking(true)?;
     // Root gets what it asks for, others what the system allows; either will do.
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(rove_portable)))]
     let asked = sockopt::set_socket_recv_buffer_size_force(&socket, RECEIVE_BUFFER_BYTES);
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(any(rove_portable, not(target_os = "linux")))]
     let asked: Result<(), Errno> = Err(Errno::PERM);
     if asked.is_err() {
         let _ = sockopt::set_socket_recv_buffer_size(&socket, RECEIVE_BUFFER_BYTES);

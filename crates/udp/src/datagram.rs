@@ -10,7 +10,7 @@ use nix::cmsg_space;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, RecvMsg, SockaddrStorage};
 use rove_ssp::Ecn;
 use rove_ssp::wire::DATAGRAM_LEN_MAX;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 use rustix::net::{RecvAncillaryBuffer, RecvFlags, recvmsg};
 
 /// Most datagrams read from one socket in one turn of the loop, so that a flood delays neither keys nor the pty.
@@ -18,7 +18,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvFlags, recvmsg};
 pub const DATAGRAMS_PER_TURN: usize = 32;
 
 /// Most reports discarded in one call. Reports that arrive meanwhile are discarded at the next error.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 const PATH_ERRORS_MAX: usize = 64;
 
 /// The bytes of a payload. The last one shows whether a datagram is too long.
@@ -53,7 +53,7 @@ impl Received {
         let mut received = Self { len: message.bytes, source, ecn: Ecn::NotCapable, local: None };
         for control in message.cmsgs().into_iter().flatten() {
             match control {
-                #[cfg(target_os = "linux")]
+                #[cfg(all(target_os = "linux", not(rove_portable)))]
                 ControlMessageOwned::Ipv6PacketInfo(info) => {
                     received.local = Some(Ipv6Addr::from(info.ipi6_addr.s6_addr));
                 }
@@ -103,7 +103,7 @@ const fn ecn(class: u8) -> Ecn {
 /// # Errors
 ///
 /// Returns the system call's error; `WouldBlock` if no datagram waits. An error after a datagram is left for later.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn receive(
     socket: &UdpSocket,
     max: usize,
@@ -133,7 +133,7 @@ pub(crate) fn receive(
 /// # Errors
 ///
 /// Returns the system call's error; `WouldBlock` if no datagram waits. An error after a datagram is left for later.
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(rove_portable, not(target_os = "linux")))]
 pub(crate) fn receive(
     socket: &UdpSocket,
     max: usize,
@@ -158,7 +158,7 @@ pub(crate) fn receive(
 }
 
 /// Asks the system for the local address of each datagram on an IPv6 socket. IPv4 addresses are in mapped form.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn report_local_addresses(socket: &UdpSocket) -> io::Result<()> {
     use nix::sys::socket::{setsockopt, sockopt};
 
@@ -167,7 +167,7 @@ pub(crate) fn report_local_addresses(socket: &UdpSocket) -> io::Result<()> {
 
 /// Sends a datagram over an IPv6 socket from the local address `local`, because the peer may accept datagrams only from
 /// the address that it has sent to.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn send_from(
     socket: &UdpSocket,
     payload: &[u8],
@@ -187,7 +187,7 @@ pub(crate) fn send_from(
 
 /// Asks the system to report errors about the datagrams of an unconnected socket (ICMP). The next send or receive then
 /// fails with the error.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn report_path_errors(socket: &UdpSocket, ipv6: bool) -> io::Result<()> {
     use nix::sys::socket::{setsockopt, sockopt};
 
@@ -247,13 +247,13 @@ pub(crate) fn keep_whole(_socket: &UdpSocket, _whole: bool) -> io::Result<()> {
 }
 
 /// Discards queued error reports. While any is left, the socket counts as failed, and every wait for it ends at once.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn discard_path_errors(socket: &UdpSocket) {
     let flags = RecvFlags::ERRQUEUE | RecvFlags::DONTWAIT;
     let is_report = || recvmsg(socket, &mut [], &mut RecvAncillaryBuffer::default(), flags).is_ok();
     let _ = (0..PATH_ERRORS_MAX).all(|_| is_report());
 }
 
-/// Does nothing, because no error reports were asked for.
-#[cfg(not(target_os = "linux"))]
+/// Does nothing, because no error reports were asked for: a [`RefusalProbe`](crate::RefusalProbe) hears refusals.
+#[cfg(any(rove_portable, not(target_os = "linux")))]
 pub(crate) const fn discard_path_errors(_socket: &UdpSocket) {}

@@ -3,11 +3,16 @@
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 
+use crate::refusal_probe::RefusalProbe;
 use crate::socket::ClientSockets;
 
 /// The client's sockets of each address family that it has sent to. The family of the first address is in front.
 #[derive(Debug)]
-pub struct DualStackSockets(Vec<(SocketAddr, ClientSockets)>);
+pub struct DualStackSockets {
+    families: Vec<(SocketAddr, ClientSockets)>,
+    /// Hears a refusal while nothing else is heard.
+    pub probe: RefusalProbe,
+}
 
 impl DualStackSockets {
     /// Opens the first port, in the address family of `server`.
@@ -16,12 +21,15 @@ impl DualStackSockets {
     ///
     /// Returns the error of the system call.
     pub fn open(server: SocketAddr) -> io::Result<Self> {
-        Ok(Self(vec![(server, ClientSockets::open(server)?)]))
+        let families = vec![(server, ClientSockets::open(server)?)];
+        let mut probe = RefusalProbe::default();
+        probe.start(server);
+        Ok(Self { families, probe })
     }
 
-    /// Returns the sockets of all families.
+    /// Returns the sockets of all families, and the probe's.
     pub fn iter(&self) -> impl Iterator<Item = &UdpSocket> {
-        self.0.iter().flat_map(|(_, sockets)| sockets.iter())
+        self.families.iter().flat_map(|(_, sockets)| sockets.iter()).chain(self.probe.socket())
     }
 
     /// Returns the socket for sending to `destination`. It is opened if the address family has none yet.
@@ -33,16 +41,16 @@ impl DualStackSockets {
         let index = match self.position(destination) {
             Some(index) => index,
             None => {
-                self.0.push((destination, ClientSockets::open(destination)?));
-                self.0.len() - 1
+                self.families.push((destination, ClientSockets::open(destination)?));
+                self.families.len() - 1
             }
         };
-        Ok(self.0[index].1.newest())
+        Ok(self.families[index].1.newest())
     }
 
     /// Returns the local port for datagrams to `destination`. `None` if the address family has no socket.
     pub fn local_port(&self, destination: SocketAddr) -> Option<u16> {
-        let (_, sockets) = &self.0[self.position(destination)?];
+        let (_, sockets) = &self.families[self.position(destination)?];
         sockets.newest().local_addr().ok().map(|address| address.port())
     }
 
@@ -52,16 +60,16 @@ impl DualStackSockets {
     ///
     /// Returns the error of the system call.
     pub fn open_port(&mut self) -> io::Result<()> {
-        self.0.iter_mut().try_for_each(|(_, sockets)| sockets.open_port())
+        self.families.iter_mut().try_for_each(|(_, sockets)| sockets.open_port())
     }
 
     /// Closes the oldest ports of each address family until `keep` are left.
     pub fn close_ports(&mut self, keep: usize) {
-        self.0.iter_mut().for_each(|(_, sockets)| sockets.close_ports(keep));
+        self.families.iter_mut().for_each(|(_, sockets)| sockets.close_ports(keep));
     }
 
     fn position(&self, destination: SocketAddr) -> Option<usize> {
-        self.0.iter().position(|(address, _)| address.is_ipv6() == destination.is_ipv6())
+        self.families.iter().position(|(address, _)| address.is_ipv6() == destination.is_ipv6())
     }
 }
 
@@ -74,6 +82,7 @@ mod tests {
         let [v4, other, v6] =
             ["127.0.0.1:9", "127.0.0.2:9", "[::1]:9"].map(|it| it.parse().unwrap());
         let mut sockets = DualStackSockets::open(v4).unwrap();
+        sockets.probe.stop();
         let port = sockets.newest_for(v4).unwrap().local_addr().unwrap();
         assert_eq!(sockets.newest_for(other).unwrap().local_addr().unwrap(), port);
         assert_eq!((sockets.iter().count(), sockets.local_port(v6)), (1, None));

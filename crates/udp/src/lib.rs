@@ -7,17 +7,20 @@
 //!
 //! - `datagram` receives and sends datagrams with the kernel's control messages.
 //! - `socket` opens sockets, sends and receives. `dual_stack` holds the client's sockets of both address families.
+//! - `refusal_probe` hears that nobody listens, for systems that do not report it to unconnected sockets.
 //! - `sieve` keeps a flood of other senders' datagrams out of the server's socket.
 
 #![forbid(unsafe_code)]
 
 mod datagram;
 mod dual_stack;
+mod refusal_probe;
 mod sieve;
 mod socket;
 
 pub use datagram::{DATAGRAMS_PER_TURN, Received};
 pub use dual_stack::DualStackSockets;
+pub use refusal_probe::RefusalProbe;
 pub use sieve::Sieve;
 pub use socket::{
     ClientSockets, PortRange, Refusal, SendFailure, ServerSocket, receive_waiting, receive_while,

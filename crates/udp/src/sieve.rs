@@ -84,7 +84,7 @@ impl Sieve {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 impl Filter {
     fn apply(self, socket: &ServerSocket) -> std::io::Result<()> {
         let socket = socket2::SockRef::from(socket.get());
@@ -95,7 +95,7 @@ impl Filter {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(rove_portable, not(target_os = "linux")))]
 impl Filter {
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as on Linux")]
     fn apply(self, _socket: &ServerSocket) -> std::io::Result<()> {
@@ -105,7 +105,7 @@ impl Filter {
 
 /// Returns the filter as a BPF program (Linux, `Documentation/networking/filter.rst`). It compares IP version, source
 /// address and source port. If all are the client's, the datagram passes, otherwise it passes by chance.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 fn program(client: SocketAddr, halvings: u32) -> Vec<socket2::SockFilter> {
     use libc::{
         BPF_ABS, BPF_ALU, BPF_AND, BPF_B, BPF_H, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W,
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(sieve.next_filter(now, Some(moved)), Filter { halvings: 3, ..filter });
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(rove_portable)))]
     #[test]
     fn all_of_the_clients_datagrams_come_through_and_a_share_of_the_others() {
         use std::net::{IpAddr, UdpSocket};

@@ -8,7 +8,7 @@ use rove_ssp::Transmit;
 use rustix::io::Errno;
 use socket2::{Domain, Socket, Type};
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 use crate::datagram;
 use crate::datagram::{DATAGRAMS_PER_TURN, Received, discard_path_errors, keep_whole, receive};
 
@@ -206,7 +206,7 @@ impl ServerSocket {
             match open(SocketAddr::new(address, port)) {
                 Ok(socket) => {
                     let address = socket.local_addr()?;
-                    #[cfg(target_os = "linux")]
+                    #[cfg(all(target_os = "linux", not(rove_portable)))]
                     if address.ip() == Ipv6Addr::UNSPECIFIED
                         && let Err(error) = datagram::report_local_addresses(&socket)
                     {
@@ -236,7 +236,7 @@ impl ServerSocket {
         transmit: &Transmit,
         local: Option<Ipv6Addr>,
     ) -> Result<(), SendFailure> {
-        #[cfg(target_os = "linux")]
+        #[cfg(all(target_os = "linux", not(rove_portable)))]
         if let (SocketAddr::V6(destination), Some(local)) = (transmit.destination, local) {
             let attempt =
                 || datagram::send_from(&self.socket, &transmit.payload, destination, local);
@@ -246,7 +246,7 @@ impl ServerSocket {
                 result => return result,
             }
         }
-        #[cfg(not(target_os = "linux"))]
+        #[cfg(any(rove_portable, not(target_os = "linux")))]
         let _ = local;
         send(&self.socket, transmit)
     }
@@ -314,7 +314,7 @@ impl ClientSockets {
 /// these, because clients come and go, and anyone can forge such a report.
 fn open_client(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = open(local)?;
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(rove_portable)))]
     if let Err(error) = datagram::report_path_errors(&socket, local.is_ipv6()) {
         tracing::debug!(%error, "path errors stay unknown");
     }
@@ -344,7 +344,7 @@ fn widen_receive_buffer(socket: &Socket) {
     if socket.recv_buffer_size().is_ok_and(|bytes| bytes >= RECEIVE_BUFFER_BYTES_MAX) {
         return;
     }
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(rove_portable)))]
     if rustix::net::sockopt::set_socket_recv_buffer_size_force(socket, wanted).is_ok() {
         return;
     }

@@ -60,7 +60,7 @@ fn takes_utf8(_: InputModes) -> bool {
 }
 
 /// Returns whether the line discipline is Linux's, without any of its rarer modes.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 fn is_ordinary(found: &Termios) -> bool {
     let input = InputModes::ISTRIP
         | InputModes::INLCR
@@ -78,12 +78,12 @@ fn is_ordinary(found: &Termios) -> bool {
         && !found.local_modes.intersects(local)
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(any(rove_portable, not(target_os = "linux")))]
 fn is_ordinary(_: &Termios) -> bool {
     false
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(all(test, target_os = "linux", not(rove_portable)))]
 mod tests {
     use rove_terminal::Size;
     use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};

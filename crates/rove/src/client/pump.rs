@@ -254,7 +254,7 @@ impl Pump {
             tracing::debug!(?event, "session");
             match event {
                 ClientEvent::OpenPort => {
-                    if let Err(error) = self.wire.open_port() {
+                    if let Err(error) = self.wire.open_port(self.session.server()) {
                         tracing::debug!(%error, "no new port");
                         self.session.handle_network_error(now, &reason(&error.to_string()));
                     }

@@ -112,11 +112,19 @@ impl Wire {
                     }
                     refusal = hand_over(now, arrivals, SIDE_PATH, turn, session);
                 }
+                let mut is_heard = false;
                 for (socket, _) in sockets.iter().zip(waiting).filter(|(_, waits)| **waits) {
                     if !turn.has_room(session) {
                         break;
                     }
-                    refusal = receive_from(now, socket, turn, session, &mut note).or(refusal);
+                    let note = |socket: &UdpSocket, len, result: Result<(), ReceiveError>| {
+                        is_heard |= result.is_ok();
+                        note(socket, len, result);
+                    };
+                    refusal = receive_from(now, socket, turn, session, note).or(refusal);
+                }
+                if is_heard {
+                    sockets.probe.stop();
                 }
             }
             Self::Tunnel { tunnel, arrivals } => {
@@ -177,6 +185,7 @@ impl Wire {
             Self::Sockets { sockets, spare, line, .. } => {
                 let wrapped = spare.as_mut().and_then(|spare| spare.wrap(transmit));
                 let wrapped = wrapped.or_else(|| line.as_mut()?.wrap(transmit));
+                sockets.probe.ask();
                 let socket = sockets.newest_for(transmit.destination);
                 send(socket.map_err(SendFailure::Other)?, wrapped.as_ref().unwrap_or(transmit))
             }
@@ -194,10 +203,13 @@ impl Wire {
         }
     }
 
-    /// Opens a new local port in each address family; does nothing in a tunnel.
-    pub(crate) fn open_port(&mut self) -> io::Result<()> {
+    /// Opens a new local port in each address family, because `server` is silent; does nothing in a tunnel.
+    pub(crate) fn open_port(&mut self, server: SocketAddr) -> io::Result<()> {
         match self {
-            Self::Sockets { sockets, .. } => sockets.open_port(),
+            Self::Sockets { sockets, .. } => {
+                sockets.probe.start(server);
+                sockets.open_port()
+            }
             Self::Tunnel { .. } => Ok(()),
         }
     }
@@ -242,14 +254,14 @@ impl Wire {
     }
 }
 
-/// Gives the session the datagrams that wait at a socket, as many as a turn may. Returns the error that the network has
-/// reported, if any.
+/// Gives the session the datagrams that wait at a socket, as many as a turn may. Sets `is_heard` if one is of the
+/// server. Returns the error that the network has reported, if any.
 fn receive_from(
     now: Instant,
     socket: &UdpSocket,
     turn: Turn,
     session: &mut Client,
-    note: &mut impl FnMut(&UdpSocket, usize, Result<(), ReceiveError>),
+    mut note: impl FnMut(&UdpSocket, usize, Result<(), ReceiveError>),
 ) -> Option<Refusal> {
     let error = receive_while(socket, |received, payload| {
         let (source, len) = (received.source, payload.len());

@@ -251,7 +251,7 @@ impl Trial {
         if is_stuck(self.path.up) || is_stuck(self.path.down) {
             return Ok(());
         }
-        self.wire.open_port()?;
+        self.wire.open_port(self.client.server())?;
         self.newest_heard = false;
         self.type_line(events, "again");
         let follows = |trial: &Self| trial.newest_heard && trial.shows("AGAIN");

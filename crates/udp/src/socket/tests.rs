@@ -5,7 +5,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::*;
 
 /// A look without a wait.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// Waits for a datagram on `socket` and returns it.
@@ -23,7 +23,7 @@ fn transmit(destination: SocketAddr, payload: &[u8]) -> Transmit {
 
 /// Sends to a socket that was closed until something comes back. A process that another test has just forked holds such
 /// a socket open until it becomes its program, and until then datagrams vanish in it.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 fn send_until_told(socket: &UdpSocket, lost: &Transmit) {
     let patience = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
     loop {
@@ -38,7 +38,7 @@ fn loopback_server() -> ServerSocket {
     ServerSocket::bind(Ipv4Addr::LOCALHOST.into(), PortRange { low: 0, high: 0 }).unwrap()
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 #[test]
 fn a_path_error_that_nobody_was_told_ends_no_later_wait() {
     let nobody = loopback_server().local_addr();
@@ -143,7 +143,7 @@ fn a_turn_reads_so_many_datagrams_and_leaves_the_rest_in_order() {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 #[test]
 fn more_datagrams_wait_for_their_turn_than_the_system_would_keep_by_itself() {
     // 277 of these fill a buffer that nobody asked for, and an ordinary user may ask for twice as many.
@@ -190,7 +190,7 @@ fn congestion_marks_arrive_over_either_family() {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 #[test]
 fn a_server_at_any_address_answers_from_the_one_it_was_spoken_to() {
     let any: IpAddr = Ipv6Addr::UNSPECIFIED.into();
@@ -230,7 +230,7 @@ fn a_datagram_past_the_limit_shows_its_excess() {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 #[test]
 fn a_client_learns_that_nobody_listens_and_can_still_send() {
     let loopback = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()];

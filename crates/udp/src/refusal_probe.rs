@@ -1,0 +1,94 @@
+//! A socket that hears whether anybody listens at an address, for systems that report no errors of unconnected sockets.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+
+/// Whether the system needs the probe. Linux reports the errors of unconnected sockets (`IP_RECVERR`).
+const IS_NEEDED: bool = cfg!(any(rove_portable, not(target_os = "linux")));
+
+/// A socket connected to the server while nothing is heard of it.
+///
+/// Every system tells a connected socket that its peer's port is closed. The session's own sockets stay unconnected, because
+/// a server may answer from another address. So this socket sends an empty datagram from a port of its own, which no server
+/// takes for one of a session.
+#[derive(Debug, Default)]
+pub struct RefusalProbe(Option<UdpSocket>);
+
+impl RefusalProbe {
+    /// Begins to ask `server`. A system without a need for it opens no socket.
+    pub fn start(&mut self, server: SocketAddr) {
+        if IS_NEEDED {
+            self.0 = connect(server)
+                .inspect_err(|error| tracing::debug!(%error, "refusals stay unknown"))
+                .ok();
+            self.ask();
+        }
+    }
+
+    /// Ends the probe, after something was heard of the server.
+    pub fn stop(&mut self) {
+        self.0 = None;
+    }
+
+    /// Sends an empty datagram. A refusal becomes an error of the socket. Call this for each datagram of the session.
+    pub fn ask(&self) {
+        if let Some(socket) = &self.0 {
+            // A refusal that no read has returned yet fails the first send. The second one brings it again.
+            let _ = socket.send(&[]).or_else(|_| socket.send(&[]));
+        }
+    }
+
+    /// Returns the socket to read from, if there is one.
+    pub fn socket(&self) -> Option<&UdpSocket> {
+        self.0.as_ref()
+    }
+}
+
+fn connect(server: SocketAddr) -> io::Result<UdpSocket> {
+    let any = match server {
+        SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+        SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+    };
+    let socket = UdpSocket::bind(any)?;
+    socket.set_nonblocking(true)?;
+    socket.connect(server)?;
+    Ok(socket)
+}
+
+#[cfg(all(test, any(rove_portable, not(target_os = "linux"))))]
+mod tests {
+    use rustix::event::{PollFd, PollFlags, poll};
+
+    use super::*;
+    use crate::socket::{PortRange, ServerSocket, receive_waiting};
+
+    #[test]
+    fn a_closed_port_is_told_however_often_it_is_asked() {
+        for address in [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()] {
+            let Ok(server) = ServerSocket::bind(address, PortRange { low: 0, high: 0 }) else {
+                continue; // a computer without IPv6
+            };
+            let mut probe = RefusalProbe::default();
+            probe.start(server.local_addr());
+            let mut lens = Vec::new();
+            receive_waiting(server.get(), |received, _| lens.push(received.len)).unwrap();
+            assert_eq!(lens, [0], "a server that is there is asked");
+            drop(server);
+            for asked in 1..4 {
+                let socket = probe.socket().unwrap();
+                // A process that another test has just forked may hold the server's socket open a little longer.
+                let refusal = loop {
+                    (0..asked).for_each(|_| probe.ask());
+                    if let Err(error) = receive_waiting(socket, |_, _| {}) {
+                        break error;
+                    }
+                    let patience = rustix::event::Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+                    poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&patience)).unwrap();
+                };
+                assert_eq!(refusal.kind(), io::ErrorKind::ConnectionRefused);
+            }
+            probe.stop();
+            assert!(probe.socket().is_none());
+        }
+    }
+}
