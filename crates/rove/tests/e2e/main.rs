@@ -23,6 +23,7 @@ mod install;
 mod interop;
 mod jump_host;
 mod keys;
+mod leaks;
 mod life;
 mod logins;
 mod manuals;
