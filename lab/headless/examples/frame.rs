@@ -1,13 +1,13 @@
-//! The cost of a frame at a server: `cargo run --release -p rove-headless --example frame [ROUNDS]`.
+//! The cost of a frame at a server, for `cargo xtask bench frame`.
 //!
 //! A frame is a snapshot of the screen and its difference from the one before, as the server makes them. The program
-//! prints medians in microseconds, and with `--json` those of every round.
+//! prints the median of every round in microseconds, as JSON.
 
 mod measure;
 
 use std::hint::black_box;
 
-use measure::{COLUMNS, Call, full_terminal, median, timed};
+use measure::{COLUMNS, full_terminal, median, print, rounds, timed};
 use rove_session::HostScreen;
 use rove_ssp::{Capabilities, Object, StateNum};
 use rove_terminal::Terminal;
@@ -22,15 +22,14 @@ const KINDS: [(&str, Change); 3] =
     [("no change", |_, _| {}), ("one key", type_key), ("a line scrolls", scroll)];
 
 fn main() {
-    let call = Call::read();
     let mut found = KINDS.map(|_| Vec::new());
-    for _ in 0..call.rounds {
+    for _ in 0..rounds() {
         for ((_, change), found) in KINDS.iter().zip(&mut found) {
             found.push(microseconds(*change));
         }
     }
     for ((kind, _), rounds) in KINDS.iter().zip(found) {
-        call.print(kind, rounds);
+        print(kind, &rounds);
     }
 }
 

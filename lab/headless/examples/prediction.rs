@@ -1,14 +1,14 @@
-//! The cost of predictions to a client: `cargo run --release -p rove-headless --example prediction [ROUNDS]`.
+//! The cost of predictions to a client, for `cargo xtask bench prediction`.
 //!
 //! A user types on a far host, whose answers follow some keys behind. Printed are medians in microseconds, for each engine:
 //! of a key with the frame that shows it, and of a screen with the frame that judges by it. The scenarios are a command
-//! line a few keys ahead, and those that cost most. With `--json` the figures of every round are printed.
+//! line a few keys ahead, and those that cost most. The figures of every round are JSON.
 
 mod measure;
 
 use std::collections::VecDeque;
 
-use measure::{Call, full_terminal, median, timed};
+use measure::{full_terminal, median, print, rounds, timed};
 use rove_predict::{MakeEngine, Network, Prediction, Preference};
 use rove_terminal::InputNum;
 use rove_units::{Duration, Instant};
@@ -106,17 +106,16 @@ fn echo(key: &str) -> String {
 }
 
 fn main() {
-    let call = Call::read();
     for scenario in SCENARIOS {
         for (name, engine) in ENGINES {
             let mut found = [Vec::new(), Vec::new()];
-            for _ in 0..call.rounds {
+            for _ in 0..rounds() {
                 for (figures, figure) in found.iter_mut().zip(play(engine, &scenario)) {
                     figures.push(figure);
                 }
             }
             for (what, rounds) in scenario.names.into_iter().zip(found) {
-                call.print(&format!("{name}, {what}"), rounds);
+                print(&format!("{name}, {what}"), &rounds);
             }
         }
     }

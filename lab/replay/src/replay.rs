@@ -293,7 +293,7 @@ fn write_text(
         writeln!(
             output,
             "engine {}, predict {}{}, link {}, pace {}, seeds {}; shares of instant keys, times in ms",
-            options.engine.name(),
+            options.engine,
             options.prediction().preference.name(),
             memory_of(options),
             job.options.path.text,
@@ -370,7 +370,7 @@ fn described(options: &ReplayOptions) -> Value {
     let mechanisms = options.prediction().mechanisms;
     let without = mechanisms::all().filter(|mechanism| !mechanisms.contains(*mechanism));
     json!({
-        "engine": options.engine.name(),
+        "engine": options.engine.to_string(),
         "predict": options.prediction().preference.name(),
         "without": without.map(mechanisms::name).collect::<Vec<_>>(),
         "pace": options.pace.name(),

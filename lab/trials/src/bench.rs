@@ -31,6 +31,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
 use rove_platform::program::candidates;
 use rustix::fs::{Access, access};
 
@@ -41,9 +42,17 @@ use turns::Bench;
 /// Stands for standard output in place of a file's name.
 const STDOUT: &str = "-";
 
-/// Stock Mosh, and the Debian package that brings it.
-const STOCK_CLIENT: (&str, &str) = ("mosh-client", "mosh");
-const STOCK_SERVER: (&str, &str) = ("mosh-server", "mosh");
+/// Programs beside rove, each with the Debian package that brings it.
+const STOCK: &[(&str, &str)] = &[("mosh-client", "mosh"), ("mosh-server", "mosh")];
+const START: &[(&str, &str)] = &[
+    ("mosh-client", "mosh"),
+    ("mosh-server", "mosh"),
+    ("mosh", "mosh"),
+    ("ssh", "openssh-client"),
+    ("sshd", "openssh-server"),
+];
+const WIRE: &[(&str, &str)] =
+    &[("mosh-client", "mosh"), ("mosh-server", "mosh"), ("vim", "vim"), ("htop", "htop")];
 
 /// Options of `cargo xtask bench`.
 #[derive(Clone, Debug, clap::Args)]
@@ -66,7 +75,7 @@ pub(crate) struct Options {
 }
 
 /// A part of the table that can be measured on its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 enum Row {
     /// 50 MB of output through a session: processor time, time, memory.
     Flood,
@@ -104,108 +113,34 @@ enum Row {
     Attack,
 }
 
+/// What measures a row, what that runs of ours (built for release), and which programs beside it, each with its Debian package.
+type Plan =
+    (fn(&Bench) -> Result<Vec<Line>>, Option<Target>, &'static [(&'static str, &'static str)]);
+
 impl Row {
-    const ALL: [Self; 17] = [
-        Self::Flood,
-        Self::Emulator,
-        Self::Interrupt,
-        Self::Frame,
-        Self::Prediction,
-        Self::Wire,
-        Self::Start,
-        Self::Echo,
-        Self::Record,
-        Self::Onset,
-        Self::Idle,
-        Self::IdleHour,
-        Self::End,
-        Self::Roaming,
-        Self::Return,
-        Self::Sessions,
-        Self::Attack,
-    ];
-
-    fn measure(self, bench: &Bench) -> Result<Vec<Line>> {
+    const fn plan(self) -> Plan {
         match self {
-            Self::Flood => flood::measure(bench),
-            Self::Emulator => emulator::measure(bench),
-            Self::Interrupt => interrupt::measure(bench),
-            Self::Frame => frame::measure(bench),
-            Self::Prediction => prediction::measure(bench),
-            Self::Wire => wire::measure(bench),
-            Self::Start => start::measure(bench),
-            Self::Echo => echo::measure(bench),
-            Self::Record => flood::measure_record(bench),
-            Self::Onset => onset::measure(bench),
-            Self::Idle => idle::measure(bench),
-            Self::IdleHour => idle_hour::measure(bench),
-            Self::End => end::measure(bench),
-            Self::Roaming => silence::measure_roaming(bench),
-            Self::Return => silence::measure_return(bench),
-            Self::Sessions => sessions::measure(bench),
-            Self::Attack => attack::measure(bench),
-        }
-    }
-
-    /// Returns what it runs of ours, built for release.
-    const fn target(self) -> Option<Target> {
-        Some(match self {
-            Self::IdleHour | Self::End | Self::Roaming | Self::Return => return None,
-            Self::Emulator => ["rove-oracle", "--example", "throughput"],
-            Self::Frame => ["rove-headless", "--example", "frame"],
-            Self::Prediction => ["rove-headless", "--example", "prediction"],
-            _ => ROVE,
-        })
-    }
-
-    /// Returns the programs it runs beside rove, and the Debian packages that bring them.
-    const fn programs(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Self::Emulator
-            | Self::Frame
-            | Self::Prediction
-            | Self::IdleHour
-            | Self::End
-            | Self::Roaming
-            | Self::Return => &[],
-            Self::Flood
-            | Self::Interrupt
-            | Self::Echo
-            | Self::Record
-            | Self::Onset
-            | Self::Idle
-            | Self::Sessions
-            | Self::Attack => &[STOCK_CLIENT, STOCK_SERVER],
-            Self::Start => &[
-                STOCK_CLIENT,
-                STOCK_SERVER,
-                ("mosh", "mosh"),
-                ("ssh", "openssh-client"),
-                ("sshd", "openssh-server"),
-            ],
-            Self::Wire => &[STOCK_CLIENT, STOCK_SERVER, ("vim", "vim"), ("htop", "htop")],
-        }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Flood => "flood",
-            Self::Emulator => "emulator",
-            Self::Interrupt => "interrupt",
-            Self::Frame => "frame",
-            Self::Prediction => "prediction",
-            Self::Wire => "wire",
-            Self::Start => "start",
-            Self::Echo => "echo",
-            Self::Record => "record",
-            Self::Onset => "onset",
-            Self::Idle => "idle",
-            Self::IdleHour => "idle-hour",
-            Self::End => "end",
-            Self::Roaming => "roaming",
-            Self::Return => "return",
-            Self::Sessions => "sessions",
-            Self::Attack => "attack",
+            Self::Flood => (flood::measure, Some(ROVE), STOCK),
+            Self::Emulator => {
+                (emulator::measure, Some(["rove-oracle", "--example", "throughput"]), &[])
+            }
+            Self::Interrupt => (interrupt::measure, Some(ROVE), STOCK),
+            Self::Frame => (frame::measure, Some(["rove-headless", "--example", "frame"]), &[]),
+            Self::Prediction => {
+                (prediction::measure, Some(["rove-headless", "--example", "prediction"]), &[])
+            }
+            Self::Wire => (wire::measure, Some(ROVE), WIRE),
+            Self::Start => (start::measure, Some(ROVE), START),
+            Self::Echo => (echo::measure, Some(ROVE), STOCK),
+            Self::Record => (flood::measure_record, Some(ROVE), STOCK),
+            Self::Onset => (onset::measure, Some(ROVE), STOCK),
+            Self::Idle => (idle::measure, Some(ROVE), STOCK),
+            Self::IdleHour => (idle_hour::measure, None, &[]),
+            Self::End => (end::measure, None, &[]),
+            Self::Roaming => (silence::measure_roaming, None, &[]),
+            Self::Return => (silence::measure_return, None, &[]),
+            Self::Sessions => (sessions::measure, Some(ROVE), STOCK),
+            Self::Attack => (attack::measure, Some(ROVE), STOCK),
         }
     }
 }
@@ -217,20 +152,21 @@ impl Row {
 /// Returns an error when a program is missing, cannot be started, or shows nothing for two minutes.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let rows = chosen(&options.rows);
-    let programs: Vec<_> = rows.iter().flat_map(|row| row.programs()).copied().collect();
+    let programs: Vec<_> = rows.iter().flat_map(|row| row.plan().2).copied().collect();
     require(&programs)?;
-    let targets = rows.iter().filter_map(|row| row.target());
+    let targets = rows.iter().filter_map(|row| row.plan().1);
     let programs_run = Programs::build(targets, options.program.clone(), options.beside.clone())?;
     let bench = Bench { rounds: usize::from(options.rounds), programs: programs_run };
     let stock = (!programs.is_empty()).then(|| bench.programs.stock_version()).transpose()?;
     let mut report = Report::new(bench.rounds, stock);
     // A row that fails takes nothing away from those before it.
     let measured = rows.into_iter().try_for_each(|row| {
-        let mut lines = row.measure(&bench)?;
+        let mut lines = row.plan().0(&bench)?;
         if options.beside.is_some() {
             lines.iter_mut().for_each(Line::put_beside_another_rove);
         }
-        report.add(row.name(), lines);
+        let value = row.to_possible_value().expect("no row is hidden");
+        report.add(value.get_name(), lines);
         Ok(())
     });
     publish(&report, options.json.as_deref())?;
@@ -259,7 +195,8 @@ fn require(programs: &[(&'static str, &'static str)]) -> Result<()> {
 
 /// Returns the rows to measure, each once, in the table's order.
 fn chosen(named: &[Row]) -> Vec<Row> {
-    Row::ALL.into_iter().filter(|row| named.is_empty() || named.contains(row)).collect()
+    let is_chosen = |row: &&Row| named.is_empty() || named.contains(*row);
+    Row::value_variants().iter().filter(is_chosen).copied().collect()
 }
 
 /// Prints the table, and the JSON where it is asked for.
@@ -299,7 +236,7 @@ mod tests {
     #[test]
     fn rows_are_measured_once_each_in_the_tables_order() {
         for (words, rows) in [
-            (&[][..], &Row::ALL[..]),
+            (&[][..], Row::value_variants()),
             (&["wire", "flood", "wire"], &[Row::Flood, Row::Wire]),
             (&["frame"], &[Row::Frame]),
         ] {
@@ -335,13 +272,6 @@ mod tests {
         assert_eq!(parse(&["--rounds", "1"]).unwrap().rounds, 1);
         for words in [&["--rounds", "0"], &["--rounds", "x"], &["nonsense", "flood"]] {
             assert!(parse(words).is_none(), "{words:?}");
-        }
-    }
-
-    #[test]
-    fn a_row_is_chosen_by_its_name() {
-        for row in Row::ALL {
-            assert_eq!(parse(&[row.name()]).unwrap().rows, [row]);
         }
     }
 }

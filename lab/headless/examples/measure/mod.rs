@@ -6,30 +6,14 @@ use rove_terminal::{Size, Terminal};
 pub(crate) const COLUMNS: u16 = 200;
 pub(crate) const ROWS: u16 = 60;
 
-/// Rounds unless another number is given.
-const ROUNDS: usize = 5;
-
-/// The words `[ROUNDS] [--json]` of a command line.
-pub(crate) struct Call {
-    pub(crate) rounds: usize,
-    json: bool,
+/// Returns the number of rounds that the command line names.
+pub(crate) fn rounds() -> usize {
+    std::env::args().nth(1).and_then(|word| word.parse().ok()).unwrap_or(1)
 }
 
-impl Call {
-    pub(crate) fn read() -> Self {
-        let words: Vec<String> = std::env::args().skip(1).collect();
-        let rounds = words.iter().find_map(|word| word.parse().ok()).unwrap_or(ROUNDS);
-        Self { rounds, json: words.iter().any(|word| word == "--json") }
-    }
-
-    /// Prints the microseconds of each round, or their median.
-    pub(crate) fn print(&self, kind: &str, rounds: Vec<f64>) {
-        if self.json {
-            println!("{{\"kind\":\"{kind}\",\"microseconds\":{rounds:?}}}");
-        } else {
-            println!("{kind:36}{:8.2} us", median(rounds));
-        }
-    }
+/// Prints the microseconds of each round.
+pub(crate) fn print(kind: &str, rounds: &[f64]) {
+    println!("{{\"kind\":\"{kind}\",\"microseconds\":{rounds:?}}}");
 }
 
 /// Returns a terminal full of text in some colours.

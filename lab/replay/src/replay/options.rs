@@ -107,18 +107,7 @@ pub(crate) enum EngineName {
 
 impl fmt::Display for EngineName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl EngineName {
-    /// Returns the engine's name, as it is asked for.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Stock => "stock",
-            Self::Replay => "replay",
-            Self::None => "none",
-        }
+        f.write_str(&format!("{self:?}").to_lowercase())
     }
 }
 

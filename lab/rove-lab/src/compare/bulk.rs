@@ -56,12 +56,8 @@ pub(super) struct Bulk {
 
 impl CongestionControl {
     /// Returns the kernel's name of it.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Cubic => "cubic",
-            Self::Reno => "reno",
-            Self::Bbr => "bbr",
-        }
+    pub(crate) fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
     }
 }
 
@@ -139,7 +135,7 @@ fn start(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
 fn listen(address: SocketAddr, congestion_control: CongestionControl) -> Result<TcpListener> {
     let listener = TcpListener::bind(address).context("cannot listen for downloads")?;
     let name = congestion_control.name();
-    set_tcp_congestion(&listener, name).map_err(|errno| match errno {
+    set_tcp_congestion(&listener, &name).map_err(|errno| match errno {
         Errno::NOENT | Errno::PERM => {
             let there = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
             let there = there.unwrap_or_default();

@@ -27,14 +27,10 @@ const PAUSE_MILLIS: [u64; 2] = [60, 160];
 
 /// Types in sessions of both systems.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
-    let [stock, rove] =
+    let turns =
         bench.compare("keys", |system| type_keys([system; 2], Scratch::create()?.folder()))?;
     let line = |what: &str, percent| {
-        let quantiles = |turns: &[Vec<f64>]| -> Vec<f64> {
-            turns.iter().map(|waits| stats::quantile(waits, percent)).collect()
-        };
-        Line::new(what, "ms", quantiles(&rove))
-            .beside("stock", quantiles(&stock))
+        Line::of(what, "ms", &turns, |waits| stats::quantile(waits, percent))
             .target(Target::RatioAtMost(1.0))
     };
     Ok(vec![line("a key's echo, median", 50), line("a key's echo, nine in ten within", 90)])

@@ -61,11 +61,6 @@ impl Script {
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let (plain, bare) = pour(bench, "plain flood", Load::Plain)?;
     let (escapes, _) = pour(bench, "flood of escapes", Load::Escapes)?;
-    let figures = |costs: &[Cost], figure: fn(&Cost) -> f64| costs.iter().map(figure).collect();
-    let line = |what: &str, unit, costs: &[Vec<Cost>; 2], figure| {
-        Line::new(what, unit, figures(&costs[1], figure))
-            .beside("stock", figures(&costs[0], figure))
-    };
     // Each flood has a session of its own, and the larger of the two peaks counts.
     let peak: [Vec<Cost>; 2] = [0, 1].map(|system: usize| {
         plain[system].iter().zip(&escapes[system]).map(|(one, other)| one.larger(other)).collect()
@@ -73,17 +68,18 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let seconds: fn(&Cost) -> f64 = |cost| cost.seconds;
     let server_cpu: fn(&Cost) -> f64 = |cost| cost.server_cpu;
     Ok(vec![
-        line("plain flood, server CPU", "s", &plain, server_cpu).target(Target::RatioAtMost(0.20)),
-        line("flood of escapes, server CPU", "s", &escapes, server_cpu)
+        Line::of("plain flood, server CPU", "s", &plain, server_cpu)
+            .target(Target::RatioAtMost(0.20)),
+        Line::of("flood of escapes, server CPU", "s", &escapes, server_cpu)
             .target(Target::RatioAtMost(0.25)),
-        Line::new("plain flood, until the prompt", "s", figures(&plain[1], seconds))
+        Line::of("plain flood, until the prompt", "s", &plain, seconds)
             .beside("bare pty", bare)
             .target(Target::RatioAtMost(1.35)),
-        line("plain flood, until the prompt", "s", &plain, seconds),
-        line("flood of escapes, until the prompt", "s", &escapes, seconds),
-        line("peak memory, server", "MB", &peak, |cost| cost.server_megabytes)
+        Line::of("plain flood, until the prompt", "s", &plain, seconds),
+        Line::of("flood of escapes, until the prompt", "s", &escapes, seconds),
+        Line::of("peak memory, server", "MB", &peak, |cost| cost.server_megabytes)
             .target(Target::AtMost(7.5)),
-        line("peak memory, client", "MB", &peak, |cost| cost.client_megabytes)
+        Line::of("peak memory, client", "MB", &peak, |cost| cost.client_megabytes)
             .target(Target::AtMost(9.0)),
     ])
 }

@@ -63,12 +63,9 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
             note(&sessions, before, &mut costs)?;
         }
     }
-    let line =
-        |what, unit, [stock, rove]: &[Vec<[Usage; 2]>; 2], figure: fn(&[Usage; 2]) -> f64| {
-            Line::new(what, unit, rove.iter().map(figure).collect())
-                .beside("stock", stock.iter().map(figure).collect())
-                .target(Target::RatioAtMost(1.0))
-        };
+    let line = |what, unit, turns, figure: fn(&[Usage; 2]) -> f64| {
+        Line::of(what, unit, turns, figure).target(Target::RatioAtMost(1.0))
+    };
     Ok(vec![
         line("idle for 60 s, server wakes up", "times", &wakes, |usage| usage[0].switches),
         line("idle for 60 s, client wakes up", "times", &wakes, |usage| usage[1].switches),

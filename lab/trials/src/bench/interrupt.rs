@@ -38,15 +38,11 @@ struct Showing {
 
 /// Interrupts `yes` in sessions of both systems.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
-    let [stock, rove] = bench.compare("yes", interrupt)?;
-    let line = |what, unit, figure: fn(&Showing) -> f64| {
-        Line::new(what, unit, rove.iter().map(figure).collect())
-            .beside("stock", stock.iter().map(figure).collect())
-    };
+    let turns = bench.compare("yes", interrupt)?;
     Ok(vec![
-        line("Ctrl-C under yes, until the prompt", "ms", |showing| showing.milliseconds)
+        Line::of("Ctrl-C under yes, until the prompt", "ms", &turns, |it| it.milliseconds)
             .target(Target::ExcessAtMost(10.0)),
-        line("yes for 8 s, server CPU", "s", |showing| showing.server_cpu)
+        Line::of("yes for 8 s, server CPU", "s", &turns, |it| it.server_cpu)
             .target(Target::RatioAtMost(0.5)),
     ])
 }

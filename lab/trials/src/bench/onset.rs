@@ -33,7 +33,7 @@ const PAUSE_MILLIS: [u64; 2] = [40, 100];
 
 /// Types in sessions of both systems, which have the same paths in a round and others in the next.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
-    let [stock, rove] = bench.compare_rounds("keys after the onset of loss", |round, system| {
+    let turns = bench.compare_rounds("keys after the onset of loss", |round, system| {
         let seeds = (1..=SESSIONS).map(|number| (round as u64 - 1) * SESSIONS + number);
         thread::scope(|scope| {
             let sessions: Vec<_> =
@@ -43,13 +43,12 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
         })
     })?;
     let line = |what: &str, figure: fn(&[f64]) -> f64| {
-        let of_turns = |turns: &[Vec<f64>]| turns.iter().map(|waits| figure(waits)).collect();
-        Line::new(what, "ms", of_turns(&rove))
-            .beside("stock", of_turns(&stock))
-            .target(Target::RatioAtMost(1.0))
+        Line::of(what, "ms", &turns, |waits| figure(waits)).target(Target::RatioAtMost(1.0))
     };
     Ok(vec![
-        line("echo of the first 20 keys at 29 % loss, mean", mean),
+        line("echo of the first 20 keys at 29 % loss, mean", |waits| {
+            stats::mean(waits).unwrap_or(f64::NAN)
+        }),
         line("echo of the first 20 keys at 29 % loss, nine in ten", |waits| {
             stats::quantile(waits, 90)
         }),
@@ -85,9 +84,4 @@ fn type_keys(system: &System, seed: Seed) -> Result<Vec<f64>> {
         }
     }
     Ok(waits)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "keys are few")]
-fn mean(waits: &[f64]) -> f64 {
-    waits.iter().sum::<f64>() / waits.len() as f64
 }

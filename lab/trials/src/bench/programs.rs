@@ -61,7 +61,7 @@ impl Programs {
     /// Returns an error when it fails.
     pub(super) fn example(&self, name: &str, rounds: usize) -> Result<String> {
         let output = Command::new(self.release.join("examples").join(name))
-            .args(["--json", &rounds.to_string()])
+            .arg(rounds.to_string())
             .output()
             .with_context(|| format!("cannot start the example {name}"))?;
         ensure!(output.status.success(), "the example {name} failed: {}", output.status);

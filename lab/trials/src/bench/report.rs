@@ -1,8 +1,6 @@
 //! The table of a run, for people and as JSON.
 
-use std::fmt::Write as _;
-
-use rove_runs::statistics as stats;
+use rove_runs::{report, statistics as stats};
 use serde_json::{Value, json};
 
 /// A line of the table.
@@ -46,6 +44,17 @@ impl Line {
     /// Creates a line about rove alone.
     pub(super) fn new(what: impl Into<String>, unit: &'static str, rove: Vec<f64>) -> Self {
         Self { what: what.into(), unit, rove, beside: None, target: None }
+    }
+
+    /// Creates a line of figures that stock Mosh's turns and rove's have.
+    pub(super) fn of<T>(
+        what: impl Into<String>,
+        unit: &'static str,
+        [stock, rove]: &[Vec<T>; 2],
+        figure: impl Fn(&T) -> f64,
+    ) -> Self {
+        let line = Self::new(what, unit, rove.iter().map(&figure).collect());
+        line.beside("stock", stock.iter().map(figure).collect())
     }
 
     /// Puts another one's figures beside rove's.
@@ -112,14 +121,14 @@ impl Line {
         })
     }
 
-    fn cells(&self) -> [String; 7] {
+    fn cells(&self) -> Vec<String> {
         let beside = self.beside.as_ref();
         let verdict = match self.is_met() {
             Some(true) => "met",
             Some(false) => "MISSED",
             None => "",
         };
-        [
+        vec![
             self.what.clone(),
             self.unit.to_owned(),
             digits(stats::median(&self.rove)),
@@ -150,7 +159,7 @@ impl Line {
 pub(super) struct Report {
     rounds: usize,
     stock: Option<String>,
-    lines: Vec<(&'static str, Line)>,
+    lines: Vec<(String, Line)>,
 }
 
 impl Report {
@@ -160,33 +169,21 @@ impl Report {
     }
 
     /// Adds the lines of a row.
-    pub(super) fn add(&mut self, row: &'static str, lines: Vec<Line>) {
-        self.lines.extend(lines.into_iter().map(|line| (row, line)));
+    pub(super) fn add(&mut self, row: &str, lines: Vec<Line>) {
+        self.lines.extend(lines.into_iter().map(|line| (row.to_owned(), line)));
     }
 
     /// Returns the table as text.
     pub(super) fn table(&self) -> String {
         let heading = ["", "", "rove", "other", "", "ratio", "target"].map(str::to_owned);
-        let cells: Vec<[String; 7]> = std::iter::once(heading)
-            .chain(self.lines.iter().map(|(_, line)| line.cells()))
-            .collect();
-        let width = |column: usize| {
-            cells.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
-        };
-        let widths: [usize; 7] = std::array::from_fn(width);
+        let cells = self.lines.iter().map(|(_, line)| line.cells());
+        let cells: Vec<_> = std::iter::once(heading.to_vec()).chain(cells).collect();
         let stock = self.stock.iter().map(|name| format!("stock: {name}. ")).collect::<String>();
-        let mut text = format!(
-            "{stock}Medians of {} rounds; a ratio is the median of the rounds' ratios.\n\n",
-            self.rounds
-        );
-        for row in &cells {
-            let padded = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
-                let is_figure = matches!(column, 2 | 3 | 5);
-                if is_figure { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
-            });
-            let _ = writeln!(text, "{}", padded.collect::<Vec<_>>().join("  ").trim_end());
-        }
-        text
+        format!(
+            "{stock}Medians of {} rounds; a ratio is the median of the rounds' ratios.\n\n{}",
+            self.rounds,
+            report::table(&cells, 0)
+        )
     }
 
     /// Returns everything that was measured as JSON, a line of text for each line of the table.
@@ -268,8 +265,8 @@ mod tests {
         let wanted = "\
 stock: mosh-server (mosh 1.4.0). Medians of 3 rounds; a ratio is the median of the rounds' ratios.
 
-                       rove  other         ratio  target
-server CPU        s   0.500   2.50  stock   0.20  ratio <= 0.2: met
+                       rove  other         ratio                             target
+server CPU         s  0.500   2.50  stock   0.20                  ratio <= 0.2: met
 until the prompt  ms   80.0   50.0  stock   1.60  excess <= 10 ms (is 30.0): MISSED
 a key             us  0.500
 ";

@@ -22,18 +22,11 @@ const WAITING: [&str; 3] = ["sh", "-c", "printf ready; exec cat"];
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let rows = bench.compare("100 sessions in a row", in_a_row)?;
     let groups = bench.compare("200 sessions at once", at_once)?;
-    let [stock_rows, rove_rows] = rows;
-    let [stock_groups, rove_groups] = groups;
-    let memory = |what: &str, end: usize| {
-        let figures = |groups: &[[f64; 2]]| groups.iter().map(|group| group[end]).collect();
-        Line::new(what, "MB", figures(&rove_groups)).beside("stock", figures(&stock_groups))
-    };
     Ok(vec![
-        Line::new("100 sessions opened and closed in a row", "s", rove_rows)
-            .beside("stock", stock_rows)
+        Line::of("100 sessions opened and closed in a row", "s", &rows, |seconds| *seconds)
             .target(Target::RatioAtMost(1.0)),
-        memory("200 idle sessions at once, memory of a server", 0),
-        memory("200 idle sessions at once, memory of a client", 1),
+        Line::of("200 idle sessions at once, memory of a server", "MB", &groups, |it| it[0]),
+        Line::of("200 idle sessions at once, memory of a client", "MB", &groups, |it| it[1]),
     ])
 }
 

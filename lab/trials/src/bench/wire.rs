@@ -31,11 +31,9 @@ struct Sent {
 
 /// Plays the script in sessions of both systems.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
-    let [stock, rove] = bench.compare("script", play)?;
+    let turns = bench.compare("script", play)?;
     let line = |what: String, figure: &dyn Fn(&Vec<Sent>) -> u64| {
-        let kilobytes =
-            |rounds: &[Vec<Sent>]| rounds.iter().map(|sent| kilo(figure(sent))).collect();
-        Line::new(what, "kB", kilobytes(&rove)).beside("stock", kilobytes(&stock))
+        Line::of(what, "kB", &turns, |sent| kilo(figure(sent)))
     };
     let total = line("wire, the whole script".to_owned(), &|sent| {
         sent.iter().map(|scene| scene.up + scene.down).sum()
