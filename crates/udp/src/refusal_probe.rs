@@ -55,7 +55,8 @@ fn connect(server: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-#[cfg(all(test, any(rove_portable, not(target_os = "linux"))))]
+#[cfg(any(rove_portable, not(target_os = "linux")))]
+#[cfg(test)]
 mod tests {
     use rustix::event::{PollFd, PollFlags, poll};
 

@@ -149,7 +149,7 @@ fn program(client: SocketAddr, halvings: u32) -> Vec<socket2::SockFilter> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{Ipv4Addr, Ipv6Addr};
+    use std::net::Ipv4Addr;
 
     use super::*;
 
@@ -205,7 +205,7 @@ mod tests {
     #[cfg(all(target_os = "linux", not(rove_portable)))]
     #[test]
     fn all_of_the_clients_datagrams_come_through_and_a_share_of_the_others() {
-        use std::net::{IpAddr, UdpSocket};
+        use std::net::{IpAddr, Ipv6Addr, UdpSocket};
 
         use crate::socket::{PortRange, receive_waiting};
 

@@ -40,11 +40,11 @@ fn owner(process: &Path) -> Option<u32> {
     users.split_whitespace().nth(1)?.parse().ok()
 }
 
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn the_owner_of_a_process_is_its_effective_user() {
         assert_eq!(owner(Path::new("/proc/self")), Some(geteuid().as_raw()));
