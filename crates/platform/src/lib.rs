@@ -7,8 +7,8 @@
 //!   computer has slept.
 //! - `signals` handles the signals that a program was started with.
 //! - `tty` is the user's terminal. `pty` is a terminal for a `program` that is started here. `modes` reads its line
-//!   discipline, and `prompt` tells whether the session's shell waits at its own prompt. `tty_watch` says when to check
-//!   modes and prompt.
+//!   discipline, and `prompt` tells whether the session's shell, or a program of it, waits at its own prompt.
+//!   `tty_watch` says when to check modes and prompt.
 //! - `network_watch` reports a change of the computer's network. `route_message` reads the reports of macOS and FreeBSD.
 //! - `sys` is the only unsafe code.
 

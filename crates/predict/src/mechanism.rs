@@ -9,8 +9,8 @@
 pub enum Mechanism {
     /// Characters are shown before their echo at the prompt of a shell that has echoed three lines.
     ShellPrompts,
-    /// Characters are shown before their echo where the server says that the session's own shell waits at its prompt,
-    /// after one line was echoed.
+    /// Characters are shown before their echo where the server says that the session's own shell, or a program of it,
+    /// waits at its prompt, after one line was echoed.
     Statements,
     /// Characters are shown before their echo in an editor with a mode line (`-- INSERT --`), after one echo.
     EditorModes,

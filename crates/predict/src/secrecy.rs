@@ -7,8 +7,8 @@
 //!   ([`Insertion`]); or
 //! - at a prompt that ends in the sign of a shell, after [`LINES_MIN`] lines were typed and echoed there in this session
 //!   or an earlier one, where a second fact says that a line editor asks (see [`Spot::is_vouched`]); or
-//! - where the server states that the session's own shell waits at its own prompt, after a line was echoed there
-//!   ([`Statement`]).
+//! - where the server states that the session's own shell, or a program of it, waits at its own prompt, after a line was
+//!   echoed there ([`Statement`]).
 //!
 //! A prompt at which a line was answered by masking characters, or by nothing, is never known again in this session,
 //! nor is any that ends alike. After a key of unknown effect that has changed nothing, nothing is permitted until
@@ -170,13 +170,16 @@ impl Secrecy {
             && !scene::mentions_secret(spot.screen, self.answered.as_deref())
     }
 
-    /// Returns whether lines may begin at a prompt though none was entered at it in this session. That is so
-    /// where lines were echoed at this prompt of a shell in an earlier one, or the server states that the session's own
-    /// shell waits.
+    /// Returns whether lines may begin at a prompt though fewer than three were entered at it in this session. That is so
+    /// where an earlier session knew this prompt of a shell, or the server states that the shell or its program waits.
+    /// The server may take a question of a program for its prompt by chance. So a prompt without a shell's sign needs
+    /// a line at this very prompt.
     pub(crate) fn begins(&self, prompt: Prompt) -> bool {
         let is_known = |memory: &PromptMemory| memory.knows(prompt.whole);
         let is_remembered = || self.prompts.as_ref().is_some_and(is_known);
-        let is_stated = self.statement.permits() && prompt.whole != 0;
+        let has_line = || self.place(prompt).is_some_and(|place| place.lines > 0);
+        let is_own = prompt.sort == Sort::Shell || has_line();
+        let is_stated = self.statement.permits() && prompt.whole != 0 && is_own;
         is_stated || prompt.sort == Sort::Shell && is_remembered()
     }
 

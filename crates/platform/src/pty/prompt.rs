@@ -1,10 +1,13 @@
-//! Tells whether the session's own shell waits at its own prompt, from facts of Linux.
+//! Tells whether the session's own shell, or a known program that it has started, waits at its own prompt, from facts
+//! of Linux.
 //!
 //! The foreground group and the modes are not enough evidence: `read -es` of bash and `read -s` of fish have the same.
 //! But a shell waits at its prompt with the same stack pointer every time, and a command that reads has another. The
 //! stack pointer is learned once for each start of a shell. It is that of the first wait, if the shell waits there
 //! again after a job had the terminal. Start-up files of bash cannot cause this, because bash gives the terminal to no
-//! job before it has read them. docs/wire.md, "Field 3", lists how this can be false.
+//! job before it has read them. A program runs no jobs, so its first wait counts as its prompt. At a
+//! prompt without the sign of a shell a client believes this after a line only. Field 3 in docs/wire.md has a list of
+//! how all this can be false.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -12,29 +15,36 @@ use std::path::Path;
 
 use rove_terminal::{Tty, TtyModes};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::Pid;
 use rustix::termios::tcgetpgrp;
 
 use super::{Child, Master, open_terminal};
 
-/// A shell whose prompt can be recognised.
+/// A program with a line editor, whose prompt can be recognised.
 #[derive(Debug, PartialEq, Eq)]
-struct Shell {
-    /// The name of the shell's executable file. (A program can change the name of its process.)
+struct Editor {
+    /// The name of the program's executable file; without the version, if it is no shell. (A program can change the
+    /// name of its process.)
     name: &'static str,
-    /// Whether the shell may wait for a key in read(2), and not only in poll or select. In read(2) the other shells
+    is_shell: bool,
+    /// Whether the program may wait for a key in read(2), and not only in poll or select. In read(2) the other shells
     /// wait for a pipe, and the terminal may have the modes of the prompt.
     reads: bool,
-    /// Whether commands always wait with a deeper stack than the prompt does. Not so in bash, whose parser reads the
-    /// line at the prompt, deep in the stack itself.
+    /// Whether commands always wait with a deeper stack than the prompt does. Not so in bash and Python, whose parsers
+    /// read the line at the prompt, deep in the stack themselves.
     nests: bool,
 }
 
-/// The shells that were tested. dash is none of them: the kernel echoes for it, because it has no line editor.
-static SHELLS: [Shell; 4] = [
-    Shell { name: "bash", reads: false, nests: false },
-    Shell { name: "fish", reads: false, nests: true },
-    Shell { name: "mksh", reads: true, nests: true },
-    Shell { name: "zsh", reads: true, nests: true },
+/// The programs that were tested. dash is none of them: the kernel echoes for it, because it has no line editor.
+/// Programs with an event loop (Node.js, IPython) wait for the answer to a question as they wait at their prompt.
+static EDITORS: [Editor; 7] = [
+    Editor { name: "bash", is_shell: true, reads: false, nests: false },
+    Editor { name: "fish", is_shell: true, reads: false, nests: true },
+    Editor { name: "mksh", is_shell: true, reads: true, nests: true },
+    Editor { name: "zsh", is_shell: true, reads: true, nests: true },
+    Editor { name: "gdb", is_shell: false, reads: false, nests: true },
+    Editor { name: "python", is_shell: false, reads: false, nests: false },
+    Editor { name: "sqlite", is_shell: false, reads: false, nests: true },
 ];
 /// System calls in which a process waits for keys.
 #[cfg(target_arch = "x86_64")]
@@ -54,27 +64,27 @@ pub struct PromptWatch {
     has_run_job: bool,
     /// Whether the shell has waited with the same stack pointer again after a job, so that this is its prompt.
     is_known: bool,
+    /// The first wait of the newest program that the shell has started; if the program nests, the highest of its waits.
+    program: Option<Wait>,
 }
 
-/// A shell that waits for keys, and is alone in its process group.
+/// A shell or another program that waits for keys, and is alone in its process group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Wait {
-    shell: &'static Shell,
-    /// The address at which the shell's stack starts, which changes with each exec.
+    editor: &'static Editor,
+    /// The address at which the process's stack starts, which changes with each exec.
     stack_start: u64,
     stack_pointer: u64,
 }
 
 impl PromptWatch {
-    /// Returns whether `child` is a shell that waits at its own prompt, has read all that was written to `master`, and
-    /// has left no output unread there. `tty` is the terminal's state. Call this after every read and write, because
-    /// jobs are seen only while they run.
+    /// Returns whether `child` is a shell that waits at its own prompt, or that has started a program that does. The
+    /// one that waits has read all that was written to `master`, and has left no output unread there. `tty` is the
+    /// terminal's state. Call this after every read and write, because jobs are seen only while they run.
     pub fn look(&mut self, master: &Master, child: &Child, tty: Tty) -> bool {
         let Ok(foreground) = tcgetpgrp(&master.0) else { return false };
-        if foreground != child.pid {
-            self.has_run_job = true;
-            return false;
-        }
+        let is_job = foreground != child.pid;
+        self.has_run_job |= is_job;
         if tty.modes.contains(TtyModes::ECHO) || tty.modes.contains(TtyModes::CANONICAL) {
             return false;
         }
@@ -82,55 +92,105 @@ impl PromptWatch {
         // after that, it has missed no key.
         let has_keys = open_terminal(&master.0).map_or(true, |terminal| is_readable(&terminal));
         !has_keys
-            && Wait::read(Path::new("/proc"), child.pid.as_raw_nonzero().get())
-                .is_some_and(|wait| self.judge(wait))
+            && Wait::read(Path::new("/proc"), number(foreground), is_job.then(|| number(child.pid)))
+                .is_some_and(
+                    |wait| if is_job { self.judge_program(wait) } else { self.judge(wait) },
+                )
             && !is_readable(&master.0)
     }
 
     fn judge(&mut self, wait: Wait) -> bool {
-        let is_first = self.first.as_ref().is_none_or(|first| {
-            let is_shallower = wait.shell.nests && wait.stack_pointer > first.stack_pointer;
-            (first.shell, first.stack_start) != (wait.shell, wait.stack_start)
-                || (is_shallower && !self.is_known)
-        });
-        if is_first {
-            *self = Self { first: Some(wait), has_run_job: false, is_known: false };
+        let is_known = self.is_known;
+        let is_first = |first: &Wait| {
+            !wait.is_of_process_of(first) || (wait.is_shallower_than(first) && !is_known)
+        };
+        if self.first.as_ref().is_none_or(is_first) {
+            *self = Self { first: Some(wait), ..Self::default() };
             return false;
         }
         let is_first_again = self.first == Some(wait);
         self.is_known |= is_first_again && self.has_run_job;
         self.is_known && is_first_again
     }
+
+    fn judge_program(&mut self, wait: Wait) -> bool {
+        let is_first =
+            |first: &Wait| !wait.is_of_process_of(first) || wait.is_shallower_than(first);
+        if self.program.as_ref().is_none_or(is_first) {
+            self.program = Some(wait.clone());
+        }
+        self.program == Some(wait)
+    }
 }
 
 impl Wait {
-    /// Reads the wait of a process from `proc`, the directory `/proc`. `None` if the process is no waiting shell, or
-    /// may not be examined.
-    fn read(proc: &Path, pid: i32) -> Option<Self> {
+    /// Reads the wait of a process from `proc`, the directory `/proc`: of a shell, or of the program that the `shell`
+    /// with this number has started. `None` if the process does not wait, or may not be examined.
+    fn read(proc: &Path, pid: i32, shell: Option<i32>) -> Option<Self> {
         let directory = proc.join(pid.to_string());
         let text = |name: &str| fs::read(directory.join(name)).ok();
         let exe = fs::read_link(directory.join("exe")).ok()?;
-        let name = exe.file_name()?.as_bytes();
-        // An upgrade may replace the file of a running shell.
-        let name = name.strip_suffix(b" (deleted)").unwrap_or(name);
-        let shell = SHELLS.iter().find(|shell| shell.name.as_bytes() == name)?;
-        // The first field is the state, the third the group, and the 26th the start of the stack.
+        let editor = Editor::of(exe.file_name()?.as_bytes(), shell.is_none())?;
+        // With arguments Python runs a script, whose first question may have the stack pointer of all others.
+        let is_bare =
+            || text("cmdline").is_some_and(|it| it.iter().filter(|b| **b == 0).count() == 1);
+        if !editor.is_shell && !editor.nests && !is_bare() {
+            return None;
+        }
+        // The first field is the state, the second the parent, the third the group, and the 26th the start of the stack.
         let stat = text("stat")?;
         let stat: Vec<&str> = fields(&stat)?.collect();
         let is_asleep = stat.first() == Some(&"S");
         let stack_start = stat.get(25)?.parse().ok()?;
-        let stack_pointer = stack_pointer(&text("syscall")?, shell.reads).filter(|_| is_asleep)?;
-        let children = text(&format!("task/{pid}/children"))?;
-        let children: Vec<&str> = str::from_utf8(&children).ok()?.split_whitespace().collect();
-        let is_elsewhere = |child: &&str| {
-            // A child that has ended meanwhile reads nothing.
-            let Ok(stat) = fs::read(proc.join(child).join("stat")) else { return true };
-            let group = fields(&stat).and_then(|mut fields| fields.nth(2)?.parse().ok());
-            group.is_some_and(|group: i32| group != pid)
+        let stack_pointer = stack_pointer(&text("syscall")?, editor.reads).filter(|_| is_asleep)?;
+        let input = |pid: i32| fs::read_link(proc.join(format!("{pid}/fd/0"))).ok();
+        let is_job_of = |shell: i32| {
+            stat.get(1).is_some_and(|parent| *parent == shell.to_string())
+                && is_alone(proc, shell, pid)
+                // A script that is piped into Python asks at /dev/tty.
+                && input(pid).is_some_and(|terminal| input(shell) == Some(terminal))
         };
-        let is_alone = children.len() <= CHILDREN_MAX && children.iter().all(is_elsewhere);
-        is_alone.then_some(Self { shell, stack_start, stack_pointer })
+        let is_alone = is_alone(proc, pid, pid) && shell.is_none_or(is_job_of);
+        is_alone.then_some(Self { editor, stack_start, stack_pointer })
     }
+
+    fn is_of_process_of(&self, other: &Self) -> bool {
+        (self.editor, self.stack_start) == (other.editor, other.stack_start)
+    }
+
+    /// Returns whether the program cannot have waited at its prompt in `other`, because it does now.
+    const fn is_shallower_than(&self, other: &Self) -> bool {
+        self.editor.nests && self.stack_pointer > other.stack_pointer
+    }
+}
+
+impl Editor {
+    /// Returns the shell, or the other program, with an executable file of this name.
+    fn of(file: &[u8], is_shell: bool) -> Option<&'static Self> {
+        // An upgrade may replace the file of a running program.
+        let file = file.strip_suffix(b" (deleted)").unwrap_or(file);
+        let is_version = |rest: &[u8]| rest.iter().all(|b| b.is_ascii_digit() || *b == b'.');
+        EDITORS.iter().filter(|editor| editor.is_shell == is_shell).find(|editor| {
+            let rest = file.strip_prefix(editor.name.as_bytes());
+            rest.is_some_and(|rest| rest.is_empty() || (!is_shell && is_version(rest)))
+        })
+    }
+}
+
+/// Returns whether no child of `parent` is in the group of `leader`, except the leader.
+fn is_alone(proc: &Path, parent: i32, leader: i32) -> bool {
+    let Ok(children) = fs::read_to_string(proc.join(format!("{parent}/task/{parent}/children")))
+    else {
+        return false;
+    };
+    let children: Vec<&str> = children.split_whitespace().collect();
+    let is_elsewhere = |child: &&str| {
+        // A child that has ended meanwhile reads nothing.
+        let Ok(stat) = fs::read(proc.join(child).join("stat")) else { return true };
+        let group = fields(&stat).and_then(|mut fields| fields.nth(2)?.parse().ok());
+        group.is_some_and(|group: i32| group != leader) || **child == leader.to_string()
+    };
+    children.len() <= CHILDREN_MAX && children.iter().all(is_elsewhere)
 }
 
 /// Returns the fields of `/proc/PID/stat` after the name, which may contain any character (proc(5)).
@@ -147,6 +207,10 @@ fn stack_pointer(syscall: &[u8], reads: bool) -> Option<u64> {
     let number = number.parse().ok()?;
     let is_wait = POLLS.contains(&number) || (reads && number == libc::SYS_read);
     u64::from_str_radix(stack_pointer.strip_prefix("0x")?, 16).ok().filter(|_| is_wait)
+}
+
+fn number(pid: Pid) -> i32 {
+    pid.as_raw_nonzero().get()
 }
 
 fn is_readable(terminal: &impl std::os::fd::AsFd) -> bool {

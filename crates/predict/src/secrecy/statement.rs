@@ -1,4 +1,4 @@
-//! The word of a server that the session's own shell waits at its own prompt.
+//! The word of a server that the session's own shell, or a program that it has started, waits at its own prompt.
 
 use rove_terminal::InputNum;
 

@@ -104,7 +104,7 @@ fn a_line_counts_only_where_a_second_fact_spoke_for_the_prompt() {
 }
 
 #[test]
-fn a_servers_statement_permits_any_prompt_after_one_line() {
+fn a_servers_statement_permits_a_shells_sign_after_one_line_and_any_prompt_after_one_there() {
     let mut secrecy = Secrecy::default();
     let bare = |secrecy: &Secrecy, prompt| {
         let screen = screen("$ ");
@@ -114,6 +114,9 @@ fn a_servers_statement_permits_any_prompt_after_one_line() {
     assert!(!bare(&secrecy, QUESTION));
     secrecy.note_echo(Some(SHELL), 'l', false);
     secrecy.note_enter(Some(SHELL));
+    let other = Prompt { whole: 9, text: 9, end: 9, ..SHELL };
+    assert!(bare(&secrecy, other) && !bare(&secrecy, QUESTION));
+    enter(&mut secrecy, QUESTION, 1);
     assert!(bare(&secrecy, QUESTION) && bare(&secrecy, SHELL));
     secrecy.note_barrier(InputNum::new(2));
     assert!(!bare(&secrecy, QUESTION), "the key may have called a widget");

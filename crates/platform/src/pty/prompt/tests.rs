@@ -123,7 +123,7 @@ impl Shell {
         let is_line_editor = !modes.contains(TtyModes::CANONICAL)
             && !modes.contains(TtyModes::ECHO)
             && tcgetpgrp(&self.master.0).ok()? == pid;
-        is_line_editor.then(|| Wait::read(Path::new("/proc"), pid.as_raw_nonzero().get()))?
+        is_line_editor.then(|| Wait::read(Path::new("/proc"), number(pid), None))?
     }
 
     /// Reads what is written until something is so.
@@ -221,7 +221,7 @@ fn commands_that_read_as_a_line_editor_does_are_no_prompt() {
             let wait =
                 shell.ask(question, "\r", true).expect("only the stack tells it from a prompt");
             assert_ne!(wait.stack_pointer, prompt.stack_pointer, "{question}");
-            assert_eq!((wait.shell, wait.stack_start), (prompt.shell, prompt.stack_start));
+            assert_eq!((wait.editor, wait.stack_start), (prompt.editor, prompt.stack_start));
         }
     }
 }
@@ -297,16 +297,117 @@ fn a_question_of_a_start_up_file_is_never_taken_for_the_prompt() {
     assert!(shell.home.0.exists());
 }
 
-/// A made-up `/proc` of process 10, a bash, whose child 11 is in another group.
-fn made_up(name: &str, change: impl FnOnce(&Directory)) -> Option<Wait> {
+/// Types a question at the prompt of a program, and answers it once the program sleeps after "ASK".
+fn ask_in_program(shell: &mut Shell, prompt: &str, question: &str) -> Option<Wait> {
+    let mut wait = None;
+    shell.type_text(&format!("{question}\r"));
+    shell.wait_for(question, |shell| {
+        let has_asked = shell.output.contains("ASK");
+        assert!(!has_asked || !shell.look(), "{question}: no prompt is this");
+        let pid = number(tcgetpgrp(&shell.master.0).unwrap());
+        let stat = fs::read(format!("/proc/{pid}/stat")).unwrap();
+        let is_line = shell.master.modes().unwrap().modes.contains(TtyModes::CANONICAL);
+        wait = Wait::read(Path::new("/proc"), pid, Some(number(shell.child.pid)));
+        wait = wait.take().filter(|_| !is_line);
+        has_asked && fields(&stat).unwrap().next() == Some("S")
+    });
+    shell.type_text("x\r");
+    shell.wait_for("the prompt", |shell| shell.output.ends_with(prompt) && shell.look());
+    wait
+}
+
+#[test]
+fn a_program_of_the_shell_is_told_at_its_prompt_and_at_no_question() {
+    let child = "bash -c \"read -es -p A''SK x\"";
+    let select =
+        "import select, tty; _ = tty.setcbreak(0); print('A' 'SK'); select.select([0], [], [])";
+    let getpass = "import getpass; getpass.getpass('A' 'SK')";
+    let silent = "import os; os.system('stty -echo'); input('A' 'SK'); os.system('stty echo')";
+    let nested = format!("exec(\"{silent}\")");
+    let in_gdb = |code: &str| format!("python {code}");
+    let python = [(getpass, false), (select, true), (silent, true), (&nested, true)];
+    let gdb = [
+        (format!("shell {child}"), false),
+        (in_gdb(getpass), false),
+        (in_gdb(&select.replace("SK'", "SK', flush=True")), true),
+    ];
+    let gdb = gdb.each_ref().map(|(question, is_alike)| (&question[..], *is_alike));
+    let in_sqlite = format!(".shell {child}");
+    for (command, prompt, line, questions) in [
+        ("python3", ">>> ", "1 + 1", &python[..]),
+        ("gdb -q -nx", "(gdb) ", "print 1", &gdb),
+        ("sqlite3", "sqlite> ", "select 1;", &[(&in_sqlite, false)]),
+    ] {
+        if command.starts_with("gdb") && !Path::new("/usr/bin/gdb").exists() {
+            continue; // its package is large
+        }
+        let mut shell = Shell::start(&format!("program-{}", prompt.trim()), &BASH);
+        shell.wait_for("a shell", |shell| shell.output.ends_with("@ "));
+        for keys in [command, line, line] {
+            shell.type_text(&format!("{keys}\r"));
+            shell.wait_for(keys, |shell| shell.output.ends_with(prompt) && shell.look());
+            shell.type_text("y");
+            shell.wait_for("a key", |shell| shell.output.ends_with('y') && shell.look());
+            shell.type_text("\x7f");
+        }
+        let first = shell.watch.program.clone().unwrap();
+        for (question, is_alike) in questions {
+            let wait = ask_in_program(&mut shell, prompt, question);
+            assert_eq!(wait.is_some(), *is_alike, "{question}: only the stack tells it");
+            assert!(wait.is_none_or(|wait| wait.stack_pointer != first.stack_pointer));
+        }
+    }
+}
+
+#[test]
+fn a_program_counts_only_as_the_shells_own_and_python_only_without_a_script() {
+    for (number, (exe, arguments, children, is_told)) in [
+        ("python3.11", "python3\0", "10 11", true),
+        ("python3.11 < /ask.py", "python3\0", "10", false),
+        ("python3.11", "python3\0ask.py\0", "10", false),
+        ("python3.11", "", "10", false),
+        ("gdb", "gdb\0-q\0", "10", true),
+        ("sqlite3", "sqlite3\0shop.db\0", "10", true),
+        ("sqlite3", "sqlite3\0", "10 13", false),
+        ("gdb-12x", "gdb\0", "10", false),
+        ("node", "node\0", "10", false),
+        ("bash", "bash\0", "10", false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for (shell, is_parent) in [(1, true), (2, false)] {
+            let proc = made_up_proc(&format!("program-{number}-{shell}"));
+            let (exe, input) = exe.split_once(" < ").unwrap_or((exe, "/dev/pts/1"));
+            relink(&proc, &format!("/usr/bin/{exe}"));
+            for (pid, input) in [(10, input), (shell, "/dev/pts/1")] {
+                fs::create_dir_all(proc.0.join(format!("{pid}/fd"))).unwrap();
+                symlink(input, proc.0.join(format!("{pid}/fd/0"))).unwrap();
+            }
+            proc.write("10/cmdline", arguments);
+            proc.write("13/stat", &stat("less", "S", 10));
+            proc.write(&format!("{shell}/task/{shell}/children"), children);
+            let found = Wait::read(&proc.0, 10, Some(shell));
+            assert_eq!(found.is_some(), is_told && is_parent, "{exe} {arguments} {children}");
+        }
+    }
+}
+
+/// Creates a `/proc` with process 10, a bash, whose child 11 is in another group.
+fn made_up_proc(name: &str) -> Directory {
     let proc = Directory::new(name);
     proc.write("10/stat", &stat("bash", "S", 10));
     proc.write("10/syscall", "270 0x1 0x2 0x0 0x0 0x0 0x6 0x7ffd0010 0x7f0000\n");
     proc.write("10/task/10/children", "11 12 ");
     proc.write("11/stat", &stat("x", "S", 11));
     symlink("/usr/bin/bash", proc.0.join("10/exe")).unwrap();
+    proc
+}
+
+fn made_up(name: &str, change: impl FnOnce(&Directory)) -> Option<Wait> {
+    let proc = made_up_proc(name);
     change(&proc);
-    Wait::read(&proc.0, 10)
+    Wait::read(&proc.0, 10, None)
 }
 
 fn stat(name: &str, state: &str, group: i32) -> String {
@@ -321,7 +422,7 @@ fn relink(proc: &Directory, exe: &str) {
 
 #[test]
 fn a_name_does_not_tell_which_program_it_is_nor_hide_its_state() {
-    let wait = Wait { shell: &SHELLS[0], stack_start: 140_736, stack_pointer: 0x7ffd_0010 };
+    let wait = Wait { editor: &EDITORS[0], stack_start: 140_736, stack_pointer: 0x7ffd_0010 };
     assert_eq!(made_up("plain", |_| {}), Some(wait.clone()));
     for (number, name) in ["a b", ") R 1 (", "x) S 1 10 (y", "\n) ", ")", ""].iter().enumerate() {
         for (state, wanted) in [("S", Some(&wait)), ("R", None), ("T", None)] {

@@ -18,8 +18,18 @@ const INTERPRETERS: [(&str, &str); 7] = [
 pub(super) const PYTHON: &str = "/usr/bin/python3";
 
 /// Programs whose packages are too large to be asked for: without them their cases are left out.
-const LARGE: [&str; 9] =
-    ["node", "emacs", "systemd-ask-password", "kak", "lftp", "mc", "nvim", "redis-cli", "ruby"];
+const LARGE: [&str; 10] = [
+    "node",
+    "emacs",
+    "gdb",
+    "systemd-ask-password",
+    "kak",
+    "lftp",
+    "mc",
+    "nvim",
+    "redis-cli",
+    "ruby",
+];
 
 /// A program that asks for a secret, and what its user does.
 #[derive(Clone, Copy, Debug)]

@@ -180,6 +180,11 @@ fn the_sessions_own_shell_that_does_not_wait_for_a_line_shows_nothing() {
 }
 
 #[test]
+fn a_program_of_the_sessions_own_shell_that_asks_with_its_prompt_shows_nothing() {
+    matrix::sample(own::PROGRAMS, &[Maker::Rove]);
+}
+
+#[test]
 fn the_sessions_own_shell_that_asks_with_its_prompt_shows_little() {
     matrix::sample(own::SHELLS, BOTH);
 }

@@ -1,6 +1,6 @@
 //! Sessions whose own program is the shell that asks, or is replaced by what asks.
 
-use super::case::Step::{Answer, Host, Key, Line, Rows, Settle, Three, Times};
+use super::case::Step::{Answer, Host, Key, Line, Lines, Rows, Settle, Three, Times};
 use super::case::{Case, Step};
 
 const BASH_RC: &str = "\
@@ -32,7 +32,32 @@ const FILES: &[(&str, &str)] = &[
         "for n in 1 2 3; do read -p '% ' name; done; read -s -p '% ' word; echo \"$word\" > out
 exec sh ./canary",
     ),
+    ("asks.py", "import getpass\nprint(getpass.getpass('>>> '), file=open('out', 'w'))\n"),
+    (
+        "hides.py",
+        "import os\nos.system('stty -echo'); word = input('>>> '); os.system('stty echo')
+print(word, file=open('out', 'w'))\n",
+    ),
+    ("selects.py", SELECTS),
+    (
+        "asks.gdb",
+        "python import getpass\npython print(getpass.getpass('(gdb) '), file=open('out', 'w'))\n",
+    ),
+    ("edits", "read -ers -p \"$1\" word; echo; echo \"$word\" > out"),
 ];
+/// Asks for a line in the modes of a line editor, and waits for each key as Python's prompt does, in select(2).
+const SELECTS: &str = "\
+import os, select, sys, termios, tty
+before = tty.setcbreak(0) or termios.tcgetattr(0)
+print('>>> ', end='', flush=True)
+word = ''
+while '\\n' not in word:
+    select.select([0], [], [])
+    word += os.read(0, 1).decode().replace('\\r', '\\n')
+os.system('stty sane')
+print()
+print(word, file=open('out', 'w'), end='')
+";
 const BASH: &str = "exec bash --noprofile --rcfile rc -i";
 const ZSH: &str = "exec zsh -i";
 const FISH: &str = "exec fish --no-config -C 'source rc.fish' -i";
@@ -55,6 +80,26 @@ macro_rules! command {
 macro_rules! silence {
     ($step:expr) => {
         &[Three("$ "), $step, Host("begun"), Settle, Answer, Settle, Line("finish")]
+    };
+}
+
+/// Three lines at the prompt of a program that the session's own shell has started, a line there that asks with the same
+/// prompt, and the end.
+macro_rules! within {
+    ($program:literal, $prompt:literal, $line:literal, $ask:literal, $end:literal) => {
+        &[
+            Three("$ "),
+            Line($program),
+            Lines($prompt, &[$line, $line, $line]),
+            Line($ask),
+            Times(5, $prompt),
+            Answer,
+            Settle,
+            Settle,
+            Line($end),
+            Settle,
+            Line("finish"),
+        ]
     };
 }
 
@@ -102,6 +147,55 @@ pub(super) const CASES: &[Case] = &[
             Answer,
         ],
     ),
+];
+
+/// Programs with line editors that the session's own shell has started.
+pub(super) const PROGRAMS: &[Case] = &[
+    own(
+        "the session's own Python, getpass with its prompt",
+        BASH,
+        within!("/usr/bin/python3", ">>> ", "1 + 1", "import asks", "exit()"),
+    ),
+    own(
+        "the session's own Python, a line without echo with its prompt",
+        BASH,
+        within!("/usr/bin/python3", ">>> ", "1 + 1", "import hides", "exit()"),
+    ),
+    own(
+        "the session's own Python, keys that select(2) waits for with its prompt",
+        BASH,
+        within!("/usr/bin/python3", ">>> ", "1 + 1", "import selects", "exit()"),
+    ),
+    own(
+        "the session's own Python, a child asks with its prompt",
+        BASH,
+        within!(
+            "/usr/bin/python3",
+            ">>> ",
+            "1 + 1",
+            "import subprocess; subprocess.run(['bash', 'edits', chr(62) * 3 + ' '])",
+            "exit()"
+        ),
+    ),
+    own(
+        "the session's own gdb, getpass with its prompt",
+        BASH,
+        within!("gdb -q -nx", "(gdb) ", "print 1", "source asks.gdb", "quit"),
+    )
+    .needs(&[("bash", "bash"), ("gdb", "gdb")]),
+    own(
+        "the session's own gdb, a child asks with its prompt",
+        BASH,
+        within!("gdb -q -nx", "(gdb) ", "print 1", "shell bash edits '(gd''b) '", "quit"),
+    )
+    .needs(&[("bash", "bash"), ("gdb", "gdb")]),
+    own(
+        "the session's own sqlite3, a child asks with its prompt",
+        BASH,
+        within!("sqlite3", "sqlite> ", "select 1;", ".shell bash edits \"sql\\151te> \"", ".quit"),
+    )
+    .secret("ZWJXVzj")
+    .needs(&[("bash", "bash"), ("sqlite3", "sqlite3")]),
 ];
 
 /// Prompts at which the session's own shell does wait.
