@@ -130,7 +130,7 @@ impl Standby {
         }
     }
 
-    /// Takes the other connection for the next login: the shared one may be dead, or the network.
+    /// Chooses the other connection for the next login: the shared one may be dead, or the network.
     fn alternate(&mut self) {
         if matches!(self.connection, Connection::Shared | Connection::Own) {
             self.connection = if self.is_own { Connection::Shared } else { Connection::Own };

@@ -12,8 +12,7 @@ use rove_bootstrap::tunnel::{FORWARD, standby};
 use rove_bootstrap::{HostOptions, Plan, remote, ssh_config};
 
 use crate::bootstrap::{address, ssh_query};
-use crate::tunnel::inherited::{Again, JumpCall, texts};
-use crate::tunnel::login::{ASKS_NOTHING, TELLS};
+use crate::tunnel::inherited::{ASKS_NOTHING, Again, JumpCall, TELLS, texts};
 
 /// How long the answer about a jump host may come after the login. Chosen: nobody notices, and the login itself, which
 /// asks the same name servers, took longer as a rule.

@@ -20,7 +20,7 @@ const BEGIN: &str = "ROVE DOCTOR begin";
 /// An sh function that prints a line of the survey: a name and a value without line breaks.
 const SAY: &str = r#"d() { echo "ROVE DOCTOR $*"; }; "#;
 
-/// sh code that lists the user's sessions on the host by its rove. Some `echo` would change the list's backslashes.
+/// sh code that lists the user's sessions on the host by its rove. The `echo` of some shells would change the list's backslashes.
 const SESSIONS: &str = "; if [ \"$s\" = \"$p\" ]; then printf 'ROVE DOCTOR sessions '; \
                         \"$p\" list --json 2>/dev/null </dev/null || echo; fi";
 

@@ -14,7 +14,12 @@ use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 
 use crate::sys;
-use crate::tunnel::login::ASKS_NOTHING;
+
+/// The option with which ssh never asks the user, in the bootstrap's form.
+pub(crate) const ASKS_NOTHING: [&str; 2] = ["-o", "BatchMode=yes"];
+
+/// The option behind [`ASKS_NOTHING`] with which ssh says whether a host has answered.
+pub(crate) const TELLS: &str = "-v";
 
 /// Numbers of the process and the descriptors that are handed over. They are valid until [`Inherited::take`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,13 +7,8 @@ use rustix::process::Signal;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::ssh_reaper::SshReaper;
+use crate::tunnel::inherited::{ASKS_NOTHING, TELLS};
 use crate::tunnel::ssh::{Look, Ssh};
-
-/// The option with which ssh never asks the user, in the bootstrap's form.
-pub(crate) const ASKS_NOTHING: [&str; 2] = ["-o", "BatchMode=yes"];
-
-/// The option behind [`ASKS_NOTHING`] with which ssh says whether a host has answered.
-pub(crate) const TELLS: &str = "-v";
 
 /// Words before a command that let it survive the terminal's hang-up, because it must carry the session's orderly end.
 const OUTLIVING: [&str; 4] = ["sh", "-c", "trap '' HUP; exec \"$@\"", "rove"];

@@ -1,5 +1,5 @@
-//! The keys of sessions in each case of bad input around attaching and resuming: none is in an argument vector, which
-//! other users see, in a log, or legible in a file.
+//! The keys of sessions in each case of bad input around attaching and resuming. No key is in an argument vector, which other
+//! users see, or legible in a log or a file.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -116,7 +116,7 @@ fn assert_not_in(bytes: &[u8], keys: &BTreeSet<String>, place: &Path) {
     }
 }
 
-/// The cases: a name, what happens, and how many keys there are at least.
+/// The cases, each with its name, its course, and the least number of keys.
 const CASES: [(&str, fn(&User), usize); 10] = [
     ("names", names, 1),
     ("one name twice", one_name_twice, 2),
