@@ -116,8 +116,11 @@ fn assert_not_in(bytes: &[u8], keys: &BTreeSet<String>, place: &Path) {
     }
 }
 
+/// The course of a case.
+type Case = fn(&User);
+
 /// The cases, each with its name, its course, and the least number of keys.
-const CASES: [(&str, fn(&User), usize); 10] = [
+const CASES: [(&str, Case, usize); 10] = [
     ("names", names, 1),
     ("one name twice", one_name_twice, 2),
     ("two attach at once", two_at_once, 3),
@@ -216,7 +219,7 @@ fn a_full_disk(user: &User) {
 #[test]
 fn no_case_of_bad_input_shows_a_key_in_an_argument_a_log_or_a_file() {
     let (mut vectors, is_over) = (BTreeSet::new(), AtomicBool::new(false));
-    let users: Vec<(&str, User, fn(&User), usize)> =
+    let users: Vec<(&str, User, Case, usize)> =
         CASES.into_iter().map(|(name, case, count)| (name, User::new(), case, count)).collect();
     std::thread::scope(|scope| {
         let watch = scope.spawn(|| {
