@@ -23,7 +23,9 @@ use crate::cli::remy::RemyArgs;
 use crate::cli::sprout::SproutArgs;
 use crate::cli::trace::TraceArgs;
 use crate::experiment::FiguresOptions;
+use crate::experiment::artifact::ArtifactOptions;
 
+mod artifact;
 #[cfg(target_os = "linux")]
 mod compare;
 mod completions;
@@ -94,6 +96,7 @@ static COMMANDS: &[Subcommand] = &[
     Subcommand { manual: &record::MANUAL, run: run_record },
     Subcommand { manual: &replay::MANUAL, run: run_replay },
     Subcommand { manual: &figures::MANUAL, run: run_figures },
+    Subcommand { manual: &artifact::MANUAL, run: run_artifact },
     Subcommand { manual: &remy::MANUAL, run: run_remy },
     #[cfg(unix)]
     Subcommand { manual: &sprout::MANUAL, run: run_sprout },
@@ -291,6 +294,13 @@ fn run_replay(args: Vec<OsString>) -> u8 {
 fn run_figures(args: Vec<OsString>) -> u8 {
     call(&figures::MANUAL, args, |options: FiguresOptions| {
         done(crate::experiment::run(&options, shown::stdout()))
+    })
+}
+
+fn run_artifact(args: Vec<OsString>) -> u8 {
+    call(&artifact::MANUAL, args, |options: ArtifactOptions| {
+        let is_whole = crate::experiment::artifact::run(&options, shown::stdout())?;
+        Ok(if is_whole { 0 } else { FAILURE })
     })
 }
 

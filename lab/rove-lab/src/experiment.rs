@@ -4,6 +4,7 @@
 //! all runs but for those that the [`store`] has, or a [`shard`] of them. Each is a [`mod@measure`] of a [`system`], maybe a [`system_file`], under [`conditions`], and what runs come to is a [`series`];
 //! senders that share a path have [`traffic`]. Real time has [`programs`]. [`spread`] lets other computers do runs. [`table`], [`plot`], [`page`] and [`csv`]
 //! show what came of it, [`verdict`] beside what is [`published`], [`papers`] what there is of each paper, and [`results`] are their files.
+//! An [`artifact`] has all that evaluators of a paper need.
 
 use std::fs;
 use std::io::{self, Write};
@@ -32,6 +33,7 @@ use self::sweep::{Plan, Profile};
 use self::system::Clock;
 use crate::picture::Picture;
 
+pub(crate) mod artifact;
 mod averages;
 mod conditions;
 mod csv;
@@ -63,7 +65,7 @@ const RUNS: &str = "runs.jsonl";
 /// Makes figures from experiments: tables, pictures, and one page of all
 #[derive(Clone, Debug, Args, Deserialize, Serialize)]
 pub(crate) struct FiguresOptions {
-    /// Figures: names (see --list), the first word of several (aoi, programs, remy, response, sprout), or scenario files that end in .toml; all names where there is none
+    /// Figures: names (see --list), the first word of several (aoi, cellular, mosh, programs, remy, response, sprout), or scenario files that end in .toml; all names where there is none
     #[arg(value_name = "NAME", value_hint = ValueHint::FilePath)]
     pub(crate) names: Vec<String>,
     /// Lists the names

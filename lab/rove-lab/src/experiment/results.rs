@@ -131,7 +131,7 @@ fn merged_lines(old: &str, heading: &str, name: &str, lines: &str) -> String {
 }
 
 /// Returns the processor and the system. Figures in real time depend on them.
-fn machine() -> String {
+pub(super) fn machine() -> String {
     let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let model = model.map_or("unknown processor", |(_, model)| model.trim());

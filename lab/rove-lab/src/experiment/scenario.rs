@@ -231,7 +231,7 @@ impl Link {
 
 impl Body {
     /// Returns every mention of a system.
-    fn named_systems(&mut self) -> impl Iterator<Item = &mut System> {
+    pub(super) fn named_systems(&mut self) -> impl Iterator<Item = &mut System> {
         let results = self.published.iter_mut().flat_map(|published| &mut published.results);
         let published = results.filter_map(|result| result.system.as_mut());
         let others = self.traffic.iter_mut().flat_map(|traffic| &mut traffic.others);

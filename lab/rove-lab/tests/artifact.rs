@@ -1,0 +1,60 @@
+//! `rove-lab artifact` as its users call it.
+
+use std::fs;
+use std::process::Command;
+
+mod folder;
+
+use folder::Folder;
+
+/// A scenario with a schedule beside it.
+const SCENARIO: &str = include_str!("scenarios/small.toml");
+const LINK: &str = "[[link]]\nname = \"steps\"\nschedule = \"steps.json\"\n";
+const STEPS: &str = include_str!("scenarios/steps.json");
+
+impl Folder {
+    /// Returns the exit code of a call, with its standard output and error.
+    fn artifact(&self, args: &[&str]) -> (Option<i32>, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+        command.arg("artifact").args(args).current_dir(&self.0).env_remove("ROVE_TRACES");
+        let output = command.output().expect("rove-lab runs");
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+    }
+}
+
+#[test]
+fn an_artifact_names_each_file_that_is_missing_damaged_or_not_of_it() {
+    let folder = Folder::new("artifact");
+    let file = |name: &str| folder.0.join(name);
+    fs::write(file("small.toml"), format!("{SCENARIO}\n{LINK}")).expect("a file");
+    fs::write(file("steps.json"), STEPS).expect("a file");
+    let (code, text) = folder.artifact(&["small.toml"]);
+    assert_eq!(code, Some(0), "{text}");
+    let (code, text) = folder.artifact(&["--check", "artifact"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.ends_with(" files are as they were made\n"), "{text}");
+    let readme = fs::read_to_string(file("artifact/README.md")).expect("it was made");
+    let again = "\n    rove-lab figures scenarios/small.toml --seed 1 --out /tmp/again\n";
+    assert!(readme.contains(again) && readme.contains("| small | - | - | - |"), "{readme}");
+    assert_eq!(fs::read_to_string(file("artifact/scenarios/steps.json")).expect("a copy"), STEPS);
+
+    fs::remove_file(file("artifact/Cargo.lock")).expect("a file");
+    fs::write(file("artifact/figures/figures.csv"), "another\n").expect("a file");
+    fs::write(file("artifact/notes"), "mine").expect("a file");
+    let (code, text) = folder.artifact(&["--check", "artifact"]);
+    assert_eq!(code, Some(1), "{text}");
+    let faults = "Cargo.lock: missing\nfigures/figures.csv: damaged\nnotes: not of the artifact\n";
+    assert_eq!(text, faults);
+    let (code, text) = folder.artifact(&["small.toml"]);
+    assert!(code == Some(1) && text.contains("notes, which is of no artifact"), "{text}");
+
+    for (sums, sentence) in [
+        (format!("{}  ../small.toml\n", "0".repeat(64)), "SHA256SUMS:1: no checksum and file"),
+        (String::new(), "SHA256SUMS names no file"),
+    ] {
+        fs::write(file("artifact/SHA256SUMS"), sums).expect("a file");
+        let (code, text) = folder.artifact(&["--check", "artifact"]);
+        assert!(code == Some(1) && text.contains(sentence), "{text}");
+    }
+}
