@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::needs::Needs;
-use crate::{dist, packages, systems, tidy, workspace};
+use crate::{dist, packages, portable, systems, tidy, workspace};
 
 /// The program that checks licences and sources of dependencies.
 const DENY: (&str, &str) = ("cargo-deny", "0.20.2");
@@ -47,7 +47,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
     let targets = systems::targets();
     let needs = Needs { programs: &packages::PROGRAMS, cargo_programs: &[DENY], targets: &targets };
     needs.require("test", install)?;
-    let steps: [(&str, Step); 9] = [
+    let steps: [(&str, Step); 10] = [
         ("fmt", fmt_check),
         ("clippy", clippy),
         ("tidy", tidy_check),
@@ -55,6 +55,7 @@ pub(crate) fn run(install: bool) -> Result<()> {
         ("deny", deny),
         ("systems", systems_check),
         ("tests", tests),
+        ("portable", portable_modules),
         ("seeds", seeds),
         ("simulation", simulation),
     ];
@@ -95,6 +96,21 @@ pub(crate) fn run_static(install: bool) -> Result<()> {
     command.args(["--package", "rove-shell", "--test", "e2e"]);
     match run_tests(&mut command, &root) {
         Outcome::Failed(why) => bail!("the end-to-end tests of the static build: {why}"),
+        Outcome::Passed => Ok(()),
+    }
+}
+
+/// Runs the whole suite with the branches of macOS and the BSDs.
+///
+/// # Errors
+///
+/// Returns an error when a package is missing, or a test failed.
+pub(crate) fn run_portable(install: bool) -> Result<()> {
+    let needs = Needs { programs: &packages::PROGRAMS, cargo_programs: &[], targets: &[] };
+    needs.require("test --portable", install)?;
+    let root = workspace::root();
+    match run_tests(&mut portable::suite(&root), &root) {
+        Outcome::Failed(why) => bail!("the tests with the branches of macOS and the BSDs: {why}"),
         Outcome::Passed => Ok(()),
     }
 }
@@ -148,6 +164,10 @@ fn run_tests(command: &mut Command, root: &Path) -> Outcome {
         command.env(name, seed);
     }
     run_command(command.env("INSTA_UPDATE", "no").current_dir(root))
+}
+
+fn portable_modules(root: &Path) -> Outcome {
+    run_tests(&mut portable::modules(root), root)
 }
 
 /// Plays what fuzzers have found once more, without a fuzzer. Crates that both workspaces use are built once.

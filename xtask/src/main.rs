@@ -3,7 +3,8 @@
 //! # Modules
 //!
 //! - `gate` runs every check in order. `needs` finds and installs what a check requires, and `packages` lists the Debian
-//!   packages of tests. `systems` compiles for macOS, FreeBSD, Android and Windows.
+//!   packages of tests. `systems` compiles for macOS, FreeBSD, Android and Windows. `portable` tests the branches of macOS
+//!   and the BSDs on Linux.
 //! - `tidy` checks the habits that no other tool checks. `limits` makes docs/limits.md from the constants, `reference` a page of the laboratory's files from its types, and `house`
 //!   measures code and prose.
 //! - `results` measures the tables of docs/results. `workspace` knows the files of the tree.
@@ -17,6 +18,7 @@ mod house;
 mod limits;
 mod needs;
 mod packages;
+mod portable;
 mod reference;
 mod results;
 mod systems;
@@ -38,7 +40,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run everything a change must pass: fmt, clippy, tidy, docs, deny, systems, tests, simulation.
+    /// Run everything a change must pass: fmt, clippy, tidy, docs, deny, systems, tests, portable, simulation.
     Test {
         /// Install everything first that is missing: Debian packages, cargo-deny, targets (also when CI=true).
         #[arg(long)]
@@ -46,6 +48,9 @@ enum Command {
         /// Run the end-to-end tests alone, on a static release such as `cargo xtask dist` builds.
         #[arg(long = "static")]
         on_static: bool,
+        /// Run all tests with the branches that macOS and the BSDs take.
+        #[arg(long, conflicts_with = "on_static")]
+        portable: bool,
     },
     /// Run the gate in a new minimal Debian root, which shows what it needs beside Rust and a C linker.
     Fresh(fresh::Options),
@@ -82,8 +87,9 @@ struct Passed {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::Test { install, on_static: true } => gate::run_static(install),
-        Command::Test { install, on_static: false } => gate::run(install),
+        Command::Test { install, on_static: true, .. } => gate::run_static(install),
+        Command::Test { install, portable: true, .. } => gate::run_portable(install),
+        Command::Test { install, .. } => gate::run(install),
         Command::Fresh(options) => fresh::run(&options),
         Command::Dist(options) => dist::run(&options),
         Command::Bench(passed) => return trials("bench", &passed),

@@ -48,7 +48,7 @@ fn check(root: &Path, packages: &[&str], targets: &[&str]) -> Command {
     command.args(["check", "--locked", "--keep-going"]).current_dir(root);
     command.args(packages.iter().flat_map(|package| ["--package", package]));
     command.args(targets.iter().flat_map(|target| ["--target", target]));
-    // With `--target`, the flags are not for macros and build scripts. Those of the other steps serve here, too.
+    // With `--target`, the flags are not for macros and build scripts. Macros that other steps have compiled serve here, too.
     command.env("RUSTFLAGS", "-D warnings");
     command
 }

@@ -124,16 +124,14 @@ unsafe fn run_child(
 /// Call this only between fork and exec, because it closes descriptors that others own.
 unsafe fn close_others(gate: &OwnedFd) {
     let gate = gate.as_raw_fd();
-    // SAFETY: plain system calls. A range may be empty, which is refused and does no harm.
-    #[cfg(all(target_os = "linux", not(rove_portable)))]
+    // SAFETY: plain system calls. An empty range or a number without a descriptor is refused, and does no harm.
     unsafe {
-        let gate = libc::c_long::from(gate);
-        libc::syscall(libc::SYS_close_range, 3, gate - 1, 0);
-        libc::syscall(libc::SYS_close_range, gate + 1, libc::c_long::from(c_int::MAX), 0);
-    }
-    // SAFETY: plain system calls. A number without a descriptor is refused and does no harm.
-    #[cfg(any(rove_portable, not(target_os = "linux")))]
-    unsafe {
+        #[cfg(all(target_os = "linux", not(rove_portable)))]
+        for (first, last) in [(3, gate - 1), (gate + 1, c_int::MAX)] {
+            let [first, last] = [first, last].map(libc::c_long::from);
+            libc::syscall(libc::SYS_close_range, first, last, 0);
+        }
+        #[cfg(any(rove_portable, not(target_os = "linux")))]
         for other in (3..DESCRIPTORS_MAX).filter(|other| *other != gate) {
             libc::close(other);
         }

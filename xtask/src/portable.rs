@@ -1,0 +1,67 @@
+//! The tests with the branches of macOS and the BSDs, which Linux takes if the compiler gets `--cfg rove_portable`.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::workspace;
+
+/// The compiler for the workspace's own crates. The crates of others are those of the other steps.
+const COMPILER: &str = "xtask/src/portable-rustc.sh";
+
+/// The end-to-end modules whose processes take other branches: those that the gate runs.
+const MODULES: [&str; 5] = ["interop::", "life::", "network::", "path_size::", "sessions::"];
+
+/// Tests of abilities that only Linux has. docs/platforms.md gives the reasons.
+const LINUX_ONLY: [&str; 2] = [
+    "a_viewer_sees_and_does_not_type_and_the_owner_sees_it_come_and_go",
+    "nobody_looks_into_client_and_server_and_their_shell_is_an_ordinary_process",
+];
+
+/// Returns the command for the whole suite.
+pub(crate) fn suite(root: &Path) -> Command {
+    let mut command = test(root);
+    command.args(["--no-fail-fast", "--"]);
+    skip(command)
+}
+
+/// Returns the command for the end-to-end modules.
+pub(crate) fn modules(root: &Path) -> Command {
+    let mut command = test(root);
+    command.args(["--test", "e2e", "--"]).args(MODULES);
+    // The tests wait more than they compute, and unoptimised they are compiled in 23 s of a processor. Crates of others keep
+    // their own setting.
+    command.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0");
+    command.env("CARGO_INCREMENTAL", "0");
+    skip(command)
+}
+
+fn test(root: &Path) -> Command {
+    let target = workspace::target(root);
+    let mut command = Command::new("cargo");
+    // The whole workspace is named in either case, so that crates of others have the features that they have in other steps.
+    command.args(["test", "--locked", "--workspace"]);
+    command.env("RUSTC_WORKSPACE_WRAPPER", root.join(COMPILER));
+    // Programs get a folder of their own, while cargo shares what it has compiled of others' crates.
+    command.env("CARGO_TARGET_DIR", target.join("portable"));
+    command.env("CARGO_BUILD_BUILD_DIR", target);
+    command
+}
+
+fn skip(mut command: Command) -> Command {
+    command.args(LINUX_ONLY.iter().flat_map(|test| ["--skip", test]));
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_test_that_is_left_out_has_its_reason_in_the_document() {
+        let root = workspace::root();
+        let page = std::fs::read_to_string(root.join("docs/platforms.md")).expect("it is there");
+        for test in LINUX_ONLY {
+            assert!(page.contains(&format!("`{test}`")), "docs/platforms.md does not name {test}");
+        }
+    }
+}
