@@ -26,6 +26,8 @@
 //! - `table` has the streams that are open. `scheduler` decides whose turn it is. `streams` joins both with the shared
 //!   memory.
 //! - `event` is what an owner learns, and `closing` the end of the layer. `mux` puts all of this together.
+//! - `preface` has the messages by which a stream is opened and answered. A `reception` reads them for an end that others
+//!   open streams at.
 
 #![forbid(unsafe_code)]
 
@@ -40,8 +42,10 @@ mod id;
 mod mux;
 mod pacer;
 mod packet;
+mod preface;
 mod ranges;
 mod receive_half;
+mod reception;
 mod recovery;
 mod rtt;
 mod scheduler;
@@ -60,5 +64,10 @@ pub use frame::{AckFrame, Frame, FrameError, Frames};
 pub use id::{PacketNum, Side, StreamId};
 pub use mux::{Mux, PACKET_MIN};
 pub use packet::{Packet, SEND_TIME_LEN};
+pub use preface::{
+    Answer, HOST_MAX, MESSAGE_MAX, MessageReader, PATH_MAX, PrefaceError, TEXT_MAX, Target,
+    UNREACHED,
+};
 pub use receive_half::Read;
+pub use reception::{CONNECTS_MAX, Reception};
 pub use table::STREAMS_MAX;

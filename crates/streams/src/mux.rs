@@ -76,6 +76,16 @@ impl Mux {
         self.streams.table.accept()
     }
 
+    /// Returns how many bytes a write would take now. If it is 0, [`Event::Writable`] tells when there is room.
+    ///
+    /// # Errors
+    ///
+    /// As [`Mux::write`].
+    pub fn room(&mut self, id: StreamId) -> Result<usize, StreamError> {
+        self.check_open()?;
+        self.streams.wait_for_room(id)
+    }
+
     /// Adds as many of `bytes` as there is room for, and returns their number. After a write that did not take all,
     /// [`Event::Writable`] tells when there is room.
     ///

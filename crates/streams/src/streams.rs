@@ -61,6 +61,15 @@ impl Streams {
         self.table.iter().map(|it| it.send.held() + it.receive.held()).sum()
     }
 
+    /// Returns how many bytes may be written. If there are none, the owner waits for room.
+    pub(crate) fn wait_for_room(&mut self, id: StreamId) -> Result<usize, StreamError> {
+        let room = self.room(id)?;
+        if room == 0 {
+            self.waiting.insert(id);
+        }
+        Ok(usize::try_from(room).unwrap_or(usize::MAX))
+    }
+
     pub(crate) fn write(&mut self, id: StreamId, bytes: &[u8]) -> Result<usize, StreamError> {
         let room = self.room(id)?;
         let len = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));

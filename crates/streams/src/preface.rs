@@ -1,0 +1,328 @@
+//! The first message of each direction of a stream: what its opener wants of it, and the answer.
+//!
+//! A message is a length and the fields of a protobuf message. Both directions go on with the bytes that they carry.
+//! Source: the wire contract, docs/wire.md.
+
+use rove_units::Instant;
+
+use crate::error::StreamError;
+use crate::id::StreamId;
+use crate::mux::Mux;
+use crate::receive_half::Read;
+use crate::varint;
+
+/// Most bytes of a message. Source: the wire contract, docs/wire.md.
+pub const MESSAGE_MAX: usize = 4_096;
+
+/// Most bytes of a host's name. Source: the wire contract, docs/wire.md; a name in the DNS has at most 253 characters.
+pub const HOST_MAX: usize = 255;
+
+/// Most bytes of a socket's path. Source: `unix(7)`, whose addresses have 108 bytes with the end.
+pub const PATH_MAX: usize = 107;
+
+/// Most characters of an answer's text. Source: the wire contract, docs/wire.md.
+pub const TEXT_MAX: usize = 256;
+
+/// The kind of a connection to a host's port.
+const TCP: u64 = 1;
+
+/// The kind of a connection to a socket in the file system.
+const UNIX: u64 = 2;
+
+/// The kinds of fields. Source: protobuf's wire types.
+const NUMBER: u64 = 0;
+const EIGHT_BYTES: u64 = 1;
+const BYTES: u64 = 2;
+const FOUR_BYTES: u64 = 5;
+
+/// The place that a stream leads to, from its acceptor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A port of a host, which the acceptor looks up.
+    Tcp {
+        /// The host's name or address.
+        host: String,
+        /// The port.
+        port: u16,
+    },
+    /// A socket in the acceptor's file system.
+    Unix {
+        /// The socket's absolute path.
+        path: Vec<u8>,
+    },
+}
+
+/// Why a message cannot be obeyed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PrefaceError {
+    /// The message's length, or its fields, are not as in protobuf.
+    #[error("a message that cannot be read")]
+    Malformed,
+    /// The message has too many bytes.
+    #[error("a message of more than {MESSAGE_MAX} bytes")]
+    TooLong,
+    /// There is no host, or its name has too many bytes or control characters.
+    #[error("a host's name that is empty, has control characters or over {HOST_MAX} bytes")]
+    Host,
+    /// There is no port of this number.
+    #[error("a port that is not from 1 to 65535")]
+    Port,
+    /// The path is not absolute, or has too many bytes.
+    #[error("a socket's path that is not absolute or has over {PATH_MAX} bytes")]
+    Path,
+    /// The stream is of a kind that its acceptor does not know.
+    #[error("a stream of the unknown kind {0}")]
+    Kind(u64),
+    /// The stream has ended without a message, or was reset.
+    #[error("a stream without a message")]
+    Ended,
+}
+
+impl Target {
+    /// Checks the bounds.
+    ///
+    /// # Errors
+    ///
+    /// Returns the bound that is passed.
+    pub fn check(&self) -> Result<(), PrefaceError> {
+        match self {
+            Self::Tcp { host, port } => {
+                let is_name = (1..=HOST_MAX).contains(&host.len());
+                if !is_name || host.contains(char::is_control) {
+                    Err(PrefaceError::Host)
+                } else if *port == 0 {
+                    Err(PrefaceError::Port)
+                } else {
+                    Ok(())
+                }
+            }
+            Self::Unix { path } => {
+                let is_path = path.len() <= PATH_MAX && path.first() == Some(&b'/');
+                if is_path && !path.contains(&0) { Ok(()) } else { Err(PrefaceError::Path) }
+            }
+        }
+    }
+
+    /// Returns the message that opens a stream to this place.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut fields = Vec::new();
+        match self {
+            Self::Tcp { host, port } => {
+                put_number(&mut fields, 1, TCP);
+                put_bytes(&mut fields, 2, host.as_bytes());
+                put_number(&mut fields, 3, u64::from(*port));
+            }
+            Self::Unix { path } => {
+                put_number(&mut fields, 1, UNIX);
+                put_bytes(&mut fields, 4, path);
+            }
+        }
+        with_length(&fields)
+    }
+
+    /// Reads a message's fields.
+    ///
+    /// # Errors
+    ///
+    /// Returns why nothing can be opened.
+    pub fn decode(fields: &[u8]) -> Result<Self, PrefaceError> {
+        let (mut kind, mut host, mut port, mut path) = (0, &[][..], 0, &[][..]);
+        each_field(fields, |number, value| match (number, value) {
+            (1, Value::Number(value)) => kind = value,
+            (2, Value::Bytes(bytes)) => host = bytes,
+            (3, Value::Number(value)) => port = value,
+            (4, Value::Bytes(bytes)) => path = bytes,
+            _ => {}
+        })?;
+        let target = match kind {
+            TCP => {
+                let host = str::from_utf8(host).map_err(|_| PrefaceError::Host)?.to_owned();
+                Self::Tcp { host, port: u16::try_from(port).map_err(|_| PrefaceError::Port)? }
+            }
+            UNIX => Self::Unix { path: path.to_vec() },
+            kind => return Err(PrefaceError::Kind(kind)),
+        };
+        target.check().map(|()| target)
+    }
+}
+
+/// What the acceptor of a stream answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The stream leads to this address.
+    Opened {
+        /// The address, as a text.
+        address: String,
+    },
+    /// The stream leads nowhere.
+    Refused {
+        /// The class of the reason.
+        code: u64,
+        /// The reason in words.
+        text: String,
+    },
+}
+
+/// The code of a refusal for a message that cannot be obeyed.
+pub(crate) const NOT_UNDERSTOOD: u64 = 1;
+
+/// The code of a refusal because too many connections are being made.
+pub(crate) const BUSY: u64 = 2;
+
+/// The code of a refusal because the place could not be reached.
+pub const UNREACHED: u64 = 3;
+
+impl Answer {
+    /// Returns the message.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut fields = Vec::new();
+        match self {
+            Self::Opened { address } => put_bytes(&mut fields, 1, printable(address).as_bytes()),
+            Self::Refused { code, text } => {
+                put_number(&mut fields, 2, *code);
+                put_bytes(&mut fields, 3, printable(text).as_bytes());
+            }
+        }
+        with_length(&fields)
+    }
+
+    /// Reads a message's fields. Texts have printable characters alone afterwards.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`PrefaceError::Malformed`] for a message that is no answer.
+    pub fn decode(fields: &[u8]) -> Result<Self, PrefaceError> {
+        let (mut address, mut code, mut text) = (None, None, &[][..]);
+        each_field(fields, |number, value| match (number, value) {
+            (1, Value::Bytes(bytes)) => address = Some(bytes),
+            (2, Value::Number(value)) => code = Some(value),
+            (3, Value::Bytes(bytes)) => text = bytes,
+            _ => {}
+        })?;
+        let plain = |bytes: &[u8]| printable(&String::from_utf8_lossy(bytes));
+        match (code, address) {
+            (Some(code), _) => Ok(Self::Refused { code, text: plain(text) }),
+            (None, Some(address)) => Ok(Self::Opened { address: plain(address) }),
+            (None, None) => Err(PrefaceError::Malformed),
+        }
+    }
+}
+
+/// Collects the first message of a stream, and takes no byte that follows.
+#[derive(Clone, Debug, Default)]
+pub struct MessageReader {
+    length: Vec<u8>,
+    body: Option<(usize, Vec<u8>)>,
+}
+
+impl MessageReader {
+    /// Reads from the stream, and returns the fields once they are complete.
+    ///
+    /// # Errors
+    ///
+    /// Returns why there will be no message.
+    pub fn read(
+        &mut self,
+        now: Instant,
+        mux: &mut Mux,
+        id: StreamId,
+    ) -> Result<Option<Vec<u8>>, PrefaceError> {
+        let mut buffer = [0; MESSAGE_MAX];
+        loop {
+            if let Some((len, body)) = &mut self.body
+                && body.len() == *len
+            {
+                return Ok(Some(body.clone()));
+            }
+            let wanted = buffer.get_mut(..self.wanted()).ok_or(PrefaceError::TooLong)?;
+            match mux.read(now, id, wanted) {
+                Ok(Read::Bytes(count)) => self.handle(wanted.get(..count).unwrap_or_default())?,
+                Ok(Read::Blocked) | Err(StreamError::Closed) => return Ok(None),
+                Ok(Read::End) | Err(_) => return Err(PrefaceError::Ended),
+            }
+        }
+    }
+
+    /// Returns how many bytes may be read.
+    fn wanted(&self) -> usize {
+        self.body.as_ref().map_or(1, |(len, body)| len.saturating_sub(body.len()))
+    }
+
+    fn handle(&mut self, bytes: &[u8]) -> Result<(), PrefaceError> {
+        if let Some((_, body)) = &mut self.body {
+            body.extend(bytes);
+            return Ok(());
+        }
+        self.length.extend(bytes);
+        if self.length.last().is_some_and(|last| last & 0x80 == 0) {
+            let len = varint::take(&mut &self.length[..]).ok_or(PrefaceError::Malformed)?;
+            let len = usize::try_from(len).ok().filter(|len| *len <= MESSAGE_MAX);
+            self.body = Some((len.ok_or(PrefaceError::TooLong)?, Vec::new()));
+        } else if self.length.len() >= varint::len(u64::MAX) {
+            return Err(PrefaceError::Malformed);
+        }
+        Ok(())
+    }
+}
+
+/// A field's value.
+enum Value<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+}
+
+/// Hands over each field with its number. Fields of fixed size are skipped.
+fn each_field<'a>(
+    mut fields: &'a [u8],
+    mut handle: impl FnMut(u64, Value<'a>),
+) -> Result<(), PrefaceError> {
+    let bytes = &mut fields;
+    while !bytes.is_empty() {
+        let key = varint::take(bytes).ok_or(PrefaceError::Malformed)?;
+        let len = match key & 7 {
+            NUMBER => {
+                let value = varint::take(bytes).ok_or(PrefaceError::Malformed)?;
+                handle(key >> 3, Value::Number(value));
+                continue;
+            }
+            EIGHT_BYTES => 8,
+            FOUR_BYTES => 4,
+            BYTES => varint::take(bytes).ok_or(PrefaceError::Malformed)?,
+            _ => return Err(PrefaceError::Malformed),
+        };
+        let len = usize::try_from(len).map_err(|_| PrefaceError::Malformed)?;
+        let (value, rest) = bytes.split_at_checked(len).ok_or(PrefaceError::Malformed)?;
+        *bytes = rest;
+        if key & 7 == BYTES {
+            handle(key >> 3, Value::Bytes(value));
+        }
+    }
+    Ok(())
+}
+
+fn put_number(out: &mut Vec<u8>, field: u64, value: u64) {
+    varint::put(out, field << 3 | NUMBER);
+    varint::put(out, value);
+}
+
+fn put_bytes(out: &mut Vec<u8>, field: u64, bytes: &[u8]) {
+    varint::put(out, field << 3 | BYTES);
+    varint::put(out, bytes.len() as u64);
+    out.extend(bytes);
+}
+
+fn with_length(fields: &[u8]) -> Vec<u8> {
+    let mut message = Vec::new();
+    varint::put(&mut message, fields.len() as u64);
+    message.extend(fields);
+    message
+}
+
+/// Returns a text's first characters, each that is not printable ASCII as a question mark.
+fn printable(text: &str) -> String {
+    let shown = |it: char| if it.is_ascii_graphic() || it == ' ' { it } else { '?' };
+    text.chars().take(TEXT_MAX).map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests;

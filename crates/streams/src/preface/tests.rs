@@ -1,0 +1,119 @@
+use super::*;
+use proptest::prelude::*;
+use rove_congestion::new_reno::NewReno;
+use rove_units::{Bytes, Duration};
+
+use crate::id::Side;
+
+const NOW: Instant = Instant::from_millis(5);
+
+fn target() -> impl Strategy<Value = Target> {
+    let tcp =
+        ("[a-zé:.-]{1,127}", 1..=u16::MAX).prop_map(|(host, port)| Target::Tcp { host, port });
+    let path = proptest::collection::vec(1..=u8::MAX, 0..PATH_MAX);
+    let unix = path.prop_map(|path| Target::Unix { path: [b"/", &path[..]].concat() });
+    prop_oneof![tcp, unix]
+}
+
+/// Two ends whose packets all arrive, and a stream that the client has opened.
+fn ends() -> (Mux, Mux, StreamId) {
+    let end = |side| Mux::new(side, Box::new(NewReno::new(Bytes::new(1_176))), 1_176, NOW);
+    let (mut client, server) = (end(Side::Client), end(Side::Server));
+    let id = client.open(NOW).unwrap();
+    (client, server, id)
+}
+
+/// Lets all packets pass both ways, at times at which they may go.
+fn carry(now: &mut Instant, client: &mut Mux, server: &mut Mux) {
+    for _ in 0..8 {
+        *now += Duration::from_millis(50);
+        let now = *now;
+        while let Some(packet) = client.poll_transmit(now) {
+            server.handle_packet(now, packet.number, &packet.payload).unwrap();
+        }
+        while let Some(packet) = server.poll_transmit(now) {
+            client.handle_packet(now, packet.number, &packet.payload).unwrap();
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn messages_read_back_and_the_bytes_after_them_stay(target in target(), chunk in 1..200_usize) {
+        let (mut client, mut server, id) = ends();
+        let bytes = [&target.encode()[..], b"SSH-2.0"].concat();
+        let mut reader = MessageReader::default();
+        let (mut fields, mut now) = (None, NOW);
+        for piece in bytes.chunks(chunk + bytes.len() / 8) {
+            prop_assert_eq!(client.write(id, piece), Ok(piece.len()));
+            carry(&mut now, &mut client, &mut server);
+            fields = fields.or(reader.read(NOW, &mut server, id).unwrap());
+        }
+        prop_assert_eq!(Target::decode(&fields.unwrap()), Ok(target));
+        let mut rest = [0; 20];
+        prop_assert_eq!(server.read(NOW, id, &mut rest), Ok(Read::Bytes(7)));
+    }
+
+    #[test]
+    fn any_bytes_are_a_message_or_none(fields: Vec<u8>, text: String, code: u64) {
+        if let Ok(target) = Target::decode(&fields) {
+            prop_assert_eq!(target.check(), Ok(()));
+        }
+        let _ = Answer::decode(&fields);
+        let encoded = Answer::Refused { code, text }.encode();
+        let mut rest = &encoded[..];
+        prop_assert_eq!(varint::take(&mut rest), Some(rest.len() as u64));
+        let Ok(Answer::Refused { code: read, text }) = Answer::decode(rest) else { panic!() };
+        prop_assert!(read == code && text.chars().count() <= TEXT_MAX);
+        prop_assert!(text.chars().all(|it| it == ' ' || it.is_ascii_graphic()));
+    }
+}
+
+#[test]
+fn the_bounds_hold_at_the_limit_and_one_past_it() {
+    let tcp = |len, port| Target::Tcp { host: "h".repeat(len), port }.check();
+    let unix = |len| Target::Unix { path: vec![b'/'; len] }.check();
+    assert_eq!((tcp(HOST_MAX, 1), unix(PATH_MAX)), (Ok(()), Ok(())));
+    assert_eq!(tcp(HOST_MAX + 1, 1), Err(PrefaceError::Host));
+    assert_eq!(tcp(0, 1), Err(PrefaceError::Host));
+    assert_eq!(tcp(1, 0), Err(PrefaceError::Port));
+    assert_eq!(unix(PATH_MAX + 1), Err(PrefaceError::Path));
+    for path in [&b"relative"[..], b"", b"/a\0b"] {
+        assert_eq!(Target::Unix { path: path.to_vec() }.check(), Err(PrefaceError::Path));
+    }
+    let host = Target::Tcp { host: "a\x1b[2J".to_owned(), port: 1 };
+    assert_eq!(host.check(), Err(PrefaceError::Host));
+    // A port of more than 16 bits, a message that is cut short, and a kind of the future.
+    assert_eq!(Target::decode(&[8, 1, 18, 1, b'h', 24, 0x80, 0x80, 4]), Err(PrefaceError::Port));
+    assert_eq!(Target::decode(&[8, 1, 18, 2, b'h']), Err(PrefaceError::Malformed));
+    assert_eq!(Target::decode(&[8, 3]), Err(PrefaceError::Kind(3)));
+    assert_eq!(Target::decode(&[]), Err(PrefaceError::Kind(0)));
+    // Fields of later versions are skipped.
+    let later = [8, 2, 34, 2, b'/', b'a', 58, 1, 7, 0x45, 1, 2, 3, 4, 0x49, 1, 2, 3, 4, 5, 6, 7, 8];
+    assert_eq!(Target::decode(&later), Ok(Target::Unix { path: b"/a".to_vec() }));
+}
+
+#[test]
+fn a_messages_length_is_believed_up_to_its_bound_alone() {
+    for (length, expected) in [
+        (&[0x80, 0x20][..], Ok(None)),
+        (&[0x81, 0x20][..], Err(PrefaceError::TooLong)),
+        (
+            &[0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1][..],
+            Err(PrefaceError::TooLong),
+        ),
+        (&[0x80; 10][..], Err(PrefaceError::Malformed)),
+        (&[0x80, 0][..], Err(PrefaceError::Malformed)),
+        (&[0][..], Ok(Some(Vec::new()))),
+    ] {
+        let (mut client, mut server, id) = ends();
+        client.write(id, length).unwrap();
+        carry(&mut NOW.clone(), &mut client, &mut server);
+        assert_eq!(MessageReader::default().read(NOW, &mut server, id), expected, "{length:x?}");
+    }
+    let (mut client, mut server, id) = ends();
+    client.finish(id).unwrap();
+    carry(&mut NOW.clone(), &mut client, &mut server);
+    let ended = MessageReader::default().read(NOW, &mut server, id);
+    assert_eq!(ended, Err(PrefaceError::Ended));
+}

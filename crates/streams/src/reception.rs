@@ -1,0 +1,240 @@
+//! Reads what the peer wants of the streams that it opens, and turns away what cannot be had.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rove_units::Instant;
+
+use crate::error::{PROTOCOL, REFUSED};
+use crate::id::StreamId;
+use crate::mux::Mux;
+use crate::preface::{Answer, BUSY, MessageReader, NOT_UNDERSTOOD, PrefaceError, Target};
+
+/// Most connections that are being made at a time. Source: the wire contract, docs/wire.md.
+pub const CONNECTS_MAX: usize = 32;
+
+/// The unknown kind of stream that closes the layer, counted from 1. Source: the wire contract, docs/wire.md.
+const STRANGE_MAX: u32 = 100;
+
+/// The peer's streams until their answer is sent.
+#[derive(Debug, Default)]
+pub struct Reception {
+    reading: BTreeMap<StreamId, MessageReader>,
+    /// The streams whose place is being reached.
+    waiting: BTreeSet<StreamId>,
+    /// How many streams were of an unknown kind.
+    strange: u32,
+}
+
+impl Reception {
+    /// Accepts the streams that the peer has opened. Call [`Reception::handle_readable`] for each that is readable.
+    pub fn handle_incoming(&mut self, mux: &mut Mux) {
+        while let Some(id) = mux.accept() {
+            self.reading.insert(id, MessageReader::default());
+        }
+    }
+
+    /// Resets the streams that the peer has opened: at an end where it may open none.
+    pub fn turn_away(&mut self, now: Instant, mux: &mut Mux) {
+        while let Some(id) = mux.accept() {
+            self.handle_strange(now, mux, id);
+        }
+    }
+
+    /// Reads a stream's message if it has not been read. Returns the place once it is known, and then waits for
+    /// [`Reception::answer`].
+    pub fn handle_readable(&mut self, now: Instant, mux: &mut Mux, id: StreamId) -> Option<Target> {
+        let read = self.reading.get_mut(&id)?.read(now, mux, id);
+        let target = match read {
+            Ok(None) => return None,
+            Ok(Some(fields)) => Target::decode(&fields),
+            Err(error) => Err(error),
+        };
+        self.reading.remove(&id);
+        match target {
+            Ok(target) if self.waiting.len() < CONNECTS_MAX => {
+                self.waiting.insert(id);
+                return Some(target);
+            }
+            Ok(_) => {
+                let text = format!("more than {CONNECTS_MAX} connections at a time");
+                self.answer(mux, id, &Answer::Refused { code: BUSY, text });
+            }
+            Err(PrefaceError::Kind(_)) => self.handle_strange(now, mux, id),
+            Err(PrefaceError::Ended) => end(mux, id),
+            Err(error) => {
+                let text = error.to_string();
+                self.answer(mux, id, &Answer::Refused { code: NOT_UNDERSTOOD, text });
+            }
+        }
+        None
+    }
+
+    /// Answers a stream. A refusal ends it.
+    pub fn answer(&mut self, mux: &mut Mux, id: StreamId, answer: &Answer) {
+        self.waiting.remove(&id);
+        let message = answer.encode();
+        // The first message of a direction has room for certain, unless the peer has stopped reading.
+        let written = mux.write(id, &message);
+        debug_assert!(written.is_err() || written == Ok(message.len()));
+        if matches!(answer, Answer::Refused { .. }) {
+            let _ = mux.finish(id);
+            let _ = mux.stop(id, REFUSED);
+        }
+    }
+
+    /// Forgets a stream that the peer has given up, and ends it.
+    pub fn give_up(&mut self, mux: &mut Mux, id: StreamId) {
+        self.reading.remove(&id);
+        self.waiting.remove(&id);
+        end(mux, id);
+    }
+
+    fn handle_strange(&mut self, now: Instant, mux: &mut Mux, id: StreamId) {
+        self.strange += 1;
+        end(mux, id);
+        if self.strange >= STRANGE_MAX {
+            mux.close(now, PROTOCOL, "too many streams of unknown kinds");
+        }
+    }
+}
+
+/// Ends both directions of a stream at once, as far as they have not ended.
+fn end(mux: &mut Mux, id: StreamId) {
+    let _ = mux.reset(id, REFUSED);
+    let _ = mux.stop(id, REFUSED);
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_congestion::new_reno::NewReno;
+    use rove_units::{Bytes, Duration};
+
+    use super::*;
+    use crate::error::StreamError;
+    use crate::event::Event;
+    use crate::id::Side;
+
+    const NOW: Instant = Instant::from_millis(5);
+
+    /// Two ends whose packets all arrive.
+    struct Ends {
+        client: Mux,
+        server: Mux,
+        reception: Reception,
+        now: Instant,
+        /// The places that the server has learned.
+        targets: Vec<(StreamId, Target)>,
+    }
+
+    impl Ends {
+        fn new() -> Self {
+            let end = |side| Mux::new(side, Box::new(NewReno::new(Bytes::new(1_176))), 1_176, NOW);
+            let (client, server) = (end(Side::Client), end(Side::Server));
+            let reception = Reception::default();
+            Self { client, server, reception, now: NOW, targets: Vec::new() }
+        }
+
+        /// Opens a stream with this message, and lets the server read it.
+        fn open(&mut self, message: &[u8]) -> StreamId {
+            let id = self.client.open(NOW).unwrap();
+            self.client.write(id, message).unwrap();
+            self.carry();
+            id
+        }
+
+        /// Lets all packets pass both ways, at times at which they may go.
+        fn carry(&mut self) {
+            for _ in 0..3 {
+                self.now += Duration::from_millis(50);
+                while let Some(packet) = self.client.poll_transmit(self.now) {
+                    let _ = self.server.handle_packet(self.now, packet.number, &packet.payload);
+                }
+                while let Some(event) = self.server.poll_event() {
+                    match event {
+                        Event::Incoming => self.reception.handle_incoming(&mut self.server),
+                        Event::Readable(id) => {
+                            let read = self.reception.handle_readable(NOW, &mut self.server, id);
+                            self.targets.extend(read.map(|target| (id, target)));
+                        }
+                        _ => {}
+                    }
+                }
+                while let Some(packet) = self.server.poll_transmit(self.now) {
+                    let _ = self.client.handle_packet(self.now, packet.number, &packet.payload);
+                }
+            }
+        }
+
+        fn answer(&mut self, id: StreamId) -> Result<Option<Answer>, PrefaceError> {
+            let read = MessageReader::default().read(NOW, &mut self.client, id)?;
+            read.map(|fields| Answer::decode(&fields)).transpose()
+        }
+    }
+
+    fn target(port: u16) -> Target {
+        Target::Tcp { host: "localhost".to_owned(), port }
+    }
+
+    fn code(answer: Result<Option<Answer>, PrefaceError>) -> Option<u64> {
+        match answer {
+            Ok(Some(Answer::Refused { code, .. })) => Some(code),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_place_is_told_and_one_more_than_the_most_is_refused_until_one_is_answered() {
+        let mut ends = Ends::new();
+        let ids: Vec<StreamId> = (1..=33).map(|port| ends.open(&target(port).encode())).collect();
+        assert_eq!(ends.targets.len(), CONNECTS_MAX);
+        assert_eq!(ends.targets[0], (ids[0], target(1)));
+        assert_eq!(code(ends.answer(ids[32])), Some(BUSY));
+        let opened = Answer::Opened { address: "127.0.0.1:1".to_owned() };
+        ends.reception.answer(&mut ends.server, ids[0], &opened);
+        ends.carry();
+        assert_eq!(ends.answer(ids[0]), Ok(Some(opened)));
+        ends.open(&target(34).encode());
+        assert_eq!(ends.targets.len(), CONNECTS_MAX + 1);
+        ends.reception.give_up(&mut ends.server, ids[1]);
+        ends.carry();
+        assert_eq!(ends.answer(ids[1]), Err(PrefaceError::Ended));
+        assert!(ends.reception.reading.is_empty());
+    }
+
+    #[test]
+    fn a_message_out_of_bounds_is_refused_in_words() {
+        let mut ends = Ends::new();
+        let long = Target::Tcp { host: "h".repeat(256), port: 1 }.encode();
+        for message in [&long[..], &[0xFF, 0x7F], &[1, 8]] {
+            let id = ends.open(message);
+            assert_eq!(code(ends.answer(id)), Some(NOT_UNDERSTOOD), "{message:x?}");
+        }
+        assert!(ends.targets.is_empty() && ends.server.closed().is_none());
+    }
+
+    #[test]
+    fn streams_of_unknown_kinds_are_reset_and_the_hundredth_closes_the_layer() {
+        let mut ends = Ends::new();
+        for number in 1..=STRANGE_MAX {
+            assert!(ends.server.closed().is_none(), "{number}");
+            let id = ends.open(&[2, 8, 3]);
+            let read = ends.client.read(NOW, id, &mut [0; 9]);
+            let is_last = number == STRANGE_MAX;
+            let expected = if is_last { StreamError::Closed } else { StreamError::Reset(REFUSED) };
+            assert_eq!(read, Err(expected), "{number}");
+        }
+        assert!(ends.server.closed().is_some());
+    }
+
+    #[test]
+    fn an_end_that_the_peer_may_open_nothing_at_turns_every_stream_away() {
+        let mut ends = Ends::new();
+        for number in 1..=STRANGE_MAX {
+            let id = ends.server.open(NOW).unwrap();
+            ends.server.write(id, &target(22).encode()).unwrap();
+            ends.carry();
+            ends.reception.turn_away(NOW, &mut ends.client);
+            assert_eq!(ends.client.closed().is_some(), number == STRANGE_MAX);
+        }
+    }
+}
