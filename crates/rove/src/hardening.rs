@@ -47,8 +47,10 @@ pub(crate) fn renounce_privileges() -> io::Result<()> {
 
 /// Locks `memory` in RAM for the life of the process, as far as the limit on locked memory allows (`ulimit -l`). A
 /// failure does not prevent the session.
-pub(crate) fn keep_in_memory(memory: Range<*const u8>) {
-    if let Err(error) = sys::lock_memory(memory) {
-        tracing::debug!(%error, "the key may be swapped out");
+pub(crate) fn keep_in_memory(memory: Vec<Range<*const u8>>) {
+    for part in memory {
+        if let Err(error) = sys::lock_memory(part) {
+            tracing::debug!(%error, "the key may be swapped out");
+        }
     }
 }

@@ -261,7 +261,7 @@ impl Client {
     }
 
     /// Returns where the session's secrets lie ([`Transport::key_memory`]).
-    pub fn key_memory(&self) -> Range<*const u8> {
+    pub fn key_memory(&self) -> Vec<Range<*const u8>> {
         self.transport.key_memory()
     }
 

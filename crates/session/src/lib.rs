@@ -39,6 +39,8 @@
 //!   decides whose window counts.
 //!   `host_input` waits for the pty, `interface` has its driver's types, and `view` answers questions about it.
 //!
+//! `streams` goes beside either: it moves packets between the layer of streams and the session.
+//!
 //! `fuzzing` states what must hold whatever the user's terminal answers.
 
 #![forbid(unsafe_code)]
@@ -64,6 +66,7 @@ mod rate_limiter;
 mod report;
 mod server;
 mod status;
+mod streams;
 mod user_stream;
 mod wish;
 
@@ -82,6 +85,7 @@ pub use rove_predict::{
 };
 pub use rove_terminal::{ExitStatus, InputNum, Outside, Tty, TtyCharacters, TtyModes};
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome, Uninvited};
+pub use streams::Streams;
 pub use user_stream::{UserEvent, UserStream};
 pub use wish::{Door, PackedWish, SizeRule, SizeRuleError, Wish};
 

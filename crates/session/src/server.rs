@@ -158,7 +158,7 @@ impl Server {
         key: &Key,
         chaff: Stream,
         (way, who): (JoinMode, &str),
-    ) -> Result<Range<*const u8>, Uninvited> {
+    ) -> Result<Vec<Range<*const u8>>, Uninvited> {
         let size = self.terminal.screen().size();
         let publisher = self.succession.publisher(now, key, chaff, size, Some(way));
         self.audience.invite(now, &self.publisher, publisher, (way, who))

@@ -3,6 +3,7 @@
 //! Bit 62 of a datagram's number tells a packet from the session's own datagrams, whose numbers stay far below. The
 //! bytes within are the business of the streams' owner.
 
+use core::ops::Range;
 use std::collections::VecDeque;
 
 use rove_units::Instant;
@@ -58,6 +59,11 @@ impl PacketSeal {
     pub(crate) fn offered(capabilities: Option<Capabilities>, key: &Key) -> Option<Box<Self>> {
         let offers = capabilities?.contains(Capabilities::STREAMS);
         offers.then(|| Box::new(Self::new(key)))
+    }
+
+    /// Returns the memory that holds everything derived from the key ([`Cipher::memory`]).
+    pub(crate) fn key_memory(&self) -> Range<*const u8> {
+        self.cipher.memory()
     }
 
     /// Returns whether a datagram claims to be a packet.
@@ -117,6 +123,11 @@ impl<'a> Carriage<'a> {
     /// Returns the next packet that has arrived.
     pub fn poll_packet(&mut self) -> Option<CarriedPacket> {
         self.seal.opened.pop_front()
+    }
+
+    /// Returns whether packets have arrived.
+    pub fn has_packets(&self) -> bool {
+        !self.seal.opened.is_empty()
     }
 
     /// Returns how many bytes a packet may have at present.

@@ -2,10 +2,10 @@
 
 use core::net::SocketAddr;
 
-use rove_congestion::Controller;
 use rove_link::net::End;
+use rove_session::Streams;
 use rove_ssp::Carriage;
-use rove_streams::{Mux, PacketNum, Side};
+use rove_streams::{Mux, Side};
 use rove_units::Instant;
 
 use crate::client_end::{ClientEnd, User};
@@ -46,21 +46,19 @@ pub trait Owner {
 pub struct Beside<E, O> {
     /// The session's end.
     pub end: E,
-    /// The layer.
-    pub mux: Mux,
+    /// The streams.
+    pub streams: Streams,
     /// The owner of the streams.
     pub owner: O,
     /// How many packets were sent.
     pub packets: u64,
     is_agreed: bool,
-    heard_at: Option<Instant>,
 }
 
 impl<E: Carries, O: Owner> Beside<E, O> {
-    /// Puts streams beside an end, under a congestion controller.
-    pub fn new(end: E, owner: O, controller: Box<dyn Controller>, now: Instant) -> Self {
-        let mux = Mux::new(E::SIDE, controller, 0, now);
-        Self { end, mux, owner, packets: 0, is_agreed: false, heard_at: None }
+    /// Puts streams beside an end.
+    pub const fn new(end: E, owner: O, streams: Streams) -> Self {
+        Self { end, streams, owner, packets: 0, is_agreed: false }
     }
 
     /// Returns whether both ends are known to have offered streams.
@@ -70,18 +68,9 @@ impl<E: Carries, O: Owner> Beside<E, O> {
 
     /// Hands the packets that have arrived to the layer.
     fn receive(&mut self, now: Instant) {
-        let Some(mut carriage) = self.end.carriage() else { return };
-        self.is_agreed = true;
-        self.mux.handle_packet_size(carriage.payload_max());
-        if carriage.heard_at() != self.heard_at {
-            self.heard_at = carriage.heard_at();
-            self.mux.handle_heard(now);
-        }
-        while let Some(packet) = carriage.poll_packet() {
-            if let Some(number) = PacketNum::new(packet.number) {
-                // After a fault of the peer the layer is closed, and the session goes on.
-                let _ = self.mux.handle_packet(now, number, &packet.payload);
-            }
+        if let Some(carriage) = self.end.carriage() {
+            self.is_agreed = true;
+            self.streams.handle_arrivals(now, carriage);
         }
     }
 }
@@ -94,7 +83,7 @@ impl<E: Carries, O: Owner> End for Beside<E, O> {
 
     fn handle_timeout(&mut self, now: Instant) {
         self.end.handle_timeout(now);
-        self.mux.handle_timeout(now);
+        self.streams.mux.handle_timeout(now);
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
@@ -103,15 +92,14 @@ impl<E: Carries, O: Owner> End for Beside<E, O> {
             return Some(transmit);
         }
         self.end.carriage()?;
-        self.owner.turn(now, &mut self.mux);
-        let packet = self.mux.poll_transmit(now)?;
-        let transmit = self.end.carriage()?.seal(packet.number.get(), &packet.payload)?;
+        self.owner.turn(now, &mut self.streams.mux);
+        let transmit = self.streams.poll_transmit(now, self.end.carriage()?)?;
         self.packets += 1;
         Some((transmit.destination, transmit.payload))
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let streams = self.mux.poll_timeout().filter(|_| self.is_agreed);
+        let streams = self.streams.poll_timeout().filter(|_| self.is_agreed);
         [self.end.poll_timeout(), streams].into_iter().flatten().min()
     }
 }

@@ -11,9 +11,9 @@ use rove_headless::{
 };
 use rove_link::LinkConfig;
 use rove_link::net::Net;
-use rove_session::{Client, Server};
+use rove_session::{Client, Server, Streams};
 use rove_ssp::{Capabilities, Config};
-use rove_streams::{Event, Mux, Read};
+use rove_streams::{Event, Mux, Read, Side};
 use rove_terminal::Terminal;
 use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
 
@@ -125,13 +125,10 @@ fn run(
         ClientEnd::new(client_config(offered(Config::client()), seed), typist, Instant::ZERO);
     let server =
         ServerEnd::new(server_config(offered(Config::server()), seed), Echo, Instant::ZERO);
-    let left = Beside::new(client, Copy::default(), controller(), Instant::ZERO);
-    let right = Beside::new(
-        server,
-        Copy { writes: copies, ..Copy::default() },
-        controller(),
-        Instant::ZERO,
-    );
+    let streams = |side| Streams::controlled(side, controller(), Instant::ZERO);
+    let left = Beside::new(client, Copy::default(), streams(Side::Client));
+    let writer = Copy { writes: copies, ..Copy::default() };
+    let right = Beside::new(server, writer, streams(Side::Server));
     let mut net = Net::new(left, right, link.clone(), link.clone(), seed);
     net.run_for(PACE * 300 + Duration::from_secs(15));
     let mut delays = net.left.end.user.delays.clone();

@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 
 use rove_predict::{Explanation, Network, PromptMemory};
-use rove_ssp::{Candidates, Carriage, SidePath};
+use rove_ssp::{Candidates, Capabilities, Carriage, Peer, SidePath};
 use rove_terminal::{Screen, Tty};
 use rove_units::{Duration, Instant};
 
@@ -29,6 +29,12 @@ impl Client {
     /// Returns the way of packets of streams. `None` unless both ends have offered streams.
     pub fn carriage(&mut self) -> Option<Carriage<'_>> {
         self.transport.carriage()
+    }
+
+    /// Returns whether both ends carry streams. `None` until that is known.
+    pub fn carries_streams(&self) -> Option<bool> {
+        let is_known = self.transport.peer() != Peer::Unknown;
+        is_known.then(|| self.transport.capabilities().contains(Capabilities::STREAMS))
     }
 
     /// Tells the user something that the driver knows, for ten seconds.

@@ -78,7 +78,7 @@ impl Audience {
         own: &Publisher,
         publisher: Publisher,
         (way, who): (JoinMode, &str),
-    ) -> Result<Range<*const u8>, Uninvited> {
+    ) -> Result<Vec<Range<*const u8>>, Uninvited> {
         match self.door {
             Door::Open if own.tells_joined() => {}
             Door::Open | Door::Unknown => return Err(Uninvited::Unseen),

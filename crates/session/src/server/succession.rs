@@ -145,7 +145,7 @@ impl Succession {
 
     /// Returns the memory range of the invited client's keys ([`Transport::key_memory`]). `None` if no client is
     /// invited.
-    pub(super) fn key_memory(&self) -> Option<Range<*const u8>> {
+    pub(super) fn key_memory(&self) -> Option<Vec<Range<*const u8>>> {
         self.invited.as_ref().map(|invited| invited.publisher.transport.key_memory())
     }
 

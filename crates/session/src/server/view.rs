@@ -64,7 +64,7 @@ impl Server {
     }
 
     /// Returns the memory range of the session's keys ([`rove_ssp::Transport::key_memory`]), to be kept out of swap.
-    pub fn key_memory(&self) -> Range<*const u8> {
+    pub fn key_memory(&self) -> Vec<Range<*const u8>> {
         self.publisher.transport.key_memory()
     }
 
@@ -84,7 +84,7 @@ impl Server {
     }
 
     /// Returns the memory range of the invited client's keys ([`Server::key_memory`]). `None` if no client is invited.
-    pub fn invited_key_memory(&self) -> Option<Range<*const u8>> {
+    pub fn invited_key_memory(&self) -> Option<Vec<Range<*const u8>>> {
         self.succession.key_memory()
     }
 }

@@ -81,9 +81,10 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Returns the memory that holds everything derived from the key for as long as this end lives, so that a caller
-    /// can keep it off the disk.
-    pub fn key_memory(&self) -> Range<*const u8> {
-        self.connection.key_memory()
+    /// can keep it off the disk: that of the session's cipher, and that of the packets' if this end offers streams.
+    pub fn key_memory(&self) -> Vec<Range<*const u8>> {
+        let packets = self.packets.as_ref().map(|packets| packets.key_memory());
+        [self.connection.key_memory()].into_iter().chain(packets).collect()
     }
 
     /// Returns the number of the newest state of the peer's object; 0 until one has arrived.

@@ -1,0 +1,61 @@
+//! Streams beside a session: the layer, and the way of its packets through the session.
+
+use rove_congestion::Controller;
+use rove_congestion::ledbat::Ledbat;
+use rove_ssp::{Carriage, Transmit};
+use rove_streams::{Mux, PacketNum, Side};
+use rove_units::{Bytes, Instant};
+
+/// A full packet, as the ends begin: a datagram of 1,200 bytes without header and tag.
+const PACKET: Bytes = Bytes::new(1_176);
+
+/// An end's streams. A session has new ones for each client, whose key numbers packets from 0.
+///
+/// The driver sends all datagrams of the session, then those of [`Streams::poll_transmit`]. It calls
+/// [`Streams::handle_arrivals`] after datagrams have arrived.
+#[derive(Debug)]
+pub struct Streams {
+    /// The layer, in which the driver opens, reads and writes streams.
+    pub mux: Mux,
+    heard_at: Option<Instant>,
+}
+
+impl Streams {
+    /// Creates streams that yield to keys: their controller is LEDBAT, which lets at most 100 ms of packets queue.
+    pub fn new(side: Side, now: Instant) -> Self {
+        Self::controlled(side, Box::new(Ledbat::new(PACKET)), now)
+    }
+
+    /// Creates streams with a congestion controller.
+    pub fn controlled(side: Side, controller: Box<dyn Controller>, now: Instant) -> Self {
+        Self { mux: Mux::new(side, controller, 0, now), heard_at: None }
+    }
+
+    /// Hands the packets that have arrived to the layer. Any datagram of the peer ends a silence.
+    pub fn handle_arrivals(&mut self, now: Instant, mut carriage: Carriage<'_>) {
+        self.mux.handle_packet_size(carriage.payload_max());
+        if carriage.heard_at() != self.heard_at {
+            self.heard_at = carriage.heard_at();
+            self.mux.handle_heard(now);
+        }
+        while let Some(packet) = carriage.poll_packet() {
+            let number = PacketNum::new(packet.number);
+            let handled = number.map(|it| self.mux.handle_packet(now, it, &packet.payload));
+            // After a fault of the peer the layer is closed, and the session goes on.
+            if let Some(Err(error)) = handled {
+                tracing::debug!(%error, number = packet.number, "packet of no use");
+            }
+        }
+    }
+
+    /// Returns the next packet as a datagram. A packet that cannot be sealed counts as lost.
+    pub fn poll_transmit(&mut self, now: Instant, mut carriage: Carriage<'_>) -> Option<Transmit> {
+        let packet = self.mux.poll_transmit(now)?;
+        carriage.seal(packet.number.get(), &packet.payload)
+    }
+
+    /// Returns when to call [`Streams::poll_transmit`] unless something happens before. `None` for idle streams.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.mux.poll_timeout()
+    }
+}
