@@ -28,7 +28,10 @@ const MAY_DEPEND_ON: [(&str, &str); 26] = [
     ("crates/udp", "units ssp"),
     ("crates/control", "units session platform"),
     ("crates/bootstrap", "units ssp terminal session"),
-    ("crates/rove", "units ssp terminal link streams session platform udp control bootstrap cli-docs"),
+    (
+        "crates/rove",
+        "units ssp terminal link streams session platform udp control bootstrap cli-docs",
+    ),
     ("lab/stock-predict", "units terminal predict"),
     ("lab/link", "units"),
     ("lab/headless", "units ssp terminal predict link session streams congestion"),

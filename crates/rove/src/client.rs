@@ -27,6 +27,7 @@ use crate::tunnel::near::Tunnel;
 use crate::tunnel::spare::Spare;
 use crate::{doctor, entropy, hardening, logging, sys};
 
+pub(crate) mod forward;
 mod pump;
 mod turn;
 pub(crate) mod wire;
@@ -165,11 +166,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
         (true, _) => session.handle_tunnel(clock.now(), None),
         (false, is_beside) => session.handle_side_path(clock.now(), is_beside),
     }
-    // Text that is no address is left out, because the session can do without other addresses.
-    let others = options.call.others.iter();
-    others
-        .filter_map(|it| address::from_numeric(it, options.server.port()))
-        .for_each(|address| session.candidates_mut().add(address));
+    add_others(&mut session, &options.call.others, options.server.port());
     let account = account.filter(|_| name == ProgramName::Rove).and_then(Account::from_text);
     let prompts = account.and_then(|account| remember_prompts(&mut session, account));
     Pump::new(events, session, wire, terminal, options.name, prompts, record).run()
@@ -222,6 +219,13 @@ fn open_wire(tunnel: Option<&Inherited>, server: SocketAddr, now: Instant) -> an
     }
     let sockets = DualStackSockets::open(server).context("cannot open a UDP socket")?;
     Ok(Wire::sockets(sockets, beside.map(|ssh| Spare::take(ssh, server)).transpose()?))
+}
+
+/// Gives the session the server's other addresses. Text that is no address is left out, because the session can do
+/// without.
+fn add_others(session: &mut Client, others: &[String], port: u16) {
+    let others = others.iter().filter_map(|it| address::from_numeric(it, port));
+    others.for_each(|address| session.candidates_mut().add(address));
 }
 
 /// Gives the session the user's choices: whether programs may read copied text, who may join, whose window leads.

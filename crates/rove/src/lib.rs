@@ -20,6 +20,7 @@
 //! - `login` is the environment of the host's program, which `scrub` cleans of other terminals' variables. `utmp` adds the session to the list of who
 //!   is logged in, and `detached` tells a login of other sessions.
 //! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client. `announcement` prints port and key.
+//! - `splice` joins a stream with a socket or with pipes, and `packet_queue` lets few packets of streams wait in the system.
 //! - `tunnel` carries datagrams through ssh: `near` and `far` are its ends.
 //! - `prompt_store` keeps prompts from one session to the next, and `forget` deletes them.
 //! - `resume` keeps what another client needs to go on with a session, and `resume_command` goes on with one.
@@ -63,6 +64,7 @@ mod logging;
 mod login;
 mod login_records;
 mod messages;
+mod packet_queue;
 mod program;
 mod prompt_store;
 mod question;
@@ -72,6 +74,7 @@ mod resume_command;
 mod server;
 mod session_call;
 mod sessions;
+mod splice;
 mod ssh_reaper;
 mod stdio_forward;
 mod sys;

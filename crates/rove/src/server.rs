@@ -12,7 +12,7 @@ use rove_control::{Attachment, SessionName, SessionStatus, ask_for_port, lock_la
 use rove_platform::clock::{self, Clock};
 use rove_platform::event_loop::EventLoop;
 use rove_session::{Server, ServerConfig, ServerOutcome};
-use rove_ssp::{Config, Key};
+use rove_ssp::{Capabilities, Config, Key};
 use rove_terminal::Size;
 use rove_udp::{PortRange, ServerSocket};
 use rove_units::Duration;
@@ -26,12 +26,15 @@ use crate::sys::{self, Fork};
 use crate::{announcement, attach, entropy, hardening, logging};
 
 mod client_path;
+mod connect;
+mod forward;
 mod hold;
 mod host;
 mod linger;
 mod prepared_program;
 mod pump;
 mod scope;
+mod ssh_target;
 mod stream_life;
 mod visitors;
 mod wire;
@@ -246,7 +249,7 @@ impl PreparedServer {
             ServerConfig {
                 key: self.key,
                 transport: Config {
-                    capabilities: Some(rove_session::CAPABILITIES),
+                    capabilities: Some(capabilities(self.name)),
                     self_check: self.self_check,
                     ..Config::server()
                 },
@@ -282,6 +285,14 @@ impl PreparedServer {
             },
             ..SessionStatus::default()
         }
+    }
+}
+
+/// Returns the extensions that a server of this name offers. Streams are rove's own.
+fn capabilities(name: ProgramName) -> Capabilities {
+    match name {
+        ProgramName::Rove => rove_session::CAPABILITIES.union(Capabilities::STREAMS),
+        ProgramName::Mosh => rove_session::CAPABILITIES,
     }
 }
 

@@ -5,7 +5,7 @@
 use std::ffi::CStr;
 use std::io;
 use std::ops::Range;
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
 use libc::c_int;
@@ -84,6 +84,19 @@ pub(crate) fn lock_memory(memory: Range<*const u8>) -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     Ok(())
+}
+
+/// Returns how many bytes of a UDP socket the system has not passed to the network yet, with its own memory for them.
+/// `None` where the system does not tell.
+pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> Option<usize> {
+    let mut bytes: c_int = 0;
+    if !cfg!(target_os = "linux") {
+        return None;
+    }
+    // SAFETY: the call writes one integer, which lives until it returns.
+    let result =
+        unsafe { libc::ioctl(socket.as_raw_fd(), libc::TIOCOUTQ, ptr::from_mut(&mut bytes)) };
+    if result < 0 { None } else { usize::try_from(bytes).ok() }
 }
 
 /// Returns a secret of the environment and removes it. The variable is gone afterwards, and so are the bytes that

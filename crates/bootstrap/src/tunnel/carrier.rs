@@ -96,6 +96,12 @@ impl Carrier {
         Ok(None)
     }
 
+    /// Returns whether half of what may be on its way is free. Datagrams that can wait are sent only then, so that others
+    /// never queue for them.
+    pub const fn has_room(&self) -> bool {
+        self.queue_bytes == 0 && self.in_flight <= WINDOW_BYTES_MAX / 2
+    }
+
     /// Returns the bytes for the stream. The stream may take them in pieces, by [`Self::consume`].
     pub fn poll_bytes(&mut self) -> &[u8] {
         if self.taken == self.out.len() {
@@ -202,6 +208,7 @@ mod tests {
         }
         assert!(offered_bytes <= WINDOW_BYTES_MAX, "{offered_bytes}");
         assert!(offered_bytes > WINDOW_BYTES_MAX - 1300, "the window is used");
+        assert!(!near.has_room() && Carrier::default().has_room());
         assert_eq!(near.queue.back().map(|newest| newest[0]), Some(199));
         let waiting = u8::try_from(near.queue.len()).unwrap();
         assert_eq!(near.queue.front().map(|oldest| oldest[0]), Some(200 - waiting));

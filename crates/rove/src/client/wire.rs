@@ -15,6 +15,7 @@ use rove_units::Instant;
 
 use crate::client::turn::Turn;
 use crate::messages::reason;
+use crate::packet_queue::PacketQueue;
 use crate::tunnel::jump::Line;
 use crate::tunnel::near::Tunnel;
 use crate::tunnel::spare::Spare;
@@ -149,32 +150,62 @@ impl Wire {
     ) -> Option<Refusal> {
         let mut refusal = None;
         while let Some(transmit) = session.poll_transmit(now) {
-            let len = transmit.payload.len();
-            match self.send_one(&transmit) {
-                Ok(()) => {
-                    tracing::trace!(len, "datagram sent");
-                    note(len);
-                }
-                // Only a probe's answer matters.
-                Err(error)
-                    if session.uses_side_path() || transmit.destination != session.server() =>
-                {
-                    tracing::debug!(%error, "probe not sent");
-                }
-                Err(SendFailure::TooLong) => session.handle_message_too_long(now, len),
-                Err(SendFailure::Other(error)) => {
-                    tracing::debug!(%error, "datagram not sent");
-                    refusal = Some(Refusal::of(&error));
-                    session.candidates_mut().handle_unreachable(transmit.destination);
-                    session.handle_network_error(now, &reason(&error.to_string()));
-                }
-            }
+            refusal = self.send_one(now, session, &transmit, &mut note).or(refusal);
         }
         refusal
     }
 
-    /// Sends a datagram. A tunnel refuses none.
-    fn send_one(&mut self, transmit: &Transmit) -> Result<(), SendFailure> {
+    /// Sends a datagram, and tells the session of a failure, or `note` the length. Returns the system's reason against
+    /// it, if any.
+    pub(super) fn send_one(
+        &mut self,
+        now: Instant,
+        session: &mut Client,
+        transmit: &Transmit,
+        note: impl FnOnce(usize),
+    ) -> Option<Refusal> {
+        let len = transmit.payload.len();
+        match self.transmit(transmit) {
+            Ok(()) => {
+                tracing::trace!(len, "datagram sent");
+                note(len);
+            }
+            // Only a probe's answer matters.
+            Err(error) if session.uses_side_path() || transmit.destination != session.server() => {
+                tracing::debug!(%error, "probe not sent");
+            }
+            Err(SendFailure::TooLong) => session.handle_message_too_long(now, len),
+            Err(SendFailure::Other(error)) => {
+                tracing::debug!(%error, "datagram not sent");
+                session.candidates_mut().handle_unreachable(transmit.destination);
+                session.handle_network_error(now, &reason(&error.to_string()));
+                return Some(Refusal::of(&error));
+            }
+        }
+        None
+    }
+
+    /// Returns whether a packet of streams may be sent now, so that the session's datagrams do not wait for it.
+    pub(super) fn has_room(
+        &mut self,
+        now: Instant,
+        queue: &mut PacketQueue,
+        session: &Client,
+    ) -> bool {
+        match self {
+            Self::Sockets { spare, .. } if session.uses_side_path() => {
+                spare.as_ref().is_some_and(|spare| spare.has_room())
+            }
+            Self::Sockets { sockets, .. } => {
+                let socket = sockets.newest_for(session.server());
+                socket.is_ok_and(|socket| queue.has_room(now, socket.as_fd()))
+            }
+            Self::Tunnel { tunnel, .. } => tunnel.has_room(),
+        }
+    }
+
+    /// Hands a datagram to the system. A tunnel refuses none.
+    fn transmit(&mut self, transmit: &Transmit) -> Result<(), SendFailure> {
         match self {
             Self::Sockets { spare, .. } if transmit.destination == SIDE_PATH => {
                 if let Some(spare) = spare {

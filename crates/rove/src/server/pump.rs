@@ -14,6 +14,7 @@ use rove_session::{ExitStatus, InputNum, Outside, Server, ServerEvent, ServerOut
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
+use crate::server::forward::Forwards;
 use crate::server::host::{Control, Host, Hosted, Purpose};
 use crate::server::linger::linger;
 use crate::server::visitors;
@@ -46,6 +47,7 @@ pub(super) struct Pump {
     events: EventLoop,
     session: Server,
     wire: Wire,
+    forwards: Forwards,
     host: Host,
     program: Program,
     tty_watch: TtyWatch,
@@ -94,6 +96,7 @@ impl Pump {
             events,
             session,
             wire,
+            forwards: Forwards::default(),
             host,
             program,
             tty_watch: TtyWatch::default(),
@@ -115,6 +118,8 @@ impl Pump {
             self.wire.handle_timeout(now, &self.session);
             self.look_at_tty(now);
             self.wire.send(now, &mut self.session);
+            self.forwards.turn(now, &mut self.session);
+            self.wire.send_packets(now, &mut self.session, &mut self.forwards);
             self.obey_events();
             if let Some(outcome) = self.session.outcome() {
                 break outcome;
@@ -143,6 +148,8 @@ impl Pump {
         }
         let first_control = interests.len();
         interests.extend(self.host.control.iter().flat_map(|control| control.listener.interests()));
+        let first_stream = interests.len();
+        interests.extend(self.forwards.interests());
         let deadline = [
             self.session.poll_timeout(),
             self.wire.poll_timeout(),
@@ -150,17 +157,27 @@ impl Pump {
             self.tty_watch.deadline(),
             self.host.hold.deadline(),
             self.host.stream_deadline(),
+            self.wire.packets_due(self.forwards.poll_timeout()),
         ];
         let deadline = deadline.into_iter().flatten().min();
-        self.events.wait(&mut interests, deadline)?;
+        if self.forwards.has_work() {
+            self.events.look(&mut interests)?;
+        } else {
+            self.events.wait(&mut interests, deadline)?;
+        }
         let has_datagrams = interests[0].is_readable();
         let (has_output, takes_input) = interests[1..first_control]
             .first()
             .map_or((false, false), |pty| (pty.is_readable(), pty.is_writable()));
-        let is_asked = interests[first_control..]
+        let is_asked = interests[first_control..first_stream]
             .iter()
             .any(|control| control.is_readable() || control.is_writable());
 
+        let ready: Vec<bool> = interests[first_stream..]
+            .iter()
+            .map(|it| it.is_readable() || it.is_writable())
+            .collect();
+        self.forwards.handle_ready(&ready);
         let now = self.events.now();
         for signal in self.events.take_signals() {
             self.handle_signal(now, signal);
@@ -210,7 +227,7 @@ impl Pump {
 
     /// Ends a session without a program if no stream keeps it, and discards the client's keys, which nobody reads.
     fn live_for_streams(&mut self, now: Instant) {
-        let open = self.open_streams();
+        let open = self.forwards.open();
         let Purpose::Streams(life) = &mut self.host.purpose else { return };
         let keys = self.session.host_input().len();
         self.session.consume_host_input(keys);
@@ -218,11 +235,6 @@ impl Pump {
             tracing::info!("no stream keeps the session");
             self.session.shutdown(now, Outside::Silence);
         }
-    }
-
-    /// Returns how many streams are open.
-    const fn open_streams(&self) -> usize {
-        0
     }
 
     /// Notes the program's end, if it has ended and its output may be read.

@@ -6,9 +6,13 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use rove_control::{Handover, SessionName};
 use rove_session::{JOINED_MAX, Server};
+use rove_ssp::Transmit;
 use rove_udp::Sieve;
 use rove_udp::{SendFailure, ServerSocket, receive_waiting};
 use rove_units::Instant;
+
+use crate::packet_queue::PacketQueue;
+use crate::server::forward::Forwards;
 
 /// Most clients whose addresses are remembered. Chosen: as many as a session has, and one each that is invited, leaves
 /// or takes over.
@@ -24,6 +28,7 @@ pub(super) struct Wire {
     /// is open.
     name: Option<SessionName>,
     sieve: Sieve,
+    queue: PacketQueue,
     /// The address of each client, with the local address that it sends to, if the system tells that. The client whose
     /// address changed last is at the end.
     ways: VecDeque<(SocketAddr, Option<Ipv6Addr>)>,
@@ -32,7 +37,8 @@ pub(super) struct Wire {
 impl Wire {
     /// Creates the wire of a session that has no client.
     pub(super) fn new(socket: ServerSocket, name: Option<SessionName>) -> Self {
-        Self { socket, handover: None, name, sieve: Sieve::default(), ways: VecDeque::new() }
+        let (sieve, queue) = (Sieve::default(), PacketQueue::default());
+        Self { socket, handover: None, name, sieve, queue, ways: VecDeque::new() }
     }
 
     /// Reads all waiting datagrams and passes them to the session.
@@ -78,14 +84,38 @@ impl Wire {
                     .inspect_err(|error| tracing::debug!(%error, "the port is kept"));
                 self.handover = handover.ok();
             }
-            let way = self.ways.iter().find(|(client, _)| *client == transmit.destination);
-            match self.socket.send_from(&transmit, way.and_then(|(_, local)| *local)) {
-                Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
-                Err(SendFailure::TooLong) => {
-                    session.handle_message_too_long(now, transmit.payload.len());
-                }
-                Err(error) => tracing::debug!(%error, "datagram not sent"),
+            self.send_one(now, session, &transmit);
+        }
+    }
+
+    /// Sends the streams' packets, as long as few wait in the system's queue. Send the session's datagrams first.
+    pub(super) fn send_packets(
+        &mut self,
+        now: Instant,
+        session: &mut Server,
+        forwards: &mut Forwards,
+    ) {
+        while forwards.are_used()
+            && self.queue.has_room(now, self.socket.get().as_fd())
+            && let Some(transmit) = forwards.poll_transmit(now, session)
+        {
+            self.send_one(now, session, &transmit);
+        }
+    }
+
+    /// Returns when to send packets that are due at `packets_due`.
+    pub(super) fn packets_due(&self, packets_due: Option<Instant>) -> Option<Instant> {
+        self.queue.poll_timeout(packets_due)
+    }
+
+    fn send_one(&self, now: Instant, session: &mut Server, transmit: &Transmit) {
+        let way = self.ways.iter().find(|(client, _)| *client == transmit.destination);
+        match self.socket.send_from(transmit, way.and_then(|(_, local)| *local)) {
+            Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
+            Err(SendFailure::TooLong) => {
+                session.handle_message_too_long(now, transmit.payload.len());
             }
+            Err(error) => tracing::debug!(%error, "datagram not sent"),
         }
     }
 }

@@ -59,6 +59,11 @@ impl Tunnel {
         }
     }
 
+    /// Returns whether the tunnel takes a packet of streams and has room for datagrams after it.
+    pub(crate) fn has_room(&self) -> bool {
+        self.line.as_ref().is_some_and(Ssh::has_room)
+    }
+
     /// Returns the descriptors to wait for.
     pub(crate) fn interests(&mut self) -> Vec<Interest<'_>> {
         let all = self.line.iter_mut().chain(&mut self.next);

@@ -68,6 +68,11 @@ impl Spare {
         }
     }
 
+    /// Returns whether ssh takes a packet of streams and has room for datagrams after it.
+    pub(crate) fn has_room(&self) -> bool {
+        self.ssh.as_ref().is_some_and(Ssh::has_room)
+    }
+
     /// Returns the descriptors to wait for.
     pub(crate) fn interests(&mut self) -> Vec<Interest<'_>> {
         let jump = self.jump.iter_mut().flat_map(Jump::interests);

@@ -131,6 +131,11 @@ impl Ssh {
         self.write();
     }
 
+    /// Returns whether half of the carrier is free.
+    pub(super) const fn has_room(&self) -> bool {
+        self.carrier.has_room()
+    }
+
     /// Queues words about a forwarder, and writes as much as ssh accepts.
     pub(super) fn say(&mut self, words: String) {
         self.carrier.handle_words(words);

@@ -1,0 +1,312 @@
+//! A connection that is being made for a stream: names are looked up in a thread, and addresses tried side by side.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::thread;
+
+use rove_platform::event_loop::Interest;
+use rove_streams::{CONNECTS_MAX, Target};
+use rove_units::{Duration, Instant};
+use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketType, connect, getpeername, socket, sockopt,
+};
+
+use crate::bootstrap::address;
+
+/// How long a connection may take in all. Source: the wire contract, docs/wire.md.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long an address is tried before the next one is tried beside it. Source: RFC 8305, section 5.
+const STAGGER: Duration = Duration::from_millis(250);
+
+/// The threads that look names up. One that does not come back cannot be ended, so all are counted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lookups(Arc<()>);
+
+/// A connection that is being made.
+#[derive(Debug)]
+pub(super) struct Connect {
+    lookup: Option<Lookup>,
+    untried: VecDeque<SocketAddr>,
+    tried: Vec<OwnedFd>,
+    next_at: Instant,
+    deadline: Instant,
+    /// Why the newest attempt failed.
+    error: Errno,
+}
+
+/// The search for the addresses of a name.
+#[derive(Debug)]
+struct Lookup {
+    /// It has an end to read after the search.
+    done: UnixStream,
+    found: Receiver<Result<Vec<SocketAddr>, String>>,
+}
+
+/// How far a connection has come.
+#[derive(Debug)]
+pub(super) enum Progress {
+    /// It is still being made.
+    Pending,
+    /// It is made, to this address.
+    Connected(OwnedFd, String),
+    /// It failed for this reason.
+    Failed(String),
+}
+
+impl Connect {
+    /// Begins to connect to a place.
+    ///
+    /// # Errors
+    ///
+    /// Returns why that cannot begin.
+    pub(super) fn begin(now: Instant, target: &Target, lookups: &Lookups) -> io::Result<Self> {
+        let mut begun = Self {
+            lookup: None,
+            untried: VecDeque::new(),
+            tried: Vec::new(),
+            next_at: now,
+            deadline: now + PATIENCE,
+            error: Errno::TIMEDOUT,
+        };
+        match target {
+            Target::Tcp { host, port } => match host.parse::<IpAddr>() {
+                Ok(ip) => begun.untried = [SocketAddr::new(ip, *port)].into(),
+                Err(_) => begun.lookup = Some(Lookup::begin(host, *port, lookups)?),
+            },
+            Target::Unix { path } => begun.tried.push(connect_unix(path)?),
+        }
+        Ok(begun)
+    }
+
+    /// Returns the descriptors whose news call for [`Connect::turn`].
+    pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
+        let lookup = self.lookup.iter().map(|it| Interest::new(it.done.as_fd(), true, false));
+        lookup.chain(self.tried.iter().map(|it| Interest::new(it.as_fd(), false, true)))
+    }
+
+    /// Returns when to call [`Connect::turn`] without news.
+    pub(super) fn poll_timeout(&self) -> Instant {
+        if self.untried.is_empty() { self.deadline } else { self.next_at.min(self.deadline) }
+    }
+
+    /// Looks at the attempts, and begins the next one if it is due.
+    pub(super) fn turn(&mut self, now: Instant) -> Progress {
+        if let Some(lookup) = &self.lookup {
+            match lookup.found.try_recv() {
+                Ok(Ok(addresses)) => self.untried = alternate(addresses),
+                Ok(Err(reason)) => return Progress::Failed(reason),
+                Err(TryRecvError::Disconnected) => return Progress::Failed(words(Errno::IO)),
+                Err(TryRecvError::Empty) if now < self.deadline => return Progress::Pending,
+                Err(TryRecvError::Empty) => return Progress::Failed(words(Errno::TIMEDOUT)),
+            }
+            self.lookup = None;
+        }
+        let mut index = 0;
+        while let Some(attempt) = self.tried.get(index) {
+            match peer(attempt) {
+                Ok(Some(peer)) => return Progress::Connected(self.tried.swap_remove(index), peer),
+                Ok(None) => index += 1,
+                Err(error) => {
+                    self.error = error;
+                    drop(self.tried.swap_remove(index));
+                    self.next_at = now;
+                }
+            }
+        }
+        while self.next_at <= now
+            && let Some(address) = self.untried.pop_front()
+        {
+            match connect_tcp(address) {
+                Ok(attempt) => {
+                    self.tried.push(attempt);
+                    self.next_at = now + STAGGER;
+                }
+                Err(error) => self.error = error,
+            }
+        }
+        if now >= self.deadline {
+            Progress::Failed(words(Errno::TIMEDOUT))
+        } else if self.tried.is_empty() {
+            Progress::Failed(words(self.error))
+        } else {
+            Progress::Pending
+        }
+    }
+}
+
+impl Lookup {
+    fn begin(host: &str, port: u16, lookups: &Lookups) -> io::Result<Self> {
+        if Arc::strong_count(&lookups.0) > CONNECTS_MAX {
+            return Err(ErrorKind::ResourceBusy.into());
+        }
+        let (done, end) = UnixStream::pair()?;
+        let (sender, found) = channel();
+        let (host, counted) = (host.to_owned(), lookups.clone());
+        thread::Builder::new().name("lookup".to_owned()).spawn(move || {
+            let addresses = address::resolve(&host, port, "all");
+            // The stream may be gone.
+            let _ = sender.send(addresses.map_err(|error| error.to_string()));
+            drop((end, counted));
+        })?;
+        Ok(Self { done, found })
+    }
+}
+
+/// Returns addresses in an order in which the families alternate, and the first stays the first. Source: RFC 8305,
+/// section 4.
+fn alternate(addresses: Vec<SocketAddr>) -> VecDeque<SocketAddr> {
+    let is_v6 = addresses.first().is_some_and(SocketAddr::is_ipv6);
+    let (first, second): (Vec<_>, Vec<_>) =
+        addresses.into_iter().partition(|it| it.is_ipv6() == is_v6);
+    let (mut first, mut second) = (first.into_iter(), second.into_iter());
+    let mut order = VecDeque::new();
+    loop {
+        let pair = [first.next(), second.next()];
+        if pair == [None, None] {
+            return order;
+        }
+        order.extend(pair.into_iter().flatten());
+    }
+}
+
+fn connect_tcp(address: SocketAddr) -> Result<OwnedFd, Errno> {
+    let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
+    let socket = open(family)?;
+    // Small writes are keys of an ssh within, which must not wait for an acknowledgment.
+    let _ = sockopt::set_tcp_nodelay(&socket, true);
+    match connect(&socket, &address) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+        Err(error) => Err(error),
+    }
+}
+
+fn connect_unix(path: &[u8]) -> io::Result<OwnedFd> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = Path::new(std::ffi::OsStr::from_bytes(path));
+    let socket = open(AddressFamily::UNIX)?;
+    connect(&socket, &SocketAddrUnix::new(path)?)?;
+    Ok(socket)
+}
+
+fn open(family: AddressFamily) -> Result<OwnedFd, Errno> {
+    let socket = socket(family, SocketType::STREAM, None)?;
+    fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
+    ioctl_fionbio(&socket, true)?;
+    Ok(socket)
+}
+
+/// Returns the address that a socket is connected to. `None` while it is not.
+fn peer(socket: &OwnedFd) -> Result<Option<String>, Errno> {
+    match getpeername(socket) {
+        Ok(address) => {
+            let address = address.and_then(|it| SocketAddr::try_from(it).ok());
+            Ok(Some(address.map_or(String::new(), |it| it.to_string())))
+        }
+        Err(Errno::NOTCONN) => sockopt::socket_error(socket)?.map(|()| None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns the system's words for an error, without its number.
+fn words(error: Errno) -> String {
+    crate::messages::reason(&io::Error::from(error).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use rove_platform::clock::Clock;
+    use rove_platform::event_loop::EventLoop;
+
+    use super::*;
+
+    /// Waits until a connection is made or has failed. Returns the address, or the reason.
+    fn finish(target: &Target) -> Result<String, String> {
+        let mut events = EventLoop::new(Clock::start(), &[]).unwrap();
+        let lookups = Lookups::default();
+        let mut connect =
+            Connect::begin(events.now(), target, &lookups).map_err(|it| it.to_string())?;
+        loop {
+            match connect.turn(events.now()) {
+                Progress::Connected(_, address) => return Ok(address),
+                Progress::Failed(reason) => return Err(reason),
+                Progress::Pending => {}
+            }
+            let deadline = connect.poll_timeout();
+            let mut interests: Vec<Interest<'_>> = connect.interests().collect();
+            events.wait(&mut interests, Some(deadline)).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_port_is_reached_by_name_and_by_address_and_a_closed_one_is_refused_in_the_systems_words() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let tcp = |host: &str| Target::Tcp { host: host.to_owned(), port: address.port() };
+        assert_eq!(finish(&tcp("127.0.0.1")), Ok(address.to_string()));
+        // The name has an IPv6 address as well on most computers, where nobody listens.
+        assert_eq!(finish(&tcp("localhost")), Ok(address.to_string()));
+        drop(listener);
+        assert_eq!(finish(&tcp("127.0.0.1")), Err("Connection refused".to_owned()));
+        assert!(finish(&tcp("no.such.name.invalid")).unwrap_err().contains("no.such.name.invalid"));
+    }
+
+    #[test]
+    fn a_socket_in_the_file_system_is_reached_or_missed() {
+        let scratch = rove_rig::scratch::Scratch::new();
+        let path = scratch.join("socket");
+        let target = Target::Unix { path: path.to_str().unwrap().into() };
+        assert!(finish(&target).is_err());
+        let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        assert_eq!(finish(&target), Ok(String::new()));
+    }
+
+    #[test]
+    fn addresses_of_both_families_alternate_and_the_first_stays() {
+        let order = |texts: [&str; 4]| {
+            let addresses = texts.map(|it| SocketAddr::new(it.parse().unwrap(), 1));
+            let order = alternate(addresses.to_vec()).into_iter();
+            order.map(|it| it.ip().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(order(["::1", "::2", "::3", "1.1.1.1"]), ["::1", "1.1.1.1", "::2", "::3"]);
+        assert_eq!(
+            order(["1.1.1.1", "::2", "::3", "1.1.1.2"]),
+            ["1.1.1.1", "::2", "1.1.1.2", "::3"]
+        );
+    }
+
+    #[test]
+    fn the_next_address_is_tried_in_a_quarter_of_a_second_and_all_end_after_thirty() {
+        let at = Instant::from_millis;
+        let target = Target::Tcp { host: "127.0.0.1".to_owned(), port: 9 };
+        let mut connect = Connect::begin(at(0), &target, &Lookups::default()).unwrap();
+        // These addresses are for documents; nothing answers there, or the system refuses at once.
+        connect.untried = ["192.0.2.1:9", "192.0.2.2:9"].map(|it| it.parse().unwrap()).into();
+        if matches!(connect.turn(at(0)), Progress::Pending) && connect.untried.len() == 1 {
+            assert_eq!(connect.poll_timeout(), at(250));
+            connect.turn(at(250));
+            assert!(connect.untried.is_empty());
+        }
+        let last = connect.turn(at(30_000));
+        assert!(matches!(last, Progress::Failed(_)), "{last:?}");
+    }
+
+    #[test]
+    fn threads_that_look_names_up_are_bounded() {
+        let lookups = Lookups::default();
+        let busy: Vec<Lookups> = (0..CONNECTS_MAX).map(|_| lookups.clone()).collect();
+        let error = Lookup::begin("localhost", 1, &lookups).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ResourceBusy);
+        drop(busy);
+        assert!(Lookup::begin("localhost", 1, &lookups).is_ok());
+    }
+}

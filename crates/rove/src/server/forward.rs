@@ -1,0 +1,179 @@
+//! The streams that a client opens: connections of this computer, made and served beside the session.
+
+use std::collections::BTreeMap;
+
+use rove_platform::event_loop::Interest;
+use rove_session::{Server, Streams};
+use rove_ssp::Transmit;
+use rove_streams::{Answer, Event, Reception, Side, StreamId, Target, UNREACHED};
+use rove_units::Instant;
+
+use crate::messages::reason;
+use crate::server::connect::{Connect, Lookups, Progress};
+use crate::server::ssh_target;
+use crate::splice::{BYTES_PER_TURN, Splice};
+
+/// The streams of a session's own client. A session without streams has none of this.
+#[derive(Debug, Default)]
+pub(super) struct Forwards {
+    layer: Option<Box<Layer>>,
+    /// [`Server::takeovers`] when the layer was made.
+    takeovers: u32,
+    lookups: Lookups,
+}
+
+/// The streams of one client.
+#[derive(Debug)]
+struct Layer {
+    streams: Streams,
+    reception: Reception,
+    connects: BTreeMap<StreamId, Connect>,
+    splices: BTreeMap<StreamId, Splice>,
+    buffer: Vec<u8>,
+}
+
+impl Forwards {
+    /// Returns how many streams are open.
+    pub(super) fn open(&self) -> usize {
+        self.layer.as_ref().map_or(0, |layer| layer.connects.len() + layer.splices.len())
+    }
+
+    /// Does everything that can be done at once. Call it after datagrams have arrived, after a wait, and before
+    /// [`Forwards::poll_transmit`].
+    pub(super) fn turn(&mut self, now: Instant, session: &mut Server) {
+        if session.takeovers() != self.takeovers {
+            // The former client's connections are cut. Its packets have another key, and their numbers begin again.
+            (self.layer, self.takeovers) = (None, session.takeovers());
+        }
+        let Some(carriage) = session.carriage() else { return };
+        if self.layer.is_none() && !carriage.has_packets() {
+            return;
+        }
+        let layer = self.layer.get_or_insert_with(|| Box::new(Layer::new(now)));
+        layer.streams.handle_arrivals(now, carriage);
+        layer.turn(now, &self.lookups);
+    }
+
+    /// Returns whether the client has used streams.
+    pub(super) const fn are_used(&self) -> bool {
+        self.layer.is_some()
+    }
+
+    /// Returns the next packet. Send the session's own datagrams first.
+    pub(super) fn poll_transmit(&mut self, now: Instant, session: &mut Server) -> Option<Transmit> {
+        let layer = self.layer.as_mut()?;
+        layer.streams.poll_transmit(now, session.carriage()?)
+    }
+
+    /// Returns whether there is more to do without waiting.
+    pub(super) fn has_work(&self) -> bool {
+        self.layer.iter().any(|layer| layer.splices.values().any(Splice::has_work))
+    }
+
+    /// Returns when to call [`Forwards::turn`] and [`Forwards::poll_transmit`] unless something happens before.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        let layer = self.layer.as_ref()?;
+        let connects = layer.connects.values().map(Connect::poll_timeout);
+        connects.chain(layer.streams.poll_timeout()).min()
+    }
+
+    /// Returns the descriptors to wait for, as many as [`Forwards::handle_ready`] is told of.
+    pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
+        self.layer.iter().flat_map(|layer| {
+            let connects = layer.connects.values().flat_map(Connect::interests);
+            connects.chain(layer.splices.values().flat_map(Splice::interests))
+        })
+    }
+
+    /// Notes which of [`Forwards::interests`] are met.
+    pub(super) fn handle_ready(&mut self, ready: &[bool]) {
+        let Some(layer) = &mut self.layer else { return };
+        let connects = layer.connects.values().map(|it| it.interests().count()).sum();
+        let mut ready = ready.iter().copied().skip(connects);
+        layer.splices.values_mut().for_each(|it| it.handle_ready(&mut ready));
+    }
+}
+
+impl Layer {
+    fn new(now: Instant) -> Self {
+        Self {
+            streams: Streams::new(Side::Server, now),
+            reception: Reception::default(),
+            connects: BTreeMap::new(),
+            splices: BTreeMap::new(),
+            buffer: vec![0; BYTES_PER_TURN],
+        }
+    }
+
+    fn turn(&mut self, now: Instant, lookups: &Lookups) {
+        while let Some(event) = self.streams.mux.poll_event() {
+            let mux = &mut self.streams.mux;
+            match event {
+                Event::Incoming => self.reception.handle_incoming(mux),
+                Event::Readable(id) => {
+                    if let Some(target) = self.reception.handle_readable(now, mux, id) {
+                        self.begin(now, id, target, lookups);
+                    }
+                }
+                Event::Stopped(id) => {
+                    if self.connects.remove(&id).is_some() {
+                        self.reception.give_up(mux, id);
+                    }
+                }
+                Event::Closed => {
+                    tracing::info!(closed = ?mux.closed(), "streams are closed");
+                    self.connects.clear();
+                    self.splices.clear();
+                }
+                Event::Writable(_) | Event::Finished(_) => {}
+            }
+        }
+        self.look_at_connects(now);
+        let mux = &mut self.streams.mux;
+        self.splices.values_mut().for_each(|splice| splice.turn(now, mux, &mut self.buffer));
+        self.splices.retain(|_, splice| !splice.is_over());
+    }
+
+    fn begin(&mut self, now: Instant, id: StreamId, target: Target, lookups: &Lookups) {
+        let target = match target {
+            Target::Tcp { host, port } => {
+                let login = std::env::var_os("SSH_CONNECTION");
+                let (host, port) = ssh_target::resolve(&host, port, login.as_deref());
+                Target::Tcp { host, port }
+            }
+            path @ Target::Unix { .. } => path,
+        };
+        match Connect::begin(now, &target, lookups) {
+            Ok(connect) => drop(self.connects.insert(id, connect)),
+            Err(error) => self.refuse(id, reason(&error.to_string())),
+        }
+    }
+
+    fn look_at_connects(&mut self, now: Instant) {
+        let mut settled = Vec::new();
+        for (id, connect) in &mut self.connects {
+            match connect.turn(now) {
+                Progress::Pending => {}
+                progress => settled.push((*id, progress)),
+            }
+        }
+        for (id, progress) in settled {
+            self.connects.remove(&id);
+            match progress {
+                Progress::Connected(socket, address) => {
+                    tracing::debug!(id = id.get(), "stream connected");
+                    let answer = Answer::Opened { address };
+                    self.reception.answer(&mut self.streams.mux, id, &answer);
+                    self.splices.insert(id, Splice::socket(id, socket));
+                }
+                Progress::Failed(reason) => self.refuse(id, reason),
+                Progress::Pending => {}
+            }
+        }
+    }
+
+    fn refuse(&mut self, id: StreamId, text: String) {
+        let answer = Answer::Refused { code: UNREACHED, text };
+        self.reception.answer(&mut self.streams.mux, id, &answer);
+    }
+}

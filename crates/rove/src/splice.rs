@@ -1,0 +1,260 @@
+//! Moves bytes between a stream and the descriptors that it stands for, without waiting.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
+
+use rove_platform::event_loop::Interest;
+use rove_streams::{Mux, Read, StreamError, StreamId};
+use rove_units::{Duration, Instant};
+use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::io::{Errno, fcntl_dupfd_cloexec, ioctl_fionbio};
+use rustix::net::{Shutdown, shutdown, sockopt};
+use rustix::termios::isatty;
+
+/// Most bytes that go each way in a turn of the loop, which looks at other things between turns. Chosen: 64 packets.
+pub(crate) const BYTES_PER_TURN: usize = 64 * 1024;
+
+/// The code with which a stream is reset whose descriptor has failed. Chosen: unlike the layer's own codes.
+const BROKEN: u64 = 16;
+
+/// A descriptor that does not block, unless it is a terminal, which is shared with the shell and waits for little.
+#[derive(Debug)]
+pub(crate) struct Descriptor {
+    fd: OwnedFd,
+    /// Whether it blocked before, and is to block again.
+    is_changed: bool,
+}
+
+impl Descriptor {
+    /// Makes a copy of a standard descriptor.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's error.
+    pub(crate) fn copy_of(standard: BorrowedFd<'_>) -> io::Result<Self> {
+        let fd = fcntl_dupfd_cloexec(standard, 3)?;
+        let is_changed = !fcntl_getfl(&fd)?.contains(OFlags::NONBLOCK) && !isatty(&fd);
+        if is_changed {
+            ioctl_fionbio(&fd, true)?;
+        }
+        Ok(Self { fd, is_changed })
+    }
+}
+
+impl Drop for Descriptor {
+    fn drop(&mut self) {
+        if self.is_changed {
+            let _ = ioctl_fionbio(&self.fd, false);
+        }
+    }
+}
+
+/// A stream, and the descriptors between which and itself bytes are moved.
+///
+/// The end of either direction is passed on alone (half close). If a stream is reset, or this value is dropped before
+/// both directions have ended, a socket is reset, too: a cut must not look like an end.
+#[derive(Debug)]
+pub(crate) struct Splice {
+    id: StreamId,
+    /// The descriptor whose bytes go into the stream. `None` after its end.
+    input: Option<Rc<Descriptor>>,
+    /// The descriptor that takes the stream's bytes. `None` after the stream's end.
+    output: Option<Rc<Descriptor>>,
+    is_socket: bool,
+    /// Whether `input` has something to read.
+    is_readable: bool,
+    /// Whether the stream takes bytes.
+    has_room: bool,
+    /// Bytes of the stream that `output` has not taken.
+    waiting: Vec<u8>,
+    /// Whether `output` takes bytes, as far as is known.
+    is_writable: bool,
+    /// Whether the last turn ended before the stream's bytes did.
+    has_more: bool,
+    /// Whether a direction was cut.
+    is_cut: bool,
+}
+
+impl Splice {
+    /// Joins a stream with a connected socket, which does not block.
+    pub(crate) fn socket(id: StreamId, socket: OwnedFd) -> Self {
+        let socket = Rc::new(Descriptor { fd: socket, is_changed: false });
+        Self::new(id, Rc::clone(&socket), socket, true)
+    }
+
+    /// Joins a stream with two descriptors, such as standard input and output.
+    pub(crate) fn pipes(id: StreamId, input: Descriptor, output: Descriptor) -> Self {
+        Self::new(id, Rc::new(input), Rc::new(output), false)
+    }
+
+    const fn new(
+        id: StreamId,
+        input: Rc<Descriptor>,
+        output: Rc<Descriptor>,
+        is_socket: bool,
+    ) -> Self {
+        Self {
+            id,
+            input: Some(input),
+            output: Some(output),
+            is_socket,
+            is_readable: false,
+            has_room: true,
+            waiting: Vec::new(),
+            is_writable: true,
+            has_more: false,
+            is_cut: false,
+        }
+    }
+
+    /// Returns the descriptors to wait for, as many as [`Splice::handle_ready`] takes.
+    pub(crate) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
+        let input = self.input.as_ref().filter(|_| self.has_room && !self.is_readable);
+        let output = self.output.as_ref().filter(|_| !self.is_writable);
+        let input = input.map(|it| Interest::new(it.fd.as_fd(), true, false));
+        input.into_iter().chain(output.map(|it| Interest::new(it.fd.as_fd(), false, true)))
+    }
+
+    /// Notes which of [`Splice::interests`] are met.
+    pub(crate) fn handle_ready(&mut self, ready: &mut impl Iterator<Item = bool>) {
+        let waits_to_write = self.output.is_some() && !self.is_writable;
+        if self.input.is_some() && self.has_room && !self.is_readable {
+            self.is_readable = ready.next().unwrap_or_default();
+        }
+        if waits_to_write {
+            self.is_writable = ready.next().unwrap_or_default();
+        }
+    }
+
+    /// Returns whether there is more to do without waiting.
+    pub(crate) const fn has_work(&self) -> bool {
+        self.has_more
+    }
+
+    /// Moves bytes both ways, as far as that is possible at once.
+    pub(crate) fn turn(&mut self, now: Instant, mux: &mut Mux, buffer: &mut [u8]) {
+        self.fill(mux, buffer);
+        self.drain(now, mux, buffer);
+    }
+
+    /// Returns whether both directions have ended.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.input.is_none() && self.output.is_none()
+    }
+
+    /// Returns whether the stream has brought everything.
+    pub(crate) const fn has_brought_all(&self) -> bool {
+        self.output.is_none()
+    }
+
+    /// Returns whether a direction did not come to its end.
+    pub(crate) const fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Reads once, as a descriptor that may block must be read once only for each time that it is ready.
+    fn fill(&mut self, mux: &mut Mux, buffer: &mut [u8]) {
+        let Some(input) = &self.input else { return };
+        let room = match mux.room(self.id) {
+            Ok(room) => room,
+            Err(_) => {
+                // The peer does not read on. The other direction goes on.
+                self.input = None;
+                return;
+            }
+        };
+        self.has_room = room > 0;
+        if !self.has_room || !self.is_readable {
+            return;
+        }
+        self.is_readable = false;
+        let len = room.min(buffer.len());
+        match rustix::io::read(&input.fd, &mut buffer[..len]) {
+            Ok(0) => {
+                let _ = mux.finish(self.id);
+                self.input = None;
+            }
+            Ok(count) => {
+                let taken = mux.write(self.id, &buffer[..count]);
+                debug_assert_eq!(taken, Ok(count), "there was room");
+            }
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(error) => {
+                tracing::debug!(%error, id = self.id.get(), "cannot read for a stream");
+                let _ = mux.reset(self.id, BROKEN);
+                self.input = None;
+                self.is_cut = true;
+            }
+        }
+    }
+
+    fn drain(&mut self, now: Instant, mux: &mut Mux, buffer: &mut [u8]) {
+        self.has_more = false;
+        let mut left = BYTES_PER_TURN;
+        while let Some(output) = self.output.as_ref().filter(|_| self.is_writable) {
+            if left == 0 {
+                self.has_more = true;
+                return;
+            }
+            if self.waiting.is_empty() {
+                let len = left.min(buffer.len());
+                match mux.read(now, self.id, &mut buffer[..len]) {
+                    Ok(Read::Bytes(count)) => self.waiting.extend_from_slice(&buffer[..count]),
+                    Ok(Read::Blocked) => return,
+                    Ok(Read::End) => return self.end_output(),
+                    Err(StreamError::Unknown | StreamError::Stopped(_)) => {
+                        return self.end_output();
+                    }
+                    Err(StreamError::Reset(_) | StreamError::Closed | StreamError::TooMany) => {
+                        return self.cut(mux);
+                    }
+                }
+            }
+            match rustix::io::write(&output.fd, &self.waiting) {
+                Ok(count) => {
+                    left = left.saturating_sub(count);
+                    self.waiting.drain(..count);
+                }
+                Err(Errno::AGAIN) => self.is_writable = false,
+                Err(Errno::INTR) => {}
+                Err(error) => {
+                    tracing::debug!(%error, id = self.id.get(), "cannot write for a stream");
+                    let _ = mux.stop(self.id, BROKEN);
+                    self.output = None;
+                    self.is_cut = true;
+                }
+            }
+        }
+    }
+
+    /// Passes the stream's end on.
+    fn end_output(&mut self) {
+        if let Some(output) = self.output.take().filter(|_| self.is_socket) {
+            let _ = shutdown(&output.fd, Shutdown::Write);
+        }
+    }
+
+    /// Ends both directions after the peer has reset the stream.
+    fn cut(&mut self, mux: &mut Mux) {
+        let _ = mux.reset(self.id, BROKEN);
+        self.is_cut = true;
+        self.reset_socket();
+        (self.input, self.output) = (None, None);
+    }
+
+    /// Lets a socket that has not ended be reset when it is closed.
+    fn reset_socket(&self) {
+        if let Some(socket) = self.input.as_ref().or(self.output.as_ref())
+            && self.is_socket
+        {
+            let _ = sockopt::set_socket_linger(&socket.fd, Some(Duration::ZERO.into()));
+        }
+    }
+}
+
+impl Drop for Splice {
+    fn drop(&mut self) {
+        self.reset_socket();
+    }
+}
