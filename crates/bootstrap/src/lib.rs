@@ -46,7 +46,7 @@ pub use install_policy::InstallPolicy;
 pub use line::{LINE_BYTES_MAX, LineReader};
 pub use no_session::NoSession;
 pub use options::{
-    BindServer, DetachedUse, HostOptions, RemoteIp, Resumed, TunnelUse, WantedSession,
+    BindServer, DetachedUse, HostOptions, Passage, RemoteIp, Resumed, TunnelUse, WantedSession,
 };
 pub use plan::{HANDS_OVER, Plan, Route, SSH_FAILURE, ServerAddress, Way, proxy_option};
 pub use platform::Platform;

@@ -100,8 +100,19 @@ pub enum WantedSession {
     /// A running session, and the mode in which to join it; without a mode, the session is taken over. If no session is
     /// named, it is the only one without a client, or, to join, the only one with a client.
     Attached(Option<SessionRef>, Option<JoinMode>),
+    /// A new session without a program, for one connection.
+    Streams(Passage),
     /// The session at this port, whose client on this computer is gone.
     Resumed(u16, Resumed),
+}
+
+/// A connection that a session without a program carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// The host and the port to which the session's host connects.
+    pub target: String,
+    /// The gates on the way, for the environment of an ssh whose ProxyCommand may be rove again.
+    pub gates: String,
 }
 
 /// The record of a client that is gone, from which the next one goes on with a key that the server gives.

@@ -82,7 +82,7 @@ pub fn server_arguments(
             let former = (FORMER_VARIABLE.to_owned(), resumed.former.clone());
             Some((None, Some(former), Some(port.to_string())))
         }
-        WantedSession::New | WantedSession::Named(_) => None,
+        WantedSession::New | WantedSession::Named(_) | WantedSession::Streams(_) => None,
     };
     if let Some((way, former, session)) = running {
         let words = iter::once("attach").chain(way).map(str::to_owned);
@@ -90,7 +90,12 @@ pub fn server_arguments(
         let told = told.flat_map(|(name, value)| ["-l".to_owned(), format!("{name}={value}")]);
         return words.chain(told).chain(session).map(OsString::from).collect();
     }
-    let mut args: Vec<OsString> = vec!["new".into(), "-c".into(), colors.to_string().into()];
+    // An older rove refuses the word, and starts no shell.
+    let has_program = !matches!(options.session, WantedSession::Streams(_));
+    let mut args: Vec<OsString> = match has_program {
+        true => vec!["new".into(), "-c".into(), colors.to_string().into()],
+        false => vec!["streams".into()],
+    };
     if let WantedSession::Named(name) = &options.session {
         args.extend(["-n".into(), name.to_string().into()]);
     }
@@ -108,7 +113,8 @@ pub fn server_arguments(
         args.extend(["-p".into(), port.into()]);
     }
     let is_new = options.session == WantedSession::New;
-    for (name, value) in variables.into_iter().filter(|it| !is_new || !is_inside(it)) {
+    let is_told = |it: &(String, String)| has_program && (!is_new || !is_inside(it));
+    for (name, value) in variables.into_iter().filter(is_told) {
         args.extend(["-l".into(), format!("{name}={value}").into()]);
     }
     let detached = options.detached_use();

@@ -32,6 +32,7 @@ use crate::bootstrap::screen::tell;
 use crate::bootstrap::tunnel::JumpQuestion;
 use crate::install::{self, InstallOptions};
 use crate::session_call::{self, SessionCall};
+use crate::stdio_forward::gates;
 use crate::{colors, entropy, escape_key, resume, sys};
 
 pub(crate) mod address;
@@ -190,7 +191,9 @@ fn first_login(
     let challenge = entropy::challenge()?;
     let plan = prepare::plan(options, invocation, colors, challenge, "", master)?;
     let plan = plan.without_key_question();
-    if plan.outlives_terminal() {
+    // An ssh that ends its ProxyCommand by SIGHUP ends the login, too.
+    let is_for_ssh = matches!(options.session, WantedSession::Streams(_));
+    if plan.outlives_terminal() && !is_for_ssh {
         let local = |error| BootstrapError::Local { what: "ignoring SIGHUP", error };
         sys::ignore_signal(libc::SIGHUP).map_err(local)?;
     }
@@ -241,6 +244,7 @@ fn become_client(
         .arg(&connect.port)
         .env(&*session_call::VARIABLE.to_string_lossy(), call)
         .env("MOSH_KEY", &connect.key)
+        .envs(gates::variable(options))
         .env("MOSH_CLIENT_PID", std::process::id().to_string())
         .exec();
     BootstrapError::ClientMissing { program: client.get_program().to_owned(), error }
@@ -269,7 +273,8 @@ fn color_count(options: &HostOptions) -> Result<u32, BootstrapError> {
 
 /// Returns an error if rove's own client would have no terminal.
 fn check_terminal(options: &HostOptions) -> Result<(), BootstrapError> {
-    if options.name == ProgramName::Mosh || options.client.is_some() {
+    let needs_none = matches!(options.session, WantedSession::Streams(_));
+    if options.name == ProgramName::Mosh || options.client.is_some() || needs_none {
         return Ok(());
     }
     for (stream, is_terminal) in [
@@ -344,6 +349,10 @@ fn session_call(options: &HostOptions, account: Option<Account>) -> SessionCall 
         others: Vec::new(),
         tunnel: None,
         resumed: None,
+        target: match &options.session {
+            WantedSession::Streams(passage) => Some(passage.target.clone()),
+            _ => None,
+        },
     }
 }
 

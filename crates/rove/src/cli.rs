@@ -245,7 +245,7 @@ fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, Us
         }
         Ok(HostCall::AskSsh { ssh, host }) => ask_ssh(speaker, &ssh, &host),
         Ok(HostCall::Carry(options, target)) => {
-            finish(speaker, crate::stdio_forward::run(&options, &target))
+            finish(speaker, crate::stdio_forward::run(&options, invocation, &target))
         }
         Ok(HostCall::Connect(options)) => {
             let mut options = *options;

@@ -12,6 +12,7 @@ use rove_session::{
     TerminalReport,
 };
 use rove_ssp::{Config, Key, wiping};
+use rove_streams::Target;
 use rove_terminal::TerminalCapabilities;
 use rove_units::Instant;
 use rustix::stdio;
@@ -21,17 +22,19 @@ use crate::messages::{warn, wrapped_for};
 use crate::prompt_store::PromptKeeper;
 use crate::resume::{RecordKeeper, Saved, Store, Way};
 use crate::session_call::SessionCall;
+use crate::stdio_forward::{self, target::HostPort};
 use crate::terminal_type::{self, RenderOptions};
 use crate::tunnel::inherited::Inherited;
 use crate::tunnel::near::Tunnel;
 use crate::tunnel::spare::Spare;
 use crate::{doctor, entropy, hardening, logging, sys};
 
-pub(crate) mod forward;
+mod forward;
 mod pump;
 mod turn;
 pub(crate) mod wire;
 
+use forward::Carried;
 use pump::{End, Pump};
 use rove_udp::DualStackSockets;
 use wire::Wire;
@@ -58,6 +61,9 @@ pub(crate) struct ClientOptions {
 /// Returns why the session could not start or how it failed, in a sentence for the user.
 /// The terminal has been given back by then.
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
+    if let Some(target) = options.call.target.clone() {
+        return carry(options, &target);
+    }
     let way = match &options.call.resumed {
         Some(resumed) => Way::after(resumed).context("the session cannot be resumed")?,
         None => Way::New,
@@ -72,6 +78,16 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
 /// As [`run`], and why it cannot go on.
 pub(crate) fn go_on(options: ClientOptions, saved: Saved) -> anyhow::Result<u8> {
     run_from(options, Way::Stock(saved))
+}
+
+/// Joins standard input and output with the target, or becomes the ssh that does.
+fn carry(options: ClientOptions, target: &str) -> anyhow::Result<u8> {
+    let HostPort { host, port } = HostPort::parse(target).context("the call names no target")?;
+    let call = options.call.clone();
+    match forward::run(options, Target::Tcp { host, port })? {
+        Carried::Ended(code) => Ok(code),
+        Carried::NotCarried(reason) => Err(stdio_forward::fall_back(&call, target, &reason).into()),
+    }
 }
 
 fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {

@@ -42,6 +42,9 @@ pub(crate) struct SessionCall {
     /// The client that this one goes on from, if any. No record holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) resumed: Option<Resumed>,
+    /// The host and port that a session without a program connects to, for standard input and output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) target: Option<String>,
 }
 
 impl SessionCall {
@@ -131,6 +134,7 @@ mod tests {
                     former: "x.0".to_owned(),
                     taken: None,
                 }),
+                target: Some("[::1]:22".to_owned()),
             };
             let text = serde_json::to_string(&call).expect("a call is text and numbers");
             assert!(!text.contains('\0'), "{text}");

@@ -2,14 +2,18 @@
 //!
 //! `target` is the port, and `gates` notices a gate that is reached through itself.
 
+use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use rove_bootstrap::HostOptions;
+use rove_bootstrap::{
+    HostOptions, InstallPolicy, NoSession, Passage, ProgramName, Sharing, WantedSession,
+};
 
 use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::screen::{tell, tell_running};
-use crate::bootstrap::ssh_query;
+use crate::bootstrap::screen::tell;
+use crate::bootstrap::{self, Invocation, ssh_query};
+use crate::session_call::SessionCall;
 
 pub(crate) mod gates;
 pub(crate) mod target;
@@ -17,31 +21,76 @@ pub(crate) mod target;
 use gates::Gates;
 use target::HostPort;
 
-/// Joins standard input and output with the target, which the host of the options reaches. This process becomes ssh.
+/// Joins standard input and output with the target, which the host of the options reaches. This process becomes the
+/// client of a session without a program, or ssh where the host has no such session.
 ///
 /// # Errors
 ///
 /// Returns why that fails.
-pub(crate) fn run(options: &HostOptions, target: &HostPort) -> anyhow::Result<u8> {
-    let gates = Gates::entering(&options.host)?;
-    if !options.quiet {
-        let sentence =
-            format!("`ssh -W` carries the connection to {target}, which ends with the network");
-        tell("rove", &sentence);
+pub(crate) fn run(
+    options: &HostOptions,
+    invocation: &Invocation,
+    target: &HostPort,
+) -> anyhow::Result<u8> {
+    let gates = Gates::entering(&options.host)?.into_text();
+    let target = target.to_string();
+    let session = WantedSession::Streams(Passage { target: target.clone(), gates });
+    // An ssh that waits for its ProxyCommand has no use for a question.
+    let (install, client) = (InstallPolicy::Never, None);
+    let family = options.family_word().map(str::to_owned);
+    let ssh = options.ssh.iter().cloned().chain(family).collect();
+    let options = HostOptions { session, install, client, ssh, ..options.clone() };
+    let Err(error) = bootstrap::run(&options, invocation);
+    if !has_logged_in(&error) {
+        return Err(error.into());
     }
-    Err(become_ssh(options, target, &gates).into())
+    if !options.quiet {
+        let host = options.host.to_string_lossy();
+        let reason = format!("{} has no rove that carries connections", host.escape_debug());
+        tell_of_fallback(&target, &reason);
+    }
+    let mut command = forwarding_ssh(&options.ssh, &options.host, &target);
+    command.envs(gates::variable(&options));
+    Err(exec(command).into())
 }
 
-/// Turns this process into `ssh -W`. Returns only if that fails, with the reason.
-fn become_ssh(options: &HostOptions, target: &HostPort, gates: &Gates) -> BootstrapError {
-    let config = ssh_query::ask(&options.ssh, &options.host);
-    let (program, args) = options.ssh.split_first().expect("an ssh command has a program");
-    let (variable, value) = gates.variable();
+/// Turns the client of a session that carries no connection into ssh. `reason` says why it carries none. Returns only if
+/// that fails, with the reason.
+pub(crate) fn fall_back(call: &SessionCall, target: &str, reason: &str) -> BootstrapError {
+    if !call.quiet {
+        tell_of_fallback(target, reason);
+    }
+    exec(forwarding_ssh(&call.ssh, OsStr::new(call.host.as_deref().unwrap_or_default()), target))
+}
+
+/// Returns whether ssh has logged in, so that it can carry the connection.
+fn has_logged_in(error: &BootstrapError) -> bool {
+    use NoSession::{NotConnected, SshFailed};
+    match error {
+        BootstrapError::NoSession(SshFailed { .. } | NotConnected { .. }) => false,
+        BootstrapError::NoSession(_) | BootstrapError::NoRove { .. } => true,
+        BootstrapError::NoTunnelProgram { .. } => true,
+        _ => false,
+    }
+}
+
+fn tell_of_fallback(target: &str, reason: &str) {
+    let rest = format!("so `ssh -W` carries the one to {target}, which ends with the network");
+    tell(ProgramName::Rove.as_str(), &format!("{reason}, {rest}"));
+}
+
+/// Returns the `ssh -W` that connects to the target through the host, by the ssh command in `words`.
+fn forwarding_ssh(words: &[String], host: &OsStr, target: &str) -> Command {
+    let sharing: Sharing = ssh_query::ask(words, host).sharing;
+    let (program, args) = words.split_first().expect("an ssh command has a program");
     let mut command = Command::new(program);
-    command.args(args).args(config.sharing.words()).args(options.family_word());
-    command.args(["-W", &target.to_string(), "--"]).arg(&options.host);
-    command.env(variable, value).env_remove("MOSH_KEY");
-    tell_running(options, &command);
+    command.args(args).args(sharing.words()).args(["-W", target, "--"]).arg(host);
+    command.env_remove("MOSH_KEY");
+    command
+}
+
+/// Turns this process into this ssh. Returns only if that fails, with the reason.
+fn exec(mut command: Command) -> BootstrapError {
     let error = command.exec();
-    BootstrapError::ssh_missing(options.name, command.get_program(), error)
+    BootstrapError::ssh_missing(ProgramName::Rove, command.get_program(), error)
 }

@@ -4,6 +4,8 @@ use std::process::Command;
 use rove_rig::scratch::Scratch;
 
 use super::*;
+use crate::options::Passage;
+use crate::program_name::ProgramName;
 
 /// A host: a home directory of its own, with programs that print how they were called.
 struct Host {
@@ -221,4 +223,17 @@ fn every_login_shell_runs_a_command_of_roves_wherever_rove_is() {
             assert_eq!(output, format!("\nROVE NO ROVE {word}\n"), "{shell}");
         }
     }
+}
+
+#[test]
+fn a_server_without_a_program_is_told_nothing_about_one() {
+    let passage = Passage { target: "host:22".to_owned(), gates: "gate\n".to_owned() };
+    let options = HostOptions {
+        name: ProgramName::Rove,
+        session: WantedSession::Streams(passage),
+        port: Some("60010".to_owned()),
+        ..HostOptions::default()
+    };
+    let variables = vec![("LANG".to_owned(), "C.UTF-8".to_owned())];
+    assert_eq!(server_arguments(&options, 256, variables), ["streams", "-p", "60010"]);
 }

@@ -23,6 +23,8 @@ pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<Hos
         WantedSession::Attached(_, way) => {
             (question::choose("which session?", sessions.len())?, way)
         }
+        // The server of a session without a program offers none to choose from.
+        WantedSession::Streams(_) => return None,
         WantedSession::New | WantedSession::Named(_) | WantedSession::Resumed(..) => {
             let ask = format!("go on with which? [1-{}, Enter: a new one] ", sessions.len());
             let Some(chosen) = question::choose_or_enter(&ask, sessions.len())? else {

@@ -4,7 +4,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use rove_bootstrap::last_words::{LastWords, Refusal};
 use rove_bootstrap::startup::{Announced, Progress, Startup, StartupError, Stream};
-use rove_bootstrap::{HostOptions, Plan};
+use rove_bootstrap::{HostOptions, Plan, WantedSession};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use signal_hook::consts::SIGCHLD;
@@ -112,7 +112,10 @@ fn listen(
 ) -> Result<Launch, BootstrapError> {
     let mut listener = Listener {
         startup,
-        screen: Screen::new(options.name),
+        screen: match options.session {
+            WantedSession::Streams(_) => Screen::beside_output(),
+            _ => Screen::new(options.name),
+        },
         last_words: LastWords::new(&options.host, &plan.config, options.verbose),
         has_terminal: options.ssh_pty && !plan.is_tunnel(),
         is_announced: false,

@@ -18,6 +18,7 @@ use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::master::Master;
 use crate::bootstrap::{Invocation, address, ssh_query};
 use crate::locale;
+use crate::stdio_forward::gates;
 
 /// Port number passed to the resolver, which requires one; only the address is used.
 const SSH_PORT: u16 = 22;
@@ -74,6 +75,7 @@ pub(crate) fn command(plan: &Plan, options: &HostOptions) -> Command {
     command
         .env_remove("MOSH_PREDICTION_DISPLAY")
         .env_remove("MOSH_KEY")
+        .envs(gates::variable(options))
         .env("MOSH_CLIENT_PID", std::process::id().to_string());
     command
 }

@@ -11,38 +11,55 @@ use rove_bootstrap::{HostOptions, Printable, ProgramName};
 
 use crate::messages::{FarLines, columns, wrapped_for};
 
-/// The user's standard output, which shows both streams of ssh: unchanged for `mosh`, as stock does, and without escape
-/// sequences for `rove`.
+/// The user's screen, which shows both streams of ssh: unchanged for `mosh`, as stock does, and without escape sequences
+/// for `rove`.
 pub(crate) struct Screen {
     /// A filter for each stream, so that an escape sequence begun on one does not end on the other. `None` under the
     /// name `mosh`.
     filters: Option<[Printable; 2]>,
     lines: [FarLines; 2],
+    /// Whether standard output belongs to a connection. Only ssh's own words are shown then, on standard error.
+    is_beside_output: bool,
 }
 
 impl Screen {
     pub(crate) fn new(name: ProgramName) -> Self {
         let filters = (name == ProgramName::Rove).then(Default::default);
-        Self { filters, lines: Default::default() }
+        Self { filters, lines: Default::default(), is_beside_output: false }
+    }
+
+    /// Creates the screen of a run whose standard output belongs to a connection.
+    pub(crate) fn beside_output() -> Self {
+        Self { is_beside_output: true, ..Self::new(ProgramName::Rove) }
     }
 
     pub(crate) fn show(&mut self, stream: Stream, text: &[u8]) {
-        let Some(filters) = &mut self.filters else { return print(text) };
+        if self.is_beside_output && stream == Stream::Output {
+            return;
+        }
+        let (width, end) = match self.is_beside_output {
+            true => (columns(&io::stderr()), line_end(&io::stderr())),
+            false => (columns(&io::stdout()), line_end(&io::stdout())),
+        };
+        let Some(filters) = &mut self.filters else { return self.print(text) };
         let text = filters[stream as usize].filter(text);
-        let text = self.lines[stream as usize].filter(columns(&io::stdout()), &text);
-        print(&with_line_ends(&text, line_end(&io::stdout())));
+        let text = self.lines[stream as usize].filter(width, &text);
+        self.print(&with_line_ends(&text, end));
     }
 
     /// Shows what is held back of a stream that has ended.
     pub(crate) fn finish(&mut self, stream: Stream) {
-        print(&self.lines[stream as usize].finish());
+        let rest = self.lines[stream as usize].finish();
+        self.print(&rest);
     }
-}
 
-fn print(text: &[u8]) {
-    // A closed standard output is no reason to end the session.
-    let mut stdout = io::stdout();
-    let _ = stdout.write_all(text).and_then(|()| stdout.flush());
+    fn print(&self, text: &[u8]) {
+        // A closed stream is no reason to end the session.
+        let _ = match self.is_beside_output {
+            true => io::stderr().write_all(text),
+            false => io::stdout().write_all(text).and_then(|()| io::stdout().flush()),
+        };
+    }
 }
 
 /// Prints a message of the bootstrap on standard error. A failure to print is ignored.

@@ -2,6 +2,8 @@
 
 use std::ffi::OsStr;
 
+use rove_bootstrap::{HostOptions, WantedSession};
+
 /// The environment variable that holds the gates, one in a line. Only `rove -W` sets it.
 const VARIABLE: &str = "ROVE_GATES";
 /// Most gates in a row. Chosen: more than anybody passes. A configuration may make a new name at each step.
@@ -46,9 +48,17 @@ impl Gates {
         Ok(self)
     }
 
-    /// Returns the variable and its value for an ssh that logs in to the newest gate.
-    pub(crate) fn variable(&self) -> (&'static str, &str) {
-        (VARIABLE, &self.0)
+    /// Returns the value of the variable for an ssh that logs in to the newest gate.
+    pub(crate) fn into_text(self) -> String {
+        self.0
+    }
+}
+
+/// Returns the variable and its value for an ssh that logs in for a connection.
+pub(crate) fn variable(options: &HostOptions) -> Option<(&'static str, &str)> {
+    match &options.session {
+        WantedSession::Streams(passage) => Some((VARIABLE, &passage.gates)),
+        _ => None,
     }
 }
 
@@ -60,7 +70,7 @@ mod tests {
     fn a_gate_is_not_reached_through_itself() {
         let with = |gates: Gates, gate: &str| gates.with(OsStr::new(gate));
         let gates = with(with(Gates::default(), "outer").unwrap(), "me@inner").unwrap();
-        assert_eq!(gates.variable().1, "outer\nme@inner\n");
+        assert_eq!(gates.clone().into_text(), "outer\nme@inner\n");
         for gate in ["outer", "me@inner"] {
             assert_eq!(with(gates.clone(), gate), Err(GateError::Itself(gate.to_owned())));
         }

@@ -11,8 +11,8 @@ const SERVICES: &str = "/etc/services";
 /// A TCP port of a host, as the gate calls the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HostPort {
-    host: String,
-    port: u16,
+    pub(crate) host: String,
+    pub(crate) port: u16,
 }
 
 /// The reason for which a text names no host and port.

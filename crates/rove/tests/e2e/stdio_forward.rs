@@ -22,25 +22,40 @@ fn ssh(host: &Sshd, options: &[&str], command: &str) -> Output {
 
 #[test]
 fn ssh_reaches_a_host_by_rove_through_a_gate_without_rove() {
-    let (gate, host) =
-        (Sshd::start(Far { programs: &[], ..Far::default() }), Sshd::start(Far::default()));
-    for (option, is_told) in [("", 1), ("-q", 0)] {
-        let proxy = proxy_command(&gate, option);
+    let host = Sshd::start(Far::default());
+    let gates = [&[][..], &["mosh-server"]];
+    let gates = gates.map(|programs| Sshd::start(Far { programs, ..Far::default() }));
+    for (gate, option, is_told) in [(&gates[0], "", 1), (&gates[1], "-q", 0)] {
+        let proxy = proxy_command(gate, option);
         let output = ssh(&host, &["-o", &proxy], "printf 'x\\0y'");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{said}\n{}", gate.log());
         assert_eq!(output.stdout, b"x\0y");
-        assert_eq!(
-            said.matches("rove: `ssh -W` carries the connection").count(),
-            is_told,
-            "{said}"
-        );
+        let sentence =
+            "rove: far has no rove that carries connections, so `ssh -W` carries the one to";
+        assert_eq!(said.matches(sentence).count(), is_told, "{said}");
+        assert_eq!(gate.connections(), 2, "one login looks for rove, and one carries");
     }
-    assert_eq!((gate.connections(), host.connections()), (2, 2));
-    let output = ssh(&host, &["-o", &proxy_command(&gate, "--strict")], "true");
+    let output = ssh(&host, &["-o", &proxy_command(&gates[0], "--strict")], "true");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && said.contains("-W: stock Mosh carries no"), "{said}");
-    assert_eq!((gate.connections(), host.connections()), (2, 2));
+    assert_eq!((gates[0].connections(), host.connections()), (2, 2));
+}
+
+#[test]
+fn ssh_reaches_a_host_through_a_session_without_a_program_at_the_gate() {
+    let (gate, host) = (Sshd::start(Far::default()), Sshd::start(Far::default()));
+    let output = ssh(&host, &["-o", &proxy_command(&gate, "")], "printf 'x\\0y'; exit 7");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), &*output.stdout), (Some(7), &b"x\0y"[..]), "{said}");
+    assert!(!said.contains("ssh -W"), "{said}");
+    assert_eq!((gate.connections(), host.connections()), (1, 1));
+    // The gate's own sshd, which listens on another port.
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", gate.ssh()));
+    let call = call.args(["-W", "localhost:22", "far"]);
+    let output = move || call.command().stdin(Stdio::null()).output().expect("rove starts");
+    let output = within_guard("a connection to sshd", output);
+    assert!(output.stdout.starts_with(b"SSH-2.0-"), "{output:?}");
 }
 
 #[test]

@@ -13,6 +13,9 @@ pub(super) const TEXT: Manual = Manual {
          a terminal; in scripts and pipes use ssh.",
         "Letters that are ssh's own are handed to ssh, but for -a, -n and -p, which are rove's: ssh's port \
          is --ssh='ssh -p 2222', which rove offers after a failed login with -p where ssh answers. Neither agent, ports nor X11 are forwarded.",
+        "rove -W host:port gate is for ssh's ProxyCommand: it joins standard input and output with a TCP port that the gate \
+         reaches, and the connection survives sleep and roaming. localhost:22 is the gate's own sshd. A gate without such \
+         a rove carries the connection by ssh -W. rove proxy-config prints the section for ssh's configuration.",
         "In the session the escape key is Ctrl-^: then \".\" quits (a second time at once, if the server does not \
          answer), Ctrl-Z suspends, \"s\" shows the path and the peer until the next key, \"l\" locks the session and \"e\" ends the clients that have joined it, \"^\" sends the key itself, and \"r\" logs in again where ssh needs you for that. \
          Another key shows these commands and is not sent.",
@@ -25,6 +28,7 @@ pub(super) const TEXT: Manual = Manual {
         ("rove -i ~/.ssh/work -J bastion host", "as with ssh: another key, by way of another host"),
         ("rove --tunnel host", "always through ssh, whether UDP passes or not"),
         ("rove --session work host", "go on with the session that is called work, or start it"),
+        ("ssh -o ProxyCommand='rove -W %h:%p gate' host", "ssh through a gate, by rove"),
         ("rove demo --rtt 500ms --loss 5%", "what it feels like, without any server"),
         ("rove -- demo", "log in to a host that is called demo"),
     ],

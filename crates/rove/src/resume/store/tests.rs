@@ -124,6 +124,7 @@ fn facts(is_on_disk: bool) -> SessionFacts {
         others: Vec::new(),
         tunnel: None,
         resumed: None,
+        target: None,
     };
     SessionFacts {
         server: "192.0.2.1:60001".to_owned(),
