@@ -196,8 +196,6 @@ impl PreparedServer {
         let program = has_program
             .then(|| PreparedProgram::prepare(options, &word, core_limit))
             .transpose()?;
-        let silence_max =
-            if has_program { detached_max(options.name) } else { Some(stream_life::UNHEARD_MAX) };
         Ok(Self {
             socket,
             key: entropy::key().context("cannot draw a session key")?,
@@ -206,7 +204,10 @@ impl PreparedServer {
             session: options.session.clone(),
             word,
             lock: None,
-            network_timeout: idle_limit(NETWORK_TIMEOUT_VARIABLE, silence_max),
+            network_timeout: idle_limit(
+                NETWORK_TIMEOUT_VARIABLE,
+                silence_max(options.purpose, options.name),
+            ),
             signal_timeout: idle_limit(SIGNAL_TIMEOUT_VARIABLE, None),
             self_check: options.verbose >= logging::SELF_CHECK_VERBOSITY,
         })
@@ -385,11 +386,12 @@ fn warn(text: impl AsRef<str>) {
 }
 
 /// Returns the default network timeout of a session. `None` for no timeout.
-const fn detached_max(name: ProgramName) -> Option<Duration> {
-    match name {
-        ProgramName::Rove => Some(DETACHED_MAX),
+const fn silence_max(purpose: Purpose, name: ProgramName) -> Option<Duration> {
+    match (purpose, name) {
+        (Purpose::Streams, _) => Some(stream_life::UNHEARD_MAX),
+        (Purpose::Program, ProgramName::Rove) => Some(DETACHED_MAX),
         // Stock servers wait for ever, and scripts may depend on it.
-        ProgramName::Mosh => None,
+        (Purpose::Program, ProgramName::Mosh) => None,
     }
 }
 
@@ -482,11 +484,13 @@ mod tests {
 
     #[test]
     fn only_sessions_of_roves_own_name_end_by_themselves_when_detached() {
-        assert_eq!(
-            idle_limit("ROVE_TEST_UNSET", detached_max(ProgramName::Rove)),
-            Some(DETACHED_MAX)
-        );
-        assert_eq!(idle_limit("ROVE_TEST_UNSET", detached_max(ProgramName::Mosh)), None);
+        for (purpose, name, wanted) in [
+            (Purpose::Program, ProgramName::Rove, Some(DETACHED_MAX)),
+            (Purpose::Program, ProgramName::Mosh, None),
+            (Purpose::Streams, ProgramName::Rove, Some(Duration::from_secs(24 * 3600))),
+        ] {
+            assert_eq!(idle_limit("ROVE_TEST_UNSET", silence_max(purpose, name)), wanted);
+        }
     }
 
     #[test]
