@@ -43,6 +43,7 @@ use hold::Hold;
 use host::{Control, Host};
 use prepared_program::PreparedProgram;
 use pump::Pump;
+use ssh_target::server_address;
 use stream_life::StreamLife;
 use wire::Wire;
 
@@ -373,12 +374,6 @@ fn bind_to(address: IpAddr, ports: PortRange) -> io::Result<ServerSocket> {
     }
 }
 
-/// Returns the server's address from sshd's `client-ip client-port server-ip server-port`, or `None` if it names none.
-fn server_address(ssh_connection: Option<&OsStr>) -> Option<IpAddr> {
-    let word = ssh_connection?.to_str()?.split_whitespace().nth(2)?;
-    word.parse().ok().map(|address: IpAddr| address.to_canonical())
-}
-
 /// Prints a warning on standard error.
 fn warn(text: impl AsRef<str>) {
     // The server also serves if nobody can read the warning.
@@ -465,22 +460,6 @@ pub(crate) fn silence(nothing: OwnedFd) -> rustix::io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_servers_address_is_the_third_word_of_ssh_connection() {
-        for (text, address) in [
-            ("10.0.0.1 50000 10.0.0.2 22", Some("10.0.0.2")),
-            ("::1 50000 2001:db8::2 22", Some("2001:db8::2")),
-            ("::ffff:10.0.0.1 5 ::FFFF:10.0.0.2 22", Some("10.0.0.2")),
-            ("10.0.0.1 50000", None),
-            ("a b host d", None),
-            ("", None),
-        ] {
-            let address = address.map(|address| address.parse().unwrap());
-            assert_eq!(server_address(Some(OsStr::new(text))), address, "{text}");
-        }
-        assert_eq!(server_address(None), None);
-    }
 
     #[test]
     fn only_sessions_of_roves_own_name_end_by_themselves_when_detached() {

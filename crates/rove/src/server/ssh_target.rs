@@ -1,8 +1,7 @@
 //! `localhost:22`, as the user of a gate means it: the sshd through which the session was started.
 
 use std::ffi::OsStr;
-
-use crate::server::server_address;
+use std::net::IpAddr;
 
 /// The TCP port of ssh. Source: RFC 4253, section 4.1.
 const SSH_PORT: u16 = 22;
@@ -17,6 +16,12 @@ pub(super) fn resolve(host: &str, port: u16, ssh_connection: Option<&OsStr>) -> 
     let is_meant = host == "localhost" && port == SSH_PORT;
     let found = if is_meant { sshd() } else { None };
     found.unwrap_or_else(|| (host.to_owned(), port))
+}
+
+/// Returns the server's address from sshd's `client-ip client-port server-ip server-port`, or `None` if it names none.
+pub(super) fn server_address(ssh_connection: Option<&OsStr>) -> Option<IpAddr> {
+    let word = ssh_connection?.to_str()?.split_whitespace().nth(2)?;
+    word.parse().ok().map(|address: IpAddr| address.to_canonical())
 }
 
 #[cfg(test)]
@@ -40,5 +45,21 @@ mod tests {
             let (name, number) = resolve(host, port, connection.map(OsStr::new));
             assert_eq!((name.as_str(), number), found, "{host}:{port} {connection:?}");
         }
+    }
+
+    #[test]
+    fn the_servers_address_is_the_third_word_of_ssh_connection() {
+        for (text, address) in [
+            ("10.0.0.1 50000 10.0.0.2 22", Some("10.0.0.2")),
+            ("::1 50000 2001:db8::2 22", Some("2001:db8::2")),
+            ("::ffff:10.0.0.1 5 ::FFFF:10.0.0.2 22", Some("10.0.0.2")),
+            ("10.0.0.1 50000", None),
+            ("a b host d", None),
+            ("", None),
+        ] {
+            let address = address.map(|address| address.parse().unwrap());
+            assert_eq!(server_address(Some(OsStr::new(text))), address, "{text}");
+        }
+        assert_eq!(server_address(None), None);
     }
 }

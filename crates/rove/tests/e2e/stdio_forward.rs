@@ -50,6 +50,15 @@ fn ssh_reaches_a_host_through_a_session_without_a_program_at_the_gate() {
     assert_eq!((output.status.code(), &*output.stdout), (Some(7), &b"x\0y"[..]), "{said}");
     assert!(!said.contains("ssh -W"), "{said}");
     assert_eq!((gate.connections(), host.connections()), (1, 1));
+    // The session ends with its connection.
+    let sockets = gate.path("sockets");
+    within_guard("the end of the session", move || {
+        let count =
+            |entry: &std::fs::DirEntry| !entry.file_name().as_encoded_bytes().starts_with(b".");
+        while std::fs::read_dir(&sockets).is_ok_and(|it| it.flatten().any(|entry| count(&entry))) {
+            std::thread::yield_now();
+        }
+    });
     // The gate's own sshd, which listens on another port.
     let call = Invocation::new(rove()).arg(format!("--ssh={}", gate.ssh()));
     let call = call.args(["-W", "localhost:22", "far"]);
