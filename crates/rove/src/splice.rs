@@ -143,9 +143,9 @@ impl Splice {
         self.input.is_none() && self.output.is_none()
     }
 
-    /// Returns whether the stream has brought everything.
-    pub(crate) const fn has_brought_all(&self) -> bool {
-        self.output.is_none()
+    /// Returns whether bytes of the stream wait for the descriptor.
+    pub(crate) const fn owes_output(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// Returns whether a direction did not come to its end.
@@ -248,7 +248,7 @@ impl Splice {
         if let Some(socket) = self.input.as_ref().or(self.output.as_ref())
             && self.is_socket
         {
-            let _ = sockopt::set_socket_linger(&socket.fd, Some(Duration::ZERO.into()));
+            let _ = sockopt::set_socket_linger(&socket.fd, Some(Duration::ZERO));
         }
     }
 }
@@ -256,5 +256,138 @@ impl Splice {
 impl Drop for Splice {
     fn drop(&mut self) {
         self.reset_socket();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{ErrorKind, Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+
+    use rove_session::Streams;
+    use rove_streams::{FIRST_CREDIT, Side};
+
+    use super::*;
+
+    /// A client's and a server's end of a stream, and a connection that is joined with the server's.
+    struct Joined {
+        client: Mux,
+        server: Mux,
+        id: StreamId,
+        splice: Splice,
+        peer: TcpStream,
+        now: Instant,
+    }
+
+    impl Joined {
+        fn new() -> Self {
+            let mux = |side| {
+                let mut mux = Streams::new(side, Instant::ZERO).mux;
+                mux.handle_packet_size(1_176);
+                mux
+            };
+            let (mut client, server) = (mux(Side::Client), mux(Side::Server));
+            let id = client.open(Instant::ZERO).unwrap();
+            client.write(id, b"open").unwrap();
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            socket.set_nonblocking(true).unwrap();
+            let (peer, _) = listener.accept().unwrap();
+            peer.set_read_timeout(Some(core::time::Duration::from_secs(20))).unwrap();
+            let splice = Splice::socket(id, socket.into());
+            Self { client, server, id, splice, peer, now: Instant::ZERO }
+        }
+
+        /// Lets packets pass both ways and the splice work, some hundred times.
+        fn run(&mut self) {
+            for _ in 0..300 {
+                self.now += Duration::from_millis(5);
+                while let Some(packet) = self.client.poll_transmit(self.now) {
+                    let _ = self.server.handle_packet(self.now, packet.number, &packet.payload);
+                }
+                self.splice.handle_ready(&mut core::iter::repeat(true));
+                self.splice.turn(self.now, &mut self.server, &mut [0; BYTES_PER_TURN]);
+                while let Some(packet) = self.server.poll_transmit(self.now) {
+                    let _ = self.client.handle_packet(self.now, packet.number, &packet.payload);
+                }
+            }
+        }
+
+        fn read(&mut self) -> Result<(Vec<u8>, bool), StreamError> {
+            let (mut all, mut buffer) = (Vec::new(), [0; 4_096]);
+            loop {
+                match self.client.read(self.now, self.id, &mut buffer)? {
+                    Read::Bytes(count) => all.extend_from_slice(&buffer[..count]),
+                    end => return Ok((all, end == Read::End)),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_direction_ends_alone() {
+        let mut joined = Joined::new();
+        joined.client.finish(joined.id).unwrap();
+        joined.run();
+        let mut asked = String::new();
+        joined.peer.read_to_string(&mut asked).unwrap();
+        assert_eq!(asked, "open", "the end has come");
+        assert!(!joined.splice.is_over());
+        joined.peer.write_all(b"answer").unwrap();
+        joined.run();
+        assert_eq!(joined.read(), Ok((b"answer".to_vec(), false)));
+        joined.peer.shutdown(std::net::Shutdown::Write).unwrap();
+        joined.run();
+        assert_eq!(joined.read(), Ok((Vec::new(), true)));
+        assert!(joined.splice.is_over() && !joined.splice.is_cut());
+    }
+
+    #[test]
+    fn a_cut_is_a_reset_and_never_looks_like_an_end() {
+        for is_reset in [true, false] {
+            let mut joined = Joined::new();
+            joined.run();
+            joined.peer.read_exact(&mut [0; 4]).unwrap();
+            if is_reset {
+                joined.client.reset(joined.id, 9).unwrap();
+                joined.run();
+                assert!(joined.splice.is_cut() && joined.splice.is_over());
+            }
+            let Joined { splice, mut peer, .. } = joined;
+            drop(splice);
+            let error = peer.read(&mut [0; 4]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ConnectionReset, "{is_reset}");
+        }
+        let mut joined = Joined::new();
+        joined.run();
+        // What the peer has not read makes the system reset its connection.
+        joined.peer =
+            TcpStream::connect(TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap())
+                .unwrap();
+        joined.run();
+        assert!(matches!(joined.read(), Err(StreamError::Reset(BROKEN))));
+    }
+
+    #[test]
+    fn a_reader_that_stops_holds_the_connection_up_within_the_first_credit() {
+        let mut joined = Joined::new();
+        joined.peer.set_nonblocking(true).unwrap();
+        let mut sent = 0;
+        for _ in 0..20 {
+            while let Ok(count) = joined.peer.write(&[7; 65_536]) {
+                sent += count as u64;
+            }
+            joined.run();
+        }
+        assert!(joined.client.held() <= FIRST_CREDIT + 4, "{}", joined.client.held());
+        assert!(joined.server.held() <= sent, "the system holds the rest");
+        assert_eq!(joined.splice.interests().count(), 0, "nothing is waited for");
+        let mut read = 0;
+        while read < sent {
+            let (bytes, is_end) = joined.read().unwrap();
+            assert!(!is_end && bytes.iter().all(|it| *it == 7));
+            read += bytes.len() as u64;
+            joined.run();
+        }
     }
 }

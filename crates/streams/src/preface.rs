@@ -146,7 +146,7 @@ impl Target {
     }
 }
 
-/// What the acceptor of a stream answers.
+/// The answer of a stream's acceptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The stream leads to this address.

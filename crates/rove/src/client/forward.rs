@@ -78,7 +78,6 @@ pub(crate) fn run(options: ClientOptions, target: Target) -> anyhow::Result<Carr
         id: None,
         opening: Some(MessageReader::default()),
         incoming: Reception::default(),
-        pipes: Some([Descriptor::copy_of(stdio::stdin())?, Descriptor::copy_of(stdio::stdout())?]),
         splice: None,
         is_delivered: false,
         end: None,
@@ -127,8 +126,7 @@ struct Forward {
     /// Reads the answer. `None` after it has come.
     opening: Option<MessageReader>,
     incoming: Reception,
-    /// Standard input and output. `None` after they were joined with the stream.
-    pipes: Option<[Descriptor; 2]>,
+    /// Joins the stream with standard input and output, after the host has opened it.
     splice: Option<Splice>,
     /// Whether the host has everything that was read, and its end.
     is_delivered: bool,
@@ -221,10 +219,11 @@ impl Forward {
         Ok(())
     }
 
-    /// Joins the stream with standard input and output. What this program prints on it later goes nowhere, so that its end
+    /// Joins the stream with standard input and output. Later prints of this program go nowhere, so that the output's end
     /// is the stream's.
     fn join(&mut self, id: StreamId) -> anyhow::Result<()> {
-        let Some([input, output]) = self.pipes.take() else { return Ok(()) };
+        let input = Descriptor::copy_of(stdio::stdin())?;
+        let output = Descriptor::copy_of(stdio::stdout())?;
         let nothing = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
         stdio::dup2_stdin(&nothing)?;
         stdio::dup2_stdout(&nothing)?;

@@ -18,7 +18,8 @@ use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketType, connect, getpeername, socket, sockopt,
 };
 
-use crate::bootstrap::address;
+use crate::bootstrap::address::{self, AddressError};
+use crate::messages::reason;
 
 /// How long a connection may take in all. Source: the wire contract, docs/wire.md.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -47,7 +48,7 @@ pub(super) struct Connect {
 struct Lookup {
     /// It has an end to read after the search.
     done: UnixStream,
-    found: Receiver<Result<Vec<SocketAddr>, String>>,
+    found: Receiver<Result<Vec<SocketAddr>, AddressError>>,
 }
 
 /// How far a connection has come.
@@ -102,7 +103,7 @@ impl Connect {
         if let Some(lookup) = &self.lookup {
             match lookup.found.try_recv() {
                 Ok(Ok(addresses)) => self.untried = alternate(addresses),
-                Ok(Err(reason)) => return Progress::Failed(reason),
+                Ok(Err(error)) => return Progress::Failed(reason(&error.to_string())),
                 Err(TryRecvError::Disconnected) => return Progress::Failed(words(Errno::IO)),
                 Err(TryRecvError::Empty) if now < self.deadline => return Progress::Pending,
                 Err(TryRecvError::Empty) => return Progress::Failed(words(Errno::TIMEDOUT)),
@@ -153,7 +154,7 @@ impl Lookup {
         thread::Builder::new().name("lookup".to_owned()).spawn(move || {
             let addresses = address::resolve(&host, port, "all");
             // The stream may be gone.
-            let _ = sender.send(addresses.map_err(|error| error.to_string()));
+            let _ = sender.send(addresses);
             drop((end, counted));
         })?;
         Ok(Self { done, found })
@@ -217,7 +218,7 @@ fn peer(socket: &OwnedFd) -> Result<Option<String>, Errno> {
 
 /// Returns the system's words for an error, without its number.
 fn words(error: Errno) -> String {
-    crate::messages::reason(&io::Error::from(error).to_string())
+    reason(&io::Error::from(error).to_string())
 }
 
 #[cfg(test)]

@@ -1,17 +1,22 @@
 //! The streams that a client opens: connections of this computer, made and served beside the session.
 
 use std::collections::BTreeMap;
+use std::io;
 
-use rove_platform::event_loop::Interest;
+use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::{Server, Streams};
 use rove_ssp::Transmit;
 use rove_streams::{Answer, Event, Reception, Side, StreamId, Target, UNREACHED};
-use rove_units::Instant;
+use rove_units::{Duration, Instant};
 
 use crate::messages::reason;
 use crate::server::connect::{Connect, Lookups, Progress};
 use crate::server::ssh_target;
 use crate::splice::{BYTES_PER_TURN, Splice};
+
+/// How long connections may take what the client had sent when it ended the session. Chosen: the time that a connection
+/// may take to be made.
+const DRAIN_MAX: Duration = Duration::from_secs(30);
 
 /// The streams of a session's own client. A session without streams has none of this.
 #[derive(Debug, Default)]
@@ -63,6 +68,35 @@ impl Forwards {
     pub(super) fn poll_transmit(&mut self, now: Instant, session: &mut Server) -> Option<Transmit> {
         let layer = self.layer.as_mut()?;
         layer.streams.poll_transmit(now, session.carriage()?)
+    }
+
+    /// Passes on what the client had sent when it ended the session, as long as the connections take it in time.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal to wait.
+    pub(super) fn drain(&mut self, events: &mut EventLoop) -> io::Result<()> {
+        let until = events.now() + DRAIN_MAX;
+        loop {
+            let now = events.now();
+            let Some(layer) = &mut self.layer else { return Ok(()) };
+            layer.connects.clear();
+            layer.turn(now, &self.lookups);
+            layer.splices.retain(|_, splice| splice.owes_output() || splice.has_work());
+            let is_told = !events.take_signals().is_empty();
+            if layer.splices.is_empty() || now >= until || is_told {
+                return Ok(());
+            }
+            let mut interests: Vec<Interest<'_>> = self.interests().collect();
+            if self.has_work() {
+                events.look(&mut interests)?;
+            } else {
+                events.wait(&mut interests, Some(until))?;
+            }
+            let ready: Vec<bool> =
+                interests.iter().map(|it| it.is_readable() || it.is_writable()).collect();
+            self.handle_ready(&ready);
+        }
     }
 
     /// Returns whether there is more to do without waiting.
@@ -175,5 +209,68 @@ impl Layer {
     fn refuse(&mut self, id: StreamId, text: String) {
         let answer = Answer::Refused { code: UNREACHED, text };
         self.reception.answer(&mut self.streams.mux, id, &answer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::iter::{self, repeat};
+    use std::net::TcpListener;
+    use std::thread;
+
+    use rove_platform::clock::Clock;
+    use rove_streams::Mux;
+
+    use super::*;
+
+    #[test]
+    fn what_a_client_has_sent_reaches_a_slow_reader_after_the_client_has_gone() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let target = listener.local_addr().unwrap();
+        let mut now = Instant::ZERO;
+        let mut layer = Box::new(Layer::new(now));
+        layer.streams.mux.handle_packet_size(1_176);
+        let mut forwards = Forwards { layer: Some(layer), ..Forwards::default() };
+        let mut client = Streams::new(Side::Client, now).mux;
+        client.handle_packet_size(1_176);
+        let id = client.open(now).unwrap();
+        let place = Target::Tcp { host: target.ip().to_string(), port: target.port() };
+        client.write(id, &place.encode()).unwrap();
+        let mut exchange = |client: &mut Mux, forwards: &mut Forwards| {
+            let layer = forwards.layer.as_mut().unwrap();
+            for _ in 0..200 {
+                now += Duration::from_millis(1);
+                while let Some(packet) = client.poll_transmit(now) {
+                    let _ = layer.streams.mux.handle_packet(now, packet.number, &packet.payload);
+                }
+                layer.turn(now, &Lookups::default());
+                layer.splices.values_mut().for_each(|it| it.handle_ready(&mut repeat(true)));
+                while let Some(packet) = layer.streams.mux.poll_transmit(now) {
+                    let _ = client.handle_packet(now, packet.number, &packet.payload);
+                }
+            }
+        };
+        exchange(&mut client, &mut forwards);
+        let (mut peer, _) = listener.accept().unwrap();
+        let (mut written, mut read, mut is_finished) = (0, 0, false);
+        // Nobody reads, so the system's buffers fill up, and then those of the stream.
+        while let Ok(count) = client.write(id, &[7; 65_536])
+            && count > 0
+        {
+            written += count;
+            exchange(&mut client, &mut forwards);
+        }
+        client.finish(id).unwrap();
+        while !is_finished {
+            read += peer.read(&mut [0; 65_536]).unwrap();
+            exchange(&mut client, &mut forwards);
+            is_finished = iter::from_fn(|| client.poll_event()).any(|it| it == Event::Finished(id));
+        }
+        assert!(forwards.open() == 1 && read < written);
+        let rest = thread::spawn(move || peer.read_to_end(&mut Vec::new()).unwrap());
+        forwards.drain(&mut EventLoop::new(Clock::start(), &[]).unwrap()).unwrap();
+        drop(forwards);
+        assert_eq!(read + rest.join().unwrap(), written);
     }
 }

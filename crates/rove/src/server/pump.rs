@@ -126,13 +126,14 @@ impl Pump {
             }
             now = self.wait_and_read()?;
         };
-        let Self { mut events, session, wire, host, .. } = self;
+        let Self { mut events, session, wire, mut forwards, host, .. } = self;
         let is_lingering = session.lingers_until().is_some();
         let far_end = is_lingering.then_some((session, wire));
         let child = host.let_go();
         if let Some((session, wire)) = far_end {
             linger(&mut events, session, wire, child);
         }
+        forwards.drain(&mut events)?;
         Ok(outcome)
     }
 

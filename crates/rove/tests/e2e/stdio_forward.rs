@@ -1,8 +1,10 @@
 //! `rove -W` as the ProxyCommand of an ssh, and the section of ssh's configuration that `rove proxy-config` prints.
 
-use std::process::{Command, Output, Stdio};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::{Child, Command, Output, Stdio};
 
-use crate::support::{Far, Invocation, Scratch, Sshd, rove, within_guard};
+use crate::support::{Border, Far, Invocation, Scratch, Sshd, rove, within_guard};
 
 /// Returns the option of an ssh that reaches its host by `rove -W` through `far` of this computer.
 fn proxy_command(gate: &Sshd, option: &str) -> String {
@@ -105,4 +107,82 @@ fn the_printed_section_is_ssh_configuration_and_leaves_the_gate_out() {
     for args in [&[][..], &["a", "b"], &["--", "-x"], &["gate\nHost *\n ProxyCommand x"]] {
         assert_eq!(printed(args), (Some(255), String::new()), "{args:?}");
     }
+}
+
+/// Starts `rove -W` to a port of this computer through a gate. `options` come before.
+fn join(gate: &Sshd, options: &[&str], target: &str) -> Child {
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", gate.ssh())).args(options);
+    let mut command = call.args(["-W", target, "far"]).command();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("rove starts")
+}
+
+#[test]
+fn a_refused_port_gives_two_lines_and_an_end_of_input_is_still_answered() {
+    let gate = Sshd::start(Far::default());
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let target = listener.local_addr().expect("a bound socket has an address").to_string();
+    let mut joined = join(&gate, &[], &target);
+    let mut input = joined.stdin.take().expect("it is piped");
+    let echo = std::thread::spawn(move || {
+        let (mut connection, _) = listener.accept().expect("a connection comes");
+        let mut all = Vec::new();
+        connection.read_to_end(&mut all).expect("the input ends");
+        let answer = [format!("{} bytes: ", all.len()).as_bytes(), &all].concat();
+        connection.write_all(&answer).expect("the answer is read");
+    });
+    let bytes: Vec<u8> = (0..1_000_000_u32).map(|it| (it % 251) as u8).collect();
+    let expected = [&b"1000000 bytes: "[..], &bytes].concat();
+    let writer = std::thread::spawn(move || input.write_all(&bytes));
+    let output = within_guard("an answer", move || joined.wait_with_output().expect("it ends"));
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stdout == expected, "{} bytes", output.stdout.len());
+    writer.join().expect("no panic").expect("all is read");
+    echo.join().expect("no panic");
+    // Nobody listens there any more.
+    let joined = join(&gate, &[], &target);
+    let output = within_guard("a refusal", move || joined.wait_with_output().expect("it ends"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), said.lines().count()), (Some(255), 2), "{said}");
+    assert!(said.contains("failed: Connection refused\n"), "{said}");
+    assert!(said.ends_with("rove: stdio forwarding failed\n"), "{said}");
+    assert_eq!(output.stdout, b"");
+}
+
+#[test]
+fn a_copy_by_ssh_through_rove_outlasts_a_path_that_fails() {
+    let Some(border) = Border::start(Far::default(), true, true) else { return };
+    let scratch = Scratch::new();
+    let gate = &border.sshd;
+    let proxy = format!(
+        "ProxyCommand={} --no-tunnel --ssh='{}' -p {} -W localhost:22 far",
+        rove().display(),
+        gate.ssh(),
+        border.port
+    );
+    let line = gate.ssh();
+    let mut words = line.split(' ');
+    let call = Invocation::new(words.next().expect("ssh has a name")).args(words);
+    let file = scratch.path("copy");
+    let call = call.args(["-o", &proxy, "far", "--"]).arg(format!("cat >{}", file.display()));
+    let mut copy = call.command().stdin(Stdio::piped()).spawn().expect("ssh starts");
+    let mut input = copy.stdin.take().expect("it is piped");
+    let half: Vec<u8> = (0..2_000_000_u32).map(|it| (it % 253) as u8).collect();
+    input.write_all(&half).expect("ssh reads");
+    within_guard("the first bytes", {
+        let file = file.clone();
+        move || {
+            while std::fs::metadata(&file).map_or(0, |it| it.len()) < 1_000_000 {
+                std::thread::yield_now();
+            }
+        }
+    });
+    border.let_pass(false, false);
+    let rest = half.clone();
+    let writer = std::thread::spawn(move || input.write_all(&rest));
+    border.let_pass(true, true);
+    let status = within_guard("the copy", move || copy.wait().expect("it ends"));
+    writer.join().expect("no panic").expect("ssh reads all");
+    assert!(status.success());
+    assert!(std::fs::read(&file).expect("a file") == [&half[..], &half].concat());
 }

@@ -1,0 +1,230 @@
+//! Copies by a stream beside a session: they outlast silence, roaming and loss, and no packet goes to a peer without them.
+
+use core::net::SocketAddr;
+
+use rove_headless::{
+    Beside, ClientEnd, Owner, Program, ServerEnd, client_config, rove, server_config,
+};
+use rove_link::LinkConfig;
+use rove_link::net::{End, LEFT_ADDRESS, Net};
+use rove_session::{ClientConfig, Server, Streams};
+use rove_ssp::{Capabilities, Config};
+use rove_streams::{Event, Mux, Read, Side, StreamId};
+use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
+
+/// A program that does nothing.
+struct Idle;
+
+impl Program for Idle {
+    fn turn(&mut self, _: Instant, server: &mut Server) {
+        server.consume_host_input(server.host_input().len());
+    }
+}
+
+/// Writes so many bytes and their end, and compares what it reads with what the other one writes.
+#[derive(Default)]
+struct Copier {
+    writes: u64,
+    written: u64,
+    id: Option<StreamId>,
+    read: u64,
+    read_at: Instant,
+    is_ended: bool,
+}
+
+impl Copier {
+    fn new(writes: u64) -> Self {
+        Self { writes, ..Self::default() }
+    }
+
+    fn byte(offset: u64) -> u8 {
+        (offset.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56).to_le_bytes()[0]
+    }
+
+    fn write(&mut self, mux: &mut Mux, id: StreamId) {
+        while self.written < self.writes {
+            let end = self.writes.min(self.written + 9_000);
+            let bytes: Vec<u8> = (self.written..end).map(Self::byte).collect();
+            let taken = mux.write(id, &bytes).expect("a direction that has not ended") as u64;
+            self.written += taken;
+            if taken < bytes.len() as u64 {
+                return;
+            }
+        }
+        let _ = mux.finish(id);
+    }
+}
+
+impl Owner for Copier {
+    fn turn(&mut self, now: Instant, mux: &mut Mux) {
+        if self.writes > 0 && self.id.is_none() {
+            let id = mux.open(now).expect("the first");
+            self.id = Some(id);
+            self.write(mux, id);
+        }
+        while let Some(event) = mux.poll_event() {
+            match event {
+                Event::Writable(id) => self.write(mux, id),
+                Event::Readable(id) => {
+                    let mut buffer = [0; 4_096];
+                    while let Ok(read) = mux.read(now, id, &mut buffer) {
+                        let Read::Bytes(count) = read else {
+                            self.is_ended |= read == Read::End;
+                            break;
+                        };
+                        for byte in &buffer[..count] {
+                            assert_eq!(*byte, Self::byte(self.read), "at {}", self.read);
+                            self.read += 1;
+                        }
+                        self.read_at = now;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// An end that counts the packets of streams which it sends, and the datagrams that it hears.
+struct Counting<E> {
+    end: E,
+    packets: usize,
+    heard: usize,
+}
+
+impl<E: End> End for Counting<E> {
+    fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
+        self.heard += 1;
+        self.end.handle_datagram(now, source, payload);
+    }
+
+    fn handle_timeout(&mut self, now: Instant) {
+        self.end.handle_timeout(now);
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+        let transmit = self.end.poll_transmit(now)?;
+        self.packets += usize::from(transmit.1[0] & 0x40 != 0);
+        Some(transmit)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.end.poll_timeout()
+    }
+}
+
+type Left = Counting<Beside<ClientEnd<()>, Copier>>;
+type Right = Counting<Beside<ServerEnd<Idle>, Copier>>;
+
+fn offered(config: Config) -> Config {
+    let config = rove(config);
+    let capabilities = config.capabilities.map(|it| it.union(Capabilities::STREAMS));
+    Config { capabilities, ..config }
+}
+
+fn net(
+    client: ClientConfig,
+    server: Config,
+    (up, down): (u64, u64),
+    link: &LinkConfig,
+) -> Net<Left, Right> {
+    let seed = Seed::new(5);
+    let client = ClientEnd::new(client, (), Instant::ZERO);
+    let server = ServerEnd::new(server_config(server, seed), Idle, Instant::ZERO);
+    let streams = |side| Streams::new(side, Instant::ZERO);
+    let left = Beside::new(client, Copier::new(up), streams(Side::Client));
+    let right = Beside::new(server, Copier::new(down), streams(Side::Server));
+    let left = Counting { end: left, packets: 0, heard: 0 };
+    let right = Counting { end: right, packets: 0, heard: 0 };
+    Net::new(left, right, link.clone(), link.clone(), seed)
+}
+
+fn copying(up: u64, down: u64, link: &LinkConfig) -> Net<Left, Right> {
+    let client = client_config(offered(Config::client()), Seed::new(5));
+    net(client, offered(Config::server()), (up, down), link)
+}
+
+fn link(loss: f64) -> LinkConfig {
+    LinkConfig {
+        loss,
+        delay: Duration::from_millis(30),
+        rate: BitRate::from_bits_per_second(20_000_000),
+        queue_max: Bytes::kib(250),
+        ..LinkConfig::default()
+    }
+}
+
+const SIZE: u64 = 3_000_000;
+
+fn is_done(left: &Left, right: &Right) -> bool {
+    left.end.owner.is_ended && right.end.owner.is_ended
+}
+
+/// Asserts that both directions bring everything within `limit`.
+fn finish(net: &mut Net<Left, Right>, limit: u64) {
+    assert!(
+        net.run_until(Duration::from_secs(limit), is_done),
+        "{} bytes",
+        net.right.end.owner.read
+    );
+    assert_eq!((net.left.end.owner.read, net.right.end.owner.read), (SIZE, SIZE));
+}
+
+#[test]
+fn a_copy_over_a_link_that_loses_29_percent_brings_every_byte() {
+    finish(&mut copying(SIZE, SIZE, &link(0.29)), 4_000);
+}
+
+#[test]
+fn a_copy_goes_on_while_its_client_moves_five_times_a_second() {
+    let mut net = copying(SIZE, SIZE, &link(0.0));
+    for port in 1..=4_000 {
+        if is_done(&net.left, &net.right) {
+            break;
+        }
+        net.run_for(Duration::from_millis(200));
+        net.move_left(SocketAddr::new(LEFT_ADDRESS.ip(), 2_000 + port));
+    }
+    finish(&mut net, 60);
+}
+
+#[test]
+fn a_copy_goes_on_within_a_round_trip_of_the_first_sound_after_eight_hours() {
+    let mut net = copying(SIZE, SIZE, &link(0.0));
+    net.run_for(Duration::from_secs(1));
+    let before = net.right.end.owner.read;
+    assert!(before > 0 && !is_done(&net.left, &net.right));
+    net.reconfigure(LinkConfig::outage(), LinkConfig::outage());
+    net.run_for(Duration::from_secs(8 * 3_600));
+    net.reconfigure(link(0.0), link(0.0));
+    let silent = net.right.heard;
+    assert!(net.run_until(Duration::from_secs(60), |_, right| right.heard > silent));
+    let (heard, stalled) = (net.now(), net.right.end.owner.read);
+    assert!(net.run_until(Duration::from_secs(60), |_, right| right.end.owner.read > stalled));
+    let late = net.now().saturating_since(heard);
+    assert!(late <= Duration::from_millis(60 + 100), "{late:?}");
+    finish(&mut net, 600);
+}
+
+#[test]
+fn no_packet_goes_to_a_peer_that_has_not_offered_streams() {
+    let plain = |config| client_config(config, Seed::new(5));
+    let as_mosh = ClientConfig { offers_status: false, ..plain(offered(Config::client())) };
+    for (name, client, server) in [
+        ("an older server", plain(offered(Config::client())), rove(Config::server())),
+        ("an older client", plain(rove(Config::client())), offered(Config::server())),
+        ("a client called mosh", as_mosh, offered(Config::server())),
+        ("--strict", plain(Config::client()), offered(Config::server())),
+        ("a stock server", plain(offered(Config::client())), Config::server()),
+    ] {
+        let mut net = net(client, server, (SIZE, SIZE), &link(0.0));
+        net.run_for(Duration::from_secs(60));
+        assert_eq!((net.left.packets, net.right.packets), (0, 0), "{name}");
+        assert_ne!(net.left.end.end.client.carries_streams(), Some(true), "{name}");
+        assert_ne!(net.left.end.end.client.carries_streams(), None, "{name}: it is known");
+    }
+    let mut net = copying(SIZE, SIZE, &link(0.0));
+    net.run_for(Duration::from_secs(60));
+    assert!(net.left.packets > 0 && net.right.packets > 0);
+    assert_eq!(net.left.end.end.client.carries_streams(), Some(true));
+}
