@@ -156,8 +156,8 @@ impl Axis {
         first + (last - first) * share
     }
 
-    /// Returns the values at ticks; an axis without a name has none. Those are of a logarithmic axis powers of ten, with 2 and 5 times those on a short one; otherwise, and where those
-    /// are too few, equal steps.
+    /// Returns the values at ticks; an axis without a name has none. A logarithmic axis has powers of ten, with 2 and 5 times those if it is
+    /// short. Steps are equal on any other, and where powers are too few.
     fn ticks(&self) -> Vec<f64> {
         let Range { start, end } = self.ends;
         if self.label.is_empty() {

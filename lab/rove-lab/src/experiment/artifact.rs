@@ -117,7 +117,7 @@ pub(crate) fn run(options: &ArtifactOptions, mut output: impl Write) -> Result<b
         .map(|()| true)
 }
 
-/// Makes the directory. One that holds anything else is refused, as its files would become a part of the artifact.
+/// Makes the directory. A directory that holds anything else is refused, as its files would become a part of the artifact.
 fn begin(out: &Path) -> Result<()> {
     let shown = out.display();
     fs::create_dir_all(out).with_context(|| format!("cannot make the directory {shown}"))?;

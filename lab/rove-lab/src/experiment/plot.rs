@@ -173,7 +173,7 @@ fn number(figure: &Figure, system: Option<System>) -> usize {
 /// answer keep a curve below 100 %.
 fn distribution(series: &Series) -> Vec<(f64, f64)> {
     let known = series.times.known();
-    // Of equal times the last one has the share.
+    // The last one of equal times has the share.
     let is_last = |index: &usize| known.get(index + 1) != known.get(*index);
     let steps: Vec<usize> = (0..known.len()).filter(is_last).collect();
     let step = steps.len().div_ceil(POINTS_MAX).max(1);

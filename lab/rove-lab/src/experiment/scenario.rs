@@ -8,6 +8,7 @@ use rove_replay::replay::Pace;
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::experiment::catalogue::BUILT_IN;
 use crate::experiment::conditions::RunFigure;
 use crate::experiment::measure::{Measure, quantity};
 use crate::experiment::published::{
@@ -15,58 +16,6 @@ use crate::experiment::published::{
 };
 use crate::experiment::system::{Clock, System};
 use crate::experiment::traffic::Traffic;
-
-/// The scenarios that the laboratory brings: a file each in `experiments/`.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("response-500ms", include_str!("../../experiments/response-500ms.toml")),
-    ("response-5s", include_str!("../../experiments/response-5s.toml")),
-    ("response-273ms", include_str!("../../experiments/response-273ms.toml")),
-    ("response-loss", include_str!("../../experiments/response-loss.toml")),
-    ("response-lte", include_str!("../../experiments/response-lte.toml")),
-    ("response-download", include_str!("../../experiments/response-download.toml")),
-    ("pager", include_str!("../../experiments/pager.toml")),
-    ("response-instant", include_str!("../../experiments/response-instant.toml")),
-    ("mosh-mistakes", include_str!("../../experiments/mosh-mistakes.toml")),
-    ("mosh-flight", include_str!("../../experiments/mosh-flight.toml")),
-    ("mosh-outage", include_str!("../../experiments/mosh-outage.toml")),
-    ("host-response", include_str!("../../experiments/host-response.toml")),
-    ("protocol-delay", include_str!("../../experiments/protocol-delay.toml")),
-    ("start", include_str!("../../experiments/start.toml")),
-    ("onset", include_str!("../../experiments/onset.toml")),
-    ("interrupt", include_str!("../../experiments/interrupt.toml")),
-    ("aoi-study", include_str!("../../experiments/aoi-study.toml")),
-    ("aoi-small", include_str!("../../experiments/aoi-small.toml")),
-    ("aoi-scroll", include_str!("../../experiments/aoi-scroll.toml")),
-    ("aoi-full", include_str!("../../experiments/aoi-full.toml")),
-    ("aoi-rate", include_str!("../../experiments/aoi-rate.toml")),
-    ("aoi-rtt", include_str!("../../experiments/aoi-rtt.toml")),
-    ("aoi-burst", include_str!("../../experiments/aoi-burst.toml")),
-    ("aoi-handover", include_str!("../../experiments/aoi-handover.toml")),
-    ("aoi-timeout", include_str!("../../experiments/aoi-timeout.toml")),
-    ("aoi-boxes", include_str!("../../experiments/aoi-boxes.toml")),
-    ("remy-dumbbell", include_str!("../../experiments/remy-dumbbell.toml")),
-    ("remy-heavy-tail", include_str!("../../experiments/remy-heavy-tail.toml")),
-    ("remy-lte-4", include_str!("../../experiments/remy-lte-4.toml")),
-    ("remy-lte-8", include_str!("../../experiments/remy-lte-8.toml")),
-    ("remy-range", include_str!("../../experiments/remy-range.toml")),
-    ("remy-utility", include_str!("../../experiments/remy-utility.toml")),
-    ("sprout-links", include_str!("../../experiments/sprout-links.toml")),
-    ("sprout-loss", include_str!("../../experiments/sprout-loss.toml")),
-    ("sprout-confidence", include_str!("../../experiments/sprout-confidence.toml")),
-    ("sprout-gain", include_str!("../../experiments/sprout-gain.toml")),
-    ("sprout-tunnel", include_str!("../../experiments/sprout-tunnel.toml")),
-    ("sprout-frontier", include_str!("../../experiments/sprout-frontier.toml")),
-    ("sprout-constant", include_str!("../../experiments/sprout-constant.toml")),
-    ("sprout-kernel", include_str!("../../experiments/sprout-kernel.toml")),
-    ("cellular-rate", include_str!("../../experiments/cellular-rate.toml")),
-    ("cellular-download", include_str!("../../experiments/cellular-download.toml")),
-    ("cellular-gaps", include_str!("../../experiments/cellular-gaps.toml")),
-    ("programs-500ms", include_str!("../../experiments/programs-500ms.toml")),
-    ("programs-wired", include_str!("../../experiments/programs-wired.toml")),
-    ("programs-lte", include_str!("../../experiments/programs-lte.toml")),
-    ("programs-loss", include_str!("../../experiments/programs-loss.toml")),
-    ("programs-interrupt", include_str!("../../experiments/programs-interrupt.toml")),
-];
 
 /// Most repetitions of one scenario. Chosen: a thousand are a night's work, and no typing error.
 const SEEDS_MAX: u64 = 1_000;

@@ -16,7 +16,7 @@ use crate::experiment::measure::UTILISATION;
 use crate::experiment::published::{
     ALL_LINKS, Band, LEAST_AT, Published, PublishedResult, ROVE, THROUGHPUT,
 };
-use crate::experiment::scenario::Plot;
+use crate::experiment::scenario::{Link, Plot};
 use crate::experiment::series::Series;
 use crate::experiment::sweep::Figure;
 use crate::experiment::system::System;
@@ -401,43 +401,30 @@ pub(crate) fn marks(figure: &Figure) -> Vec<(String, [f64; 2])> {
         for result in &group.results {
             let number =
                 |name: &str| result.numbers.get(name).and_then(|number| group.band(*number).number);
-            let label = |link: &str| format!("{}, {link}", result.name());
-            let links = body.links.iter().map(|link| link.name.as_str());
-            let links: Vec<&str> =
-                links.filter(|it| result.link.as_ref().is_none_or(|link| link == it)).collect();
-            match body.plot {
+            let one = |place: Option<(f64, f64)>| place.map(<[f64; 2]>::from).into_iter().collect();
+            let places: Vec<[f64; 2]> = match body.plot {
                 Plot::Distribution => {
-                    let shares = [("median", 50.0), ("p90", 90.0), ("p99", 99.0)];
-                    for (name, share) in shares {
-                        let time = number(name);
-                        marks.extend(
-                            links.iter().filter_map(|link| Some((label(link), [time?, share]))),
-                        );
-                    }
+                    let shares = [("median", 50.0), ("p90", 90.0), ("p99", 99.0)].into_iter();
+                    shares.filter_map(|(name, share)| Some([number(name)?, share])).collect()
                 }
                 Plot::MeanByValue => {
-                    let shown = body.shown.as_deref().unwrap_or("mean");
-                    let place = result.value.zip(number(shown));
-                    marks
-                        .extend(links.iter().filter_map(|link| Some((label(link), place?.into()))));
+                    one(result.value.zip(number(body.shown.as_deref().unwrap_or("mean"))))
                 }
-                Plot::Ellipses => {
-                    let place = number("median").zip(number(THROUGHPUT));
-                    marks
-                        .extend(links.iter().filter_map(|link| Some((label(link), place?.into()))));
-                }
-                // A published median or mean lies on the row of its box, whose height only the picture knows.
-                Plot::Boxes => {
-                    let time = number("median").or_else(|| number("mean"));
-                    marks.extend(links.iter().filter_map(|link| Some((label(link), [time?, 0.0]))));
-                }
+                Plot::Ellipses => one(number("median").zip(number(THROUGHPUT))),
+                Plot::UseByTime => one(number("mean").zip(number("use (%)"))),
+                // The time lies on the row of its box, whose height only the picture knows.
+                Plot::Boxes => one(number("median").or_else(|| number("mean")).zip(Some(0.0))),
                 // A course has no place for a number of all times.
-                Plot::Course => {}
-                Plot::UseByTime => {
-                    let place = number("mean").zip(number("use (%)"));
-                    marks.extend(place.map(|place| (result.name().to_owned(), place.into())));
-                }
-            }
+                Plot::Course => Vec::new(),
+            };
+            let is_of = |link: &&Link| result.link.as_ref().is_none_or(|it| *it == link.name);
+            let links = body.links.iter().filter(is_of);
+            let labels: Vec<String> = match body.plot {
+                Plot::UseByTime => vec![result.name().to_owned()],
+                _ => links.map(|link| format!("{}, {}", result.name(), link.name)).collect(),
+            };
+            let of_label = |label: &String| places.iter().map(|at| (label.clone(), *at)).collect();
+            marks.extend(labels.iter().flat_map::<Vec<_>, _>(of_label));
         }
     }
     marks
