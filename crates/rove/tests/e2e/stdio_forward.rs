@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::support::{Border, Far, Invocation, Scratch, Sshd, rove, within_guard};
+use crate::support::{Far, Invocation, Scratch, Sshd, rove, within_guard};
 
 /// Returns the option of an ssh that reaches its host by `rove -W` through `far` of this computer.
 fn proxy_command(gate: &Sshd, option: &str) -> String {
@@ -147,42 +147,4 @@ fn a_refused_port_gives_two_lines_and_an_end_of_input_is_still_answered() {
     assert!(said.contains("failed: Connection refused\n"), "{said}");
     assert!(said.ends_with("rove: stdio forwarding failed\n"), "{said}");
     assert_eq!(output.stdout, b"");
-}
-
-#[test]
-fn a_copy_by_ssh_through_rove_outlasts_a_path_that_fails() {
-    let Some(border) = Border::start(Far::default(), true, true) else { return };
-    let scratch = Scratch::new();
-    let gate = &border.sshd;
-    let proxy = format!(
-        "ProxyCommand={} --no-tunnel --ssh='{}' -p {} -W localhost:22 far",
-        rove().display(),
-        gate.ssh(),
-        border.port
-    );
-    let line = gate.ssh();
-    let mut words = line.split(' ');
-    let call = Invocation::new(words.next().expect("ssh has a name")).args(words);
-    let file = scratch.path("copy");
-    let call = call.args(["-o", &proxy, "far", "--"]).arg(format!("cat >{}", file.display()));
-    let mut copy = call.command().stdin(Stdio::piped()).spawn().expect("ssh starts");
-    let mut input = copy.stdin.take().expect("it is piped");
-    let half: Vec<u8> = (0..2_000_000_u32).map(|it| (it % 253) as u8).collect();
-    input.write_all(&half).expect("ssh reads");
-    within_guard("the first bytes", {
-        let file = file.clone();
-        move || {
-            while std::fs::metadata(&file).map_or(0, |it| it.len()) < 1_000_000 {
-                std::thread::yield_now();
-            }
-        }
-    });
-    border.let_pass(false, false);
-    let rest = half.clone();
-    let writer = std::thread::spawn(move || input.write_all(&rest));
-    border.let_pass(true, true);
-    let status = within_guard("the copy", move || copy.wait().expect("it ends"));
-    writer.join().expect("no panic").expect("ssh reads all");
-    assert!(status.success());
-    assert!(std::fs::read(&file).expect("a file") == [&half[..], &half].concat());
 }
