@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 /// A program the tests run, and the Debian package that brings it. Programs that every Debian has are left out.
-pub(crate) const PROGRAMS: [(&str, &str); 48] = [
+pub(crate) const PROGRAMS: [(&str, &str); 49] = [
     ("mosh", "mosh"),
     ("mosh-client", "mosh"),
     ("mosh-server", "mosh"),
@@ -24,6 +24,7 @@ pub(crate) const PROGRAMS: [(&str, &str); 48] = [
     ("mksh", "mksh"),
     ("screen", "screen"),
     ("expect", "expect"),
+    ("gdb", "gdb"),
     ("git", "git"),
     ("gpg", "gpg"),
     ("gpg-agent", "gpg-agent"),

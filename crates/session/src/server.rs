@@ -216,8 +216,8 @@ impl Server {
         (is_written && self.publisher.tells_tty()).then_some(self.input.num)
     }
 
-    /// Handles the modes of the pty. `tty.prompt` is [`Server::written_input`] if the session's own shell waits at its
-    /// prompt. Read the modes before each call of [`Server::poll_transmit`], so that they are not older than the
+    /// Handles the modes of the pty. `tty.prompt` is [`Server::written_input`] if the session's own shell, or a program of
+    /// it, waits at its prompt. Read the modes before each call of [`Server::poll_transmit`], so that they are not older than the
     /// screen: a client that shows a prompt must know whether the answer is echoed.
     pub fn handle_tty(&mut self, tty: Tty) {
         // The number is void if it is of a former client's input, or if another client has typed since.

@@ -1,5 +1,5 @@
 //! The settings of the pty's line discipline, by which the kernel itself acts on keys, and the server's statement that
-//! the session's own shell waits at its prompt.
+//! the session's own shell, or a program of it, waits at its prompt.
 
 use bitflags::bitflags;
 
@@ -86,8 +86,8 @@ pub struct Tty {
     pub modes: TtyModes,
     /// The special characters of the line discipline.
     pub characters: TtyCharacters,
-    /// The newest input that the session's own shell had read completely when it waited at its prompt. `None` if the
-    /// shell does not wait or the server cannot tell.
+    /// The newest input that the session's own shell, or a program of it, had read completely when it waited at its
+    /// prompt. `None` if neither waits or the server cannot tell.
     pub prompt: Option<InputNum>,
 }
 

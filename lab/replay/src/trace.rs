@@ -56,8 +56,8 @@ pub struct TtyModes {
     pub echo: bool,
     /// Whether it gathers lines and lets the user edit them (ICANON).
     pub icanon: bool,
-    /// Whether a shell that is the recorded program waits at its own prompt, having read all keys so far.
-    /// The next key ends this.
+    /// Whether a shell that is the recorded program, or a program of it, waits at its own prompt, having read all keys
+    /// so far. The next key ends this.
     pub prompt: bool,
 }
 
