@@ -41,7 +41,7 @@ enum Connection {
     Single,
     /// An open one that ssh shares as configured, but not beside an ssh that is late, which may have it too.
     Shared,
-    /// One of its own, as the shared one may be dead.
+    /// A connection of its own, as the shared one may be dead.
     Own,
     /// The shared one, as the host refuses another without the user.
     SharedOnly,

@@ -110,6 +110,7 @@ impl PromptWatch {
         }
         let is_first_again = self.first == Some(wait);
         self.is_known |= is_first_again && self.has_run_job;
+        debug_assert!(self.first.is_some(), "a prompt is known by its first wait");
         self.is_known && is_first_again
     }
 

@@ -12,7 +12,7 @@ use rove_session::{
     Client, ClientConfig, ClientEvent, ClientOutcome, Prediction, Preference, Running, Streams,
 };
 use rove_ssp::{Capabilities, Config};
-use rove_streams::{Answer, Event, MessageReader, Reception, Side, StreamId, Target};
+use rove_streams::{Answer, Event, MessageReader, Mux, Reception, Side, StreamId, Target};
 use rove_terminal::Size;
 use rove_udp::Refusal;
 use rove_units::{Duration, Instant};
@@ -199,20 +199,11 @@ impl Forward {
             }
         }
         if let (Some(id), Some(opening)) = (self.id, &mut self.opening) {
-            let answer = match opening.read(now, mux, id) {
-                Ok(None) if mux.closed().is_none() => return Ok(()),
-                Ok(None) => Err("streams are closed".to_owned()),
-                Ok(Some(fields)) => match Answer::decode(&fields) {
-                    Ok(Answer::Opened { .. }) => Ok(()),
-                    Ok(Answer::Refused { text, .. }) => Err(text),
-                    Err(error) => Err(error.to_string()),
-                },
-                Err(error) => Err(error.to_string()),
-            };
+            let Some(answer) = answer(now, mux, id, opening) else { return Ok(()) };
             self.opening = None;
             match answer {
-                Ok(()) => self.join(id)?,
-                Err(reason) => self.refuse(now, &reason),
+                Opening::Done => self.join(id)?,
+                Opening::Refused(reason) => self.refuse(now, &reason),
             }
         }
         self.move_bytes(now);
@@ -319,11 +310,9 @@ impl Forward {
         if let Some(splice) = &mut self.splice {
             splice.handle_ready(&mut ready.into_iter());
         }
-        for signal in self.events.take_signals() {
-            // A pipe that has closed shows when it is written to.
-            if signal != SIGPIPE {
-                self.finish(now, Carried::Ended(FAILURE));
-            }
+        // A pipe that has closed shows when it is written to.
+        if self.events.take_signals().into_iter().any(|signal| signal != SIGPIPE) {
+            self.finish(now, Carried::Ended(FAILURE));
         }
         let refusal = self.wire.receive(now, &readable, &mut self.session, |_, _, _| ());
         self.refusal = refusal.or(self.refusal.take());
@@ -343,4 +332,30 @@ impl Forward {
             Some(Ok(false)) | None => {}
         }
     }
+}
+
+/// The end of a stream's opening.
+enum Opening {
+    Done,
+    /// It failed, for this reason.
+    Refused(String),
+}
+
+/// Reads the host's answer to an opening. `None` while more of it is to come.
+fn answer(
+    now: Instant,
+    mux: &mut Mux,
+    id: StreamId,
+    reader: &mut MessageReader,
+) -> Option<Opening> {
+    Some(match reader.read(now, mux, id) {
+        Ok(None) if mux.closed().is_none() => return None,
+        Ok(None) => Opening::Refused("streams are closed".to_owned()),
+        Ok(Some(fields)) => match Answer::decode(&fields) {
+            Ok(Answer::Opened { .. }) => Opening::Done,
+            Ok(Answer::Refused { text, .. }) => Opening::Refused(text),
+            Err(error) => Opening::Refused(error.to_string()),
+        },
+        Err(error) => Opening::Refused(error.to_string()),
+    })
 }

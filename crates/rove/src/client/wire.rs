@@ -114,15 +114,15 @@ impl Wire {
                     refusal = hand_over(now, arrivals, SIDE_PATH, turn, session);
                 }
                 let mut is_heard = false;
+                let mut note = |socket: &UdpSocket, len, result: Result<(), ReceiveError>| {
+                    is_heard |= result.is_ok();
+                    note(socket, len, result);
+                };
                 for (socket, _) in sockets.iter().zip(waiting).filter(|(_, waits)| **waits) {
-                    if !turn.has_room(session) {
-                        break;
+                    if turn.has_room(session) {
+                        let refused = receive_from(now, socket, turn, session, &mut note);
+                        refusal = refused.or(refusal);
                     }
-                    let note = |socket: &UdpSocket, len, result: Result<(), ReceiveError>| {
-                        is_heard |= result.is_ok();
-                        note(socket, len, result);
-                    };
-                    refusal = receive_from(now, socket, turn, session, note).or(refusal);
                 }
                 if is_heard {
                     sockets.probe.stop();

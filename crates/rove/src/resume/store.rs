@@ -112,8 +112,8 @@ impl Folders {
         folder.join(format!("{PREFIX}{name}"))
     }
 
-    /// Returns the sessions whose client is gone, in the order of their records' ages, and why others cannot be resumed. What is left
-    /// of sessions without a record is removed.
+    /// Returns the sessions whose client is gone, in the order of their records' ages, and why others cannot be resumed. This
+    /// also removes the other files of sessions without a record.
     pub(crate) fn sessions(&self) -> Vec<(String, Result<Saved, ResumeFileError>)> {
         let entries =
             self.keys.path().read_dir().into_iter().flatten().take(SESSIONS_MAX).flatten();

@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long an address is tried before the next one is tried beside it. Source: RFC 8305, section 5.
 const STAGGER: Duration = Duration::from_millis(250);
 
-/// The threads that look names up. One that does not come back cannot be ended, so all are counted.
+/// The threads that look names up. All are counted, because a thread that does not come back cannot be ended.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lookups(Arc<()>);
 
@@ -100,15 +100,8 @@ impl Connect {
 
     /// Looks at the attempts, and begins the next one if it is due.
     pub(super) fn turn(&mut self, now: Instant) -> Progress {
-        if let Some(lookup) = &self.lookup {
-            match lookup.found.try_recv() {
-                Ok(Ok(addresses)) => self.untried = alternate(addresses),
-                Ok(Err(error)) => return Progress::Failed(reason(&error.to_string())),
-                Err(TryRecvError::Disconnected) => return Progress::Failed(words(Errno::IO)),
-                Err(TryRecvError::Empty) if now < self.deadline => return Progress::Pending,
-                Err(TryRecvError::Empty) => return Progress::Failed(words(Errno::TIMEDOUT)),
-            }
-            self.lookup = None;
+        if let Some(progress) = self.take_addresses(now) {
+            return progress;
         }
         let mut index = 0;
         while let Some(attempt) = self.tried.get(index) {
@@ -141,6 +134,22 @@ impl Connect {
             Progress::Pending
         }
     }
+
+    /// Takes the addresses of the target's name. Returns the progress where there are none yet.
+    fn take_addresses(&mut self, now: Instant) -> Option<Progress> {
+        let progress = match self.lookup.as_ref()?.found.try_recv() {
+            Ok(Ok(addresses)) => {
+                self.lookup = None;
+                self.untried = alternate(addresses);
+                return None;
+            }
+            Ok(Err(error)) => Progress::Failed(reason(&error.to_string())),
+            Err(TryRecvError::Disconnected) => Progress::Failed(words(Errno::IO)),
+            Err(TryRecvError::Empty) if now < self.deadline => Progress::Pending,
+            Err(TryRecvError::Empty) => Progress::Failed(words(Errno::TIMEDOUT)),
+        };
+        Some(progress)
+    }
 }
 
 impl Lookup {
@@ -165,6 +174,7 @@ impl Lookup {
 /// section 4.
 fn alternate(addresses: Vec<SocketAddr>) -> VecDeque<SocketAddr> {
     let is_v6 = addresses.first().is_some_and(SocketAddr::is_ipv6);
+    let count = addresses.len();
     let (first, second): (Vec<_>, Vec<_>) =
         addresses.into_iter().partition(|it| it.is_ipv6() == is_v6);
     let (mut first, mut second) = (first.into_iter(), second.into_iter());
@@ -172,6 +182,7 @@ fn alternate(addresses: Vec<SocketAddr>) -> VecDeque<SocketAddr> {
     loop {
         let pair = [first.next(), second.next()];
         if pair == [None, None] {
+            debug_assert_eq!(order.len(), count, "each address is tried once");
             return order;
         }
         order.extend(pair.into_iter().flatten());

@@ -36,6 +36,7 @@ impl StreamLife {
             quiet => quiet,
         };
         let is_due = self.deadline().is_some_and(|at| at <= now);
+        debug_assert!(!is_due || open == 0, "an open stream keeps the session");
         if is_due {
             *self = Self::Over;
         }

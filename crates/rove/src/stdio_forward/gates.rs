@@ -37,6 +37,7 @@ impl Gates {
 
     fn with(mut self, gate: &OsStr) -> Result<Self, GateError> {
         let gate = gate.to_string_lossy().escape_debug().to_string();
+        debug_assert!(!gate.contains('\n'), "a gate is one line");
         if self.0.lines().any(|before| before == gate) {
             return Err(GateError::Itself(gate));
         }
