@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::choices::Choices;
 use crate::install_policy::InstallPolicy;
 use crate::program_name::ProgramName;
-use crate::session_ref::{SessionLabel, SessionRef};
+use crate::session_ref::{SessionLabel, SessionRef, attach_command};
 use crate::ssh_config;
 
 /// The user's options for a session to start.
@@ -166,6 +166,20 @@ impl HostOptions {
         }
     }
 
+    /// Returns the command, without the host, that asks again for a session which may have run before this login. `None`
+    /// if the login's session is its own.
+    pub fn attached_by(&self) -> Option<String> {
+        match &self.session {
+            WantedSession::Named(name) => Some(format!("{} --session {name}", self.name.as_str())),
+            WantedSession::Attached(_, mode) => Some(attach_command(*mode).to_owned()),
+            WantedSession::Resumed(..) => Some("rove resume".to_owned()),
+            WantedSession::New if self.detached_use() == DetachedUse::Newest => {
+                Some(attach_command(None).to_owned())
+            }
+            WantedSession::New | WantedSession::Streams(_) => None,
+        }
+    }
+
     /// Returns whether the login shell may start before the client has come. The client must be rove's own, because
     /// the server does not wait to learn what the client can do. A command waits for its client: it must not run if its
     /// user never sees it.
@@ -273,5 +287,27 @@ mod tests {
             assert_eq!(quiet.detached_use(), wanted);
         }
         assert_eq!(DetachedUse::from_name("always"), None);
+    }
+
+    #[test]
+    fn a_login_to_a_session_that_may_run_is_repeated_by_its_own_command() {
+        let by = |session, detached| {
+            HostOptions { session, detached, ..HostOptions::default() }.attached_by()
+        };
+        let resumed =
+            Resumed { record: String::new(), lock: 3, former: String::new(), taken: None };
+        let passage = Passage { target: String::new(), gates: String::new() };
+        for (session, command) in [
+            (WantedSession::New, None),
+            (WantedSession::Streams(passage), None),
+            (WantedSession::Named("work".parse().unwrap()), Some("rove --session work")),
+            (WantedSession::Attached(None, None), Some("rove attach")),
+            (WantedSession::Attached(None, Some(JoinMode::View)), Some("rove attach --view")),
+            (WantedSession::Resumed(1, resumed), Some("rove resume")),
+        ] {
+            assert_eq!(by(session, DetachedUse::Hint).as_deref(), command);
+        }
+        let newest = by(WantedSession::New, DetachedUse::Newest);
+        assert_eq!(newest.as_deref(), Some("rove attach"));
     }
 }

@@ -149,8 +149,8 @@ fn start(
         }
         _ => None,
     };
-    let call =
-        SessionCall { others, tunnel, resumed, ..session_call(options, plan.config.account()) };
+    let told = session_call(options, plan.config.account(), is_stock);
+    let call = SessionCall { others, tunnel, resumed, ..told };
     Err(become_client(options, invocation, &server.text, &connect, &call))
 }
 
@@ -328,8 +328,8 @@ fn client_command(options: &HostOptions) -> Command {
 }
 
 /// Returns the options of the client that shows the session: what it is called and how to show it. `account` is the
-/// user on the host.
-fn session_call(options: &HostOptions, account: Option<Account>) -> SessionCall {
+/// user on the host, and `is_stock` whether the server is a stock one.
+fn session_call(options: &HostOptions, account: Option<Account>, is_stock: bool) -> SessionCall {
     let command = || shell_words::join(options.command.iter().map(|word| word.to_string_lossy()));
     let is_rove = options.name == ProgramName::Rove;
     let mut choices = session_call::with_environment(options.choices.clone());
@@ -349,6 +349,8 @@ fn session_call(options: &HostOptions, account: Option<Account>) -> SessionCall 
         others: Vec::new(),
         tunnel: None,
         resumed: None,
+        // A stock server gives no second key.
+        attached_by: options.attached_by().filter(|_| !is_stock),
         target: match &options.session {
             WantedSession::Streams(passage) => Some(passage.target.clone()),
             _ => None,

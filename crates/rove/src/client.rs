@@ -92,7 +92,7 @@ fn carry(options: ClientOptions, target: &str) -> anyhow::Result<u8> {
 
 fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     let (name, server) = (options.name, options.server);
-    let SessionCall { choices, quiet, host, command, .. } = options.call.clone();
+    let SessionCall { choices, quiet, host, command, attached_by, .. } = options.call.clone();
     let says_end = !quiet && says_end(name, command.as_deref());
     let says_missing = choices.scrollback != Some(false);
     let End { outcome, tried, refusal, tunnel, output_error, signal, missing } =
@@ -104,10 +104,13 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     tracing::info!(?outcome, "session over");
     let output_failure =
         output_error.map(|error| format!("cannot draw on standard output: {error}"));
+    let (host_named, by) = (host.as_deref(), attached_by.as_deref());
     let silence = || match (name, &tunnel) {
-        (_, Some(reason)) => doctor::tunnel_line(server.port(), refusal.as_ref(), reason),
+        (_, Some(reason)) => {
+            doctor::tunnel_line(server.port(), refusal.as_ref(), reason, (by, host_named))
+        }
         (ProgramName::Mosh, _) => stock_silence(server),
-        (ProgramName::Rove, _) => doctor::one_line(tried, refusal.as_ref(), host.as_deref()),
+        (ProgramName::Rove, _) => doctor::one_line(tried, refusal.as_ref(), host_named, by),
     };
     let said = failure(outcome, name, server, host.as_deref(), silence);
     let said = said.or_else(|| ended_by(outcome, name, signal));
@@ -528,11 +531,11 @@ mod tests {
             (None, Some("me@host"), ["192.0.2.1", "60005", "firewall", "`rove doctor me@host`"]),
             (Some(Refusal::Port), None, ["192.0.2.1", "60005", "refuse", "`rove doctor HOST`"]),
         ] {
-            let silence = || doctor::one_line(vec![server], refusal.as_ref(), host);
+            let silence = || doctor::one_line(vec![server], refusal.as_ref(), host, None);
             let never = ClientOutcome::NeverConnected;
             let text = failure(never, ProgramName::Rove, server, host, silence).unwrap();
             assert!(parts.iter().all(|part| text.contains(part)), "{text}");
-            assert!(!text.contains('\n'), "{text}");
+            assert!(!text.contains('\n') && !text.contains("later login"), "{text}");
         }
         let rove =
             |outcome| failure(outcome, ProgramName::Rove, server, Some("me@host"), String::new);
@@ -551,6 +554,25 @@ mod tests {
         let mosh =
             failure(ClientOutcome::Unacknowledged, ProgramName::Mosh, server, None, String::new);
         assert!(mosh.unwrap().contains("pgrep"));
+    }
+
+    #[test]
+    fn a_client_of_a_running_session_that_hears_nothing_is_told_of_a_later_login_first() {
+        let server = "192.0.2.1:60005".parse().unwrap();
+        let (by, host) = (Some("rove attach --view"), Some("me@host"));
+        let first = "do: repeat `rove attach --view me@host`, because a later login";
+        let udp = |refusal| doctor::one_line(vec![server], refusal, host, by);
+        let ssh = |refusal, reason| doctor::tunnel_line(60005, refusal, reason, (by, host));
+        for (text, other) in [(udp(None), "firewall"), (ssh(None, ""), "`ssh -T HOST rove tunnel")]
+        {
+            let (_, rest) = text.split_once(first).expect(&text);
+            assert!(rest.contains("If that stays silent, ") && rest.contains(other), "{text}");
+        }
+        // The reason is known.
+        let refused = Some(&Refusal::Port);
+        for text in [udp(refused), ssh(refused, ""), ssh(None, "it was killed")] {
+            assert!(!text.contains("later login"), "{text}");
+        }
     }
 
     #[test]

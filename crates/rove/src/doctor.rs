@@ -181,11 +181,12 @@ fn progress(what: &str) {
 }
 
 /// Returns in one line why the server of a session did not answer at these addresses, and what to do, as far as the
-/// client can tell.
+/// client can tell. `attached_by` is the command by which the client came to a session that may have run before.
 pub(crate) fn one_line(
     tried: Vec<SocketAddr>,
     refusal: Option<&Refusal>,
     host: Option<&str>,
+    attached_by: Option<&str>,
 ) -> String {
     let port = tried.first().map_or(0, SocketAddr::port);
     let path = Path { tried, ..Path::default() };
@@ -198,13 +199,32 @@ pub(crate) fn one_line(
         }
         _ => "",
     };
+    let again = attached_by.filter(|_| refusal.is_none()).map(|by| log_in_again(by, host));
+    let again = again.unwrap_or_default();
     let host = host.unwrap_or("HOST").escape_debug().to_string();
-    format!("{seen}. What to do: {remedy}.{key} `rove doctor {host}` names the leg that fails.")
+    format!(
+        "{seen}. What to do: {again}{remedy}.{key} `rove doctor {host}` names the leg that fails."
+    )
+}
+
+/// Returns the advice to a client with a key that was valid until a later login or until the session's own client let
+/// nobody in, to be followed by other advice.
+fn log_in_again(attached_by: &str, host: Option<&str>) -> String {
+    let host = host.unwrap_or("HOST").escape_debug();
+    format!(
+        "repeat `{attached_by} {host}`, because a later login to the same session, or the session's own client, may \
+         have ended this login. If that stays silent, "
+    )
 }
 
 /// Returns in one line why the server of a session through ssh did not answer, and what to do. `reason` tells why ssh
-/// ended; it is empty if ssh is running.
-pub(crate) fn tunnel_line(port: u16, refusal: Option<&Refusal>, reason: &str) -> String {
+/// ended; it is empty if ssh is running. `attached_by` and `host` are as in [`one_line`].
+pub(crate) fn tunnel_line(
+    port: u16,
+    refusal: Option<&Refusal>,
+    reason: &str,
+    (attached_by, host): (Option<&str>, Option<&str>),
+) -> String {
     if refusal.is_some() {
         return format!(
             "the host refuses what comes through the ssh tunnel: the server at its UDP port {port} has \
@@ -216,8 +236,9 @@ pub(crate) fn tunnel_line(port: u16, refusal: Option<&Refusal>, reason: &str) ->
     if !reason.is_empty() {
         return format!("the ssh tunnel has ended: {reason}. What to do: {trial}.");
     }
+    let again = attached_by.map(|by| log_in_again(by, host)).unwrap_or_default();
     format!(
-        "nothing comes back through the ssh tunnel. What to do: {trial}; rove on the host may be too old, or its \
+        "nothing comes back through the ssh tunnel. What to do: {again}{trial}; rove on the host may be too old, or its \
          shell print without end."
     )
 }

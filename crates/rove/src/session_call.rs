@@ -42,6 +42,10 @@ pub(crate) struct SessionCall {
     /// The client that this one goes on from, if any. No record holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) resumed: Option<Resumed>,
+    /// The command, without the host, that asks again for a session which may have run before this client's login. `None`
+    /// if the client came to a new session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) attached_by: Option<String>,
     /// The host and port that a session without a program connects to, for standard input and output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) target: Option<String>,
@@ -134,6 +138,7 @@ mod tests {
                     former: "x.0".to_owned(),
                     taken: None,
                 }),
+                attached_by: Some("rove attach".to_owned()),
                 target: Some("[::1]:22".to_owned()),
             };
             let text = serde_json::to_string(&call).expect("a call is text and numbers");

@@ -161,7 +161,7 @@ impl Forward {
     fn lost(&self, outcome: Option<ClientOutcome>, options: &ClientOptions) -> Carried {
         let (server, host) = (options.server, options.call.host.as_deref());
         let tried = self.session.candidates().iter().collect();
-        let silence = || doctor::one_line(tried, self.refusal.as_ref(), host);
+        let silence = || doctor::one_line(tried, self.refusal.as_ref(), host, None);
         let outcome = outcome.unwrap_or(ClientOutcome::Unacknowledged);
         let said = failure(outcome, ProgramName::Rove, server, host, silence);
         let said = said.unwrap_or_else(|| "the session has ended".to_owned());

@@ -82,6 +82,27 @@ fn a_session_goes_on_at_another_terminal_and_the_former_client_says_so() {
 }
 
 #[test]
+fn of_two_attachments_at_once_the_one_that_is_not_served_is_told_to_repeat_it() {
+    let (sshd, scratch) = (Sshd::start(Far::default()), Scratch::new());
+    start(&sshd, &[]).talk("one");
+    // Starts the client when the user presses Enter.
+    let client = format!("echo held; read -r _; exec '{}' client \"$@\"", rove().display());
+    let held = scratch.script("held", &client);
+    let mut loser = attach(&sshd, &[&format!("--client={}", held.display()), "far"]);
+    loser.wait_for_text("held");
+    let second = attach(&sshd, &["far"]);
+    second.wait_for_text("got one");
+    loser.send("\r");
+    loser.wait_for_text("No answer from");
+    loser.send("\x1e.");
+    loser.wait_exit().assert_code(1).assert_restored(Maker::Rove);
+    let output = loser.output().replace("\r\n", " ");
+    assert!(output.contains("repeat `rove attach far`, because a later login"), "{output}");
+    second.talk("two");
+    end(&sshd, "--all");
+}
+
+#[test]
 fn a_client_that_was_killed_costs_nothing() {
     let sshd = Sshd::start(Far::default());
     let mut first = start(&sshd, &[]);

@@ -124,6 +124,7 @@ fn facts(is_on_disk: bool) -> SessionFacts {
         others: Vec::new(),
         tunnel: None,
         resumed: None,
+        attached_by: Some("rove attach".to_owned()),
         target: None,
     };
     SessionFacts {
