@@ -172,6 +172,8 @@ pub(super) enum Step {
     Line(&'static str),
     /// Types lines as [`Step::Line`] at this prompt, each when the prompt is there once more, and waits for the prompt again.
     Lines(&'static str, &'static [&'static str]),
+    /// Types lines as [`Step::Lines`], the first when the prompt is there this many times.
+    LinesFrom(usize, &'static str, &'static [&'static str]),
     /// Types three commands as [`Step::Lines`].
     Three(&'static str),
     /// Waits for a vim, and inserts text.

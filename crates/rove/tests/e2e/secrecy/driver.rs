@@ -141,12 +141,13 @@ impl User<'_> {
             Step::Host(name) => self.terminal.wait_for(name, |_| self.scratch.path(name).exists()),
             Step::Type(text) => self.type_keys(text.chars()),
             Step::Line(text) => self.type_line(text),
-            Step::Lines(prompt, lines) => {
-                for (count, line) in (1..).zip(lines) {
+            Step::Lines(prompt, lines) => self.take(Step::LinesFrom(1, prompt, lines)),
+            Step::LinesFrom(first, prompt, lines) => {
+                for (count, line) in (first..).zip(lines) {
                     self.see(count, prompt);
                     self.type_line(line);
                 }
-                self.see(lines.len() + 1, prompt);
+                self.see(first + lines.len(), prompt);
             }
             Step::Three(prompt) => {
                 self.take(Step::Lines(prompt, &["echo one", "echo two", "echo three"]));

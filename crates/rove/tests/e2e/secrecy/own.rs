@@ -1,6 +1,6 @@
 //! Sessions whose own program is the shell that asks, or is replaced by what asks.
 
-use super::case::Step::{Answer, Host, Key, Line, Lines, Rows, Settle, Three, Times};
+use super::case::Step::{Answer, Host, Key, Line, Lines, LinesFrom, Rows, Settle, Three, Times};
 use super::case::{Case, Step};
 
 const BASH_RC: &str = "\
@@ -137,13 +137,7 @@ pub(super) const CASES: &[Case] = &[
         &[
             Three("% "),
             Line("exec bash helper"),
-            Times(5, "% "),
-            Line("one"),
-            Times(6, "% "),
-            Line("two"),
-            Times(7, "% "),
-            Line("three"),
-            Times(8, "% "),
+            LinesFrom(5, "% ", &["one", "two", "three"]),
             Answer,
         ],
     ),

@@ -1,6 +1,8 @@
 //! Programs within programs: panes of a multiplexer, a terminal in a terminal, a shell over ssh.
 
-use super::case::Step::{Answer, Host, Key, Line, Lines, See, Settle, Three, Times, Type};
+use super::case::Step::{
+    Answer, Host, Key, Line, Lines, LinesFrom, See, Settle, Three, Times, Type,
+};
 use super::case::{Case, Step};
 
 const SSH: &[(&str, &str)] = &[("ssh", "openssh-client"), ("sshd", "openssh-server")];
@@ -73,18 +75,8 @@ const LINES_THEN_SECRET: &[Step] = &[
     Answer,
 ];
 /// Three commands at a shell's prompt, another pane or window, and the secret at the same prompt there.
-const SWITCHED: &[Step] = &[
-    Times(2, "$ "),
-    Line("echo one"),
-    Times(3, "$ "),
-    Line("echo two"),
-    Times(4, "$ "),
-    Line("echo three"),
-    Times(5, "$ "),
-    Key("\x02o"),
-    Settle,
-    Answer,
-];
+const SWITCHED: &[Step] =
+    &[LinesFrom(2, "$ ", &["echo one", "echo two", "echo three"]), Key("\x02o"), Settle, Answer];
 
 /// The cases of this file.
 pub(super) const CASES: &[Case] = &[

@@ -1,6 +1,8 @@
 //! Shells' own ways to read without echo.
 
-use super::case::Step::{Answer, Burst, Host, Key, Line, Lines, Paste, See, Settle, Times, Type};
+use super::case::Step::{
+    Answer, Burst, Host, Key, Line, Lines, LinesFrom, Paste, See, Settle, Times, Type,
+};
 use super::case::{Case, Step};
 
 /// A name at `value: `, then the secret at the same prompt.
@@ -110,20 +112,7 @@ pub(super) const BASH: &[Case] = &[
         "bash",
         "read -s -p 'value: ' word; echo; for n in 1 2 3 4; do read -p 'value: ' name; done
         read -s -p 'value: ' word; echo \"$word\" > out",
-        &[
-            See("value: "),
-            Answer,
-            Times(2, "value:"),
-            Line("one"),
-            Times(3, "value:"),
-            Line("two"),
-            Times(4, "value:"),
-            Line("three"),
-            Times(5, "value:"),
-            Line("four"),
-            Times(6, "value:"),
-            Answer,
-        ],
+        &[See("value: "), Answer, LinesFrom(2, "value:", &["one", "two", "three", "four"]), Answer],
     ),
     Case::new(
         "bash read -s -n 1 in a loop that prints stars",

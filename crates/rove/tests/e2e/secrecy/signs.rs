@@ -1,6 +1,8 @@
 //! Prompts that end in the sign of a shell and are none, and what would have them taken for one: marked pastes and titles.
 
-use super::case::Step::{Answer, Burst, Key, Line, Lines, Rows, See, Settle, Three, Times, Type};
+use super::case::Step::{
+    Answer, Burst, Key, Line, Lines, LinesFrom, Rows, See, Settle, Three, Times, Type,
+};
 use super::case::{Case, PYTHON, Step};
 
 const BASH: &[(&str, &str)] = &[("bash", "bash")];
@@ -364,13 +366,7 @@ pub(super) const SHELLS: &[Case] = &[
         "tmux -S sock -f bare.conf new-session 'bash edited' ';' \\
             split-window -h 'bash --norc --noprofile -i'",
         &[
-            Times(2, "$ "),
-            Line("echo one"),
-            Times(3, "$ "),
-            Line("echo two"),
-            Times(4, "$ "),
-            Line("echo three"),
-            Times(5, "$ "),
+            LinesFrom(2, "$ ", &["echo one", "echo two", "echo three"]),
             Key("\x02o"),
             Settle,
             Answer,

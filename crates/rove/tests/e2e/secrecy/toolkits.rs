@@ -1,7 +1,8 @@
 //! Programs that read keys by themselves and draw a line of input.
 
 use super::case::Step::{
-    Answer, Burst, Host, Key, Line, Lines, Paste, Secret, See, Settle, Three, Times, Type,
+    Answer, Burst, Host, Key, Line, Lines, LinesFrom, Paste, Secret, See, Settle, Three, Times,
+    Type,
 };
 use super::case::{Case, Step};
 
@@ -71,22 +72,7 @@ pub(super) const EDITORS: &[Case] = &[
     toolkit(
         "prompt_toolkit is_password, five echoed, then is_password",
         "/usr/bin/python3 toolkit.py prompt '!> ' '> ' '> ' '> ' '> ' '> ' '!> '",
-        &[
-            See("> "),
-            Answer,
-            Times(2, ">"),
-            Line("one"),
-            Times(3, ">"),
-            Line("two"),
-            Times(4, ">"),
-            Line("three"),
-            Times(5, ">"),
-            Line("four"),
-            Times(6, ">"),
-            Line("five"),
-            Times(7, ">"),
-            Answer,
-        ],
+        &[See("> "), Answer, LinesFrom(2, ">", &["one", "two", "three", "four", "five"]), Answer],
     ),
     toolkit(
         "prompt_toolkit is_password, pasted",

@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use super::case::Step::{
-    Answer, Gone, Host, Key, Line, Lines, Paste, Secret, See, Settle, Times, Type,
+    Answer, Gone, Host, Key, Line, Lines, LinesFrom, Paste, Secret, See, Settle, Times, Type,
 };
 use super::toolkits::{
     FIRST, NAME_THEN_SECRET, SAME_PLACE, THREE_SAME_PLACE, THREE_THEN_SECRET, raw, toolkit,
@@ -205,13 +205,7 @@ pub(super) const CASES: &[Case] = &[
         &[
             Lines("value: ", &["anna"]),
             Answer,
-            Times(3, "value:"),
-            Line("one"),
-            Times(4, "value:"),
-            Line("two"),
-            Times(5, "value:"),
-            Line("three"),
-            Times(6, "value:"),
+            LinesFrom(3, "value:", &["one", "two", "three"]),
             Answer,
         ],
     ),
