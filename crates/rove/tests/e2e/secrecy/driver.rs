@@ -1,5 +1,6 @@
 //! A run: a client on a terminal, a delaying path, a server with a case's script, and a user who types.
 
+use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -98,7 +99,7 @@ impl Run {
         let call = self.client.client(relay.address(), &server.key);
         let call = call.env("MOSH_PREDICTION_DISPLAY", self.preference());
         let terminal = Terminal::start(&call, SIZE);
-        let user = User { run: self, terminal: &terminal, scratch };
+        let user = User { run: self, terminal: &terminal, scratch, before: RefCell::default() };
         let played = catch_unwind(AssertUnwindSafe(|| {
             self.case.steps.iter().for_each(|step| user.take(*step));
             terminal.wait_for_text(LAST_PROMPT.trim_end());
@@ -127,6 +128,8 @@ struct User<'a> {
     run: &'a Run,
     terminal: &'a Terminal,
     scratch: &'a Scratch,
+    /// The screen before the newest Enter. Empty once the user has seen another.
+    before: RefCell<String>,
 }
 
 impl User<'_> {
@@ -137,6 +140,7 @@ impl User<'_> {
             Step::Times(count, text) => self.see(count, text),
             Step::Gone(text) => {
                 self.terminal.wait_for(text, |screen| !screen.contents().contains(text));
+                self.before.take();
             }
             Step::Host(name) => self.terminal.wait_for(name, |_| self.scratch.path(name).exists()),
             Step::Type(text) => self.type_keys(text.chars()),
@@ -161,18 +165,18 @@ impl User<'_> {
             Step::Secret => self.type_secret(),
             Step::Answer => {
                 self.type_secret();
-                self.terminal.send("\r");
+                self.enter();
             }
             Step::Key(bytes) => self.terminal.send(bytes),
             Step::Paste => {
                 self.terminal.send(format!("\x1b[200~{secret}\x1b[201~"));
                 self.settle();
-                self.terminal.send("\r");
+                self.enter();
             }
             Step::Burst => {
                 self.terminal.send(secret);
                 self.settle();
-                self.terminal.send("\r");
+                self.enter();
             }
             Step::Rows(rows) => {
                 self.terminal.resize((rows, SIZE.1));
@@ -185,8 +189,16 @@ impl User<'_> {
     fn see(&self, count: usize, text: &str) {
         // A blank at the end of a prompt may be a cell that nobody has drawn.
         let text = text.trim_end();
-        self.terminal.wait_for(text, |screen| screen.contents().matches(text).count() >= count);
+        let is_in = |screen: &str| screen.matches(text).count() >= count;
+        // The secret would be typed before its question, where the host's kernel may echo it.
+        assert!(!is_in(&self.before.take()), "{text:?} was there before Enter, {count} times");
+        self.terminal.wait_for(text, |screen| is_in(&screen.contents()));
         pause(REACTION_MS);
+    }
+
+    fn enter(&self) {
+        self.before.replace(self.terminal.screen().contents());
+        self.terminal.send("\r");
     }
 
     fn type_keys(&self, keys: impl Iterator<Item = char>) {
@@ -199,7 +211,7 @@ impl User<'_> {
     fn type_line(&self, text: &str) {
         self.type_keys(text.chars());
         self.settle();
-        self.terminal.send("\r");
+        self.enter();
     }
 
     fn type_secret(&self) {

@@ -1,7 +1,7 @@
 //! Prompts that end in the sign of a shell and are none, and what would have them taken for one: marked pastes and titles.
 
 use super::case::Step::{
-    Answer, Burst, Key, Line, Lines, LinesFrom, Rows, See, Settle, Three, Times, Type,
+    Answer, Burst, Host, Key, Line, Lines, LinesFrom, Rows, See, Settle, Three, Times, Type,
 };
 use super::case::{Case, PYTHON, Step};
 
@@ -18,6 +18,7 @@ const FILES: &[(&str, &str)] = &[
 echo \"$word\" > \"$OUT\"; [ -z \"$TMUX\" ] || tmux kill-server",
     ),
     ("ask", "read -s -p \"$1\" word; echo; echo \"$word\" > \"$OUT\""),
+    ("hush", "stty -echo; : > off; bash ask '$ '; stty echo"),
     ("toolkit.py", include_str!("programs/toolkit.py")),
     ("raw.py", include_str!("programs/raw.py")),
     ("nested", super::panes::NESTED),
@@ -71,10 +72,11 @@ macro_rules! at {
         &[Three($prompt), Answer]
     };
 }
-/// Three commands at a shell's prompt, one that asks with it, and the shell's end.
+/// Three commands at a shell's prompt, one that asks with it, and the shell's end. `$count` is how often the question's screen has
+/// the prompt, in the command's line too.
 macro_rules! command {
-    ($prompt:literal, $line:literal) => {
-        &[Three($prompt), Line($line), Times(5, $prompt), Answer, Settle, Settle, Line("exit")]
+    ($prompt:literal, $line:literal, $count:literal) => {
+        &[Three($prompt), Line($line), Times($count, $prompt), Answer, Settle, Settle, Line("exit")]
     };
 }
 
@@ -246,25 +248,25 @@ read -s -p \"$1\" word; echo \"$word\" > out")]),
         "tcsh, three commands, then one without echo at its prompt",
         &[("tcsh", "tcsh")],
         "HOME=$PWD; mv ask.tcsh .tcshrc; exec tcsh -i",
-        command!("% ", "ask"),
+        command!("% ", "ask", 5),
     ),
     case(
         "mksh, three commands, then one without echo at its prompt",
         &[("mksh", "mksh")],
         "PS1='# ' exec mksh -i",
-        command!("# ", "bash ask '# '"),
+        command!("# ", "bash ask '# '", 6),
     ),
     case(
         "dash, three commands, then read -s at its prompt",
         BASH,
         "PS1='$ ' exec dash -i",
-        command!("$ ", "bash ask '$ '"),
+        command!("$ ", "bash ask '$ '", 6),
     ),
     case(
         "busybox's shell, three commands, then its read -s at its prompt",
         &[("busybox", "busybox")],
         "PS1='$ ' exec busybox ash -i",
-        command!("$ ", "read -s -p '$ ' word; echo; echo $word > out"),
+        command!("$ ", "read -s -p '$ ' word; echo; echo $word > out", 7),
     ),
     case(
         "sqlite3 with a hash, three lines, then read -s with it in a command",
@@ -297,6 +299,20 @@ read -s -p \"$1\" word; echo \"$word\" > out")]),
         ],
     )
     .with(&[("rc", "PS1='$ '; HISTFILE=\n"), ("become", "echo \"$SECRET\" > out; setpriv --reuid=65534 --clear-groups sudo -k -p '$ ' true")]),
+    case(
+        "dash, three commands, then without echo at its prompt, typed on at once",
+        BASH,
+        "PS1='$ ' exec dash -i",
+        &[
+            Three("$ "),
+            Line("sh hush"),
+            Host("off"),
+            Answer,
+            Settle,
+            Settle,
+            Line("exit"),
+        ],
+    ),
 ];
 
 /// Prompts with all that tells a shell's from questions, at which a secret is read. They look as the shell's until its silence is
@@ -350,7 +366,7 @@ pub(super) const SHELLS: &[Case] = &[
         "bash, titles for pastes, then read -s with the shell's prompt",
         BASH,
         "exec bash --noprofile --rcfile titled -i",
-        command!("anna@db1:~$ ", "bash ask 'anna@db1:~$ '"),
+        command!("anna@db1:~$ ", "bash ask 'anna@db1:~$ '", 6),
     )
     .excused(4),
     case(

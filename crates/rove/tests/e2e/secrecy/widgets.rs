@@ -1,6 +1,6 @@
 //! Keys, signals and hooks of interactive shells that ask for a secret and leave the prompt on the screen.
 
-use super::case::Step::{Answer, Host, Key, Line, Lines, Rows, Settle, Three, Times, Type};
+use super::case::Step::{Answer, Host, Key, Line, LinesFrom, Rows, Settle, Three, Times, Type};
 use super::case::{Case, Step};
 
 /// Every key that a case needs runs the same widget.
@@ -189,7 +189,7 @@ pub(super) const ZSH: &[Case] = &[
         "zsh, a silent widget in a pane that is left and come back to",
         "USE=known tmux -S sock -f tmux.conf new-session 'zsh -i' ';' split-window -h 'zsh -i'",
         &[
-            Lines("$ ", &["echo one", "echo two", "echo three"]),
+            LinesFrom(2, "$ ", &["echo one", "echo two", "echo three"]),
             Key("\x01"),
             Host("begun"),
             Settle,
