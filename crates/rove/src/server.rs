@@ -40,7 +40,7 @@ mod visitors;
 mod wire;
 
 use hold::Hold;
-use host::{Control, Host};
+use host::{Content, Control, Host};
 use prepared_program::PreparedProgram;
 use pump::Pump;
 use ssh_target::server_address;
@@ -237,12 +237,12 @@ impl PreparedServer {
         let card = self.card();
         let listed = listing == Listing::Listed;
         let size = self.program.as_ref().map_or(Size::DEFAULT, |program| program.size);
-        let (purpose, hold, entry) = match self.program {
+        let (content, hold, entry) = match self.program {
             Some(program) => {
                 let (hosted, hold, entry) = program.start(listed)?;
-                (host::Purpose::Program(hosted), hold, entry)
+                (Content::Program(hosted), hold, entry)
             }
-            None => (host::Purpose::Streams(StreamLife::new(clock.now())), Hold::new(false), None),
+            None => (Content::Streams(StreamLife::new(clock.now())), Hold::new(false), None),
         };
         let name = listed.then_some(SessionName { pid: card.pid, port: card.port });
         let control = name.map(|name| Control::open(name, card));
@@ -263,7 +263,7 @@ impl PreparedServer {
             clock.now(),
         );
         hardening::keep_in_memory(session.key_memory());
-        let host = Host { purpose, hold, entry, control };
+        let host = Host { content, hold, entry, control };
         Pump::new(events, session, Wire::new(self.socket, name), host, self.signal_timeout).run()
     }
 

@@ -11,7 +11,7 @@ use crate::server::stream_life::StreamLife;
 use crate::utmp::Entry;
 
 pub(super) struct Host {
-    pub(super) purpose: Purpose,
+    pub(super) content: Content,
     /// Whether output waits for the client.
     pub(super) hold: Hold,
     /// The session's entry among the logged-in users. `None` if it is not listed.
@@ -21,8 +21,8 @@ pub(super) struct Host {
     pub(super) control: Option<Control>,
 }
 
-/// The purpose of a session.
-pub(super) enum Purpose {
+/// The thing that a session is kept for.
+pub(super) enum Content {
     /// The session runs a program on a terminal.
     Program(Hosted),
     /// The session has no program, and lives for its streams.
@@ -39,37 +39,37 @@ pub(super) struct Hosted {
 impl Host {
     /// Returns the session's program. `None` if it has none.
     pub(super) const fn program(&self) -> Option<&Hosted> {
-        match &self.purpose {
-            Purpose::Program(hosted) => Some(hosted),
-            Purpose::Streams(_) => None,
+        match &self.content {
+            Content::Program(hosted) => Some(hosted),
+            Content::Streams(_) => None,
         }
     }
 
     /// Returns the exit status of the program. `None` while it runs, and if there is none.
     pub(super) fn try_wait(&mut self) -> Option<ExitStatus> {
-        match &mut self.purpose {
-            Purpose::Program(hosted) => hosted.child.try_wait(),
-            Purpose::Streams(_) => None,
+        match &mut self.content {
+            Content::Program(hosted) => hosted.child.try_wait(),
+            Content::Streams(_) => None,
         }
     }
 
     /// Returns when the lack of streams ends the session. `None` for never.
     pub(super) fn stream_deadline(&self) -> Option<Instant> {
-        match &self.purpose {
-            Purpose::Program(_) => None,
-            Purpose::Streams(life) => life.deadline(),
+        match &self.content {
+            Content::Program(_) => None,
+            Content::Streams(life) => life.deadline(),
         }
     }
 
     /// Releases everything except the program's process, which is still a child.
     pub(super) fn let_go(self) -> Option<Child> {
-        let Self { purpose, hold: _, entry, control } = self;
-        let child = match purpose {
-            Purpose::Program(Hosted { master, child }) => {
+        let Self { content, hold: _, entry, control } = self;
+        let child = match content {
+            Content::Program(Hosted { master, child }) => {
                 drop(master);
                 Some(child)
             }
-            Purpose::Streams(_) => None,
+            Content::Streams(_) => None,
         };
         drop(entry);
         drop(control);

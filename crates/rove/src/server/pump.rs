@@ -15,7 +15,7 @@ use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
 use crate::server::forward::Forwards;
-use crate::server::host::{Control, Host, Hosted, Purpose};
+use crate::server::host::{Content, Control, Host, Hosted};
 use crate::server::linger::linger;
 use crate::server::visitors;
 use crate::server::wire::Wire;
@@ -88,9 +88,9 @@ impl Pump {
     ) -> Self {
         let started = events.now();
         let buffer = vec![0; HOST_OUTPUT_PER_TURN];
-        let program = match host.purpose {
-            Purpose::Program(_) => Program::Running,
-            Purpose::Streams(_) => Program::Absent,
+        let program = match host.content {
+            Content::Program(_) => Program::Running,
+            Content::Streams(_) => Program::Absent,
         };
         Self {
             events,
@@ -229,7 +229,7 @@ impl Pump {
     /// Ends a session without a program if no stream keeps it, and discards the client's keys, which nobody reads.
     fn live_for_streams(&mut self, now: Instant) {
         let open = self.forwards.open();
-        let Purpose::Streams(life) = &mut self.host.purpose else { return };
+        let Content::Streams(life) = &mut self.host.content else { return };
         let keys = self.session.host_input().len();
         self.session.consume_host_input(keys);
         if life.handle(now, open) {
@@ -323,7 +323,7 @@ impl Pump {
     fn look_at_tty(&mut self, now: Instant) {
         let is_due = self.tty_watch.look(now);
         if self.program.has_terminal()
-            && let Purpose::Program(hosted) = &self.host.purpose
+            && let Content::Program(hosted) = &self.host.content
             && let Some(tty) = hosted.master.modes()
         {
             let takeovers = self.session.takeovers();
@@ -387,7 +387,7 @@ impl Pump {
     fn start_program(&mut self) {
         self.host.hold.handle_client(self.events.now());
         let learns = self.session.client_learns_exit_status();
-        if let Purpose::Program(hosted) = &mut self.host.purpose {
+        if let Content::Program(hosted) = &mut self.host.content {
             hosted.child.release(if learns { Failure::Ends } else { Failure::Waits });
         }
     }
@@ -404,7 +404,7 @@ impl Pump {
 
     /// Reads the programs' output, at most [`HOST_OUTPUT_PER_TURN`] bytes.
     fn read_host(&mut self, now: Instant) {
-        let Purpose::Program(hosted) = &self.host.purpose else { return };
+        let Content::Program(hosted) = &self.host.content else { return };
         let mut filled = 0;
         let found = loop {
             match hosted.master.read(&mut self.buffer[filled..]) {
@@ -436,7 +436,7 @@ impl Pump {
 
     /// Writes the user's keys to the pty, as many as it takes.
     fn write_host(&mut self, now: Instant) {
-        let Purpose::Program(hosted) = &self.host.purpose else { return };
+        let Content::Program(hosted) = &self.host.content else { return };
         if self.session.host_input().is_empty() {
             return;
         }
