@@ -2,6 +2,7 @@
 
 use rove_link::net::{End, Net, Packet};
 use rove_link::{Link, LinkConfig, Schedule};
+use rove_runs::statistics::whole;
 use rove_units::{Bytes, Duration, Instant};
 
 /// The quantities of a slot with their units, and the factors by which its whole numbers are multiplied.
@@ -101,15 +102,6 @@ pub(crate) fn capacity(link: &LinkConfig, from: Duration, to: Duration) -> Optio
     let times = lap(schedule).into_iter().filter(|time| (from..to).contains(time));
     let bytes = Bytes::from(times.count()).get() * schedule.opportunity.get();
     Some(bytes as f64 * 8.0 / to.saturating_sub(from).as_secs_f64().max(1e-9))
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "`as` holds every number within the type"
-)]
-fn whole(number: f64) -> u64 {
-    number.round() as u64
 }
 
 #[cfg(test)]

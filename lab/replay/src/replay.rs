@@ -229,7 +229,7 @@ fn run_options(options: &ReplayOptions, path: &Path, seed: u64) -> RunOptions {
 pub struct Played<'a> {
     /// The client's predictions.
     pub prediction: Prediction,
-    /// Whose wire and pace both ends have.
+    /// The program whose wire and pace both ends have.
     pub ends: Ends,
     /// The answers that the user waits for.
     pub pace: Pace,

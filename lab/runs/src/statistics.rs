@@ -186,6 +186,16 @@ pub fn percent(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
 }
 
+/// Returns a number as the nearest whole one; 0 of one below, and of none.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the cast holds every number within the type"
+)]
+pub fn whole(number: f64) -> u64 {
+    number.round() as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

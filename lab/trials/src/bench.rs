@@ -113,7 +113,8 @@ enum Row {
     Attack,
 }
 
-/// What measures a row, what that runs of ours (built for release), and which programs beside it, each with its Debian package.
+/// The function that measures a row, the program of ours that it runs (built for release), and its peers, each with its
+/// Debian package.
 type Plan =
     (fn(&Bench) -> Result<Vec<Line>>, Option<Target>, &'static [(&'static str, &'static str)]);
 

@@ -31,7 +31,7 @@ const SALT: [u8; 16] = [0; 16];
 /// How long after the last key and the host's last word an answer may still be seen.
 pub const TAIL: Duration = Duration::from_secs(30);
 
-/// Whose wire and pace both ends have.
+/// The program whose wire and pace both ends have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Ends {
     /// Mosh 1.4.0's, without extensions

@@ -3,7 +3,7 @@
 use rove_flows::flow::contender::Contender;
 use rove_flows::flow::sprout_form::SproutForm;
 use rove_runs::report;
-use rove_runs::statistics::{Times, interval};
+use rove_runs::statistics::{interval, mean};
 use serde_json::{Value, json};
 
 use crate::experiment::measure::{END_TO_END, Measure, THROUGHPUT, UTILISATION};
@@ -86,11 +86,6 @@ pub(crate) fn counted(figure: &Figure) -> Vec<&str> {
 /// Returns the series of a system over a link.
 pub(crate) fn find<'a>(figure: &'a Figure, system: System, link: &str) -> Option<&'a Series> {
     figure.series.iter().find(|series| series.system == Some(system) && series.link == link)
-}
-
-/// Returns the mean; `None` of no numbers.
-pub(crate) fn mean(of: &[f64]) -> Option<f64> {
-    Times::new(of.to_vec(), 0).mean()
 }
 
 /// Returns the averages as text, with 95 % intervals over the seeds; empty where there are none.

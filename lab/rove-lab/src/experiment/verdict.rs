@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use rove_flows::flow::contender::Contender;
 use rove_runs::report::{self, number};
-use rove_runs::statistics::{INSTANT, interval};
+use rove_runs::statistics::{INSTANT, interval, mean};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -107,7 +107,7 @@ fn of_result(
             let average = averages.iter().find(|average| Some(average.system) == result.system);
             let values = average.map(|average| average.values(name)).unwrap_or_default();
             let ours = Ours {
-                number: averages::mean(&values),
+                number: mean(&values),
                 interval: interval(&values),
                 is_measured: !values.is_empty(),
                 ..Ours::default()
@@ -227,7 +227,7 @@ pub(crate) fn statistic(figure: &Figure, series: &Series, name: &str) -> Option<
         "instant" => (times.count() > 0).then(|| times.share_below(INSTANT)),
         THROUGHPUT => series.median_throughput(),
         LEAST_AT => least_at(figure, series),
-        _ => averages::mean(&series.figure(run_figure(figure, name)?)),
+        _ => mean(&series.figure(run_figure(figure, name)?)),
     }
 }
 
@@ -377,7 +377,7 @@ fn least_delay(figure: &Figure, link: &str) -> Option<Verdict> {
     let others = figure.series.iter().filter(|series| {
         let is_other =
             series.system.and_then(System::contender).is_some_and(Contender::is_end_to_end);
-        let used = averages::mean(&series.figure(UTILISATION));
+        let used = mean(&series.figure(UTILISATION));
         is_other && series.link == link && used.is_some_and(|it| it >= USE_LEAST)
     });
     let delay = |series: &Series| Some((series.times.mean()?, series.system?.name()));

@@ -7,6 +7,7 @@ use rove_flows::flow::program::{Limits, Program};
 use rove_flows::flow::source::FULL;
 use rove_flows::flow::{self, FlowOptions, FlowReport};
 use rove_flows::path::Path;
+use rove_runs::statistics::whole;
 use rove_units::{Duration, Instant, Seed};
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples};
@@ -102,16 +103,6 @@ pub(in crate::experiment) fn samples(report: &FlowReport) -> Samples {
         whole(lost * 1e6),
     ];
     Samples { times: vec![whole(delay * 1e6)], missing: 0, figures, ..Samples::default() }
-}
-
-/// Returns a number as a whole one, 0 of one below.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the cast holds every number within the type"
-)]
-fn whole(number: f64) -> u64 {
-    number.round() as u64
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Times between the delivery opportunities of a recorded link, and the power law of the long ones.
 
+use rove_runs::statistics::whole;
 use rove_units::Duration;
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
@@ -35,11 +36,6 @@ fn exponent(tail: &[Duration]) -> f64 {
     let least = TAIL.as_secs_f64() - 0.5e-3;
     let logs: f64 = tail.iter().map(|gap| (gap.as_secs_f64() / least).ln()).sum();
     1.0 + tail.len() as f64 / logs
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
-fn whole(number: f64) -> u64 {
-    number.round() as u64
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use rove_replay::replay::figures::Figures;
+use rove_runs::statistics::whole;
 use rove_units::Duration;
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
@@ -25,8 +26,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let figures = Figures::of(&script, &run);
     let (gone, counts) = figures.mistakes();
     let keys = figures.keys.max(1) as f64;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
-    let shares = counts.map(|count| (count as f64 / keys * 1e6).round() as u64);
+    let shares = counts.map(|count| whole(count as f64 / keys * 1e6));
     let [flicker, datagrams] = figures.flicker_and_datagrams();
     let right = figures.keys.saturating_sub(usize::try_from(gone.count())?);
     let times = gone.known().iter().map(|ms| nanos(Duration::from_secs_f64(ms / 1e3)));
