@@ -13,10 +13,15 @@ const LINK: &str = "[[link]]\nname = \"steps\"\nschedule = \"steps.json\"\n";
 const STEPS: &str = include_str!("scenarios/steps.json");
 
 impl Folder {
-    /// Returns the exit code of a call, with its standard output and error.
+    /// Returns the exit code of a call, with its standard output and error. The variables are set, as many users have them.
     fn artifact(&self, args: &[&str]) -> (Option<i32>, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
-        command.arg("artifact").args(args).current_dir(&self.0).env_remove("ROVE_TRACES");
+        command
+            .arg("artifact")
+            .args(args)
+            .current_dir(&self.0)
+            .env("ROVE_TRACES", ".")
+            .env("ROVE_REMY", ".");
         let output = command.output().expect("rove-lab runs");
         let text = [output.stdout, output.stderr].concat();
         (output.status.code(), String::from_utf8_lossy(&text).into_owned())
@@ -35,7 +40,8 @@ fn an_artifact_names_each_file_that_is_missing_damaged_or_not_of_it() {
     assert_eq!(code, Some(0), "{text}");
     assert!(text.ends_with(" files are as they were made\n"), "{text}");
     let readme = fs::read_to_string(file("artifact/README.md")).expect("it was made");
-    let again = "\n    rove-lab figures scenarios/small.toml --seed 1 --out /tmp/again\n";
+    let again =
+        "\n    rove-lab figures scenarios/small.toml --seed 1 --tables DIR --out /tmp/again\n";
     assert!(readme.contains(again) && readme.contains("| small | - | - | - |"), "{readme}");
     assert_eq!(fs::read_to_string(file("artifact/scenarios/steps.json")).expect("a copy"), STEPS);
 

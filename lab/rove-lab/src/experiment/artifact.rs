@@ -39,7 +39,7 @@ pub(crate) struct ArtifactOptions {
     #[arg(value_name = "NAME", value_hint = ValueHint::FilePath)]
     names: Vec<String>,
     /// Names each file of this directory that is missing, damaged, or not of it
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, exclusive = true)]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["names", "out", "is_full", "seed"])]
     check: Option<PathBuf>,
     /// Directory of recordings of others: key traces, and delivery opportunities of links
     #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_parser = directory(), value_hint = ValueHint::DirPath)]
