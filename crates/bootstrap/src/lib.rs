@@ -14,8 +14,9 @@
 //!   why ssh has failed, and `no_session` why it has brought none.
 //! - `plan` decides what ssh runs, where the session's server is, and why there is none.
 //! - `tunnel` is the protocol of datagrams through ssh: `banner` finds its beginning, `frame` has its bytes, `carrier`
-//!   is one end. `retry` decides when another ssh is started, and `standby` when one logs in beside UDP. `forwarder`
-//!   passes datagrams on at a jump host, whose `sshd_config` may forbid that.
+//!   is one end. `retry` decides when another ssh is started, and `standby` when one logs in beside UDP. `connection`
+//!   decides whether that shares an open connection. `forwarder` passes datagrams on at a jump host, whose `sshd_config` may
+//!   forbid that.
 
 #![forbid(unsafe_code)]
 

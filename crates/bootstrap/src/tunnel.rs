@@ -2,6 +2,7 @@
 
 pub mod banner;
 pub mod carrier;
+mod connection;
 pub mod forwarder;
 pub mod frame;
 pub mod retry;

@@ -2,6 +2,8 @@
 
 use rove_units::{Duration, Instant};
 
+use crate::tunnel::connection::Connection;
+
 /// Shortest wait between two starts of ssh. Chosen: what a laptop needs to find its network again.
 const WAIT_MIN: Duration = Duration::from_secs(1);
 /// Longest wait between two starts of ssh, if the network fails. Chosen: as long as anybody watches a notice before
@@ -27,6 +29,8 @@ const _: () = assert!(WAIT_MIN.as_millis() < WAIT_MAX.as_millis());
 pub enum End {
     /// The connection has failed, or was never made.
     Failed,
+    /// It took too long.
+    Late,
     /// The host needs an answer that only the user has.
     Refused,
 }
@@ -45,11 +49,13 @@ pub struct Retry {
     heard_at: Instant,
     /// When the network changed. `None` if it has not, or if the tunnel has brought bytes since.
     changed_at: Option<Instant>,
+    connection: Connection,
 }
 
 impl Retry {
-    /// Creates the state after the first ssh was started at `now`.
-    pub fn new(now: Instant) -> Self {
+    /// Creates the state after the first ssh was started at `now`. `shares` says whether ssh is configured to share an open
+    /// connection.
+    pub fn new(now: Instant, shares: bool) -> Self {
         Self {
             started_at: now,
             not_before: now,
@@ -57,6 +63,7 @@ impl Retry {
             wait: WAIT_MIN,
             heard_at: now,
             changed_at: None,
+            connection: Connection::new(shares),
         }
     }
 
@@ -73,18 +80,24 @@ impl Retry {
         self.not_before = self.not_before.min(now.max(self.started_at + CHANGED_WAIT));
     }
 
-    /// Records that another ssh is started.
-    pub fn handle_start(&mut self, now: Instant) {
+    /// Records that another ssh is started, beside one that is silent if it `is_beside` one. Returns whether it has to make
+    /// a connection of its own.
+    pub fn handle_start(&mut self, now: Instant, is_beside: bool) -> bool {
         self.started_at = now;
         self.not_before = now + self.wait;
         self.wait = (2 * self.wait).min(WAIT_MAX);
+        self.connection.handle_start(is_beside)
     }
 
     /// Records that an ssh has ended, or could not be started.
     pub fn handle_end(&mut self, now: Instant, end: End) {
-        match end {
-            End::Refused => self.refused_until = now + WAIT_REFUSED,
-            End::Failed => self.not_before = self.not_before.max(now + WAIT_MIN),
+        if end == End::Late {
+            self.connection.handle_silence();
+        }
+        if end == End::Refused && !self.connection.handle_refusal() {
+            self.refused_until = now + WAIT_REFUSED;
+        } else {
+            self.not_before = self.not_before.max(now + WAIT_MIN);
         }
     }
 
@@ -115,12 +128,12 @@ mod tests {
 
     /// Starts one whenever that is due, each of which ends so at once; returns the seconds of the starts.
     fn starts(end: End, count: usize) -> Vec<u64> {
-        let mut retry = Retry::new(at(100));
+        let mut retry = Retry::new(at(100), false);
         retry.handle_end(at(100), end);
         let mut found = Vec::new();
         for _ in 0..count {
             let now = retry.start_at(false);
-            retry.handle_start(now);
+            retry.handle_start(now, false);
             retry.handle_end(now, end);
             found.push(now.as_millis() / 1000 - 100);
         }
@@ -130,14 +143,14 @@ mod tests {
     #[test]
     fn waits_double_up_to_a_minute_and_begin_anew_with_what_comes_through() {
         assert_eq!(starts(End::Failed, 9), [1, 2, 4, 8, 16, 32, 64, 124, 184]);
-        let mut retry = Retry::new(at(0));
+        let mut retry = Retry::new(at(0), false);
         for _ in 0..10 {
             let now = retry.start_at(false);
-            retry.handle_start(now);
+            retry.handle_start(now, false);
             retry.handle_end(now, End::Failed);
         }
         let now = retry.start_at(false);
-        retry.handle_start(now);
+        retry.handle_start(now, false);
         retry.handle_arrival(now);
         retry.handle_end(now + Duration::from_secs(90), End::Failed);
         assert_eq!(retry.start_at(false), now + Duration::from_secs(91));
@@ -150,23 +163,38 @@ mod tests {
 
     #[test]
     fn another_network_is_tried_soon_and_not_by_who_was_refused() {
-        let mut retry = Retry::new(at(0));
+        let mut retry = Retry::new(at(0), false);
         for second in [10, 20, 30, 40, 50] {
-            retry.handle_start(at(second));
+            retry.handle_start(at(second), false);
             retry.handle_end(at(second + 1), End::Failed);
         }
         assert_eq!(retry.start_at(false), at(66));
         retry.handle_network_change(at(52));
         assert_eq!(retry.start_at(false), at(55));
-        retry.handle_start(at(55));
+        retry.handle_start(at(55), false);
         retry.handle_end(at(56), End::Refused);
         retry.handle_network_change(at(57));
         assert_eq!(retry.start_at(false), at(356));
     }
 
     #[test]
+    fn a_dead_shared_connection_is_left_and_used_again_where_the_host_refuses_another() {
+        let mut retry = Retry::new(at(0), true);
+        assert!(!retry.handle_start(at(10), false));
+        retry.handle_end(at(70), End::Late);
+        assert!(retry.handle_start(at(71), false));
+        retry.handle_arrival(at(72));
+        assert!(retry.handle_start(at(90), true), "it is still dead");
+        retry.handle_end(at(91), End::Refused);
+        assert_eq!(retry.start_at(false), at(92), "the shared one asks the host nothing");
+        assert!(!retry.handle_start(at(92), false));
+        retry.handle_end(at(93), End::Refused);
+        assert_eq!(retry.start_at(false), at(393));
+    }
+
+    #[test]
     fn beside_one_that_stands_another_starts_sooner_in_another_network() {
-        let mut retry = Retry::new(at(0));
+        let mut retry = Retry::new(at(0), false);
         retry.handle_arrival(at(100));
         for second in [101, 102, 103] {
             retry.handle_network_change(at(second));
@@ -180,11 +208,11 @@ mod tests {
 
     #[test]
     fn beside_one_that_stands_another_starts_after_silence_only() {
-        let mut retry = Retry::new(at(0));
+        let mut retry = Retry::new(at(0), false);
         assert_eq!(retry.start_at(true), at(15));
         retry.handle_arrival(at(100));
         assert_eq!(retry.start_at(true), at(115));
-        retry.handle_start(at(115));
+        retry.handle_start(at(115), false);
         assert_eq!(retry.give_up_at(), at(175));
         assert_eq!(retry.start_at(true), at(116));
         retry.handle_end(at(116), End::Failed);

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use rove_units::{Duration, Instant};
 
 use crate::quote;
+use crate::tunnel::connection::Connection;
 
 /// Least time between two automatic logins. Chosen: what guards a host (fail2ban, `MaxStartups`) counts several within
 /// a minute.
@@ -34,19 +35,6 @@ pub enum End {
     Refused,
 }
 
-/// The connection of the next login.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Connection {
-    /// As ssh is configured, which shares none.
-    Single,
-    /// An open one that ssh shares as configured, but not beside an ssh that is late, which may have it too.
-    Shared,
-    /// A connection of its own, as the shared one may be dead.
-    Own,
-    /// The shared one, as the host refuses another without the user.
-    SharedOnly,
-}
-
 /// Whether and when an ssh may log in by itself, and whether it shares a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Standby {
@@ -59,22 +47,18 @@ pub struct Standby {
     /// Whether the user has to ask for the next login.
     waits_for_user: bool,
     connection: Connection,
-    /// Whether the newest login makes a connection of its own where it could share one.
-    is_own: bool,
 }
 
 impl Standby {
     /// Starts after a login by the user. `may_log_in` says whether it asked nothing, `shares` whether ssh is configured to
     /// share an open connection.
     pub const fn new(may_log_in: bool, shares: bool) -> Self {
-        let connection = if shares { Connection::Shared } else { Connection::Single };
         Self {
             may_log_in,
             started_at: None,
             is_logging_in: false,
             waits_for_user: false,
-            connection,
-            is_own: false,
+            connection: Connection::new(shares),
         }
     }
 
@@ -96,13 +80,12 @@ impl Standby {
     pub fn handle_start(&mut self, now: Instant, is_beside: bool) -> bool {
         debug_assert!(self.start_at(now).is_some_and(|at| at <= now));
         (self.started_at, self.is_logging_in) = (Some(now), true);
-        self.is_own = self.avoids_shared() || is_beside && self.connection == Connection::Shared;
-        self.is_own
+        self.connection.handle_start(is_beside)
     }
 
     /// Returns whether the next login has to make a connection of its own, wherever it is made.
     pub fn avoids_shared(&self) -> bool {
-        self.connection == Connection::Own
+        self.connection.is_own_next()
     }
 
     /// Returns when the login under way has taken too long.
@@ -115,9 +98,9 @@ impl Standby {
         self.is_logging_in = false;
         match end {
             End::Passing => {}
-            End::Unanswered => self.alternate(),
-            End::Refused if self.is_own => self.connection = Connection::SharedOnly,
-            End::Late | End::Refused => self.waits_for_user = true,
+            End::Unanswered => self.connection.handle_silence(),
+            End::Late => self.waits_for_user = true,
+            End::Refused => self.waits_for_user = !self.connection.handle_refusal(),
         }
     }
 
@@ -125,15 +108,8 @@ impl Standby {
     pub fn handle_user(&mut self, stands: bool) {
         self.waits_for_user = false;
         if !stands {
-            self.is_own = self.avoids_shared();
-            self.alternate();
-        }
-    }
-
-    /// Chooses the other connection for the next login: the shared one may be dead, or the network.
-    fn alternate(&mut self) {
-        if matches!(self.connection, Connection::Shared | Connection::Own) {
-            self.connection = if self.is_own { Connection::Shared } else { Connection::Own };
+            self.connection.handle_start(false);
+            self.connection.handle_silence();
         }
     }
 }
@@ -222,7 +198,11 @@ mod tests {
             let mut standby = Standby::new(true, shares);
             assert_eq!(standby.handle_start(at(1), true), shares, "beside one that may share");
             standby.handle_end(End::Passing);
-            standby.handle_user(false);
+            assert_eq!(standby.avoids_shared(), shares, "the user's login after it");
+            for was_own in [shares, false] {
+                assert_eq!(standby.avoids_shared(), was_own);
+                standby.handle_user(false);
+            }
             assert_eq!(standby.avoids_shared(), shares, "the user tries again");
         }
     }

@@ -27,12 +27,12 @@ pub(super) fn again(options: &HostOptions, plan: &Plan, port: &str, asks_nothing
     let tells = tells(&plan.config).filter(|_| !plan.is_tunnel());
     let own: Vec<&str> = tells.into_iter().chain(own).collect();
     let words = ssh_words(&options.ssh, &plan.config, &own, &options.host, remote);
+    let shares = plan.config.sharing.is_configured();
     if plan.is_tunnel() {
         let words = ssh_config::is_ssh(&options.ssh).then_some(&*words);
-        return Again::new(words, &plan.challenge, None);
+        return Again { shares, ..Again::new(words, &plan.challenge, None) };
     }
     let words = standby::without_touch(&words, &key_files(&plan.config));
-    let shares = plan.config.sharing.is_configured();
     Again { shares, ..Again::new(Some(&words), &plan.challenge, Some(asks_nothing)) }
 }
 

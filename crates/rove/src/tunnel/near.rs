@@ -45,7 +45,7 @@ impl Tunnel {
         let (descriptors, pid) = inherited.take()?;
         Ok(Self {
             again: inherited.again.clone(),
-            retry: Retry::new(now),
+            retry: Retry::new(now, inherited.again.shares),
             line: None,
             next: Some(Ssh::new(pid, descriptors)?),
             reason: None,
@@ -84,10 +84,10 @@ impl Tunnel {
                     self.reason = None;
                 }
                 Look::Open if is_late => {
-                    self.end(now, Some("ssh takes too long to log in".to_owned()));
+                    self.end(now, Some("ssh takes too long to log in".to_owned()), End::Late);
                 }
                 Look::Open => {}
-                Look::Ended(reason) => self.end(now, reason),
+                Look::Ended(reason) => self.end(now, reason, End::Failed),
             }
         }
         if let Some(line) = &mut self.line {
@@ -104,7 +104,7 @@ impl Tunnel {
             }
             if let Look::Ended(reason) = look {
                 let line = self.line.take().expect("it was just looked at");
-                self.note_end(now, line, reason);
+                self.note_end(now, line, reason, End::Failed);
             }
         }
         if self.next.is_none() && self.start_at().is_some_and(|at| at <= now) {
@@ -144,9 +144,9 @@ impl Tunnel {
     pub(crate) fn log_in(&mut self, events: &mut EventLoop) -> io::Result<Vec<i32>> {
         // An ssh that is logging in would be a second login beside this one.
         self.next = None;
-        self.retry.handle_start(events.now());
-        let Login { outcome, signals } =
-            login::run(&self.again.words, &self.again.first_line, events, &mut self.buffer)?;
+        let is_own = self.retry.handle_start(events.now(), self.line.is_some());
+        let (words, first_line) = (self.again.call(is_own), &self.again.first_line);
+        let Login { outcome, signals } = login::run(&words, first_line, events, &mut self.buffer)?;
         match outcome {
             Ok(ssh) => {
                 self.retry.handle_arrival(events.now());
@@ -173,8 +173,8 @@ impl Tunnel {
         tracing::info!("starting another ssh for the tunnel");
         // The earlier ssh processes are the only children there are.
         while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
-        self.retry.handle_start(now);
-        match Ssh::start(&self.again.words, &self.again.first_line, false) {
+        let is_own = self.retry.handle_start(now, self.line.is_some());
+        match Ssh::start(&self.again.call(is_own), &self.again.first_line, false) {
             Ok(ssh) => self.next = Some(ssh),
             Err(error) => {
                 self.reason = Some(format!("cannot run {}: {error}", self.again.words[0]));
@@ -184,18 +184,19 @@ impl Tunnel {
     }
 
     /// Ends the ssh that is logging in.
-    fn end(&mut self, now: Instant, reason: Option<String>) {
+    fn end(&mut self, now: Instant, reason: Option<String>, end: End) {
         if let Some(next) = self.next.take() {
-            self.note_end(now, next, reason);
+            self.note_end(now, next, reason, end);
         }
     }
 
-    fn note_end(&mut self, now: Instant, mut ssh: Ssh, reason: Option<String>) {
+    /// Notes that `ssh` has come to this `end`, or was refused, as its reason shows.
+    fn note_end(&mut self, now: Instant, mut ssh: Ssh, reason: Option<String>, end: End) {
         let said = ssh.last_words();
         let reason = reason.or((!said.is_empty()).then_some(said));
         let reason = reason.unwrap_or_else(|| "ssh said nothing".to_owned());
         tracing::info!(%reason, "tunnel ended");
-        let end = if is_refusal(&reason) { End::Refused } else { End::Failed };
+        let end = if is_refusal(&reason) { End::Refused } else { end };
         self.retry.handle_end(now, end);
         self.reason = Some(reason);
     }

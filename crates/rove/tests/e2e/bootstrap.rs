@@ -2,6 +2,8 @@
 
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::support::{
     Far, Invocation, Maker, SIZE, Scratch, Sshd, Terminal, rove, side_by_side, within_guard,
 };
@@ -318,6 +320,11 @@ impl Master {
             }
         });
         Self(child)
+    }
+
+    /// Lets it carry nothing any more, though its socket still takes every ssh.
+    pub(crate) fn stop(&self) {
+        kill_process(Pid::from_child(&self.0), Signal::STOP).expect("it runs");
     }
 }
 

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use rustix::termios::LocalModes;
 
+use crate::bootstrap::Master;
 use crate::support::{
     Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, process, rove,
     side_by_side, within_guard,
@@ -32,7 +33,10 @@ struct Tunnelled {
 }
 
 fn tunnelled() -> Tunnelled {
-    let sshd = Sshd::start(Far::default());
+    tunnelled_to(Sshd::start(Far::default()))
+}
+
+fn tunnelled_to(sshd: Sshd) -> Tunnelled {
     let scratch = Scratch::new();
     let report = Report::new(&scratch);
     let call = call(&sshd, &[]).args(["--", "sh", "-c", ECHO, "sh", report.path()]);
@@ -108,6 +112,19 @@ fn a_cut_connection_is_told_and_made_again_and_what_was_typed_meanwhile_arrives_
     assert_eq!(session.report.wait_line("line 5")[1..], lines);
     session.terminal.signal(rustix::process::Signal::HUP);
     assert!(session.server.wait_gone(), "the end went through the new connection");
+}
+
+#[test]
+fn a_shared_connection_that_is_dead_is_left_for_one_of_its_own() {
+    let sshd = Sshd::start(Far::default());
+    let master = Master::open(&sshd);
+    let session = tunnelled_to(sshd);
+    session.terminal.send("line 1\r");
+    session.terminal.wait_for_text("got line 1");
+    assert_eq!(session.sshd.connections(), 1);
+    master.stop();
+    session.terminal.send("line 2\r");
+    session.terminal.wait_for_text("got line 2");
 }
 
 #[test]
