@@ -9,7 +9,7 @@
 use rove_units::{Duration, Instant};
 
 /// Time from the first try to the second. Chosen: a newly leased address often has no routes for this long.
-pub(crate) const WAIT_MIN: Duration = Duration::from_millis(250);
+const WAIT_MIN: Duration = Duration::from_millis(250);
 
 /// Longest wait between two tries. Chosen: below a heartbeat, which does the same as a try.
 const WAIT_MAX: Duration = Duration::from_secs(2);

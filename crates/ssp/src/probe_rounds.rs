@@ -64,6 +64,11 @@ impl ProbeRounds {
         self.probe_at = self.probe_at.min(now.max(self.probe_at - self.gap + wait));
     }
 
+    /// Returns when the recall of the current round is due. `None` if there is none.
+    pub(crate) fn recall_at(&self) -> Option<Instant> {
+        self.recall_at.or((self.left > 0).then(|| self.probe_at + RECALL_AFTER))
+    }
+
     /// Returns when [`ProbeRounds::poll`] is due.
     pub(crate) fn poll_timeout(&self) -> Instant {
         self.recall_at.map_or(self.probe_at, |at| at.min(self.probe_at))

@@ -11,7 +11,6 @@ use core::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 use rove_units::{Duration, Instant};
 
-use crate::path_revalidation::WAIT_MIN;
 use crate::probe_rounds::{Probe, ProbeRounds};
 
 /// The address that represents the side path. No host has it, and no datagram is sent to it.
@@ -42,6 +41,8 @@ pub struct SidePath {
     rounds: ProbeRounds,
     /// The time of the oldest datagram over the side path without any answer. `None` if there is none.
     unheard_since: Option<Instant>,
+    /// The time of the first recall after [`SidePath::unheard_since`]. `None` if there is none.
+    recalled_at: Option<Instant>,
     /// How many datagrams were given to the side path since it last brought one.
     unheard: u64,
     sent_at: Instant,
@@ -66,12 +67,16 @@ impl SidePath {
     }
 
     /// Returns when another side path is wanted beside this one, which is slow or dead. `None` while it is unused or answers.
-    /// An answer usually comes within `answer_max`. After a change of network (`has_changed`) nothing more is waited for
-    /// than a repeated try, as connections seldom outlive one.
+    /// An answer usually comes within `answer_max`. After a change of network (`has_changed`) nothing more is waited for, as
+    /// connections seldom outlive one.
     pub(crate) fn late_at(&self, answer_max: Duration, has_changed: bool) -> Option<Instant> {
-        let repeated = answer_max + WAIT_MIN;
-        let patience = if has_changed { repeated } else { answer_max.max(DOUBTED_AFTER) };
-        self.unheard_since.filter(|_| self.is_used).map(|since| since + patience)
+        let since = self.unheard_since.filter(|_| self.is_used)?;
+        if !has_changed {
+            return Some(since + answer_max.max(DOUBTED_AFTER));
+        }
+        // A probe may have diverted the answer to the network. The recall after it has an answer over the side path.
+        let recall_at = self.recalled_at.or(self.rounds.recall_at());
+        Some(recall_at.map_or(since, |at| at.max(since)) + answer_max)
     }
 
     /// Returns when the side path is wanted. `None` if it is used or not needed. `unanswered_since` is the time of the
@@ -101,7 +106,7 @@ impl SidePath {
     /// ended.
     pub(crate) fn cease(&mut self, now: Instant, is_missed: bool) {
         (self.is_used, self.is_missed, self.changed_at) = (false, is_missed, Some(now));
-        self.unheard_since = None;
+        self.forget_silence();
         tracing::info!(is_missed, "using the network");
     }
 
@@ -117,7 +122,8 @@ impl SidePath {
 
     /// Handles a datagram that has arrived over the side path.
     pub(crate) fn handle_heard(&mut self) {
-        (self.unheard_since, self.unheard) = (None, 0);
+        self.forget_silence();
+        self.unheard = 0;
     }
 
     /// Handles a probe that is given to the side path.
@@ -143,7 +149,8 @@ impl SidePath {
     /// Handles the sending of a datagram to the server over any path. `is_answer` says that it only answers the server.
     pub(crate) fn handle_sent(&mut self, now: Instant, is_answer: bool) {
         if now.saturating_since(self.sent_at) > ASLEEP_AFTER {
-            (self.awake_at, self.unheard_since) = (now, None);
+            self.awake_at = now;
+            self.forget_silence();
         }
         self.sent_at = now;
         self.unheard += u64::from(self.is_used);
@@ -163,7 +170,15 @@ impl SidePath {
     /// Returns where to repeat the newest payload now. `None` if no probe is due. `addresses` is the number of the
     /// server's addresses.
     pub(crate) fn poll(&mut self, now: Instant, addresses: usize) -> Option<Probe> {
-        self.is_used.then(|| self.rounds.poll(now, addresses)).flatten()
+        let probe = self.is_used.then(|| self.rounds.poll(now, addresses)).flatten();
+        if probe == Some(Probe::Recall) && self.unheard_since.is_some() {
+            self.recalled_at.get_or_insert(now);
+        }
+        probe
+    }
+
+    fn forget_silence(&mut self) {
+        (self.unheard_since, self.recalled_at) = (None, None);
     }
 }
 
@@ -278,9 +293,14 @@ mod tests {
         side.handle_sent(at(1_300), false);
         // (time of an answer at most, as a rule, whether the network has changed, and when the answer is late)
         for (answer_max, has_changed, late_at) in
-            [(200, false, 2_000), (5_000, false, 6_000), (200, true, 1_450), (5_000, true, 6_250)]
+            [(200, false, 2_000), (5_000, false, 6_000), (200, true, 1_200), (5_000, true, 6_000)]
         {
             assert_eq!(side.late_at(ms(answer_max), has_changed), Some(at(late_at)));
+        }
+        // A round of probes may divert the answer, and the recall after it at 1,330 ms brings another.
+        for until in [1_301, 1_331, 5_000] {
+            polled(&mut side, 1_300, until, 1);
+            assert_eq!(side.late_at(ms(200), true), Some(at(1_530)), "{until}");
         }
         side.handle_heard();
         assert_eq!(side.late_at(ms(200), true), None);

@@ -13,6 +13,8 @@ type End4096 = Party<4096>;
 
 /// How long a login takes once the host answers.
 const LOGIN: Duration = ms(400);
+/// How long a login exchanges keys after the host's answer, for about three round trips. After that it may wait for somebody.
+const KEYS: Duration = ms(160);
 /// How long a login waits in vain. Source: `bootstrap/tunnel/standby.rs`.
 const LOGIN_MAX: Duration = ms(5_000);
 /// When TCP asks for a connection, after the start of a login. Source: RFC 6298, section 2.
@@ -59,8 +61,8 @@ struct Login {
     address: u16,
     tries: usize,
     answered_at: Option<Instant>,
-    /// Whether the network has cut it off after the answer.
-    is_cut: bool,
+    /// When the network has cut it off.
+    cut_at: Option<Instant>,
 }
 
 /// How a login has ended.
@@ -68,20 +70,20 @@ struct Login {
 enum LoginEnd {
     Stands,
     Unanswered,
-    /// The host has answered, and somebody may have to confirm.
+    /// The keys were exchanged, and somebody may have to confirm.
     NeedsUser,
 }
 
 impl Login {
     fn begin(now: Instant, network: Network) -> Self {
         let address = network.address;
-        Self { since: now, address, tries: 0, answered_at: None, is_cut: false }
+        Self { since: now, address, tries: 0, answered_at: None, cut_at: None }
     }
 
     fn poll_timeout(&self) -> Instant {
         let end = self.since + LOGIN_MAX;
         match self.answered_at {
-            Some(at) if !self.is_cut => at + LOGIN,
+            Some(at) if self.cut_at.is_none() => at + LOGIN,
             Some(_) => end,
             None => TRIES.get(self.tries).map_or(end, |after| self.since + *after),
         }
@@ -96,10 +98,16 @@ impl Login {
             return None;
         }
         Some(match self.answered_at {
-            Some(_) if !self.is_cut => LoginEnd::Stands,
-            Some(_) => LoginEnd::NeedsUser,
-            None => LoginEnd::Unanswered,
+            Some(_) if self.cut_at.is_none() => LoginEnd::Stands,
+            Some(at) if self.cut_at.is_some_and(|cut_at| cut_at >= at + KEYS) => {
+                LoginEnd::NeedsUser
+            }
+            _ => LoginEnd::Unanswered,
         })
+    }
+
+    fn cut(&mut self, now: Instant) {
+        self.cut_at.get_or_insert(now);
     }
 }
 
@@ -165,10 +173,12 @@ impl World {
         if let Ssh::Carries { is_alive } = &mut self.ssh {
             *is_alive &= lives;
         }
-        if let Ssh::LogsIn(login) = &mut self.ssh {
-            login.is_cut |= !lives;
+        if !lives {
+            if let Ssh::LogsIn(login) = &mut self.ssh {
+                login.cut(self.now);
+            }
+            self.next.iter_mut().for_each(|login| login.cut(self.now));
         }
-        self.next.iter_mut().for_each(|login| login.is_cut |= !lives);
         self.network = network;
         if is_told {
             self.client.transport.handle_network_change(self.now);
@@ -538,7 +548,7 @@ fn every_session_recovers_from_every_change_of_its_network() {
     let changes = std::env::var("ROVE_NETWORK_CHANGES").ok().and_then(|it| it.parse().ok());
     let changes: u64 = changes.unwrap_or(CHANGES);
     let (per_session, mut answered_by_udp, mut late) = (20, 0, Vec::new());
-    let mut user_logins = 0;
+    let (mut logins, mut user_logins) = (0, 0);
     for session in 0..changes.div_ceil(per_session) {
         let draws = Seed::new(session).stream("changes");
         let mut world = World::new(session, if session % 3 == 0 { BLOCKED } else { OPEN }, true);
@@ -573,11 +583,12 @@ fn every_session_recovers_from_every_change_of_its_network() {
             }
             world.run_for(ms(3_000 + at(7, 100_000)));
         }
+        logins += world.logins;
         user_logins += world.user_logins;
     }
     println!(
-        "{changes} changes, {answered_by_udp} with UDP open; the user had to log in {user_logins} \
-         times, as the network failed within a login"
+        "{changes} changes, {answered_by_udp} with UDP open; {logins} logins, and the user had to log in \
+         {user_logins} times, as the network failed within a login after the keys were exchanged"
     );
     for is_told in [true, false] {
         let all = late.iter().filter(|it| it.0 == is_told).map(|it| it.1);
