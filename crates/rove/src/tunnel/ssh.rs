@@ -18,10 +18,10 @@ use crate::tunnel::inherited::Descriptors;
 const SAID_CHARS_MAX: usize = 60;
 /// Longest line of ssh's error output that is kept, in bytes. Chosen: far more than is shown.
 const LINE_BYTES_MAX: usize = 1024;
-/// The beginning of what ssh says of its own doings (`-v`), and of the line in which it says that a host, or a jump host,
-/// has answered. Source: OpenSSH 5.4 to 9.9, kex.c.
+/// The beginning of what ssh says of its own doings (`-v`), and the line after the exchange of keys with a host or a jump
+/// host. After that line ssh uses the user's keys, so somebody may have to confirm. Source: OpenSSH 5.4 to 9.9, kex.c.
 const DOINGS: &str = "debug";
-const ANSWERED: &str = "debug1: Remote protocol version ";
+const ANSWERED: &str = "debug1: SSH2_MSG_NEWKEYS received";
 
 #[derive(Debug)]
 pub(super) struct Ssh {
@@ -33,7 +33,7 @@ pub(super) struct Ssh {
     error_line: Vec<u8>,
     /// The last line of ssh's error output, without control characters; empty if there was none.
     said: String,
-    /// Whether a host has answered; `None` if ssh does not tell.
+    /// Whether a host has exchanged keys; `None` if ssh does not tell.
     has_answer: Option<bool>,
     /// Whether ssh's output is still open; `has_error_output` tells the same of its error output.
     has_output: bool,
@@ -97,7 +97,7 @@ impl Ssh {
         self.banner.is_none()
     }
 
-    /// Returns whether ssh has said that it waits for a first answer: the network, or a shared connection, is silent.
+    /// Returns whether ssh has told of its doings, and of no exchange of keys: the network, or a shared connection, is silent.
     pub(super) fn is_unanswered(&self) -> bool {
         self.has_answer == Some(false)
     }

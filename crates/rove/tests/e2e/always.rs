@@ -1,5 +1,7 @@
 //! Sessions that go through ssh while UDP is not answered (`--tunnel=auto`).
 
+use std::io::Write as _;
+
 use serde_json::Value;
 
 use crate::support::{
@@ -188,8 +190,8 @@ fn log_in_by_itself(script: &str) -> Option<(Border, Terminal, Process)> {
 
 #[test]
 fn a_login_by_itself_that_waits_for_somebody_is_ended_and_not_made_again() {
-    // It waits as for an agent that asks, when the host has answered or where ssh says nothing of that.
-    let answered = "echo 'debug1: Remote protocol version 2.0, remote software x' >&2; ";
+    // It waits as for an agent that asks, when keys are exchanged or where ssh says nothing of that.
+    let answered = "echo 'debug1: SSH2_MSG_NEWKEYS received' >&2; ";
     side_by_side(["", answered], |said| {
         let found = log_in_by_itself(&format!("{said}exec sleep 600"));
         let Some((border, terminal, waiting)) = found else { return };
@@ -202,17 +204,26 @@ fn a_login_by_itself_that_waits_for_somebody_is_ended_and_not_made_again() {
 }
 
 #[test]
-fn a_login_by_itself_into_a_silent_network_is_ended_and_needs_no_user() {
-    // The system takes the connection, and nobody answers.
-    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-    let port = silent.local_addr().expect("it has an address").port();
-    let script = format!("exec ssh -o HostName=127.0.0.1 -p {port} \"$@\"");
-    let Some((border, terminal, waiting)) = log_in_by_itself(&script) else { return };
-    assert!(waiting.wait_gone(), "it is ended");
-    border.let_pass(true, true);
-    terminal.send("\r");
-    terminal.wait_for_text("got x");
-    assert!(!terminal.output().contains("log in again"), "{}", terminal.dump());
+fn a_login_by_itself_into_a_network_that_falls_silent_is_ended_and_needs_no_user() {
+    // The system takes the connection. Then nobody answers, or what answers says no more than its version.
+    side_by_side([&b""[..], b"SSH-2.0-x\r\n"], |said| {
+        let host = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+        let port = host.local_addr().expect("it has an address").port();
+        let connection = std::thread::spawn(move || {
+            let (mut connection, _) = host.accept().expect("ssh connects");
+            connection.write_all(said).expect("it is open");
+            connection
+        });
+        let script = format!("exec ssh -o HostName=127.0.0.1 -p {port} \"$@\"");
+        let found = log_in_by_itself(&script);
+        let Some((border, terminal, waiting)) = found else { return };
+        assert!(waiting.wait_gone(), "it is ended");
+        drop(connection.join());
+        border.let_pass(true, true);
+        terminal.send("\r");
+        terminal.wait_for_text("got x");
+        assert!(!terminal.output().contains("log in again"), "{}", terminal.dump());
+    });
 }
 
 #[test]
