@@ -1,4 +1,4 @@
-//! The screen as JSON. The format is a promise: docs/lab.md.
+//! The screen as JSON. The format is a promise: `rove-lab screen --help`.
 
 use std::io::{self, Write};
 use std::sync::Arc;

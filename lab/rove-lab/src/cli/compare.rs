@@ -40,14 +40,6 @@ pub(crate) static MANUAL: Manual = Manual {
             "rove-lab compare session.jsonl --link rtt=500ms",
             "ssh, stock Mosh and rove over half a second",
         ),
-        (
-            "rove-lab compare session.jsonl --link loss=29% --no-prediction",
-            "protocols alone, with a lot of loss",
-        ),
-        (
-            "rove-lab compare session.jsonl --link rate=8Mbit --bulk 1",
-            "beside a download that fills the queue",
-        ),
         ("rove-lab compare --flood 50M --link rtt=20ms", "50 MB of output"),
         (
             "rove-lab compare --interrupt --link rtt=100ms,rate=1Mbit,queue=1M",

@@ -95,10 +95,6 @@ pub(crate) static MANUAL: Manual = Manual {
     examples: &[
         ("rove-lab emulate --rtt 300ms --loss 5%", "a shell behind a bad link"),
         (
-            "rove-lab emulate --rtt 500ms --jitter 30ms -- ssh 100.64.0.1",
-            "ssh to this computer, from far away",
-        ),
-        (
             "rove-lab emulate --rate 5M --far 'iperf3 -s' -- sh -c 'iperf3 -c $ROVE_PEER'",
             "a server and a client, alone with each other",
         ),
@@ -107,10 +103,6 @@ pub(crate) static MANUAL: Manual = Manual {
             "a recorded cellular link, with logs",
         ),
         ("rove-lab emulate --schedule tunnel.json -- ./client", "a link that changes in steps"),
-        (
-            "rove-lab emulate --link up.rate=1M,down.rate=8M,discipline=codel --view=title",
-            "directions that differ, watched in the terminal's title",
-        ),
         ("rove-lab emulate --check", "every check of the emulator itself, in a minute and a half"),
         ("rove-lab emulate --check real-virtual loss", "two of them"),
     ],

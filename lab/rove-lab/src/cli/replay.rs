@@ -15,11 +15,15 @@ pub(crate) static MANUAL: Manual = Manual {
         )
     },
     notes: &[
-        "The table has a line for each recording, over all seeds: keys, those judged (that have an \
-         answer), the share of them that is instant (under 5 ms) of all, of typing keys and of each class, \
-         the latencies that 50, 90 and 99 % do not exceed, the shares of keys after which something wrong \
-         was drawn, how long that stayed (median / longest) and how often longer than the host's answer + \
-         100 ms, and bytes up and down. docs/lab.md describes all of it.",
+        "The table has a line for each recording, over all seeds. docs/lab.md explains its columns.",
+        "--json writes the options, runs (with trace, link, seed) and pooled (of each link). Both have all, typing and classes (character, backspace, \
+         arrow, other) with keys, instant, instant_percent, never_seen, mean_ms (of those seen) and latency_ms (p5 to p99; null: never seen); wrong and \
+         its like with keys and percent; flicker and cursor_blinks with own, all, local; uplink and downlink with datagrams, bytes; corrected_ms and \
+         gone_ms with p50, p100 until the screen was true again, and until nothing on it was wrong; runs, keys, mistakes, \
+         mistakes_never_corrected, mistakes_gone_late, unexpected_bytes; true_ends, the runs that ended as recorded; secrets, the keys typed while lines \
+         were read without echo, and secrets_shown, those after which anything wrong was drawn.",
+        "With --ablate, ablation has for each link pooled, and mechanisms with without (the name), pooled and traces: all_points, typing_points, \
+         wrong_keys, wrong_any_keys, wrong_color_keys, changed_keys. A mechanism of use has negative points.",
     ],
     examples: &[
         (
@@ -31,16 +35,8 @@ pub(crate) static MANUAL: Manual = Manual {
             "a directory of them, and one figure of the result",
         ),
         (
-            "rove-lab replay --traces DIR vim-edit --first 250 --engine replay --explain",
-            "what was late or wrong in a part of one",
-        ),
-        (
             "rove-lab replay --traces DIR vim-edit --explain=17",
             "why key 17 was shown before its answer or was not",
-        ),
-        (
-            "rove-lab replay --traces DIR --without history --without motions",
-            "what is left without two mechanisms of the engine",
         ),
         (
             "rove-lab replay --traces DIR --ablate",

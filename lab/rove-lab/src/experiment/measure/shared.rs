@@ -407,17 +407,10 @@ mod tests {
     #[test]
     fn traffic_that_cannot_be_is_refused() {
         let good = Traffic {
-            senders: 8,
             mean_flow_bytes: None,
-            largest_flow_bytes: None,
-            begin: TcpBegin::Modern,
-            initial_window: None,
-            extra_rtt: None,
-            others: Vec::new(),
-            packet_bytes: None,
-            acknowledgment_delay: None,
             mean_pause: "0.2s".to_owned(),
             length: "100s".to_owned(),
+            ..traffic(8)
         };
         assert_eq!(good.check(), Ok(()));
         for bad in [
