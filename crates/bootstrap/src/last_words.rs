@@ -46,7 +46,7 @@ const BEGINNINGS: [&str; 12] = [
     NOT_FORWARDED[1],
     NOT_GREETED,
 ];
-/// How many of the beginnings are about host keys.
+/// How many of the first entries of the list above are about host keys.
 const ABOUT_KEYS: usize = 3;
 
 /// The reason for which ssh has not reached a host.

@@ -37,8 +37,8 @@ const QUEUE: Duration = Duration::from_millis(30);
 /// the link could carry. Chosen: nearly all; if the queue runs dry, the link may be faster.
 const BUSY_SHARE: f64 = 0.9;
 
-/// The delay beyond a round trip of the oldest packet in flight at which the window shrinks to its least. Chosen: the
-/// look-ahead and a tick, the greatest age of a forecast; so late a packet has shown the forecast to be wrong.
+/// The window shrinks to its least when the oldest packet in flight is unacknowledged for a round trip and this time.
+/// Chosen: the look-ahead and a tick, which is the greatest age of a forecast. After that, the forecast was wrong.
 const LATE: Duration = Duration::from_millis(40);
 
 /// Least window, in packets. Source: RFC 9002, section 7.2.

@@ -16,13 +16,13 @@ const HIDDEN_AT_SRTT: Duration = Duration::from_millis(20);
 const _: () = assert!(HIDDEN_AT_SRTT.as_millis() < SHOWN_ABOVE_SRTT.as_millis());
 /// Send interval above which predictions are underlined: an SRTT above 160 ms.
 const UNDERLINED_ABOVE: Duration = Duration::from_millis(80);
-/// Send interval at or below which predictions are not underlined any more.
+/// Send interval at or below which underlining ends.
 const PLAIN_AT: Duration = Duration::from_millis(50);
-/// A prediction that is pending for so long shows a glitch of the path, in which predictions are visible.
+/// Age of a pending prediction from which the path counts as slow for a while. Predictions are visible in such a *glitch*.
 const GLITCH: Duration = Duration::from_millis(250);
-/// Number of quick confirmations that end a glitch.
+/// Number of quick confirmations that end a glitch: of predictions that were younger than [`GLITCH`].
 const GLITCH_CONFIRMATIONS: u32 = 10;
-/// A prediction that is pending for so long shows a long glitch, in which predictions are also underlined.
+/// Age of a pending prediction from which the glitch is a long one. Predictions are also underlined in it.
 const LONG_GLITCH: Duration = Duration::from_secs(5);
 /// Number of quick confirmations that end a long glitch. The first half of them ends only its underlines.
 const LONG_GLITCH_CONFIRMATIONS: u32 = 20;

@@ -28,7 +28,7 @@ impl PromptHash {
 
 /// The known prompts of a host, which echo lines, and the refused ones.
 ///
-/// A refused prompt is never known again. A memory with too many refusals knows no prompt any more, for ever.
+/// A refused prompt is never known again. After too many refusals, a memory never knows any prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptMemory {
     salt: [u8; 16],

@@ -287,8 +287,8 @@ impl Secrecy {
         }
     }
 
-    /// Called with the text of a row that asked for a secret, when a line was entered there. A row above the
-    /// cursor with this text does not count as a mention of a secret any more.
+    /// Called with the text of a row that asked for a secret, when a line was entered there. From then on, a row above the
+    /// cursor with this text does not count as a mention of a secret.
     pub(crate) fn note_answer(&mut self, question: String) {
         self.answered = Some(question);
     }

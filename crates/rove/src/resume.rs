@@ -44,7 +44,7 @@ impl Way {
     ///
     /// # Errors
     ///
-    /// Returns why that record cannot be read any more.
+    /// Returns why that record cannot be read.
     pub(crate) fn after(resumed: &Resumed) -> Result<Self, ResumeFileError> {
         let Resumed { record, lock, former, taken } = resumed;
         let saved = Folders::create()?.open_locked(record, *lock)?;
@@ -110,7 +110,7 @@ impl RecordKeeper {
     ///
     /// # Errors
     ///
-    /// Returns why that one could not be replaced. The session must not be gone on with then.
+    /// Returns why the earlier record could not be replaced. The caller must not continue the session then.
     pub(crate) fn start(
         &mut self,
         session: &mut Client,

@@ -148,7 +148,7 @@ impl Splice {
         !self.waiting.is_empty()
     }
 
-    /// Returns whether a direction did not come to its end.
+    /// Returns whether a direction was cut off before its end.
     pub(crate) const fn is_cut(&self) -> bool {
         self.is_cut
     }

@@ -128,7 +128,7 @@ impl EscapeKey {
         core::mem::replace(&mut self.offers_login, is_offered) != is_offered
     }
 
-    /// Tells the filter that the status is not shown any more, so that keys go to the program again.
+    /// Tells the filter that the status was hidden, so that keys go to the program again.
     pub(crate) fn status_gone(&mut self) {
         if self.state == State::Status {
             self.state = State::Text { line_start: self.is_printable() };

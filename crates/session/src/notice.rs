@@ -21,7 +21,7 @@ const REPLY_LATE: Duration = Duration::from_secs(10);
 const SLOW_COUNT_AFTER: u64 = 60;
 /// How long the notice of a local network error stays after the error's last occurrence.
 const NETWORK_ERROR_SHOWN: Duration = Duration::from_millis(3_100);
-/// A server counts as gone if its next state or heartbeat is overdue for so long, and its host refuses our datagrams.
+/// A server counts as gone if its host refuses datagrams, and its next state or heartbeat is overdue by this time.
 /// Chosen: this is 10 s after the last heartbeat. By then three of ours were refused, and a restart of the network is
 /// over.
 const GONE_LATE: Duration = Duration::from_secs(7);

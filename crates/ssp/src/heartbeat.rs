@@ -50,7 +50,7 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Returns until when the peer need not send if it has nothing to send. `None` if that is unknown.
+    /// Returns the time until which a peer that has nothing to say may be silent. `None` if that is unknown.
     pub(crate) fn hears_by(&self) -> Option<Instant> {
         match self {
             Self::Server(backoff) => backoff.hears_by(),

@@ -13,7 +13,7 @@ pub struct ReceivedDiff {
     pub num: StateNum,
     /// The state that the diff starts from.
     pub old_num: StateNum,
-    /// States below this one are not needed any more.
+    /// States below this one are not needed.
     pub throwaway_num: StateNum,
     /// The diff; an empty one leaves the state as it is.
     pub diff: Vec<u8>,

@@ -167,7 +167,7 @@ impl<R: Object> Receiver<R> {
         }
     }
 
-    /// Returns whether a diff is applied only in part.
+    /// Returns whether a diff has been applied in part, and work is left.
     pub(crate) fn has_work(&self) -> bool {
         self.under_way.is_some()
     }

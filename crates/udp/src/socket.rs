@@ -241,7 +241,7 @@ impl ServerSocket {
             let attempt =
                 || datagram::send_from(&self.socket, &transmit.payload, destination, local);
             match send_by(&self.socket, transmit.tries_size, attempt) {
-                // This computer does not have the address any more.
+                // This computer has lost the address.
                 Err(SendFailure::Other(_)) => {}
                 result => return result,
             }

@@ -144,7 +144,7 @@ impl<P> Bottleneck<P> {
 }
 
 impl Server {
-    /// Returns the server for a config. It keeps the state of this server if the kind is the same.
+    /// Returns the server that a config describes. It takes over the state of this one if both are of the same kind.
     fn reconfigured(&self, now: Instant, config: &LinkConfig) -> Self {
         if let Some(schedule) = &config.schedule {
             return Self::Opportunities(match self {

@@ -1,6 +1,6 @@
 //! The host's output before rove's command, or in its place.
 
-/// The most telling line of the output.
+/// The kind of the output's most important line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EarlyOutput {
     /// Nothing was printed, or blank lines only.

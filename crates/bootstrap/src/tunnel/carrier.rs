@@ -47,7 +47,7 @@ pub enum Arrival {
     Datagram(Vec<u8>),
     /// The other end reports that the host refuses datagrams.
     Refused,
-    /// The other end has words about a forwarder.
+    /// A message about a forwarder, in words.
     Words(String),
 }
 
@@ -77,7 +77,7 @@ impl Carrier {
     ///
     /// # Errors
     ///
-    /// Returns why the stream is malformed. It cannot be used any more.
+    /// Returns why the stream is malformed. Nothing after the fault can be read.
     pub fn handle_bytes(&mut self, bytes: &mut &[u8]) -> Result<Option<Arrival>, FrameError> {
         while let Some(frame) = self.decoder.next(bytes)? {
             match frame {

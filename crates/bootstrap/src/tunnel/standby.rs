@@ -25,7 +25,7 @@ const WITHOUT_TOUCH: &str = "if { ssh-add -L </dev/null; cat /dev/null FILES; } 
 /// How a login without the user has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It stands, is not wanted any more, or has failed for a reason that may pass.
+    /// The login has succeeded, is not needed, or has failed for a reason that may pass.
     Passing,
     /// It took too long, and no host has answered: the network was silent.
     Unanswered,

@@ -12,9 +12,9 @@ const PAYLOAD_LENGTH: Bytes = Bytes::new(2);
 pub struct Config {
     /// The size of a full datagram, which is a delivery opportunity.
     pub packet: Bytes,
-    /// How the sender uses a forecast that is not new any more.
+    /// How the sender uses a forecast as it gets older.
     pub drain: Drain,
-    /// The bytes of a packet that count.
+    /// How many bytes of a packet the forecast counts.
     pub counting: Counting,
 }
 

@@ -7,7 +7,7 @@ use crate::sprout::normal::Table;
 use crate::sprout::quantile;
 use crate::sprout::terms::TICK_SECONDS;
 
-/// Longest time of a forecast, in ticks. Chosen: 20 s, beyond which a random walk of the rate says nothing any more.
+/// Longest time of a forecast, in ticks. Chosen: 20 s, beyond which a random walk of the rate says nothing.
 const TICKS_MAX: usize = 1_000;
 
 /// Least probability of a bin that counts. Chosen: all bins below it together are a thousandth of a quantile.

@@ -66,7 +66,7 @@ pub(super) enum Verdict {
     Overdue,
     /// The first key is overdue, but its effect may still come.
     Late(GivenUp, InputNum),
-    /// The first key is overdue, and its effect is not expected any more.
+    /// The first key is overdue, and the engine has given its effect up.
     Missed,
     /// The line has moved sideways, and shows that many keys.
     Scrolled(usize),

@@ -169,7 +169,7 @@ impl State {
         }
     }
 
-    /// Returns when the oldest key is taken back, if it is due. A key that the user sees may be overdue before that.
+    /// Returns when the oldest key is taken back. `None` if it has no echo ack. A visible key may be overdue before that.
     pub(super) fn taken_back_at(&self) -> Option<Instant> {
         let event = self.log.front()?;
         let is_seen = event.shown && Class::of(event.key).follows_text();

@@ -26,7 +26,7 @@ impl Line {
         self.is_spoilt && !self.has_echoed
     }
 
-    /// Returns whether a key was answered otherwise than by its echo, whatever the others were.
+    /// Returns whether any key was answered otherwise than by its echo, even if others were echoed later.
     pub(super) const fn was_spoilt(self) -> bool {
         self.is_spoilt
     }

@@ -70,8 +70,8 @@ impl Master {
         }
     }
 
-    /// Gives away the ssh that keeps the connection open, if it can search the host again. Nobody goes through the
-    /// connection any more.
+    /// Gives away the ssh that keeps the connection open, if it can search the host again. Nothing uses the connection
+    /// from then on.
     pub(super) fn take_waiting(&mut self) -> Option<Box<Waiting>> {
         let waiting = self.ssh.take_if(|waiting| waiting.plan.carries)?;
         drop(self.watch.take());

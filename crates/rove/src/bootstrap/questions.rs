@@ -19,8 +19,8 @@ use rustix::termios::{LocalModes, tcgetattr, tcgetsid};
 
 /// Time between two looks at the terminal's echo. Chosen: nobody answers so fast, and a login has some thirty.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// A login that takes so long counts as one that has asked, as for the touch of a key. Chosen: the time that a login by
-/// itself may take.
+/// Duration from which a login counts as one that has asked something, such as for the touch of a key. Chosen: the time
+/// that a login without the user may take.
 const SLOW: Duration = Duration::from_secs(5);
 /// How far the time of the last read is put back, in seconds. Source: Linux counts that time in steps of 8 s
 /// (drivers/tty/tty_io.c).

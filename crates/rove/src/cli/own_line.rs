@@ -36,7 +36,7 @@ impl Complaint {
     }
 }
 
-/// The word that ends the options of a command line. The word `--` always does.
+/// The word, besides `--`, that ends the options of a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OptionsEnd {
     /// The host, as `POSIXLY_CORRECT` demands.

@@ -34,7 +34,7 @@ pub(crate) struct End {
     pub(crate) refusal: Option<Refusal>,
     /// Why the newest ssh of the tunnel ended, empty if none did; `None` without a tunnel.
     pub(crate) tunnel: Option<String>,
-    /// Why the terminal could not be drawn on any more.
+    /// Why drawing on the terminal failed.
     pub(crate) output_error: Option<String>,
     /// The signal that this process was to end by, if one came.
     pub(crate) signal: Option<i32>,
@@ -60,7 +60,7 @@ pub(super) struct Pump {
     frame: Vec<u8>,
     /// How much of `frame` the terminal has taken.
     written: usize,
-    /// Why the terminal could not be drawn on any more.
+    /// Why drawing on the terminal failed.
     output_error: Option<String>,
     /// The last error that the network has reported about our datagrams.
     refusal: Option<Refusal>,

@@ -175,7 +175,7 @@ pub(crate) enum Large {
     Pass(usize),
     /// Large datagrams do not pass, but smaller ones do; sizes in bytes.
     Only { refused: usize, passed: usize },
-    /// After large datagrams, nothing passed any more; this is the size of the largest in bytes, if it is known.
+    /// Size in bytes of the largest datagram after which nothing passed, if the size is known.
     Stuck(Option<usize>),
 }
 

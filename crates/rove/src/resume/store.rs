@@ -368,7 +368,7 @@ impl<D: Disk> Store<D> {
         self.secret.clone()
     }
 
-    /// Leaves the lock to this process, in this descriptor. The programs that this process starts do not inherit it.
+    /// Returns the descriptor that holds the lock until it is closed. Programs that this process starts do not inherit it.
     pub(crate) fn into_lock(self) -> RawFd {
         self.key_file.into_raw_fd()
     }

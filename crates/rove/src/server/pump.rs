@@ -39,7 +39,7 @@ const _: () = assert!(HOST_READ_MAX <= HOST_OUTPUT_PER_TURN);
 const LAST_OUTPUT_MAX: usize = 262_144;
 /// How long a program may take to end after the last descriptor of its terminal was closed; then the session ends
 /// without its exit status. Chosen: longer than a busy computer delays a program's exit. Only a program that closes its
-/// terminal and keeps running delays the session's end for so long.
+/// terminal and keeps running delays the session's end by this time.
 const EXIT_GRACE: Duration = Duration::from_secs(3);
 
 /// A session's event loop, with the socket, the pty and the session between which it moves bytes.

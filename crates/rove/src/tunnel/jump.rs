@@ -51,8 +51,8 @@ impl Line {
         Ok(Self { ssh, wrapper, ends: Vec::new() })
     }
 
-    /// Starts one to the first of the server's addresses, and waits until the forwarder has answered. `None` if there is
-    /// none.
+    /// Starts a forwarder to the first of the server's addresses, and waits until it has answered. `None` if it does
+    /// not answer.
     pub(crate) fn open(
         call: &JumpCall,
         first_line: &str,

@@ -49,7 +49,7 @@ pub(super) fn run(
         let look = ssh.look(buffer, |_| ());
         if let Some(reaper) = &mut reaper {
             // ssh has changed the terminal's modes to ask. If it restored them after the login, keys would not reach
-            // the session any more.
+            // the session.
             if ssh.is_silent() {
                 break Err(None);
             }

@@ -30,7 +30,7 @@ pub(crate) struct Tunnel {
     line: Option<Ssh>,
     /// The ssh that is logging in. `None` while there is none.
     next: Option<Ssh>,
-    /// Why the last ssh ended. `None` if an ssh carries or has not ended.
+    /// Why the last ssh ended. `None` while an ssh carries datagrams, and until the first one has ended.
     pub(crate) reason: Option<String>,
     buffer: Vec<u8>,
 }

@@ -33,7 +33,7 @@ impl Recording<'_> {
         self.recorder.typed = TypedKeys::begin_at(next.position);
     }
 
-    /// Keeps no record any more: the session is ending, or it could not be written. The session goes on.
+    /// Stops keeping a record, because the session is ending or the record could not be written. The session goes on.
     pub fn stop(&mut self) {
         *self.recorder = Recorder::default();
         self.transport.keep_received(false);

@@ -105,7 +105,7 @@ impl StockFacts {
         Record { bytes: out, is_whole }
     }
 
-    /// Reserves numbers where few are left.
+    /// Reserves more datagram numbers when few of the reserved ones are left.
     fn put_reserved(&mut self, out: &mut Vec<u8>, transport: &ClientTransport) {
         let unused = transport.unused_number();
         debug_assert!(

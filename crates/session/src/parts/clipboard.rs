@@ -295,7 +295,7 @@ impl Default for Outbox {
 }
 
 impl Outbox {
-    /// Replaces the newest copy. The rest of an earlier copy is not sent any more.
+    /// Replaces the newest copy. The rest of an earlier copy is never sent.
     pub(crate) fn push(&mut self, copied: &Copied) {
         self.newest = Clipboard {
             number: self.newest.number + 1,

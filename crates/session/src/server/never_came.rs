@@ -23,8 +23,8 @@ impl NeverCame {
         self.clients.push_back((client, taken));
     }
 
-    /// Returns whether none of a client's keys can have been taken. Its record may begin with keys of the present client, of
-    /// which none may have been taken meanwhile.
+    /// Returns whether a client never came and none of its keys can have been taken. That is so if the keys taken by now are
+    /// still as many as when the client was invited.
     pub(super) fn has(&self, client: ClientId, taken: u64) -> bool {
         self.clients.contains(&(client, taken))
     }

@@ -13,7 +13,7 @@ use crate::send_timing::SendTiming;
 const TRIES_MIN: usize = 2;
 
 /// Most unanswered sends of contents before their size is to blame. Chosen: at 29 % loss contents of four datagrams
-/// stay unanswered for so long less than once in a thousand times, even if no fragment of one try counts for the next.
+/// stay unanswered that often less than once in a thousand times, even if no fragment of one try counts for the next.
 const TRIES_MAX: usize = 32;
 
 /// Unacknowledged contents that were sent within the time of one answer, which a single acknowledgment covers.

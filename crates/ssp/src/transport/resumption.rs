@@ -77,7 +77,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.next_seq.max(self.instructions + 1).max(state)
     }
 
-    /// Allows numbers below `end` alone to datagrams, instructions and states; `None` allows all. Nothing is sent while none is left.
+    /// Limits datagrams, instructions and states to numbers below `end`. `None` ends the limit. Nothing is sent while no number is left.
     pub fn reserve(&mut self, end: Option<u64>) {
         debug_assert!(
             end.is_none_or(|end| end >= self.unused_number()),

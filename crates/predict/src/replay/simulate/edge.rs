@@ -62,7 +62,7 @@ impl Simulation<'_> {
         self.may_cross() && !self.habits.is_lazy
     }
 
-    /// Returns whether the cursor is, or may be waiting, on the last character of a full row: both look the same.
+    /// Returns whether the cursor may wait on the last character of a full row. A cursor that was moved there looks the same.
     pub(super) fn may_wait(&self) -> bool {
         self.habits.is_lazy
             && self.canvas.cursor.column == self.bounds.layout.edge.saturating_sub(1)

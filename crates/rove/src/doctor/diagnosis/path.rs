@@ -119,7 +119,7 @@ fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
     }
 }
 
-/// Returns the finding from a server that answers. Its login may not have ended: a shared ssh connection keeps it.
+/// Returns the finding from a server that answers after its ssh has ended. A shared ssh connection may have kept the login.
 fn alive(host: &Host) -> Finding {
     match logout(host) {
         Some(Logout::Ends) => note(format!(

@@ -11,7 +11,7 @@ use rove_terminal::{SCROLLBACK_BYTES_MAX, SCROLLBACK_LINES_MAX, Screen, Scrollba
 use super::{Arc, Numbered, Scrolled};
 use crate::part::Part;
 
-/// Most lines that one frame adds, in bytes before compression. Chosen: plain text of this length fits into one
+/// Most bytes of lines that one frame adds, before compression. Chosen: plain text of this length fits into one
 /// datagram or two.
 const PIECE_MAX: usize = 4 * 1024;
 
