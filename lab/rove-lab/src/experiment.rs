@@ -6,6 +6,7 @@
 //! show what came of it, [`verdict`] beside what is [`published`], [`papers`] what there is of each paper, and [`results`] are their files.
 //! An [`artifact`] has all that evaluators of a paper need.
 
+use core::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -15,9 +16,11 @@ use std::{process, thread};
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueHint};
+use rove_platform::clock::Clock as Stopwatch;
 use rove_runs::files::{directory, named};
 use rove_runs::parallel::Engine;
 use rove_runs::shown;
+use rove_units::Instant;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -156,8 +159,8 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
     }
     let page = options.out.join(PAGE);
     if options.json {
-        let json = make(options, io::sink())?;
-        shown::written(output.write_all(json_text(&json)?.as_bytes()))
+        let made = make(options, io::sink())?;
+        shown::written(output.write_all(json_text(&made.json)?.as_bytes()))
     } else {
         make(options, &mut output)?;
         shown::written(writeln!(output, "All of them with pictures: {}", page.display()))
@@ -190,12 +193,34 @@ impl Interruption {
     }
 }
 
-/// Makes figures on this computer: a table of each on `tables`, and files of all in the directory. Returns their JSON.
+/// Figures that were made.
+struct Made {
+    json: Value,
+    /// The time that each took.
+    times: Vec<Time>,
+}
+
+/// The time that a figure took, and how many of its runs were not done again.
+struct Time {
+    seconds: u64,
+    kept: usize,
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kept {
+            0 => write!(f, "{} s", self.seconds),
+            kept => write!(f, "{} s without {kept} runs that were there", self.seconds),
+        }
+    }
+}
+
+/// Makes figures on this computer: a table of each on `tables`, and files of all in the directory.
 ///
 /// # Errors
 ///
 /// Returns an error as [`run`] does.
-fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Value> {
+fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Made> {
     let scenarios = scenarios(&options.names)?;
     make_directory(options)?;
     // Before there are threads.
@@ -206,7 +231,9 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Value> {
     let (material, profile) = options.material();
     let results = Results::new(&options.out, profile);
     let (mut figures, mut verdicts, mut text) = (Vec::new(), Vec::new(), String::new());
+    let mut times = Vec::new();
     for scenario in &scenarios {
+        let clock = Stopwatch::start();
         interruption.is_real.store(scenario.body.clock == Clock::Real, Ordering::Relaxed);
         let figure = Plan::new(scenario, profile, &material, &programs)?.figure(&store)?;
         let picture = match figure.missing {
@@ -220,9 +247,11 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Value> {
         text.push_str(&format!("{}\n", figure.to_text()));
         verdicts.extend(of_figure);
         figures.push(json);
+        let seconds = clock.now().saturating_since(Instant::ZERO).as_secs().max(1);
+        times.push(Time { seconds, kept: store.take_hits() });
     }
     shown::written(write!(tables, "{}{text}", verdict::to_text(&verdicts)))?;
-    Ok(results.json(figures))
+    Ok(Made { json: results.json(figures), times })
 }
 
 fn make_directory(options: &FiguresOptions) -> Result<()> {

@@ -40,10 +40,21 @@ fn an_artifact_names_each_file_that_is_missing_damaged_or_not_of_it() {
     assert_eq!(code, Some(0), "{text}");
     assert!(text.ends_with(" files are as they were made\n"), "{text}");
     let readme = fs::read_to_string(file("artifact/README.md")).expect("it was made");
-    let again =
-        "\n    rove-lab figures scenarios/small.toml --seed 1 --tables DIR --out /tmp/again\n";
-    assert!(readme.contains(again) && readme.contains("| small | - | - | - |"), "{readme}");
+    let command = "rove-lab figures scenarios/small.toml --seed 1";
+    for part in [
+        format!("\n    {command} --out /tmp/again\n"),
+        format!("\n| small | `{command}` | 1 s | the same bytes |\n\n"),
+        "Its sources are not here: the option `--sources CLONE`".to_owned(),
+        "This makes response-instant, mosh-flight, ".to_owned(),
+        "\n- none\n".to_owned(),
+        "\n|---|---|---|---|\n| small | - | - | - |\n".to_owned(),
+    ] {
+        assert!(readme.contains(&part), "{part}: {readme}");
+    }
     assert_eq!(fs::read_to_string(file("artifact/scenarios/steps.json")).expect("a copy"), STEPS);
+
+    let (code, text) = folder.artifact(&["--sources", ".", "small.toml"]);
+    assert!(code == Some(1) && text.contains("git failed: "), "{text}");
 
     fs::remove_file(file("artifact/Cargo.lock")).expect("a file");
     fs::write(file("artifact/figures/figures.csv"), "another\n").expect("a file");
@@ -63,4 +74,30 @@ fn an_artifact_names_each_file_that_is_missing_damaged_or_not_of_it() {
         let (code, text) = folder.artifact(&["--check", "artifact"]);
         assert!(code == Some(1) && text.contains(sentence), "{text}");
     }
+}
+
+/// If this fails, the laboratory's numbers have changed on purpose or by mistake. `figures.csv` of these figures, made without the
+/// variables, is the new expected file.
+#[test]
+fn the_first_run_has_the_expected_numbers_and_names_every_other() {
+    let folder = Folder::new("first-run");
+    let expected = include_str!("../experiments/expected.csv");
+    fs::write(folder.0.join("expected.csv"), expected).expect("a file");
+    let (code, text) = folder.artifact(&["--first-run", "."]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.ends_with(" others lie near, 0 do not\n"), "{text}");
+
+    let [heading, number] = [0, 1].map(|line| expected.lines().nth(line).expect("a line"));
+    let (name, _) = number.rsplit_once(',').and_then(|it| it.0.rsplit_once(',')).expect("numbers");
+    let (name, _) = name.rsplit_once(',').expect("a number");
+    fs::write(folder.0.join("expected.csv"), format!("{heading}\n{name},123456,,\n"))
+        .expect("a file");
+    let (code, text) = folder.artifact(&["--first-run", "."]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(
+        text.contains(&format!("{name}: ")) && text.contains(" is not in 117283.2 to "),
+        "{text}"
+    );
+    let (code, text) = folder.artifact(&["--first-run", "nowhere"]);
+    assert!(code == Some(1) && text.contains("cannot read nowhere/expected.csv"), "{text}");
 }

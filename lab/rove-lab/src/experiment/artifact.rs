@@ -1,6 +1,7 @@
 //! `rove-lab artifact`: a directory for those who evaluate a paper. It has figures, all that they were made from, and checksums.
+//!
+//! [`first_run`] compares a few numbers in minutes, and [`sources`] packs the program.
 
-use core::fmt::Write as _;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
@@ -8,17 +9,24 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueHint};
+use minijinja::context;
+use minijinja::value::{Serde, Value};
 use rove_runs::files::{directory, write_whole};
 use rove_runs::parallel::Engine;
 use rove_runs::shown;
-use serde_json::Value;
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use crate::experiment::measure::shared::is_published;
+use crate::experiment::page::filled;
 use crate::experiment::results::machine;
 use crate::experiment::scenario::Scenario;
 use crate::experiment::system::{Clock, System};
 use crate::experiment::verdict::{HEADINGS, Verdict};
-use crate::experiment::{FiguresOptions, make, scenarios};
+use crate::experiment::{FiguresOptions, Made, Time, make, scenarios};
+
+mod first_run;
+mod sources;
 
 /// The checksums of all other files, as `sha256sum` reads them.
 const SUMS: &str = "SHA256SUMS";
@@ -28,6 +36,9 @@ const README: &str = "README.md";
 const LOCK: &str = "Cargo.lock";
 const FIGURES: &str = "figures";
 const SCENARIOS: &str = "scenarios";
+
+/// The text for evaluators, with places for what depends on the figures.
+const README_TEXT: &str = include_str!("artifact.md");
 
 /// The versions of all crates that the program was built from.
 const LOCK_TEXT: &str = include_str!("../../../../Cargo.lock");
@@ -39,8 +50,14 @@ pub(crate) struct ArtifactOptions {
     #[arg(value_name = "NAME", value_hint = ValueHint::FilePath)]
     names: Vec<String>,
     /// Names each file of this directory that is missing, damaged, or not of it
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["names", "out", "is_full", "seed"])]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["names", "out", "is_full", "seed", "sources"])]
     check: Option<PathBuf>,
+    /// Makes a few figures in two minutes at most, and compares their numbers with those that this artifact expects
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["names", "out", "is_full", "seed", "check", "sources"])]
+    first_run: Option<PathBuf>,
+    /// Puts the program's sources, of this git clone, and all crates into the artifact
+    #[arg(long, value_name = "CLONE", value_hint = ValueHint::DirPath)]
+    sources: Option<PathBuf>,
     /// Directory of recordings of others: key traces, and delivery opportunities of links
     #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_parser = directory(), value_hint = ValueHint::DirPath)]
     traces: Option<PathBuf>,
@@ -77,7 +94,7 @@ impl ArtifactOptions {
     }
 }
 
-/// Makes an artifact, or checks one. Returns whether all its files are as they were made.
+/// Makes an artifact, or checks one or its first run. Returns whether all is as it was made, or expected.
 ///
 /// # Errors
 ///
@@ -90,8 +107,22 @@ pub(crate) fn run(options: &ArtifactOptions, mut output: impl Write) -> Result<b
         shown::written(output.write_all(if faults.is_empty() { whole } else { lines }.as_bytes()))?;
         return Ok(faults.is_empty());
     }
+    if let Some(artifact) = &options.first_run {
+        let (is_expected, text) = first_run::run(artifact)?;
+        return shown::written(output.write_all(text.as_bytes())).map(|()| is_expected);
+    }
     let out = &options.out;
     begin(out)?;
+    // The sources come first: a clone that cannot be packed is told of before the work.
+    let archive = out.join(sources::FILE);
+    let commit = match &options.sources {
+        Some(clone) => Some(sources::pack(clone, LOCK_TEXT, &archive)?),
+        None => {
+            // Those of an earlier call may be others.
+            let _ = fs::remove_file(archive);
+            None
+        }
+    };
     let figures = options.figures();
     let mut all = Vec::new();
     for name in &options.names {
@@ -105,9 +136,10 @@ pub(crate) fn run(options: &ArtifactOptions, mut output: impl Write) -> Result<b
         all.extend(Scenario::built_in());
         all.iter().try_for_each(|it| save(it, Path::new(""), &out.join(SCENARIOS)))?;
     }
-    let json = make(&figures, &mut output)?;
+    let made = make(&figures, &mut output)?;
     write_whole(&out.join(LOCK), LOCK_TEXT)?;
-    write_whole(&out.join(README), &readme(options, &all, &json))?;
+    write_whole(&out.join(first_run::FILE), first_run::EXPECTED)?;
+    write_whole(&out.join(README), &readme(options, &all, &made, commit.as_deref())?)?;
     let sums = files(out)?.into_iter().filter(|file| file != SUMS).map(|file| {
         let sum = sum(&out.join(&file))?;
         Ok(format!("{sum}  {file}\n"))
@@ -123,7 +155,8 @@ fn begin(out: &Path) -> Result<()> {
     fs::create_dir_all(out).with_context(|| format!("cannot make the directory {shown}"))?;
     for entry in fs::read_dir(out).with_context(|| format!("cannot read {shown}"))? {
         let name = entry.with_context(|| format!("cannot read {shown}"))?.file_name();
-        let is_ours = [SUMS, README, LOCK, FIGURES, SCENARIOS].iter().any(|own| name == **own);
+        let ours = [SUMS, README, LOCK, FIGURES, SCENARIOS, first_run::FILE, sources::FILE];
+        let is_ours = ours.iter().any(|own| name == **own);
         ensure!(is_ours, "{shown} has {}, which is of no artifact", name.display());
     }
     Ok(())
@@ -160,48 +193,72 @@ fn is_inside(path: &Path) -> bool {
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// Returns the text for evaluators.
-fn readme(options: &ArtifactOptions, all: &[Scenario], json: &Value) -> String {
+/// A figure in the text for evaluators.
+#[derive(Serialize)]
+struct FigureRow {
+    name: String,
+    command: String,
+    time: String,
+    tolerance: &'static str,
+}
+
+/// Returns the text for evaluators. `commit` is that of the sources, if they are in the directory.
+fn readme(
+    options: &ArtifactOptions,
+    all: &[Scenario],
+    Made { json, times }: &Made,
+    commit: Option<&str>,
+) -> Result<String> {
     let (material, _) = options.figures().material();
     let ours: Vec<Scenario> = Scenario::built_in().collect();
-    let named = |scenario: &Scenario| {
-        let name = &scenario.name;
-        if ours.contains(scenario) { name.clone() } else { format!("{SCENARIOS}/{name}.toml") }
+    let digests = |scenario: &Scenario| material.digests(scenario);
+    let command = |scenarios: &[Scenario]| {
+        let mut command = vec!["rove-lab".to_owned(), FIGURES.to_owned()];
+        command.extend(scenarios.iter().map(|scenario| match &scenario.name {
+            name if ours.contains(scenario) => quoted(name),
+            name => quoted(&format!("{SCENARIOS}/{name}.toml")),
+        }));
+        command.push(format!("--seed {}", options.seed));
+        command.extend(options.is_full.then(|| "--full".to_owned()));
+        let has_files = scenarios.iter().any(|scenario| !digests(scenario).is_empty());
+        command.extend(has_files.then(|| "--traces DIR".to_owned()));
+        let has_tables =
+            scenarios.iter().any(|it| it.body.systems.iter().any(|it| is_published(*it)));
+        command.extend(has_tables.then(|| "--tables DIR".to_owned()));
+        command.join(" ")
     };
-    let files: BTreeSet<String> = all.iter().flat_map(|it| material.digests(it)).collect();
-    let mut command: Vec<String> = ["rove-lab".to_owned(), FIGURES.to_owned()].into();
-    command.extend(all.iter().map(|scenario| quoted(&named(scenario))));
-    command.push(format!("--seed {}", options.seed));
-    command.extend(options.is_full.then(|| "--full".to_owned()));
-    command.extend((!files.is_empty()).then(|| "--traces DIR".to_owned()));
-    command.extend(options.tables.as_ref().map(|_| "--tables DIR".to_owned()));
-    let real = all.iter().filter(|scenario| scenario.body.clock == Clock::Real);
-    let real: Vec<&str> = real.map(|scenario| scenario.name.as_str()).collect();
-    let mut text = format!(
-        "# Figures of rove-lab {}\n\nMade on {}. [{LOCK}]({LOCK}) has the versions of all crates.\n\n## Check the files\n\n    \
-         rove-lab artifact --check .\n    sha256sum --check {SUMS}\n\n## Make the figures again\n\n    {} --out /tmp/again\n    \
-         cmp /tmp/again/figures.csv {FIGURES}/figures.csv\n\nFigures in virtual time are the same to the byte, with the same version \
-         and the same files. In real time are: {}.\n[{FIGURES}/figures.html]({FIGURES}/figures.html) has pictures and tables, \
-         `figures.csv` and `runs.csv` the numbers.\n\n## Files of others\n\nThey are not in this directory. Their SHA-256 begins with:\n\n",
-        env!("CARGO_PKG_VERSION"),
-        machine(),
-        command.join(" "),
-        if real.is_empty() { "none".to_owned() } else { real.join(", ") },
-    );
-    text.extend(files.iter().map(|file| format!("- {file}\n")));
-    text.push_str(if files.is_empty() { "- none\n" } else { "" });
-    text.push_str("\n## Results\n\nA band in parentheses is the tolerance.\n\n");
-    let row = |cells: &[String]| format!("| {} |\n", cells.join(" | ").replace('\n', " "));
-    text += &row(&HEADINGS.map(str::to_owned)[..4]);
-    text += "|---|---|---|---|\n";
+    let figure = |(scenario, time): (&Scenario, &Time)| FigureRow {
+        name: scenario.name.clone(),
+        command: command(core::slice::from_ref(scenario)),
+        time: time.to_string(),
+        tolerance: match scenario.body.clock {
+            Clock::Virtual => "the same bytes",
+            Clock::Real => "the 95 % interval",
+        },
+    };
+    let mut rows = Vec::new();
     for figure in json[FIGURES].as_array().into_iter().flatten() {
         let verdicts = Verdict::read(figure);
-        text.extend(verdicts.iter().map(|it| row(&it.row()[..4])));
-        if verdicts.is_empty() {
-            let _ = writeln!(text, "| {} | - | - | - |", figure["name"].as_str().unwrap_or(""));
-        }
+        let row = |verdict: &Verdict| verdict.row()[..4].to_vec().join(" | ").replace('\n', " ");
+        rows.extend(verdicts.iter().map(row));
+        let name = figure["name"].as_str().unwrap_or_default();
+        rows.extend(verdicts.is_empty().then(|| format!("{name} | - | - | -")));
     }
-    text
+    let figures: Vec<FigureRow> = all.iter().zip(times).map(figure).collect();
+    let files: BTreeSet<String> = all.iter().flat_map(digests).collect();
+    let values = context! {
+        version => env!("CARGO_PKG_VERSION"),
+        rust => env!("CARGO_PKG_RUST_VERSION"),
+        machine => machine(),
+        commit => commit,
+        first => first_run::names(first_run::EXPECTED),
+        command => command(all),
+        figures => Value::from(Serde(&figures)),
+        files => Vec::from_iter(files),
+        headings => HEADINGS[..4].to_vec(),
+        rows => rows,
+    };
+    filled("artifact.md", README_TEXT, values)
 }
 
 /// Returns a word as a shell reads it.

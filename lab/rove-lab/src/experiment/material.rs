@@ -14,6 +14,7 @@ use rove_units::{Bytes, Duration, Seed};
 use sha2::{Digest, Sha256};
 
 use crate::experiment::conditions::Recording;
+use crate::experiment::measure::shared::{is_published, table_of};
 use crate::experiment::scenario::{Direction, Link, Scenario};
 
 /// The recordings that the laboratory brings.
@@ -77,7 +78,7 @@ impl Material {
         Ok((wanted.into_iter().map(read).collect::<Result<_>>()?, true))
     }
 
-    /// Returns each file of a scenario that is there, with the first digits of its SHA-256.
+    /// Returns each file of others that a scenario has, with the first digits of its SHA-256.
     pub(crate) fn digests(&self, scenario: &Scenario) -> Vec<String> {
         let body = &scenario.body;
         let keys = body.wanted.iter().map(|name| ("keys", format!("{name}.jsonl")));
@@ -85,12 +86,19 @@ impl Material {
         let links =
             cellular.flat_map(|name| ["up", "down"].map(|way| ("links", format!("{name}.{way}"))));
         let files: BTreeSet<_> = keys.chain(links).collect();
-        let digest = |(kind, name): (&str, String)| {
-            let hash = Sha256::digest(fs::read(self.find(kind, &name)?).ok()?);
+        let recorded = files.into_iter().filter_map(|(kind, name)| {
+            let bytes = fs::read(self.find(kind, &name)?).ok()?;
+            Some((name, bytes))
+        });
+        let systems = body.systems.iter().filter(|system| is_published(**system));
+        let tables = systems.filter_map(|it| table_of(*it, self.tables.as_deref()));
+        let tables = tables.map(|(name, bytes)| (name.to_owned(), bytes));
+        let digest = |(name, bytes): (String, Vec<u8>)| {
+            let hash = Sha256::digest(bytes);
             let digits: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-            Some(format!("{name} {digits}"))
+            format!("{name} {digits}")
         };
-        files.into_iter().filter_map(digest).collect()
+        recorded.chain(tables).map(digest).collect()
     }
 
     /// Returns the path of a link, and whether its opportunities are those recorded; a link without any has none to

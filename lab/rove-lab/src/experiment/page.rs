@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use minijinja::value::{Serde, Value};
-use minijinja::{AutoEscape, Environment, context};
+use minijinja::{Environment, context};
 use serde::Serialize;
 use serde_json::json;
 
@@ -53,6 +53,7 @@ impl Section {
     ) -> Result<Self> {
         let reading = serde_json::to_string(&picture.reading).context("the figure's values")?;
         let html = filled(
+            "section.html",
             SECTION,
             context! {
                 version => env!("CARGO_PKG_VERSION"),
@@ -87,6 +88,7 @@ pub(crate) fn page(sections: &[Section], verdicts: &[Verdict]) -> Result<String>
         })
         .collect();
     filled(
+        "page.html",
         PAGE,
         context! {
             headings => HEADINGS,
@@ -96,12 +98,14 @@ pub(crate) fn page(sections: &[Section], verdicts: &[Verdict]) -> Result<String>
     )
 }
 
-fn filled(template: &str, values: Value) -> Result<String> {
-    let mut environment = Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.add_template("page", template).context("the page's template")?;
-    let template = environment.get_template("page").context("the page's template")?;
-    template.render(values).context("cannot fill the page")
+/// Returns a template with values in its places. The name ends in `.html` if they are escaped for it.
+///
+/// # Errors
+///
+/// Returns an error if the template cannot be filled.
+pub(crate) fn filled(name: &str, template: &str, values: Value) -> Result<String> {
+    let text = Environment::new().render_named_str(name, template, values);
+    text.with_context(|| format!("cannot fill {name}"))
 }
 
 fn shown(figure: &Figure, picture: &Picture) -> serde_json::Value {

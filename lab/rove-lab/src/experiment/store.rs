@@ -8,6 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path as FilePath;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
 use rove_platform::clock::unix_seconds;
@@ -27,6 +28,8 @@ pub(crate) struct Store {
     /// A digest of the program: another one may have other results.
     program: String,
     known: BTreeMap<String, Samples>,
+    /// How often a known result was taken.
+    hits: AtomicUsize,
     file: Mutex<File>,
     log: Mutex<File>,
 }
@@ -66,7 +69,8 @@ impl Store {
             .and_then(fs::read)
             .map(|bytes| digest(&[&bytes]))
             .context("cannot read this program's own file, which results are kept under")?;
-        Ok(Self { program, known, file: Mutex::new(handle), log: Mutex::new(log) })
+        let hits = AtomicUsize::new(0);
+        Ok(Self { program, known, hits, file: Mutex::new(handle), log: Mutex::new(log) })
     }
 
     /// Tells a person who waits of the progress. The log gets twenty lines.
@@ -91,7 +95,14 @@ impl Store {
 
     /// Returns the result of a run that has ended.
     pub(crate) fn get(&self, key: &str) -> Option<&Samples> {
-        self.known.get(key)
+        let samples = self.known.get(key);
+        self.hits.fetch_add(usize::from(samples.is_some()), Ordering::Relaxed);
+        samples
+    }
+
+    /// Returns how many results were taken since the last call.
+    pub(crate) fn take_hits(&self) -> usize {
+        self.hits.swap(0, Ordering::Relaxed)
     }
 
     /// Keeps the result of a run, unless a program has failed. Such a fault may be this computer's.
