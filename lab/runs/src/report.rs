@@ -3,6 +3,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
+/// Most digits behind the point. Chosen: a run has its numbers in millionths.
+const DIGITS_MAX: usize = 6;
+
 /// Returns the heading of a table with a layout.
 ///
 /// A layout is the table's columns in order: the heading with `_` for blanks, `<` (to the left) or `>` (to the right), the width, `=`, and
@@ -56,10 +59,10 @@ fn text(value: &Value, format: &str) -> String {
         (Value::Number(number), Ok(digits)) => {
             let number = number.as_f64().unwrap_or(f64::NAN);
             let number = if format.ends_with('k') { number / 1e3 } else { number };
-            if format.starts_with('+') {
-                format!("{number:+.digits$}{unit}")
-            } else {
-                format!("{number:.digits$}{unit}")
+            match (format.starts_with('+'), unit) {
+                (true, _) => format!("{number:+.digits$}{unit}"),
+                (false, "%") => share(number, 100.0, digits) + unit,
+                (false, _) => format!("{number:.digits$}"),
             }
         }
         _ => value.to_string(),
@@ -89,6 +92,17 @@ pub fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"))
 }
 
+/// Returns a share of a whole with so many digits behind the point, or with as many more as tell it from nothing and from the whole: 99.99 %
+/// are not all.
+pub fn share(number: f64, whole: f64, digits: usize) -> String {
+    let is_true = |digits: &usize| {
+        let is_it = |end: f64| format!("{number:.digits$}") == format!("{end:.digits$}");
+        [0.0, whole].into_iter().all(|end| number.total_cmp(&end).is_eq() || !is_it(end))
+    };
+    let digits = (digits..DIGITS_MAX).find(is_true).unwrap_or(DIGITS_MAX);
+    format!("{number:.digits$}")
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -103,6 +117,22 @@ mod tests {
         assert_eq!(line(layout, &row(3, Some(7.25))), "ssh          1.5 |     7 +3.0% / +7.2%");
         assert_eq!(line(layout, &row(1, None)), "ssh          1.5 | never +1.0% / never");
         assert_eq!(line(layout, &row(0, None)), "ssh          1.5 |     - +0.0% / never");
+    }
+
+    #[test]
+    fn only_the_whole_is_written_as_the_whole_and_only_nothing_as_nothing() {
+        for (number, whole, digits, text) in [
+            (100.0, 100.0, 1, "100.0"),
+            (99.94, 100.0, 1, "99.9"),
+            (99.99, 100.0, 1, "99.99"),
+            (99.9996, 100.0, 1, "99.9996"),
+            (0.04, 100.0, 1, "0.04"),
+            (0.0, 100.0, 1, "0.0"),
+            (0.876_54, 1.0, 3, "0.877"),
+            (0.999_8, 1.0, 3, "0.9998"),
+        ] {
+            assert_eq!(share(number, whole, digits), text);
+        }
     }
 
     #[test]

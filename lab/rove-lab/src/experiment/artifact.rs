@@ -15,6 +15,7 @@ use rove_runs::files::{directory, write_whole};
 use rove_runs::parallel::Engine;
 use rove_runs::shown;
 use serde::Serialize;
+use serde_json::Value as Json;
 use sha2::{Digest as _, Sha256};
 
 use crate::experiment::measure::shared::is_published;
@@ -202,40 +203,27 @@ struct FigureRow {
     tolerance: &'static str,
 }
 
-/// Returns the text for evaluators. `commit` is that of the sources, if they are in the directory.
-fn readme(
-    options: &ArtifactOptions,
-    all: &[Scenario],
-    Made { json, times }: &Made,
-    commit: Option<&str>,
-) -> Result<String> {
-    let (material, _) = options.figures().material();
-    let ours: Vec<Scenario> = Scenario::built_in().collect();
-    let digests = |scenario: &Scenario| material.digests(scenario);
-    let command = |scenarios: &[Scenario]| {
-        let mut command = vec!["rove-lab".to_owned(), FIGURES.to_owned()];
-        command.extend(scenarios.iter().map(|scenario| match &scenario.name {
-            name if ours.contains(scenario) => quoted(name),
-            name => quoted(&format!("{SCENARIOS}/{name}.toml")),
-        }));
-        command.push(format!("--seed {}", options.seed));
-        command.extend(options.is_full.then(|| "--full".to_owned()));
-        let has_files = scenarios.iter().any(|scenario| !digests(scenario).is_empty());
-        command.extend(has_files.then(|| "--traces DIR".to_owned()));
-        let has_tables =
-            scenarios.iter().any(|it| it.body.systems.iter().any(|it| is_published(*it)));
-        command.extend(has_tables.then(|| "--tables DIR".to_owned()));
-        command.join(" ")
-    };
-    let figure = |(scenario, time): (&Scenario, &Time)| FigureRow {
-        name: scenario.name.clone(),
-        command: command(core::slice::from_ref(scenario)),
-        time: time.to_string(),
-        tolerance: match scenario.body.clock {
-            Clock::Virtual => "the same bytes",
-            Clock::Real => "the 95 % interval",
-        },
-    };
+/// Returns the command that makes figures again in the directory.
+fn command(options: &ArtifactOptions, scenarios: &[Scenario]) -> String {
+    let mut command = vec!["rove-lab".to_owned(), FIGURES.to_owned()];
+    command.extend(scenarios.iter().map(|scenario| match &scenario.name {
+        name if Scenario::built_in().any(|ours| ours == *scenario) => quoted(name),
+        name => quoted(&format!("{SCENARIOS}/{name}.toml")),
+    }));
+    command.push(format!("--seed {}", options.seed));
+    command.extend(options.is_full.then(|| "--full".to_owned()));
+    let bodies = || scenarios.iter().map(|scenario| &scenario.body);
+    let is_recorded = bodies()
+        .any(|it| !it.wanted.is_empty() || it.links.iter().any(|link| link.cellular.is_some()));
+    let has_tables = bodies().any(|it| it.systems.iter().any(|system| is_published(*system)));
+    command
+        .extend(options.traces.iter().filter(|_| is_recorded).map(|_| "--traces DIR".to_owned()));
+    command.extend(options.tables.iter().filter(|_| has_tables).map(|_| "--tables DIR".to_owned()));
+    command.join(" ")
+}
+
+/// Returns the rows of all verdicts. A figure without one has a row, too.
+fn verdict_rows(json: &Json) -> Vec<String> {
     let mut rows = Vec::new();
     for figure in json[FIGURES].as_array().into_iter().flatten() {
         let verdicts = Verdict::read(figure);
@@ -244,19 +232,39 @@ fn readme(
         let name = figure["name"].as_str().unwrap_or_default();
         rows.extend(verdicts.is_empty().then(|| format!("{name} | - | - | -")));
     }
+    rows
+}
+
+/// Returns the text for evaluators. `commit` is that of the sources, if they are in the directory.
+fn readme(
+    options: &ArtifactOptions,
+    all: &[Scenario],
+    Made { json, times }: &Made,
+    commit: Option<&str>,
+) -> Result<String> {
+    let (material, _) = options.figures().material();
+    let figure = |(scenario, time): (&Scenario, &Time)| FigureRow {
+        name: scenario.name.clone(),
+        command: command(options, core::slice::from_ref(scenario)),
+        time: time.to_string(),
+        tolerance: match scenario.body.clock {
+            Clock::Virtual => "the same bytes",
+            Clock::Real => "the 95 % interval",
+        },
+    };
     let figures: Vec<FigureRow> = all.iter().zip(times).map(figure).collect();
-    let files: BTreeSet<String> = all.iter().flat_map(digests).collect();
+    let files: BTreeSet<String> = all.iter().flat_map(|it| material.digests(it)).collect();
     let values = context! {
         version => env!("CARGO_PKG_VERSION"),
         rust => env!("CARGO_PKG_RUST_VERSION"),
         machine => machine(),
         commit => commit,
         first => first_run::names(first_run::EXPECTED),
-        command => command(all),
+        command => command(options, all),
         figures => Value::from(Serde(&figures)),
         files => Vec::from_iter(files),
         headings => HEADINGS[..4].to_vec(),
-        rows => rows,
+        rows => verdict_rows(json),
     };
     filled("artifact.md", README_TEXT, values)
 }

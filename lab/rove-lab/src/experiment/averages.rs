@@ -7,7 +7,7 @@ use rove_runs::statistics::{interval, mean};
 use serde_json::{Value, json};
 
 use crate::experiment::measure::{END_TO_END, Measure, THROUGHPUT, UTILISATION};
-use crate::experiment::published::OF_AVERAGES;
+use crate::experiment::published::{OF_AVERAGES, range, written};
 use crate::experiment::series::{SeedMeans, Series};
 use crate::experiment::sweep::Figure;
 use crate::experiment::system::System;
@@ -17,9 +17,6 @@ pub(crate) const PAPER: &str = "Sprout (NSDI 2013)";
 
 /// The form that the paper measured: that of its published program.
 pub(crate) const SPROUT: System = System::Flow(Contender::Sprout(SproutForm::PUBLISHED));
-
-/// Digits behind the point of each.
-const DIGITS: [usize; 5] = [1, 0, 2, 2, 2];
 
 /// A system over all links.
 #[derive(Clone, Debug)]
@@ -103,11 +100,10 @@ pub(crate) fn to_text(averages: &[Average]) -> String {
     ];
     let mut rows = vec![headings.map(str::to_owned).to_vec()];
     for average in averages {
-        let columns = OF_AVERAGES.into_iter().zip(DIGITS).map(|(name, digits)| {
+        let columns = OF_AVERAGES.map(|name| {
             let values = average.values(name);
-            let range = interval(&values);
-            let range = range.map(|[low, high]| format!(" ({low:.digits$}-{high:.digits$})"));
-            format!("{:.digits$}{}", mean(&values).unwrap_or_default(), range.unwrap_or_default())
+            let over_seeds = interval(&values).map(|ends| format!(" ({})", range(name, ends)));
+            written(name, mean(&values)) + &over_seeds.unwrap_or_default()
         });
         rows.push(core::iter::once(average.system.name().to_owned()).chain(columns).collect());
     }

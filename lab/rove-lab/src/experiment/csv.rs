@@ -4,7 +4,7 @@ use crate::experiment::conditions::Samples;
 use crate::experiment::series::{Run, Series, run_figures};
 use crate::experiment::sweep::Figure;
 use rove_flows::course::{QUANTITIES, Slot};
-use rove_runs::statistics::{Times, interval};
+use rove_runs::statistics::Times;
 
 /// The headings of the runs, and of the figures.
 pub(crate) const RUNS: &str = "figure,system,link,recording,value,seed,metric,number\n";
@@ -82,16 +82,12 @@ pub(crate) fn course(figure: &Figure) -> String {
 /// Returns the lines of a figure, with 95 % intervals of means.
 pub(crate) fn figures(figure: &Figure) -> String {
     let of_series = |series: &Series| {
-        let mut numbers: Vec<_> = (of_times(&series.times).into_iter())
-            .map(|(metric, number)| (metric, number, None))
-            .collect();
-        numbers[0].2 = interval(&series.means());
-        let names = figure.scenario.body.figures();
-        numbers.extend(names.iter().enumerate().map(|(number, it)| {
-            let of_seeds = series.figure(number);
-            (it.name, Times::new(of_seeds.clone(), 0).mean(), interval(&of_seeds))
-        }));
-        let known = numbers.into_iter().filter(|(_, number, _)| number.is_some());
+        let figures = figure.scenario.body.figures();
+        let own = figures.iter().map(|it| it.name);
+        let known = ["mean", "median", "p90", "p99"].into_iter().chain(own).filter_map(|name| {
+            let number = series.statistic(figures, name)?;
+            Some((name, Some(number), series.interval(figures, name)))
+        });
         let lines = known.map(|(metric, number, range)| {
             let [low, high] = range.map_or([None; 2], |range| range.map(Some)).map(text);
             let (name, system, value) =

@@ -4,12 +4,10 @@ use anyhow::{Context, Result};
 use minijinja::value::{Serde, Value};
 use minijinja::{Environment, context};
 use serde::Serialize;
-use serde_json::json;
 
 use crate::experiment::averages;
-use crate::experiment::series::Series;
 use crate::experiment::sweep::{Figure, Profile};
-use crate::experiment::verdict::{self, HEADINGS, Verdict};
+use crate::experiment::verdict::{self, HEADINGS, Outcome, Verdict};
 use crate::picture::Picture;
 
 const PAGE: &str = include_str!("page.html");
@@ -18,6 +16,13 @@ const SECTION: &str = include_str!("section.html");
 /// Beginning and end of a figure's part of the page.
 const BEGIN: &str = "<section id=\"";
 const END: &str = "</section>";
+
+/// The verdicts of a paper: the columns and the outcome of each.
+#[derive(Serialize)]
+struct Paper {
+    heading: String,
+    rows: Vec<([String; 5], Outcome)>,
+}
 
 /// A figure's part of the page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -62,7 +67,13 @@ impl Section {
                 machine => machine,
                 digests => figure.digests.clone(),
                 reading => reading,
-                figure => Value::from(Serde(&shown(figure, picture))),
+                name => figure.scenario.name.clone(),
+                title => figure.title(),
+                about => figure.scenario.body.about.trim(),
+                missing => figure.missing.clone(),
+                svg => picture.svg.clone(),
+                table => Value::from(Serde(&figure.table())),
+                averages => averages::to_text(&averages::averages(figure)),
             },
         )?;
         html.split(BEGIN).nth(1).and_then(Self::read).context("the figure's part of the page")
@@ -80,13 +91,11 @@ pub(crate) fn sections(page: &str) -> Vec<Section> {
 ///
 /// Returns an error if the template cannot be filled.
 pub(crate) fn page(sections: &[Section], verdicts: &[Verdict]) -> Result<String> {
-    let papers: Vec<serde_json::Value> = verdict::by_paper(verdicts)
-        .into_iter()
-        .map(|(paper, verdicts)| {
-            let rows = verdicts.iter().map(|it| json!({ "columns": it.row(), "outcome": it.outcome }));
-            json!({ "heading": verdict::heading(paper, &verdicts), "rows": rows.collect::<Vec<_>>() })
-        })
-        .collect();
+    let papers = verdict::by_paper(verdicts).into_iter().map(|(paper, verdicts)| Paper {
+        heading: verdict::heading(paper, &verdicts),
+        rows: verdicts.iter().map(|it| (it.row(), it.outcome)).collect(),
+    });
+    let papers: Vec<Paper> = papers.collect();
     filled(
         "page.html",
         PAGE,
@@ -106,21 +115,4 @@ pub(crate) fn page(sections: &[Section], verdicts: &[Verdict]) -> Result<String>
 pub(crate) fn filled(name: &str, template: &str, values: Value) -> Result<String> {
     let text = Environment::new().render_named_str(name, template, values);
     text.with_context(|| format!("cannot fill {name}"))
-}
-
-fn shown(figure: &Figure, picture: &Picture) -> serde_json::Value {
-    let row =
-        |series: &Series| json!({ "label": series.row_label(), "columns": figure.row(series) });
-    let rows: Vec<serde_json::Value> = figure.rows().map(row).collect();
-    json!({
-        "name": figure.scenario.name,
-        "title": figure.title(),
-        "about": figure.scenario.body.about.trim(),
-        "heading": figure.scenario.body.value.as_ref().map_or_else(String::new, |value| format!("by {value}")),
-        "missing": figure.missing,
-        "svg": picture.svg,
-        "columns": figure.columns(),
-        "rows": rows,
-        "averages": averages::to_text(&averages::averages(figure)),
-    })
 }

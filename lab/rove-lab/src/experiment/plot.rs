@@ -197,17 +197,11 @@ fn drawn(figure: &Figure) -> impl Iterator<Item = &Series> {
 
 /// Returns the shown statistic at the value. A mean over the seeds has its interval.
 fn by_value(figure: &Figure, series: &Series) -> Option<Point> {
-    let shown = figure.scenario.body.shown.as_deref();
-    let number = verdict::statistic(figure, series, shown.unwrap_or("mean"));
-    let means = match shown {
-        None => series.means(),
-        Some(name) => {
-            let own = figure.scenario.body.figures().iter().position(|own| own.name == name);
-            own.map(|place| series.figure(place)).unwrap_or_default()
-        }
-    };
+    let shown = figure.scenario.body.shown.as_deref().unwrap_or("mean");
+    let number = verdict::statistic(figure, series, shown);
+    let interval = series.interval(figure.scenario.body.figures(), shown);
     let at: [f64; 2] = series.value.zip(number)?.into();
-    Some(Point { at, intervals: [None, interval(&means)] })
+    Some(Point { at, intervals: [None, interval] })
 }
 
 /// Returns the outline of one standard deviation around the medians of pairs, with a line from its middle.

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use rove_runs::report;
 use serde::{Deserialize, Serialize};
 
 use crate::experiment::system::System;
@@ -124,6 +125,25 @@ impl Band {
     }
 }
 
+/// Returns a number of a statistic with as many digits as it needs, or a dash for none.
+pub(crate) fn written(statistic: &str, number: Option<f64>) -> String {
+    let (whole, digits) = match statistic {
+        "Jain's index" => (1.0, 3),
+        "exponent" | "speed-up" | "delay ratio" | "score" | "utility lost (bits)" => {
+            (f64::INFINITY, 2)
+        }
+        "instant" => (100.0, 1),
+        name if name.ends_with("(%)") => (100.0, 1),
+        _ => return report::number(number),
+    };
+    number.map_or_else(|| report::number(None), |number| report::share(number, whole, digits))
+}
+
+/// Returns the 95 % interval of a statistic as text.
+pub(crate) fn range(statistic: &str, [low, high]: [f64; 2]) -> String {
+    format!("{}-{}", written(statistic, Some(low)), written(statistic, Some(high)))
+}
+
 /// Returns a number with as many digits as say something.
 fn short(number: f64) -> String {
     let digits = if number.abs() < 10.0 { 2 } else { 1 };
@@ -134,6 +154,22 @@ fn short(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_index_has_three_digits_and_a_share_is_all_only_if_it_is() {
+        for (statistic, number, text) in [
+            ("Jain's index", 0.912_3, "0.912"),
+            ("Jain's index", 1.0, "1.000"),
+            ("exponent", 3.271, "3.27"),
+            ("use (%)", 99.99, "99.99"),
+            ("instant", 99.96, "99.96"),
+            ("mean", 99.99, "100.0"),
+        ] {
+            assert_eq!(written(statistic, Some(number)), text, "{statistic}");
+        }
+        assert_eq!(written("instant", None), "-");
+        assert_eq!(range("Jain's index", [0.5, 1.0]), "0.500-1.000");
+    }
 
     #[test]
     fn a_band_is_written_with_its_number() {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use rove_flows::course::Slot;
-use rove_runs::statistics::Times;
+use rove_runs::statistics::{INSTANT, Times, interval};
 
 use crate::experiment::conditions::{RunFigure, Samples};
+use crate::experiment::published::THROUGHPUT;
 use crate::experiment::system::System;
 
 /// A run.
@@ -77,6 +78,10 @@ pub(crate) fn run_figures(
     figures.iter().enumerate().map(move |(place, figure)| Some(figure.scale * number(place)?))
 }
 
+fn place(figures: &[RunFigure], name: &str) -> Option<usize> {
+    figures.iter().position(|figure| figure.name == name)
+}
+
 #[expect(clippy::cast_precision_loss, reason = "times below a hundred days, and counts")]
 pub(crate) fn to_float(value: u64) -> f64 {
     value as f64
@@ -104,6 +109,34 @@ impl Series {
             course: Vec::new(),
             fault: None,
         }
+    }
+
+    /// Returns a statistic by its name: one of the times, or a figure of the runs in the mean over the seeds.
+    pub(crate) fn statistic(&self, figures: &[RunFigure], name: &str) -> Option<f64> {
+        let times = &self.times;
+        match name {
+            "median" => times.quantile(50),
+            "mean" => times.mean(),
+            "deviation" => times.deviation(),
+            "p90" => times.quantile(90),
+            "p99" => times.quantile(99),
+            "instant" => (times.count() > 0).then(|| times.share_below(INSTANT)),
+            THROUGHPUT => self.median_throughput(),
+            _ => Times::new(self.figure(place(figures, name)?), 0).mean(),
+        }
+    }
+
+    /// Returns the 95 % interval of a statistic over the seeds, if it has one.
+    pub(crate) fn interval(&self, figures: &[RunFigure], name: &str) -> Option<[f64; 2]> {
+        match name {
+            "mean" => interval(&self.means()),
+            _ => interval(&self.figure(place(figures, name)?)),
+        }
+    }
+
+    /// Returns the median of the throughputs of senders that share a path, in kbit/s.
+    pub(crate) fn median_throughput(&self) -> Option<f64> {
+        Times::new(self.pairs.iter().map(|pair| pair[1]).collect(), 0).quantile(50)
     }
 
     /// Returns the means of all seeds that have one.

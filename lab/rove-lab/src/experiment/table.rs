@@ -1,15 +1,19 @@
 //! A figure as a table: text for people, JSON for programs.
 
 use core::fmt::Write as _;
+use std::collections::BTreeMap;
 
 use rove_runs::report::{self, number};
-use rove_runs::statistics::{INSTANT, Times, interval, paired_ratio};
-use serde_json::{Value, json};
+use rove_runs::statistics::{INSTANT, paired_ratio};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::experiment::averages;
 use crate::experiment::conditions::RunFigure;
+use crate::experiment::published::{range, written};
 use crate::experiment::series::{SeedMeans, Series};
 use crate::experiment::sweep::Figure;
+use crate::experiment::system::System;
 use crate::experiment::verdict::Verdict;
 
 /// Least width of a column in characters.
@@ -27,6 +31,78 @@ const COLUMNS: [&str; 9] =
 
 /// The first columns of a series whose runs have figures of their own.
 const RUN_COLUMNS: [&str; 4] = ["runs", "empty", "mean", "95 % of mean"];
+
+/// A table as text and page show it.
+#[derive(Serialize)]
+pub(crate) struct Table {
+    heading: String,
+    columns: Vec<String>,
+    rows: Vec<Row>,
+}
+
+/// A row of it: a series.
+#[derive(Serialize)]
+struct Row {
+    label: String,
+    columns: Vec<String>,
+}
+
+/// A figure as JSON has it.
+#[derive(Serialize)]
+struct FigureJson<'a> {
+    name: &'a str,
+    title: String,
+    about: &'a str,
+    seeds: u64,
+    missing: Option<&'a str>,
+    series: Vec<SeriesJson<'a>>,
+    averages: Value,
+    published: Vec<&'a Verdict>,
+}
+
+/// A series as JSON has it.
+#[derive(Serialize)]
+struct SeriesJson<'a> {
+    system: Option<&'static str>,
+    link: &'a str,
+    value: Option<f64>,
+    recording: Option<&'a str>,
+    by_recording: Vec<SeriesJson<'a>>,
+    invalid: &'a [String],
+    seeds: usize,
+    #[serde(flatten)]
+    times: TimesJson,
+    median_throughput_kbit_s: Option<f64>,
+    figures: BTreeMap<&'static str, MeanJson>,
+    of_baseline: BTreeMap<&'static str, RatioJson>,
+    fault: Option<&'a str>,
+}
+
+/// The statistics of times.
+#[derive(Serialize)]
+struct TimesJson {
+    samples: u64,
+    never: u64,
+    mean_ms: Option<f64>,
+    mean_95_ms: Option<[f64; 2]>,
+    deviation_ms: Option<f64>,
+    quantiles_ms: BTreeMap<String, Option<f64>>,
+    instant_percent: f64,
+}
+
+/// The mean over the seeds with its 95 % interval.
+#[derive(Serialize)]
+struct MeanJson {
+    mean: Option<f64>,
+    mean_95: Option<[f64; 2]>,
+}
+
+/// The same as a part of the baseline's.
+#[derive(Serialize)]
+struct RatioJson {
+    ratio: Option<f64>,
+    ratio_95: Option<[f64; 2]>,
+}
 
 impl Series {
     /// Returns what tells it from the others of its figure.
@@ -54,28 +130,18 @@ impl Series {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns its statistics as texts, a column each: all or the first of them, and those of its runs.
-    fn columns(&self, figures: usize, has_all: bool) -> Vec<String> {
-        let all = self.statistics();
-        let own = (0..figures).map(|figure| number(Times::new(self.figure(figure), 0).mean()));
-        let first = if has_all { all } else { [0, 1, 3, 4].map(|it| all[it].clone()).to_vec() };
-        first.into_iter().chain(own).collect()
-    }
-
-    fn statistics(&self) -> Vec<String> {
-        let times = &self.times;
-        let range = interval(&self.means());
-        vec![
-            times.count().to_string(),
-            times.missing().to_string(),
-            number(times.quantile(50)),
-            number(times.mean()),
-            range.map_or_else(|| "-".to_owned(), |[low, high]| format!("{low:.1}-{high:.1}")),
-            number(times.deviation()),
-            number(times.quantile(90)),
-            number(times.quantile(99)),
-            format!("{:.1} %", times.share_below(INSTANT)),
-        ]
+    /// Returns what stands in the column with a heading: a count, an interval, or a statistic of that name.
+    fn cell(&self, figures: &[RunFigure], heading: &str) -> String {
+        match heading {
+            "samples" | "runs" => self.times.count().to_string(),
+            "never" | "empty" => self.times.missing().to_string(),
+            "95 % of mean" => {
+                let interval = self.interval(figures, "mean");
+                interval.map_or_else(|| number(None), |ends| range("mean", ends))
+            }
+            "< 5 ms" => written("instant", self.statistic(figures, "instant")) + " %",
+            name => written(name, self.statistic(figures, name)),
+        }
     }
 
     /// Returns its means as parts of those of another one with the same seeds: of the times, and of a figure.
@@ -92,52 +158,38 @@ impl Series {
         paired_ratio(&of, &to)
     }
 
-    /// Returns the median of the throughputs of senders that share a path, in kbit/s.
-    pub(crate) fn median_throughput(&self) -> Option<f64> {
-        Times::new(self.pairs.iter().map(|pair| pair[1]).collect(), 0).quantile(50)
-    }
-
-    fn to_json(&self, figure: &Figure) -> Value {
-        let times: &Times = &self.times;
-        let of_run = |(number, run_figure): (usize, &RunFigure)| {
-            let values = Times::new(self.figure(number), 0);
-            let range = interval(&self.figure(number));
-            (run_figure.name.to_owned(), json!({ "mean": values.mean(), "mean_95": range }))
-        };
-        let of_runs: serde_json::Map<String, Value> =
-            figure.run_figures().iter().enumerate().map(of_run).collect();
-        let ratios: serde_json::Map<String, Value> = figure
-            .ratios(self)
-            .into_iter()
-            .map(|(name, ratio)| {
-                let (ratio, range) = ratio.unzip();
-                (name.to_owned(), json!({ "ratio": ratio, "ratio_95": range.flatten() }))
-            })
-            .collect();
-        let quantiles: serde_json::Map<String, Value> = QUANTILES
-            .iter()
-            .map(|percent| (format!("p{percent}"), json!(times.quantile(*percent))))
-            .collect();
-        json!({
-            "system": self.system.map(|system| system.name()),
-            "link": self.link,
-            "value": self.value,
-            "recording": self.recording,
-            "by_recording": self.recordings.iter().map(|part| part.to_json(figure)).collect::<Vec<_>>(),
-            "invalid": self.invalid,
-            "seeds": self.by_seed.len(),
-            "samples": times.count(),
-            "never": times.missing(),
-            "mean_ms": times.mean(),
-            "mean_95_ms": interval(&self.means()),
-            "deviation_ms": times.deviation(),
-            "quantiles_ms": quantiles,
-            "instant_percent": times.share_below(INSTANT),
-            "median_throughput_kbit_s": self.median_throughput(),
-            "figures": of_runs,
-            "of_baseline": ratios,
-            "fault": self.fault,
-        })
+    fn to_json<'s>(&'s self, figure: &'s Figure) -> SeriesJson<'s> {
+        let figures = figure.run_figures();
+        let of_runs = figures.iter().map(|RunFigure { name, .. }| {
+            let mean = self.statistic(figures, name);
+            (*name, MeanJson { mean, mean_95: self.interval(figures, name) })
+        });
+        let ratios = figure.ratios(self).into_iter().map(|(name, ratio)| {
+            let (ratio, range) = ratio.unzip();
+            (name, RatioJson { ratio, ratio_95: range.flatten() })
+        });
+        SeriesJson {
+            system: self.system.map(System::name),
+            link: &self.link,
+            value: self.value,
+            recording: self.recording.as_deref(),
+            by_recording: self.recordings.iter().map(|part| part.to_json(figure)).collect(),
+            invalid: &self.invalid,
+            seeds: self.by_seed.len(),
+            times: TimesJson {
+                samples: self.times.count(),
+                never: self.times.missing(),
+                mean_ms: self.times.mean(),
+                mean_95_ms: self.interval(figures, "mean"),
+                deviation_ms: self.times.deviation(),
+                quantiles_ms: self.times.quantiles(&QUANTILES),
+                instant_percent: self.times.share_below(INSTANT),
+            },
+            median_throughput_kbit_s: self.median_throughput(),
+            figures: of_runs.collect(),
+            of_baseline: ratios.collect(),
+            fault: self.fault.as_deref(),
+        }
     }
 }
 
@@ -147,29 +199,31 @@ impl Figure {
         self.series.iter().flat_map(|series| series.recordings.iter().chain([series]))
     }
 
-    /// Returns the headings of the table's columns.
-    pub(crate) fn columns(&self) -> Vec<String> {
-        let figures = self.run_figures();
-        if figures.is_empty() && self.scenario.body.baseline.is_none() {
-            return COLUMNS.map(str::to_owned).to_vec();
-        }
-        let own = figures.iter().map(|figure| figure.name.to_owned());
-        let ratios = self.compared().map(|(name, _)| format!("{name}: ratio"));
+    /// Returns the headings of statistics.
+    fn headings(&self) -> impl Iterator<Item = &'static str> {
         let first: &[&str] = if self.has_all_columns() { &COLUMNS } else { &RUN_COLUMNS };
-        first.iter().map(|column| (*column).to_owned()).chain(own).chain(ratios).collect()
+        first.iter().copied().chain(self.run_figures().iter().map(|figure| figure.name))
+    }
+
+    /// Returns the table, which text and page show.
+    pub(crate) fn table(&self) -> Table {
+        let value = self.scenario.body.value.as_deref();
+        let heading = value.map_or_else(String::new, |value| format!("by {value}"));
+        let row = |series: &Series| Row { label: series.row_label(), columns: self.row(series) };
+        let ratios = self.compared().map(|(name, _)| format!("{name}: ratio"));
+        let columns = self.headings().map(str::to_owned).chain(ratios).collect();
+        Table { heading, columns, rows: self.rows().map(row).collect() }
     }
 
     /// Returns the texts of a series, a column each; behind them the fault of its program.
-    pub(crate) fn row(&self, series: &Series) -> Vec<String> {
-        let figures = self.run_figures().len();
-        let mut row = series.columns(figures, self.has_all_columns());
-        row.extend(self.ratios(series).into_iter().map(|(_, ratio)| match ratio {
+    fn row(&self, series: &Series) -> Vec<String> {
+        let cell = |heading| series.cell(self.run_figures(), heading);
+        let ratios = self.ratios(series).into_iter().map(|(_, ratio)| match ratio {
             Some((ratio, Some([low, high]))) => format!("{ratio:.3} ({low:.3}-{high:.3})"),
             Some((ratio, None)) => format!("{ratio:.3}"),
-            None => "-".to_owned(),
-        }));
-        row.extend(series.fault.clone());
-        row
+            None => number(None),
+        });
+        self.headings().map(cell).chain(ratios).chain(series.fault.clone()).collect()
     }
 
     /// Returns whether the table has all statistics of times.
@@ -224,11 +278,10 @@ impl Figure {
             let _ = writeln!(out, "NOT MADE: {reason}");
             return out;
         }
-        let value = self.scenario.body.value.as_deref();
-        let heading = value.map_or_else(String::new, |value| format!("by {value}"));
-        let mut rows = vec![[vec![heading], self.columns()].concat()];
-        let row = |series: &Series| [vec![series.row_label()], self.row(series)].concat();
-        rows.extend(self.rows().map(row));
+        let Table { heading, columns, rows } = self.table();
+        let texts = |first: String, others: Vec<String>| [vec![first], others].concat();
+        let rows = rows.into_iter().map(|row| texts(row.label, row.columns));
+        let rows: Vec<_> = core::iter::once(texts(heading, columns)).chain(rows).collect();
         out.push_str(&report::table(&rows, COLUMN_WIDTH));
         if let Some(baseline) = self.scenario.body.baseline {
             let _ = writeln!(out, "ratios are to {}, same link, value and seed", baseline.name());
@@ -239,15 +292,17 @@ impl Figure {
 
     /// Returns it as JSON.
     pub(crate) fn to_json(&self, verdicts: &[Verdict]) -> Value {
-        json!({
-            "name": self.scenario.name,
-            "title": self.title(),
-            "about": self.scenario.body.about.trim(),
-            "seeds": self.seeds,
-            "missing": self.missing,
-            "series": self.series.iter().map(|series| series.to_json(self)).collect::<Vec<_>>(),
-            "averages": averages::to_json(&averages::averages(self)),
-            "published": verdicts.iter().filter(|it| it.figure == self.scenario.name).collect::<Vec<_>>(),
-        })
+        let name = &self.scenario.name;
+        let figure = FigureJson {
+            name,
+            title: self.title(),
+            about: self.scenario.body.about.trim(),
+            seeds: self.seeds,
+            missing: self.missing.as_deref(),
+            series: self.series.iter().map(|series| series.to_json(self)).collect(),
+            averages: averages::to_json(&averages::averages(self)),
+            published: verdicts.iter().filter(|it| it.figure == *name).collect(),
+        };
+        serde_json::to_value(figure).expect("its keys are texts")
     }
 }

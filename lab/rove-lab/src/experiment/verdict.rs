@@ -6,15 +6,15 @@ use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
 use rove_flows::flow::contender::Contender;
-use rove_runs::report::{self, number};
-use rove_runs::statistics::{INSTANT, interval, mean};
+use rove_runs::report;
+use rove_runs::statistics::{interval, mean};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::experiment::averages::{self, Average};
 use crate::experiment::measure::UTILISATION;
 use crate::experiment::published::{
-    ALL_LINKS, Band, LEAST_AT, Published, PublishedResult, ROVE, THROUGHPUT,
+    ALL_LINKS, Band, LEAST_AT, Published, PublishedResult, ROVE, THROUGHPUT, range, written,
 };
 use crate::experiment::scenario::{Link, Plot};
 use crate::experiment::series::Series;
@@ -172,10 +172,7 @@ impl Ours {
         let by_recording = series.recordings.iter().map(|part| {
             (part.recording.clone().unwrap_or_default(), statistic(figure, part, name))
         });
-        let over_seeds = match name {
-            "mean" => interval(&series.means()),
-            _ => run_figure(figure, name).and_then(|place| interval(&series.figure(place))),
-        };
+        let over_seeds = series.interval(figure.scenario.body.figures(), name);
         let by_recording = if name == LEAST_AT { BTreeMap::new() } else { by_recording.collect() };
         let is_measured = !series.times.known().is_empty();
         let number = statistic(figure, series, name);
@@ -198,36 +195,24 @@ impl Ours {
         }
     }
 
-    /// Returns it as text.
-    pub(crate) fn to_text(&self) -> String {
-        let mut text = number(self.number);
-        if let Some([low, high]) = self.interval {
-            let _ = write!(text, " ({low:.1}-{high:.1})");
+    /// Returns it as text, given the statistic's name.
+    fn to_text(&self, name: &str) -> String {
+        let mut text = written(name, self.number);
+        if let Some(interval) = self.interval {
+            let _ = write!(text, " ({})", range(name, interval));
         }
         for (recording, ours) in &self.by_recording {
-            let _ = write!(text, "; {recording} {}", number(*ours));
+            let _ = write!(text, "; {recording} {}", written(name, *ours));
         }
         text
     }
 }
 
-fn run_figure(figure: &Figure, name: &str) -> Option<usize> {
-    figure.scenario.body.figures().iter().position(|it| it.name == name)
-}
-
 /// Returns a statistic of a series by its name.
 pub(crate) fn statistic(figure: &Figure, series: &Series, name: &str) -> Option<f64> {
-    let times = &series.times;
     match name {
-        "median" => times.quantile(50),
-        "mean" => times.mean(),
-        "deviation" => times.deviation(),
-        "p90" => times.quantile(90),
-        "p99" => times.quantile(99),
-        "instant" => (times.count() > 0).then(|| times.share_below(INSTANT)),
-        THROUGHPUT => series.median_throughput(),
         LEAST_AT => least_at(figure, series),
-        _ => mean(&series.figure(run_figure(figure, name)?)),
+        _ => series.statistic(figure.scenario.body.figures(), name),
     }
 }
 
@@ -302,7 +287,7 @@ impl Verdict {
         [
             self.subject(),
             published,
-            self.ours.to_text(),
+            self.ours.to_text(&self.statistic),
             self.outcome.name().to_owned(),
             self.reason.clone().unwrap_or_default(),
         ]
