@@ -5,7 +5,7 @@
 //! `evaluator` does many runs of tables and networks; `evaluate` is its command. Its `workers` are threads, or
 //! processes that are sent each `task`. A `prior` is the assumptions for which a
 //! `search` grows a table. Candidates are of an `action_range`, and found by `bisection`. `train` is its command, and
-//! `checkpoint` keeps it. `tables` are files, and `published` holds those of the papers to their figures. `describe` is what people see
+//! `checkpoint` keeps it. `tables` are files, and `tests` hold those of the papers to their figures. `describe` is what people see
 //! of a table, `surface` a picture, and `uses` the part of it that a prior needs. A `fault` is why there is no result.
 
 #![forbid(unsafe_code)]
@@ -28,13 +28,13 @@ mod fault;
 mod network;
 mod objective;
 mod prior;
-#[cfg(test)]
-mod published;
 mod search;
 mod surface;
 mod tables;
 mod task;
 mod terms;
+#[cfg(test)]
+mod tests;
 mod train;
 mod training_network;
 mod uses;

@@ -30,8 +30,6 @@ use crate::trace::Trace;
 
 mod ablation;
 mod client_end;
-#[cfg(test)]
-mod corpus;
 mod explain;
 pub mod figures;
 mod flattener;

@@ -12,6 +12,8 @@ use crate::replay::run::Reference;
 use crate::replay::script::{Class, ScriptError};
 use crate::trace::{Event, Record};
 
+mod corpus;
+
 /// Sum of the client's delay to collect keys and the server's delay to collect output. Source: docs/wire.md, the
 /// collection delays.
 const COLLECTION: Duration = ms(1 + 8);

@@ -7,7 +7,7 @@ use rove_session::{MakeEngine, Mechanisms, Preference};
 use rove_terminal::Size;
 use rove_units::Instant;
 
-use super::*;
+use crate::replay::*;
 use crate::trace::{Event, Record, TtyModes};
 
 /// The expected figures of a trace.
