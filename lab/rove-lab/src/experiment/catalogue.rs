@@ -1,53 +1,49 @@
-//! The scenarios that the laboratory brings.
+//! The scenarios and the recordings that the laboratory brings.
 
-/// Their names and texts: a file each in `experiments/`.
-pub(super) const BUILT_IN: &[(&str, &str)] = &[
-    ("response-500ms", include_str!("../../experiments/response-500ms.toml")),
-    ("response-5s", include_str!("../../experiments/response-5s.toml")),
-    ("response-273ms", include_str!("../../experiments/response-273ms.toml")),
-    ("response-loss", include_str!("../../experiments/response-loss.toml")),
-    ("response-lte", include_str!("../../experiments/response-lte.toml")),
-    ("response-download", include_str!("../../experiments/response-download.toml")),
-    ("pager", include_str!("../../experiments/pager.toml")),
-    ("response-instant", include_str!("../../experiments/response-instant.toml")),
-    ("mosh-mistakes", include_str!("../../experiments/mosh-mistakes.toml")),
-    ("mosh-flight", include_str!("../../experiments/mosh-flight.toml")),
-    ("mosh-outage", include_str!("../../experiments/mosh-outage.toml")),
-    ("host-response", include_str!("../../experiments/host-response.toml")),
-    ("protocol-delay", include_str!("../../experiments/protocol-delay.toml")),
-    ("start", include_str!("../../experiments/start.toml")),
-    ("onset", include_str!("../../experiments/onset.toml")),
-    ("interrupt", include_str!("../../experiments/interrupt.toml")),
-    ("aoi-study", include_str!("../../experiments/aoi-study.toml")),
-    ("aoi-small", include_str!("../../experiments/aoi-small.toml")),
-    ("aoi-scroll", include_str!("../../experiments/aoi-scroll.toml")),
-    ("aoi-full", include_str!("../../experiments/aoi-full.toml")),
-    ("aoi-rate", include_str!("../../experiments/aoi-rate.toml")),
-    ("aoi-rtt", include_str!("../../experiments/aoi-rtt.toml")),
-    ("aoi-burst", include_str!("../../experiments/aoi-burst.toml")),
-    ("aoi-handover", include_str!("../../experiments/aoi-handover.toml")),
-    ("aoi-timeout", include_str!("../../experiments/aoi-timeout.toml")),
-    ("aoi-boxes", include_str!("../../experiments/aoi-boxes.toml")),
-    ("remy-dumbbell", include_str!("../../experiments/remy-dumbbell.toml")),
-    ("remy-heavy-tail", include_str!("../../experiments/remy-heavy-tail.toml")),
-    ("remy-lte-4", include_str!("../../experiments/remy-lte-4.toml")),
-    ("remy-lte-8", include_str!("../../experiments/remy-lte-8.toml")),
-    ("remy-range", include_str!("../../experiments/remy-range.toml")),
-    ("remy-utility", include_str!("../../experiments/remy-utility.toml")),
-    ("sprout-links", include_str!("../../experiments/sprout-links.toml")),
-    ("sprout-loss", include_str!("../../experiments/sprout-loss.toml")),
-    ("sprout-confidence", include_str!("../../experiments/sprout-confidence.toml")),
-    ("sprout-gain", include_str!("../../experiments/sprout-gain.toml")),
-    ("sprout-tunnel", include_str!("../../experiments/sprout-tunnel.toml")),
-    ("sprout-frontier", include_str!("../../experiments/sprout-frontier.toml")),
-    ("sprout-constant", include_str!("../../experiments/sprout-constant.toml")),
-    ("sprout-kernel", include_str!("../../experiments/sprout-kernel.toml")),
-    ("cellular-rate", include_str!("../../experiments/cellular-rate.toml")),
-    ("cellular-download", include_str!("../../experiments/cellular-download.toml")),
-    ("cellular-gaps", include_str!("../../experiments/cellular-gaps.toml")),
-    ("programs-500ms", include_str!("../../experiments/programs-500ms.toml")),
-    ("programs-wired", include_str!("../../experiments/programs-wired.toml")),
-    ("programs-lte", include_str!("../../experiments/programs-lte.toml")),
-    ("programs-loss", include_str!("../../experiments/programs-loss.toml")),
-    ("programs-interrupt", include_str!("../../experiments/programs-interrupt.toml")),
-];
+use rove_replay::trace::Trace;
+
+use crate::experiment::conditions::Recording;
+
+/// Returns names with the texts of their files.
+macro_rules! texts {
+    ($directory:literal, $ending:literal: $($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../", $directory, "/", $name, $ending)))),*]
+    };
+}
+
+/// The names and texts of the scenarios, in the order of the list.
+pub(super) const BUILT_IN: &[(&str, &str)] = texts!("experiments", ".toml":
+    "response-500ms" "response-5s" "response-273ms" "response-loss" "response-lte" "response-download" "pager"
+    "response-instant" "mosh-mistakes" "mosh-flight" "mosh-outage" "host-response" "protocol-delay" "start"
+    "onset" "interrupt" "aoi-study" "aoi-small" "aoi-scroll" "aoi-full" "aoi-rate" "aoi-rtt" "aoi-burst"
+    "aoi-handover" "aoi-timeout" "aoi-boxes" "remy-dumbbell" "remy-heavy-tail" "remy-lte-4" "remy-lte-8"
+    "remy-range" "remy-utility" "sprout-links" "sprout-loss" "sprout-confidence" "sprout-gain" "sprout-tunnel"
+    "sprout-frontier" "sprout-constant" "sprout-kernel" "cellular-rate" "cellular-download" "cellular-gaps"
+    "programs-500ms" "programs-wired" "programs-lte" "programs-loss" "programs-interrupt"
+);
+
+/// The same of the recordings.
+const RECORDINGS: &[(&str, &str)] = texts!("traces", ".jsonl":
+    "bash-long" "dump" "fish" "listing" "pager" "prose" "vim-modes"
+);
+
+/// Returns a recording that the laboratory brings.
+pub(super) fn recording(name: &str) -> Option<Recording> {
+    let (name, text) = RECORDINGS.iter().find(|(its, _)| *its == name)?;
+    let trace = Trace::read(text.as_bytes()).expect("a test reads each of them");
+    Some(Recording { name: (*name).to_owned(), trace })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_recording_that_we_bring_is_read() {
+        for (name, _) in RECORDINGS {
+            let recording = recording(name).expect("it is there");
+            assert!(!recording.trace.records.is_empty(), "{name}");
+        }
+        assert!(recording("nothing").is_none());
+    }
+}

@@ -13,20 +13,10 @@ use rove_runs::files::write_whole;
 use rove_units::{Bytes, Duration, Seed};
 use sha2::{Digest, Sha256};
 
+use crate::experiment::catalogue;
 use crate::experiment::conditions::Recording;
 use crate::experiment::measure::shared::{is_published, table_of};
 use crate::experiment::scenario::{Direction, Link, Scenario};
-
-/// The recordings that the laboratory brings.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("bash-long", include_str!("../../traces/bash-long.jsonl")),
-    ("dump", include_str!("../../traces/dump.jsonl")),
-    ("fish", include_str!("../../traces/fish.jsonl")),
-    ("listing", include_str!("../../traces/listing.jsonl")),
-    ("pager", include_str!("../../traces/pager.jsonl")),
-    ("prose", include_str!("../../traces/prose.jsonl")),
-    ("vim-modes", include_str!("../../traces/vim-modes.jsonl")),
-];
 
 /// The random link that stands in for a recorded one: as fast as the public LTE traces in the mean.
 const STAND_IN: Synthetic = Synthetic {
@@ -48,13 +38,6 @@ pub(crate) struct Material {
     pub(crate) drawn: PathBuf,
 }
 
-/// Returns a recording that the laboratory brings.
-pub(crate) fn built_in(name: &str) -> Option<Recording> {
-    let (name, text) = BUILT_IN.iter().find(|(its, _)| *its == name)?;
-    let trace = Trace::read(text.as_bytes()).expect("a test reads each of them");
-    Some(Recording { name: (*name).to_owned(), trace })
-}
-
 impl Material {
     /// Returns the recordings of a scenario, and whether they are those of others that it wants.
     ///
@@ -66,7 +49,12 @@ impl Material {
             .filter_map(|name| Some((name, self.find("keys", &format!("{name}.jsonl"))?)))
             .collect();
         if wanted.is_empty() {
-            let own = scenario.body.recordings.iter().filter_map(|name| built_in(name)).collect();
+            let own = scenario
+                .body
+                .recordings
+                .iter()
+                .filter_map(|name| catalogue::recording(name))
+                .collect();
             return Ok((own, false));
         }
         let read = |(name, file): (&String, PathBuf)| {
@@ -156,15 +144,6 @@ impl Material {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_recording_that_we_bring_is_read() {
-        for (name, _) in BUILT_IN {
-            let recording = built_in(name).expect("it is there");
-            assert!(!recording.trace.records.is_empty(), "{name}");
-        }
-        assert!(built_in("nothing").is_none());
-    }
 
     #[test]
     fn an_opportunity_carries_as_many_packets_as_the_link_says() {

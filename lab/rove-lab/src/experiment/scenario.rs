@@ -8,7 +8,7 @@ use rove_replay::replay::Pace;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::experiment::catalogue::BUILT_IN;
+use crate::experiment::catalogue::{self, BUILT_IN};
 use crate::experiment::conditions::RunFigure;
 use crate::experiment::measure::{Measure, quantity};
 use crate::experiment::published::{
@@ -359,7 +359,7 @@ impl Scenario {
             return Err((at("values"), format!("{value} is outside 0 to 1000000")));
         }
         for recording in &body.recordings {
-            if crate::experiment::material::built_in(recording).is_none() {
+            if catalogue::recording(recording).is_none() {
                 let sentence = format!("there is no recording {recording:?} in the laboratory");
                 return Err((at(recording), sentence));
             }

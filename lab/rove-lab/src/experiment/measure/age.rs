@@ -220,16 +220,16 @@ mod tests {
     use rove_flows::path::Path;
 
     use super::*;
-    use crate::experiment::material::built_in;
+    use crate::experiment::catalogue::recording;
     use crate::experiment::system::System;
 
     fn samples(system: System, path: &str, seed: u64) -> Samples {
         samples_of("bash-long", system, path, seed)
     }
 
-    fn samples_of(recording: &str, system: System, path: &str, seed: u64) -> Samples {
+    fn samples_of(name: &str, system: System, path: &str, seed: u64) -> Samples {
         let path: Path = path.parse().expect("a path");
-        let recording = built_in(recording).expect("a recording");
+        let recording = recording(name).expect("a recording");
         run(&Conditions {
             system: Some(system),
             path: Some(&path),
