@@ -50,25 +50,6 @@ pub fn omniscient_delay(
     end_to_end_delay(&deliveries, Instant::ZERO, 95)
 }
 
-/// Returns the signal delay of Mahimahi's tools at a percentile, over the time from `from` to when the last packet was sent.
-///
-/// At each instant it is how long something that happened then took to reach the far side: the least time until a packet
-/// sent then or later arrives. `deliveries` are in any order. Over a FIFO link it is close to
-/// [`end_to_end_delay`], but not the same.
-pub fn signal_delay(deliveries: &[Delivery], from: Instant, percent: u8) -> Option<Duration> {
-    let mut by_sending = deliveries.to_vec();
-    by_sending.sort_by_key(|delivery| delivery.sent);
-    let mut pieces = Pieces::default();
-    let mut first_arrival = Instant::FAR_FUTURE;
-    for pair in by_sending.windows(2).rev() {
-        first_arrival = first_arrival.min(pair[1].arrived);
-        let begin = pair[0].sent.max(from);
-        let span = pair[1].sent.saturating_since(begin);
-        pieces.push(first_arrival.saturating_since(pair[1].sent), span);
-    }
-    pieces.percentile(percent)
-}
-
 /// Returns the one-way delay of a packet at a percentile over packets, the least value that so many do not exceed.
 pub fn packet_delay(deliveries: &[Delivery], percent: u8) -> Option<Duration> {
     let delays = deliveries.iter().map(|it| it.arrived.saturating_since(it.sent));
@@ -158,16 +139,6 @@ mod tests {
             let delay = |flow: &[Delivery]| end_to_end_delay(flow, Instant::ZERO, percent);
             assert_eq!(delay(&flow), delay(&without));
         }
-    }
-
-    #[test]
-    fn a_signal_waits_for_the_next_packet_and_its_way() {
-        // Something that happens after 0 ms waits for the packet of 100 ms, which arrives at 120 ms.
-        let flow = [delivery(0, 20), delivery(100, 120), delivery(110, 115)];
-        let at = |percent| signal_delay(&flow, Instant::ZERO, percent).unwrap();
-        // The packet of 110 ms overtakes: all arrives at 115 ms. The values are 5 to 115 ms, once each.
-        assert_eq!([at(0), at(50), at(100)], [ms(5), ms(60), ms(115)]);
-        assert_eq!(signal_delay(&[], Instant::ZERO, 95), None);
     }
 
     #[test]

@@ -109,15 +109,6 @@ static COMMANDS: &[Subcommand] = &[
     Subcommand { manual: &man::MANUAL, run: run_man },
 ];
 
-/// Command lines that are called otherwise by now: their first words, and those in their place.
-static MOVED: [(&[&str], &str); 5] = [
-    (&["aoi"], "figures aoi"),
-    (&["remy", "figures"], "figures remy"),
-    (&["sprout", "figures"], "figures sprout"),
-    (&["contest"], "figures sprout-links"),
-    (&["validate"], "emulate --check"),
-];
-
 /// Runs the command that `args` call: the first is the name of the program.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args: Vec<OsString> = args.into_iter().skip(1).collect();
@@ -127,14 +118,6 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         && let Some(program) = crate::compare::far_program(word)
     {
         return ExitCode::from(ended(&compare::MANUAL, done(program(rest))));
-    }
-    let is_called = |words: &[&str]| {
-        words.len() <= args.len() && words.iter().zip(&args).all(|(word, arg)| arg == word)
-    };
-    if let Some((words, instead)) = MOVED.iter().find(|(words, _)| is_called(words)) {
-        let words = words.join(" ");
-        complain(&MANUAL, &format!("`rove-lab {words}` is called `rove-lab {instead}`"));
-        return ExitCode::from(USAGE);
     }
     let called = args.split_first().and_then(|(word, rest)| {
         let command = COMMANDS.iter().find(|command| word == command.manual.word)?;

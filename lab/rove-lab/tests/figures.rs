@@ -228,20 +228,3 @@ fn a_wrong_line_is_refused_in_one_sentence() {
         assert!(stderr(&output).contains(words), "{args:?}: {}", stderr(&output));
     }
 }
-
-#[test]
-fn a_command_that_has_another_name_by_now_says_so() {
-    for (line, instead) in [
-        ("aoi transport", "figures aoi"),
-        ("remy figures --full", "figures remy"),
-        ("sprout figures", "figures sprout"),
-        ("contest --frontier", "figures sprout-links"),
-        ("validate loss", "emulate --check"),
-    ] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
-        let output = command.args(line.split(' ')).output().expect("rove-lab runs");
-        assert_eq!(output.status.code(), Some(2), "{line}: {}", stderr(&output));
-        let said = stderr(&output);
-        assert!(said.ends_with(&format!("is called `rove-lab {instead}`\n")), "{said}");
-    }
-}

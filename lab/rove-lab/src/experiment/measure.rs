@@ -1,7 +1,7 @@
 //! A measurement: one run at a time, of one system, over one link, with one recording and one seed.
 
 use anyhow::Result;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples};
 use crate::experiment::system::System;
@@ -28,7 +28,7 @@ pub(super) use self::flow::{END_TO_END, THROUGHPUT, UTILISATION};
 pub(super) use self::flow::{options as flow_options, samples as flow_samples};
 
 /// A kind of measurement.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Measure {
     /// How long each key waits for its answer on the user's screen.
@@ -67,25 +67,9 @@ pub(crate) enum Measure {
 
 impl Measure {
     /// Returns its name in scenario files.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Response => "response",
-            Self::HostResponse => "host-response",
-            Self::ProtocolDelay => "protocol-delay",
-            Self::Start => "start",
-            Self::Onset => "onset",
-            Self::Interrupt => "interrupt",
-            Self::Age => "age",
-            Self::Study => "study",
-            Self::StudyTimeout => "study-timeout",
-            Self::Shared => "shared",
-            Self::Flow => "flow",
-            Self::FlowSetting => "flow-setting",
-            Self::Tunnel => "tunnel",
-            Self::Course => "course",
-            Self::Interarrival => "interarrival",
-            Self::Mistake => "mistake",
-        }
+    pub(crate) fn name(self) -> String {
+        let name = serde_json::to_value(self).expect("a name");
+        name.as_str().expect("a name is a text").to_owned()
     }
 
     /// Returns what its times are called on an axis.
