@@ -15,7 +15,7 @@ use rove_units::{Duration, Instant};
 pub(crate) use self::answer::Answer;
 use self::answer::{Question, Reading};
 pub(crate) use self::columns::blank_row;
-use self::columns::{newer_chars, question};
+use self::columns::{concealed, newer_chars, question};
 
 const ESC: u8 = 0x1b;
 
@@ -89,7 +89,8 @@ impl Probe {
 
     /// Returns the questions to write to the terminal, which the client has just taken over. There are none if the
     /// terminal has answered them or may still do so. `sets_alternate_scroll` says that the session has already changed
-    /// that mode, so its earlier value cannot be asked for. Samples to be measured are printed in `blank_row`.
+    /// that mode, so its earlier value cannot be asked for. Samples to be measured are printed in `blank_row`, and so is
+    /// each question that a terminal may print. Without such a row, the caller repaints the terminal after the questions.
     pub(crate) fn ask(
         &mut self,
         now: Instant,
@@ -108,7 +109,10 @@ impl Probe {
             match question {
                 Question::AlternateScroll if sets_alternate_scroll => {}
                 Question::Columns(sample) => questions.extend(sample.question(blank_row)),
-                question => questions.extend(question.text()),
+                question => match blank_row.filter(|_| question.may_be_printed()) {
+                    Some(row) => questions.extend(concealed(question.text(), row)),
+                    None => questions.extend(question.text().as_bytes()),
+                },
             }
         }
         questions

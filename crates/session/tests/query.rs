@@ -7,7 +7,7 @@ use common::*;
 use rove_link::LinkConfig;
 use rove_session::{ClientConfig, ClientEvent, ClientOutcome};
 use rove_ssp::{Capabilities, Config};
-use rove_terminal::{NewerChar, TerminalCapabilities, UserTerminal};
+use rove_terminal::{NewerChar, Size, Terminal, TerminalCapabilities, UserTerminal};
 use rove_units::Instant;
 
 /// The answers of a terminal that knows everything.
@@ -43,6 +43,23 @@ fn the_questions_come_behind_the_first_frame_and_at_once() {
     let questions = output.strip_prefix(frame.as_slice()).unwrap();
     assert!(questions.starts_with(b"\x1b[?u") && questions.ends_with(b"\x1b[c"));
     assert_eq!(client.poll_output(Instant::ZERO), None);
+}
+
+#[test]
+fn without_a_blank_row_the_picture_is_painted_again_over_what_a_terminal_prints_of_a_question() {
+    let size = Size::clamped(9, 5);
+    let picture = [false, true].map(|query| {
+        let config = client_config(rove(Config::client()));
+        let mut client = near(ClientConfig { query, size, ..config }).client;
+        let mut terminal = Terminal::host(size);
+        while let Some(output) = client.poll_output(Instant::ZERO) {
+            let output = String::from_utf8(output).unwrap();
+            terminal.write(output.replace("$p", "\x18p").as_bytes());
+        }
+        terminal.snapshot()
+    });
+    assert!((0..size.rows()).all(|row| picture[0].row(row) == picture[1].row(row)));
+    assert_eq!(picture[0].cursor(), picture[1].cursor());
 }
 
 #[test]

@@ -176,12 +176,22 @@ impl Display {
         self.shown = (!is_more).then(|| (self.sources(transport), overlay.clone()));
         if is_due {
             // After the frame, as the picture does not wait for the answers.
-            let sets_alternate_scroll = self.renderer.sets_alternate_scroll();
-            out.extend(self.probe.ask(now, sets_alternate_scroll, blank_row(&frame)));
+            out.extend(self.ask(now, &frame));
         } else if !is_more && capabilities.contains(Capabilities::CLUSTERS) {
             out.extend(self.probe.ask_newer(now, &frame));
         }
         out
+    }
+
+    /// Returns the questions to the terminal, which shows `frame`.
+    fn ask(&mut self, now: Instant, frame: &Screen) -> Vec<u8> {
+        let blank_row = blank_row(frame);
+        let questions = self.probe.ask(now, self.renderer.sets_alternate_scroll(), blank_row);
+        if blank_row.is_none() && !questions.is_empty() {
+            // The terminal may have printed a part of them on the picture.
+            self.repaint();
+        }
+        questions
     }
 
     /// Returns when there is output though nothing has happened.

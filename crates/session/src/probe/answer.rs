@@ -109,21 +109,27 @@ impl Question {
         plain.into_iter().chain(samples).chain([Self::Attributes]).collect()
     }
 
+    /// Returns whether a terminal may print a part of the question. Terminal.app of macOS prints the `p` of DECRQM, and
+    /// calls itself xterm-256color. Sources: vim#19852; neovim#28776.
+    pub(super) const fn may_be_printed(self) -> bool {
+        matches!(self, Self::SynchronizedOutput | Self::AlternateScroll | Self::PixelMouse)
+    }
+
     /// Returns the bytes that ask the question; empty for a width, whose question needs a row to print in.
-    pub(super) const fn text(self) -> &'static [u8] {
+    pub(super) const fn text(self) -> &'static str {
         match self {
-            Self::KittyKeyboard => b"\x1b[?u",
-            Self::SynchronizedOutput => b"\x1b[?2026$p",
-            Self::AlternateScroll => b"\x1b[?1007$p",
-            Self::PixelMouse => b"\x1b[?1016$p",
-            Self::Foreground => b"\x1b]10;?\x1b\\",
-            Self::Background => b"\x1b]11;?\x1b\\",
-            Self::Cursor => b"\x1b]12;?\x1b\\",
-            Self::Version => b"\x1b[>q",
-            Self::CellPixels => b"\x1b[16t",
+            Self::KittyKeyboard => "\x1b[?u",
+            Self::SynchronizedOutput => "\x1b[?2026$p",
+            Self::AlternateScroll => "\x1b[?1007$p",
+            Self::PixelMouse => "\x1b[?1016$p",
+            Self::Foreground => "\x1b]10;?\x1b\\",
+            Self::Background => "\x1b]11;?\x1b\\",
+            Self::Cursor => "\x1b]12;?\x1b\\",
+            Self::Version => "\x1b[>q",
+            Self::CellPixels => "\x1b[16t",
             // A width is asked for in a row of the screen: see `columns::question`.
-            Self::Columns(_) | Self::Newer(_) => b"",
-            Self::Attributes => b"\x1b[c",
+            Self::Columns(_) | Self::Newer(_) => "",
+            Self::Attributes => "\x1b[c",
         }
     }
 

@@ -1,7 +1,7 @@
 //! Measures how many columns the user's terminal gives to grapheme clusters, by the cursor's position after a sample.
 //!
 //! A sample is printed concealed in a blank row, and erased by the bytes after it. So the user never sees it, in
-//! whatever way the terminal draws it.
+//! whatever way the terminal draws it. Questions that a terminal may print are asked in the same way.
 
 use rove_terminal::{Cell, ClusterWidths, NewerChar, Screen, may_be_newer};
 
@@ -62,8 +62,13 @@ pub(super) fn newer_chars(screen: &Screen) -> impl Iterator<Item = NewerChar> {
 
 /// Returns the bytes that print `text` concealed, ask for the cursor's position after it, and erase it.
 pub(super) fn question(text: &str, blank_row: u16) -> Vec<u8> {
+    concealed(&format!("{text}\x1b[6n"), blank_row)
+}
+
+/// Returns the bytes that write `text` concealed in a blank row, and erase whatever the terminal shows of it.
+pub(super) fn concealed(text: &str, blank_row: u16) -> Vec<u8> {
     let row = blank_row + 1;
-    format!("\x1b7\x1b[{row}H\x1b[m\x1b[8m{text}\x1b[6n\x1b[m\x1b[{row}H\x1b[K\x1b8").into_bytes()
+    format!("\x1b7\x1b[{row}H\x1b[m\x1b[8m{text}\x1b[m\x1b[{row}H\x1b[K\x1b8").into_bytes()
 }
 
 impl Sample {
