@@ -10,7 +10,7 @@ use crate::terminfo::{self, EntryError};
 
 /// Beginnings of the `TERM` names whose terminals take a title from OSC sequences.
 /// Source: xterm to alacritty, screen and tmux Mosh 1.4.0 as observed; the others by their documentation.
-const TITLED_TERMINALS: [&str; 16] = [
+const TITLED_TERMINALS: [&str; 19] = [
     "xterm",
     "rxvt",
     "kterm",
@@ -18,7 +18,10 @@ const TITLED_TERMINALS: [&str; 16] = [
     "alacritty",
     "contour",
     "ghostty",
+    "iTerm",
+    "iterm",
     "kitty",
+    "nsterm",
     "screen",
     "tmux",
     "foot",
@@ -57,14 +60,17 @@ const PROGRESS_TERMINALS: [&str; 3] = ["mintty", "wezterm", "xterm-ghostty"];
 /// Beginnings of the `TERM` names whose terminals show nothing of a question that they do not know, in any version.
 /// Source: their documentation. Not among them: the Linux console and PuTTY, which show some of what they do not know,
 /// and hardware terminals.
-const ASKABLE_TERMINALS: [&str; 13] = [
+const ASKABLE_TERMINALS: [&str; 16] = [
     "alacritty",
     "contour",
     "foot",
     "ghostty",
+    "iTerm",
+    "iterm",
     "kitty",
     "konsole",
     "mintty",
+    "nsterm",
     "rxvt-unicode",
     "screen",
     "st-",
@@ -76,6 +82,23 @@ const ASKABLE_TERMINALS: [&str; 13] = [
 /// Beginnings of the `TERM` names whose terminals know modifyOtherKeys for certain. A terminal that
 /// calls itself `xterm` may take its sequence for colours. Source: their documentation.
 const KEY_MODIFYING_TERMINALS: [&str; 4] = ["foot", "mintty", "wezterm", "xterm-ghostty"];
+
+/// Beginnings of the `TERM` names whose terminals know all that the entry of [`XTERM`] says. Their own entries come with
+/// the program, and a computer that the user has reached by ssh often lacks them. Source: their documentation.
+const XTERM_LIKE_TERMINALS: [&str; 10] = [
+    "alacritty",
+    "contour",
+    "foot",
+    "ghostty",
+    "iTerm",
+    "iterm",
+    "nsterm",
+    "wezterm",
+    "xterm-ghostty",
+    "xterm-kitty",
+];
+/// The entry that describes a terminal of [`XTERM_LIKE_TERMINALS`] without an entry.
+const XTERM: &str = "xterm-256color";
 
 /// How a session uses the user's terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,7 +121,12 @@ pub(crate) fn capabilities(
     term: &str,
     options: RenderOptions,
 ) -> anyhow::Result<TerminalCapabilities> {
-    terminfo::look_up(term, |info| described_by(info, term, options)).map_err(|error| match error {
+    let look_up = |entry| terminfo::look_up(entry, |info| described_by(info, term, options));
+    let found = match look_up(term) {
+        Err(EntryError::Unknown) if is_one_of(term, &XTERM_LIKE_TERMINALS) => look_up(XTERM),
+        found => found,
+    };
+    found.map_err(|error| match error {
         EntryError::Unknown => anyhow!(
             "the terminal type {term:?} (TERM) is not in this computer's terminfo database and is \
              taken for a plain one: install its entry (often in a package ncurses-term), or try \
@@ -245,6 +273,7 @@ mod tests {
             ("screen", true),
             ("rxvt-unicode-256color", true),
             ("st-256color", true),
+            ("nsterm-256color", true),
             ("rxvt", false),
             ("linux", false),
             ("putty-256color", false),
@@ -277,6 +306,10 @@ mod tests {
         assert!(!plain.init && plain.title_prefix.is_empty());
         let dumb = capabilities("dumb", options).unwrap();
         assert!(!dumb.osc.any && !dumb.osc.window && !dumb.erase_characters);
+        // No computer has an entry of these names.
+        let ghostty = capabilities("xterm-ghostty+none", options).unwrap();
+        assert!(ghostty.background_color_erase && ghostty.synchronized_output);
+        assert_eq!(ghostty.alternate_screen, xterm.alternate_screen);
         let unknown = capabilities("no-such-terminal", options).unwrap_err();
         assert!(unknown.to_string().contains("TERM=xterm-256color"), "{unknown}");
     }
