@@ -12,7 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(rove_portable)))]
 const CLOCK: ClockId = ClockId::Boottime;
 /// On other systems the monotonic clock counts through sleep, or no better clock exists.
-#[cfg(any(rove_portable, not(any(target_os = "linux", target_os = "android"))))]
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 const CLOCK: ClockId = ClockId::Monotonic;
 
 /// A clock that counts the time since its start. Copies and forked processes agree on the time.
@@ -45,8 +45,17 @@ pub fn unix_seconds() -> u64 {
 }
 
 /// Returns the time since the computer started.
+#[cfg(not(any(rove_portable, target_vendor = "apple")))]
 fn read() -> Duration {
     Duration::try_from(clock_gettime(CLOCK)).expect("the time since boot is not negative")
+}
+
+/// Returns the time since the computer started, by `mach_continuous_time` on macOS, where it counts sleep.
+/// `CLOCK_MONOTONIC` is the time of day without the boot time there, and has run backwards (erlang/otp#5825).
+#[cfg(any(rove_portable, target_vendor = "apple"))]
+fn read() -> Duration {
+    let raw = nix::time::ClockId::from_raw(libc::CLOCK_MONOTONIC_RAW);
+    nix::time::clock_gettime(raw).expect("macOS has this clock since 10.12").into()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use signal_hook::iterator::exfiltrator::SignalOnly;
 
 use crate::alarm::Alarm;
 use crate::clock::Clock;
+use crate::select;
 
 /// Most turns in a row with a passed deadline and no descriptor ready. The next turn has to wait, because a deadline
 /// that stays in the past would otherwise keep a processor busy. Source: Mosh 1.4.0 as observed.
@@ -134,15 +135,18 @@ fn poll_all(
 ) -> io::Result<bool> {
     let wanted = interests.iter().map(|interest| (interest.descriptor, interest.wanted));
     let others = others.into_iter().flatten().map(|other| (other, PollFlags::IN));
+    let wanted: Vec<(BorrowedFd<'_>, PollFlags)> = wanted.chain(others).collect();
     let mut descriptors: Vec<PollFd<'_>> =
-        wanted.chain(others).map(|(fd, wanted)| PollFd::from_borrowed_fd(fd, wanted)).collect();
+        wanted.iter().map(|&(fd, wanted)| PollFd::from_borrowed_fd(fd, wanted)).collect();
     match poll(&mut descriptors, timeout) {
         Ok(_) => {}
         Err(rustix::io::Errno::INTR) => return Ok(false),
         Err(errno) => return Err(errno.into()),
     }
-    for (interest, descriptor) in interests.iter_mut().zip(&descriptors) {
-        interest.found = descriptor.revents();
+    let mut found: Vec<PollFlags> = descriptors.iter().map(PollFd::revents).collect();
+    select::wait_if_refused(&wanted, timeout, &mut found);
+    for (interest, found) in interests.iter_mut().zip(found) {
+        interest.found = found;
     }
     Ok(interests.iter().any(|interest| !interest.found.is_empty()))
 }

@@ -4,7 +4,7 @@
 //! # Modules
 //!
 //! - `clock` is the only clock. `event_loop` is the only place to wait. `alarm` ends a wait in time, even after the
-//!   computer has slept.
+//!   computer has slept. `select` waits for the terminals that poll refuses.
 //! - `signals` handles the signals that a program was started with.
 //! - `tty` is the user's terminal. `pty` is a terminal for a `program` that is started here. `modes` reads its line
 //!   discipline, and `prompt` tells whether the session's shell, or a program of it, waits at its own prompt.
@@ -20,6 +20,7 @@ pub mod program;
 pub mod pty;
 #[cfg(any(test, target_os = "macos", target_os = "freebsd"))]
 mod route_message;
+mod select;
 pub mod signals;
 mod sys;
 pub mod tty;

@@ -14,7 +14,7 @@ use rustix::termios::{
     OptionalActions, Termios, isatty, tcgetattr, tcgetwinsize, tcsetattr, ttyname,
 };
 
-use crate::sys;
+use crate::{select, sys};
 
 /// Most bytes written at once to an output that may block. A pipe that is reported as writable takes them without
 /// blocking. No size is sure for a terminal. Source: POSIX, `_POSIX_PIPE_BUF`.
@@ -236,7 +236,12 @@ fn write_patiently(output: BorrowedFd<'_>, mut bytes: &[u8]) {
 /// Returns whether a write would find room, or fail, within `patience`.
 fn has_room(output: BorrowedFd<'_>, patience: &Timespec) -> bool {
     let mut descriptors = [PollFd::from_borrowed_fd(output, PollFlags::OUT)];
-    matches!(poll(&mut descriptors, Some(patience)), Ok(1))
+    if poll(&mut descriptors, Some(patience)) != Ok(1) {
+        return false;
+    }
+    let mut found = [descriptors[0].revents()];
+    select::wait_if_refused(&[(output, PollFlags::OUT)], Some(patience), &mut found);
+    !found[0].is_empty()
 }
 
 /// Opens the terminal of `output` again, for a non-blocking descriptor that no other process shares. `None` if `output`
