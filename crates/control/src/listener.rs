@@ -180,8 +180,18 @@ fn process_of(stream: &UnixStream) -> Option<u32> {
     u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
 }
 
+/// Returns the process number of the peer. `None` if the system does not tell it.
+#[cfg(target_vendor = "apple")]
+fn process_of(stream: &UnixStream) -> Option<u32> {
+    use nix::sys::socket::{getsockopt, sockopt::LocalPeerPid};
+    u32::try_from(getsockopt(stream, LocalPeerPid).ok()?).ok()
+}
+
 /// Returns `None`: this system does not tell the process number of the peer.
-#[cfg(any(rove_portable, not(any(target_os = "linux", target_os = "android"))))]
+#[cfg(any(
+    rove_portable,
+    not(any(target_os = "linux", target_os = "android", target_vendor = "apple"))
+))]
 fn process_of(_: &UnixStream) -> Option<u32> {
     None
 }

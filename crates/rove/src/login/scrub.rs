@@ -88,6 +88,7 @@ mod tests {
             (("SSH_AUTH_SOCK", "/home/me/.ssh/agent/s.U4aBL0.agent.x1Y2z3"), true),
             (("SSH_AUTH_SOCK", "/home/me/.ssh/agent.sock"), true),
             (("SSH_AUTH_SOCK", "/run/user/1000/gnupg/S.gpg-agent.ssh"), true),
+            (("SSH_AUTH_SOCK", "/private/tmp/com.apple.launchd.a1B2c3D4e5/Listeners"), true),
             (("SSH_AUTH_SOCK", "agent"), true),
             (("DISPLAY", "localhost:10.0"), false),
             (("DISPLAY", "host.example:11"), false),
