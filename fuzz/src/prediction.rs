@@ -106,7 +106,8 @@ impl World {
             Prediction { preference, overwrite: flags & 4 != 0, ..Prediction::default() };
         let host = Terminal::host(size);
         Self {
-            engines: [rove_predict::engine, rove_stock_predict::engine].map(|it| it(prediction, size)),
+            engines: [rove_predict::engine, rove_stock_predict::engine]
+                .map(|it| it(prediction, size)),
             screen: host.snapshot(),
             host,
             typed: Vec::new(),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -47,27 +48,25 @@ pub(crate) fn run(install: bool) -> Result<()> {
     let targets = systems::targets();
     let needs = Needs { programs: &packages::PROGRAMS, cargo_programs: &[DENY], targets: &targets };
     needs.require("test", install)?;
-    let steps: [(&str, Step); 10] = [
+    // Tests leave half of two processors idle. This step fills them, and no other step waits for it.
+    let systems_root = root.clone();
+    let systems = thread::spawn(move || timed("systems", systems_check, &systems_root));
+    let steps: [(&str, Step); 8] = [
         ("fmt", fmt_check),
         ("clippy", clippy),
         ("tidy", tidy_check),
         ("docs", docs),
         ("deny", deny),
-        ("systems", systems_check),
         ("tests", tests),
         ("portable", portable_modules),
-        ("seeds", seeds),
         ("simulation", simulation),
     ];
     let mut summary = Vec::new();
     for (name, step) in steps {
         println!("== {name}");
-        #[expect(clippy::disallowed_methods, reason = "how long it took is only printed")]
-        let start = Instant::now();
-        let outcome = step(&root);
-        println!("== {name}: {outcome}");
-        summary.push((name, start.elapsed().as_secs(), outcome));
+        summary.push(timed(name, step, &root));
     }
+    summary.push(systems.join().expect("the step does not panic"));
     println!("\nsummary");
     for (name, seconds, outcome) in &summary {
         println!("  {name:<10} {seconds:>4} s  {outcome}");
@@ -78,6 +77,15 @@ pub(crate) fn run(install: bool) -> Result<()> {
         bail!("{failed} of {} checks failed", summary.len());
     }
     Ok(())
+}
+
+/// Runs a step. Returns its name, how many seconds it took, and what became of it.
+fn timed(name: &'static str, step: Step, root: &Path) -> (&'static str, u64, Outcome) {
+    #[expect(clippy::disallowed_methods, reason = "how long it took is only printed")]
+    let start = Instant::now();
+    let outcome = step(root);
+    println!("== {name}: {outcome}");
+    (name, start.elapsed().as_secs(), outcome)
 }
 
 /// Runs the end-to-end tests on a static release: musl has another allocator and other start-up code than glibc,
@@ -143,9 +151,17 @@ fn deny(root: &Path) -> Outcome {
     cargo(root, &["deny", "check", "licenses", "bans", "sources"])
 }
 
-/// Compiles for the other systems. Each of the two checks runs even if the other has failed.
+/// Compiles for the other systems, beside the other steps. Each of the two checks runs even if the other has failed.
 fn systems_check(root: &Path) -> Outcome {
-    let [programs, cores] = systems::checks(root).map(|mut check| run_command(&mut check));
+    let [programs, cores] = systems::checks(root).map(|mut check| match check.output() {
+        Ok(output) if output.status.success() => Outcome::Passed,
+        // A message of this step would stand among those of the others.
+        Ok(output) => {
+            eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+            Outcome::Failed(output.status.to_string())
+        }
+        Err(error) => Outcome::Failed(format!("it did not start: {error}")),
+    });
     if matches!(programs, Outcome::Passed) { cores } else { programs }
 }
 
@@ -168,15 +184,6 @@ fn run_tests(command: &mut Command, root: &Path) -> Outcome {
 
 fn portable_modules(root: &Path) -> Outcome {
     run_tests(&mut portable::modules(root), root)
-}
-
-/// Plays what fuzzers have found once more, without a fuzzer. Crates that both workspaces use are built once.
-fn seeds(root: &Path) -> Outcome {
-    let mut command = Command::new("cargo");
-    command.args(["test", "--locked", "--no-default-features"]);
-    command.args(["--manifest-path", "fuzz/Cargo.toml"]);
-    command.env("CARGO_TARGET_DIR", workspace::target(root));
-    run_command(command.current_dir(root))
 }
 
 /// Runs `cargo xtask sim` by the program that the step `tests` has built. Alone, cargo would compile the laboratory again,

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::workspace;
+
 /// The targets of both programs: macOS, FreeBSD, Linux on aarch64, and Android.
 const PROGRAM_TARGETS: [&str; 5] = [
     "aarch64-apple-darwin",
@@ -38,17 +40,20 @@ pub(crate) fn targets() -> Vec<&'static str> {
     [PROGRAM_TARGETS.as_slice(), &CORE_TARGETS].concat()
 }
 
-/// Returns the two checks. A check compiles for all its targets at once, because they share macros and build scripts.
+/// Returns the two checks, at the lowest priority. A check compiles for all its targets at once, because they share macros and build scripts.
 pub(crate) fn checks(root: &Path) -> [Command; 2] {
     [check(root, &PROGRAMS, &PROGRAM_TARGETS), check(root, &CORES, &CORE_TARGETS)]
 }
 
 fn check(root: &Path, packages: &[&str], targets: &[&str]) -> Command {
-    let mut command = Command::new("cargo");
-    command.args(["check", "--locked", "--keep-going"]).current_dir(root);
+    let mut command = Command::new("nice");
+    command.args(["-n", "19", "cargo", "check", "--quiet", "--locked", "--keep-going"]);
+    // cargo lets nobody else build in the same folder.
+    command.arg("--target-dir").arg(workspace::target(root).join("systems"));
+    command.current_dir(root);
     command.args(packages.iter().flat_map(|package| ["--package", package]));
     command.args(targets.iter().flat_map(|target| ["--target", target]));
-    // With `--target`, the flags are not for macros and build scripts. Macros that other steps have compiled serve here, too.
+    // With `--target`, the flags are not for macros and build scripts.
     command.env("RUSTFLAGS", "-D warnings");
     command
 }
