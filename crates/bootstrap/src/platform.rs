@@ -1,4 +1,4 @@
-//! The platform of a program: operating system and processor, as a host's `uname` or a program's ELF header names them.
+//! The platform of a program: operating system and processor, as a host's `uname` or a program's header names them.
 
 use core::fmt;
 
@@ -38,22 +38,28 @@ impl Platform {
         Some(Self { system, processor })
     }
 
-    /// Returns the file name of a rove for this platform.
-    pub fn file_name(&self) -> String {
-        format!("rove-{}-{}", self.system, self.processor)
+    /// Returns the platform of a program's file, ELF or Mach-O. `None` for another file.
+    pub fn of_program(file: &[u8]) -> Option<Self> {
+        let (system, processor) = elf(file).or_else(|| mach_o(file))?;
+        Some(Self { system: system.to_owned(), processor: processor.to_owned() })
     }
 
-    /// Returns whether a program file (ELF) runs on this platform without a loader or libraries of the host.
+    /// Returns the name of this platform in names of files, and for `cargo xtask dist --target`.
+    pub fn name(&self) -> String {
+        format!("{}-{}", self.system, self.processor)
+    }
+
+    /// Returns the file name of a rove for this platform.
+    pub fn file_name(&self) -> String {
+        format!("rove-{}", self.name())
+    }
+
+    /// Returns whether a program's file runs on this platform. On Linux it must need no loader and no libraries, because
+    /// distributions have different ones.
     pub fn runs(&self, file: &[u8]) -> bool {
-        let machine = match self.processor.as_str() {
-            "x86_64" => 62,
-            "aarch64" => 183,
-            "riscv64" => 243,
-            "x86" => 3,
-            "armv6l" | "armv7l" | "arm" => 40,
-            _ => return false,
-        };
-        self.system == "linux" && elf_machine(file) == Some(machine) && is_static(file)
+        let processor = if self.processor.starts_with("armv") { "arm" } else { &self.processor };
+        let fits = |it: Self| it.system == self.system && it.processor == processor;
+        Self::of_program(file).is_some_and(fits) && (self.system != "linux" || is_static(file))
     }
 }
 
@@ -69,12 +75,42 @@ impl fmt::Display for Platform {
     }
 }
 
-/// Returns the processor of a little-endian ELF file (`e_machine`). `None` for another file. Source: Tool Interface
-/// Standard, ELF, version 1.2.
-fn elf_machine(file: &[u8]) -> Option<u64> {
+/// Returns the system and the processor of a little-endian ELF file (`EI_OSABI`, `e_machine`). Source: System V ABI, edition
+/// 4.1, chapter 4.
+fn elf(file: &[u8]) -> Option<(&'static str, &'static str)> {
     const LITTLE_ENDIAN: u8 = 1;
-    let is_elf = file.starts_with(b"\x7fELF") && file.get(5) == Some(&LITTLE_ENDIAN);
-    if is_elf { number(file, 18, 2) } else { None }
+    if !file.starts_with(b"\x7fELF") || file.get(5) != Some(&LITTLE_ENDIAN) {
+        return None;
+    }
+    // Linkers for Linux write 0 (System V), or 3 where the file has a GNU extension.
+    let system = match file.get(7)? {
+        0 | 3 => "linux",
+        9 => "freebsd",
+        _ => return None,
+    };
+    let processor = match number(file, 18, 2)? {
+        62 => "x86_64",
+        183 => "aarch64",
+        243 => "riscv64",
+        3 => "x86",
+        40 => "arm",
+        _ => return None,
+    };
+    Some((system, processor))
+}
+
+/// Returns the system and the processor of a Mach-O program of 64 bits (`cputype`, `filetype`). Source: Apple, mach-o/loader.h
+/// and mach/machine.h.
+fn mach_o(file: &[u8]) -> Option<(&'static str, &'static str)> {
+    const EXECUTE: u64 = 2;
+    if number(file, 0, 4)? != 0xfeed_facf || number(file, 12, 4)? != EXECUTE {
+        return None;
+    }
+    match number(file, 4, 4)? {
+        0x0100_0007 => Some(("macos", "x86_64")),
+        0x0100_000c => Some(("macos", "aarch64")),
+        _ => None,
+    }
 }
 
 /// Returns whether an ELF file names no loader (`PT_INTERP`), so that it needs no libraries either.
@@ -145,6 +181,32 @@ mod tests {
     }
 
     #[test]
+    fn each_program_runs_on_its_own_system_and_processor_alone() {
+        let mach_o = |processor| {
+            [0xcf, 0xfa, 0xed, 0xfe, processor, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0].to_vec()
+        };
+        let mut freebsd = elf(62, &[3, 1]);
+        freebsd[7] = 9;
+        let programs = [
+            ("Linux x86_64", elf(62, &[1])),
+            ("Linux arm64", elf(183, &[1])),
+            ("Darwin arm64", mach_o(12)),
+            ("Darwin x86_64", mach_o(7)),
+            ("FreeBSD amd64", freebsd),
+        ];
+        for (own, file) in &programs {
+            assert_eq!(Platform::of_program(file), Platform::from_uname(own));
+            for (uname, _) in &programs {
+                assert_eq!(platform(uname).runs(file), uname == own, "{own} on {uname}");
+            }
+        }
+        let mut library = mach_o(12);
+        library[12] = 6;
+        assert_eq!(Platform::of_program(&library), None);
+        assert!(platform("Linux armv7l").runs(&elf(40, &[1])));
+    }
+
+    #[test]
     fn only_a_static_program_for_the_same_processor_runs() {
         let (intel, arm) = (platform("Linux x86_64"), platform("Linux aarch64"));
         for (file, on_intel, on_arm) in [
@@ -165,8 +227,8 @@ mod tests {
         #[test]
         fn no_file_is_too_broken_to_be_looked_at(
             mut file in proptest::collection::vec(any::<u8>(), 0..200),
+            start in prop_oneof![Just(b"\x7fELF\x02\x01\x01\x00"), Just(b"\xcf\xfa\xed\xfe\x0c\0\0\x01")],
         ) {
-            let start = b"\x7fELF\x02\x01";
             let len = file.len().min(start.len());
             file[..len].copy_from_slice(&start[..len]);
             platform("Linux x86_64").runs(&file);

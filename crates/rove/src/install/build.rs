@@ -32,20 +32,20 @@ pub(crate) struct Build {
 pub(crate) enum BuildError {
     /// Neither this program nor a build runs on the host's platform.
     #[error(
-        "there is no static rove for {platform} on this computer: on one of that kind, run `cargo xtask dist --install` \
-         in rove's sources, and put {} from target/dist into {} here, or name it with --build", platform.file_name(),
-        folder.display()
+        "there is no rove for {platform} on this computer that runs by itself: run `cargo xtask dist --install --target {}` \
+         in rove's sources, and put {} from target/dist into {}, or name it with --build", platform.name(),
+        platform.file_name(), folder.display()
     )]
     None { platform: Platform, folder: PathBuf },
     /// The file of the program cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
-    /// The program is for another platform.
+    /// The file does not run on the host's platform. The program in it is for another one, if it is a program.
     #[error(
-        "{} is no static program for {platform}, so it would not run there; `cargo xtask dist` makes one on a \
-         computer of that kind", path.display()
+        "{} {}; `cargo xtask dist --target {}` makes a program for {platform}", path.display(),
+        unfitness(found.as_ref(), platform), platform.name()
     )]
-    Unfit { path: PathBuf, platform: Platform },
+    Unfit { path: PathBuf, found: Option<Platform>, platform: Platform },
     /// The file is not a build of rove.
     #[error("{} is not rove: it holds no version of rove", path.display())]
     Stranger { path: PathBuf },
@@ -85,7 +85,8 @@ impl Build {
         let bytes =
             read(path).map_err(|error| BuildError::Unreadable { path: path.into(), error })?;
         if !platform.runs(&bytes) {
-            return Err(BuildError::Unfit { path: path.into(), platform: platform.clone() });
+            let found = Platform::of_program(&bytes);
+            return Err(BuildError::Unfit { path: path.into(), found, platform: platform.clone() });
         }
         let version =
             Version::in_file(&bytes).ok_or_else(|| BuildError::Stranger { path: path.into() })?;
@@ -111,6 +112,15 @@ pub(crate) fn own_sum() -> io::Result<String> {
 pub(crate) fn megabytes(bytes: usize) -> String {
     let tenths = (bytes + 50_000) / 100_000;
     format!("{}.{} MB", tenths / 10, tenths % 10)
+}
+
+/// Returns why a file does not run on a platform, as a predicate. The program in it is for the platform `found`.
+fn unfitness(found: Option<&Platform>, platform: &Platform) -> String {
+    match found {
+        Some(found) if found == platform => "needs libraries of the host".to_owned(),
+        Some(found) => format!("is a program for {found}, not for {platform}"),
+        None => format!("is no program for {platform}"),
+    }
 }
 
 fn sum(bytes: &[u8]) -> String {
@@ -177,7 +187,14 @@ mod tests {
         let build = find(&marked).ok().unwrap();
         assert_eq!(build.version.to_string(), "7.8.9");
         assert_eq!(build.bytes, marked);
-        for (bytes, part) in [(&file[..], "is not rove"), (b"#!/bin/sh", "is no static program")] {
+        let mut of_freebsd = marked.clone();
+        of_freebsd[7] = 9;
+        let other = "rove is a program for FreeBSD on x86_64, not for Linux on x86_64; `cargo xtask dist --target linux-x86_64`";
+        for (bytes, part) in [
+            (&file[..], "is not rove"),
+            (b"#!/bin/sh", "is no program for Linux on x86_64"),
+            (&of_freebsd, other),
+        ] {
             let error = find(bytes).err().unwrap().to_string();
             assert!(error.contains(part), "{error}");
         }

@@ -129,7 +129,7 @@ fn no_ssh_that_rove_starts_goes_through_a_socket_of_somebody_elses() {
         for (words, part) in [
             (&["list", "far"][..], "far"),
             (&["kill", "far", "1"], "no session of yours on far"),
-            (&["install", "far", "--build", "/bin/true"], "is no static program for Linux"),
+            (&["install", "far", "--build", "/bin/true"], "needs libraries of the host"),
             (&["doctor", "far"], "All is well"),
             (&["-G", "far"], "controlpath "),
         ] {
