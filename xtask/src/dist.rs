@@ -1,17 +1,21 @@
-//! `cargo xtask dist`: a static program, and from it what people install: an archive, a Debian package, a bill of
-//! materials, checksums. `--lab` makes the same of the laboratory.
+//! `cargo xtask dist`: a program, and the files that people install from: an archive, a Debian package, a Homebrew formula, a
+//! bill of materials and checksums. `--target` and `--all` make them for other systems, `--lab` makes the same of the laboratory.
 //!
-//! All of it is the same to the byte wherever it is built, by the same toolchain and from the same sources;
+//! All of it is the same to the byte wherever it is built, by the same toolchain and from the same sources.
 //! `--twice` builds it in a second place and compares.
 
 mod archive;
 mod build;
 mod deb;
+mod formula;
 mod notices;
 mod place;
 mod product;
+mod run;
 mod sbom;
+mod sizes;
 mod stage;
+mod target;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,8 +26,9 @@ use anyhow::{Context, Result, ensure};
 use crate::needs::Needs;
 use crate::workspace;
 use place::Place;
-pub(crate) use place::static_target;
 use product::{LAB, Product, ROVE};
+use target::Target;
+pub(crate) use target::static_target;
 
 /// Programs beside cargo's, and the Debian packages that bring them.
 const PROGRAMS: [(&str, &str); 4] =
@@ -35,15 +40,27 @@ const CARGO_PROGRAMS: [(&str, &str); 2] = [("cargo-deb", "3.8.0"), ("cargo-cyclo
 /// Options of `cargo xtask dist`.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Install everything first that is missing: Debian packages, cargo's programs, the static target (also when CI=true).
+    /// Install everything first that is missing: Debian packages, programs of cargo, zig, targets (also when CI=true).
     #[arg(long)]
     install: bool,
+    /// Build for this system and processor, such as macos-aarch64 [default: static, for this computer].
+    #[arg(long = "target", value_name = "NAME")]
+    targets: Vec<String>,
+    /// Build for every system that this computer has a linker for.
+    #[arg(long, conflicts_with = "targets")]
+    all: bool,
     /// Pack rove-lab, too.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["targets", "all"])]
     lab: bool,
     /// Build all of it again in another place, and compare.
     #[arg(long)]
     twice: bool,
+    /// Address of the folder that archives will be in, for the Homebrew formula.
+    #[arg(long, default_value = "https://example.org/rove")]
+    url: String,
+    /// Print the sizes of what has been built, and build nothing.
+    #[arg(long)]
+    sizes: bool,
     /// Checkout to build from, with its own target folder [default: this workspace].
     #[arg(long, value_name = "FOLDER")]
     sources: Option<PathBuf>,
@@ -55,51 +72,82 @@ pub(crate) struct Options {
 ///
 /// Returns an error when a program is missing, something does not build, or a result names the builder's folders.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    let target = static_target();
-    let needs = Needs { programs: &PROGRAMS, cargo_programs: &CARGO_PROGRAMS, targets: &[&target] };
-    needs.require("dist", options.install)?;
     let root = match &options.sources {
         Some(folder) => fs::canonicalize(folder).context("there is no such folder")?,
         None => workspace::root(),
     };
+    if options.sizes {
+        return sizes::print(&Place::here(&root)?.dist());
+    }
+    let targets = Target::choose(&options.targets, options.all)?;
+    require(&targets, options.install)?;
     // All that follows is without a network, and this program is built from few crates of others.
-    run_command(Command::new("cargo").args(["fetch", "--quiet", "--locked"]).current_dir(&root))?;
+    run::command(Command::new("cargo").args(["fetch", "--quiet", "--locked"]).current_dir(&root))?;
     let here = Place::here(&root)?;
     // Before the first build, so that an edit in between makes no difference.
     let there = options.twice.then(|| Place::copy(&here)).transpose()?;
     let products: &[Product] = if options.lab { &[ROVE, LAB] } else { &[ROVE] };
-    let sums = make(&here, products)?;
+    let sums = make(&here, products, &targets, &options.url)?;
     println!("{sums}");
     println!("in {}", here.dist().display());
     let Some(there) = there else { return Ok(()) };
     println!("== again in {}", there.root().display());
-    let again = make(&there, products)?;
+    let again = make(&there, products, &targets, &options.url)?;
     println!("{again}");
     ensure!(sums == again, "the two builds differ: see the checksums above");
     println!("the two builds are the same");
     there.remove()
 }
 
+/// Checks that everything is there for these targets. Pages and completions are printed by the program for this computer.
+fn require(targets: &[Target], install: bool) -> Result<()> {
+    let host = Target::host();
+    let triples: Vec<_> = targets.iter().chain([&host]).map(|it| it.triple.as_str()).collect();
+    let needs = Needs {
+        programs: &PROGRAMS,
+        cargo_programs: &CARGO_PROGRAMS,
+        python_program: targets.iter().find_map(Target::python_program),
+        targets: &triples,
+    };
+    needs.require("dist", install)
+}
+
 /// Makes everything in a place; returns the checksums.
-fn make(place: &Place, products: &[Product]) -> Result<String> {
+fn make(place: &Place, products: &[Product], targets: &[Target], url: &str) -> Result<String> {
     let dist = place.dist();
     let _ = fs::remove_dir_all(&dist);
     fs::create_dir_all(&dist).with_context(|| format!("cannot create {}", dist.display()))?;
     let _ = fs::remove_dir_all(place.work());
     for product in products {
-        let name = product.program;
-        println!("== {name}: static program for {}", place.target());
-        let program = build::program(place, product)?;
-        println!("== {name}: man pages, completions, licences");
-        let tree = stage::make(place, product, &program)?;
-        archive::make(place, &tree)?;
-        println!("== {name}: Debian package");
-        deb::make(place, product, &tree)?;
+        println!("== {}: program for this computer", product.program);
+        let speaker = build::program(&place.with_target(&Target::host()), product)?;
+        for target in targets {
+            pack(&place.with_target(target), product, &speaker)?;
+        }
     }
-    println!("== bills of materials");
-    sbom::make(place, products)?;
+    for target in targets {
+        println!("== {}: bills of materials", target.name);
+        sbom::make(&place.with_target(target), products)?;
+    }
+    if targets.iter().any(Target::is_macos) {
+        formula::make(place, &dist, url)?;
+    }
     build::check_for_paths(place, &dist)?;
     checksums(&dist)
+}
+
+/// Makes a program, its archive and, for Linux, its Debian package. A copy of `rove` has the name that `rove install` looks for.
+fn pack(place: &Place, product: &Product, speaker: &Path) -> Result<()> {
+    let (name, target) = (product.program, place.target());
+    println!("== {name}: {}", target.name);
+    let program = build::program(place, product)?;
+    if name == ROVE.program {
+        let copy = place.dist().join(format!("{name}-{}", target.name));
+        fs::copy(&program, copy).context("cannot copy the program")?;
+    }
+    let tree = stage::make(place, product, &program, speaker)?;
+    archive::make(place, &tree)?;
+    if target.is_static() { deb::make(place, product, &tree) } else { Ok(()) }
 }
 
 /// Writes the checksums of all files of the folder.
@@ -112,24 +160,7 @@ fn checksums(dist: &Path) -> Result<String> {
         }
     }
     names.sort();
-    let sums = output(Command::new("sha256sum").args(&names).current_dir(dist))?;
+    let sums = run::output(Command::new("sha256sum").args(&names).current_dir(dist))?;
     fs::write(dist.join("SHA256SUMS"), &sums)?;
     Ok(sums.trim_end().to_owned())
-}
-
-/// Runs a command to its end.
-fn run_command(command: &mut Command) -> Result<()> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let status = command.status().with_context(|| format!("{program} did not start"))?;
-    ensure!(status.success(), "{program} failed: {status}");
-    Ok(())
-}
-
-/// Runs a command to its end and returns what it prints.
-fn output(command: &mut Command) -> Result<String> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().with_context(|| format!("{program} did not start"))?;
-    let errors = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{program} failed: {}\n{errors}", output.status);
-    String::from_utf8(output.stdout).with_context(|| format!("{program} printed no text"))
 }

@@ -88,7 +88,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<()> {
     // The root borrows this toolchain, and has no rustup that could give it targets.
     let targets = systems::targets();
-    let needs = Needs { programs: &PROGRAMS, cargo_programs: &[], targets: &targets };
+    let needs = Needs { programs: &PROGRAMS, targets: &targets, ..Needs::default() };
     needs.require("fresh", options.install)?;
     if !rustix::process::geteuid().is_root() {
         bail!("a new root needs mounts, which only root may do: run it with sudo");

@@ -46,7 +46,12 @@ type Step = fn(&Path) -> Outcome;
 pub(crate) fn run(install: bool) -> Result<()> {
     let root = workspace::root();
     let targets = systems::targets();
-    let needs = Needs { programs: &packages::PROGRAMS, cargo_programs: &[DENY], targets: &targets };
+    let needs = Needs {
+        programs: &packages::PROGRAMS,
+        cargo_programs: &[DENY],
+        targets: &targets,
+        ..Needs::default()
+    };
     needs.require("test", install)?;
     // Tests leave half of two processors idle. This step fills them, and no other step waits for it.
     let systems_root = root.clone();
@@ -67,8 +72,16 @@ pub(crate) fn run(install: bool) -> Result<()> {
         summary.push(timed(name, step, &root));
     }
     summary.push(systems.join().expect("the step does not panic"));
+    report(&summary)
+}
+
+/// The result of a step: its name, how many seconds it took, and its outcome.
+type Ran = (&'static str, u64, Outcome);
+
+/// Prints the results of all steps.
+fn report(summary: &[Ran]) -> Result<()> {
     println!("\nsummary");
-    for (name, seconds, outcome) in &summary {
+    for (name, seconds, outcome) in summary {
         println!("  {name:<10} {seconds:>4} s  {outcome}");
     }
     let is_failed = |outcome: &Outcome| matches!(outcome, Outcome::Failed(_));
@@ -79,8 +92,8 @@ pub(crate) fn run(install: bool) -> Result<()> {
     Ok(())
 }
 
-/// Runs a step. Returns its name, how many seconds it took, and what became of it.
-fn timed(name: &'static str, step: Step, root: &Path) -> (&'static str, u64, Outcome) {
+/// Runs a step.
+fn timed(name: &'static str, step: Step, root: &Path) -> Ran {
     #[expect(clippy::disallowed_methods, reason = "how long it took is only printed")]
     let start = Instant::now();
     let outcome = step(root);
@@ -97,7 +110,7 @@ fn timed(name: &'static str, step: Step, root: &Path) -> (&'static str, u64, Out
 pub(crate) fn run_static(install: bool) -> Result<()> {
     let root = workspace::root();
     let target = dist::static_target();
-    let needs = Needs { programs: &packages::PROGRAMS, cargo_programs: &[], targets: &[&target] };
+    let needs = Needs { programs: &packages::PROGRAMS, targets: &[&target], ..Needs::default() };
     needs.require("test --static", install)?;
     let mut command = Command::new("cargo");
     command.args(["test", "--locked", "--release", "--target", &target]);
@@ -114,7 +127,7 @@ pub(crate) fn run_static(install: bool) -> Result<()> {
 ///
 /// Returns an error when a package is missing, or a test failed.
 pub(crate) fn run_portable(install: bool) -> Result<()> {
-    let needs = Needs { programs: &packages::PROGRAMS, cargo_programs: &[], targets: &[] };
+    let needs = Needs { programs: &packages::PROGRAMS, ..Needs::default() };
     needs.require("test --portable", install)?;
     let root = workspace::root();
     match run_tests(&mut portable::suite(&root), &root) {

@@ -9,7 +9,8 @@
 //!   measures code and prose.
 //! - `results` measures the tables of docs/results. `workspace` knows the files of the tree.
 //! - `fresh` runs the gate in a new Debian root.
-//! - `dist` builds a static `product` and what is made of it: `stage`, `archive`, `deb`, `notices` and `sbom`.
+//! - `dist` builds a `product` for a `target` and what is made of it: `stage`, `archive`, `deb`, `formula`, `notices` and `sbom`.
+//!   `sizes` tells how large that is.
 
 mod dist;
 mod fresh;
@@ -40,7 +41,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run everything a change must pass: fmt, clippy, tidy, docs, deny, systems, tests, portable, simulation.
+    /// Run everything a change must pass: fmt, clippy, tidy, docs, deny, tests, portable, simulation, systems.
     Test {
         /// Install everything first that is missing: Debian packages, cargo-deny, targets (also when CI=true).
         #[arg(long)]
@@ -68,7 +69,7 @@ enum Command {
     Reference,
     /// Measure the tables of docs/results anew: all, or those of these names.
     Results { names: Vec<String> },
-    /// Build a static program, and from it an archive, a Debian package, a bill of materials, checksums.
+    /// Build a program for this or other systems, and from it an archive, packages, a bill of materials, checksums.
     Dist(dist::Options),
     /// Run whole sessions in virtual time, all their circumstances drawn from seeds.
     #[command(disable_help_flag = true)]

@@ -1,8 +1,8 @@
 //! The needs of a command beside the pinned toolchain and a C linker: programs of Debian packages, cargo's own programs,
-//! and targets of the compiler.
+//! a program from a package of Python, and targets of the compiler.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -10,14 +10,25 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::{packages, workspace};
 
 /// The programs and targets that a command needs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Needs<'a> {
     /// Programs, each with the Debian package that brings it.
     pub(crate) programs: &'a [(&'static str, &'static str)],
     /// Programs of cargo, each with the version that the project uses.
     pub(crate) cargo_programs: &'a [(&'static str, &'static str)],
+    /// A program from a package of Python.
+    pub(crate) python_program: Option<PythonProgram>,
     /// Targets whose standard library the compiler needs.
     pub(crate) targets: &'a [&'a str],
+}
+
+/// A program that comes in a package of Python, with the version that the project uses. It lies in the target folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PythonProgram {
+    pub(crate) package: &'static str,
+    pub(crate) version: &'static str,
+    /// The program in the folder of the package.
+    pub(crate) program: &'static str,
 }
 
 /// A step that installs what is missing. Its text is the command for a shell.
@@ -25,6 +36,7 @@ pub(crate) struct Needs<'a> {
 enum Step {
     Debian(Vec<&'static str>),
     Cargo(Vec<String>),
+    Python(PythonProgram),
     Target(String),
 }
 
@@ -58,12 +70,13 @@ impl Needs<'_> {
             .filter(|(program, _)| !packages::is_installed(program))
             .map(|(program, version)| format!("{program}@{version}"))
             .collect();
+        let python = self.python_program.filter(|program| !path_of(program).is_file());
         let targets = self.targets.iter().filter(|target| !has_target(target));
         let debian = (!packages.is_empty()).then_some(Step::Debian(packages));
         let cargo = (!programs.is_empty()).then_some(Step::Cargo(programs));
         let targets = targets.map(|target| Step::Target((*target).to_owned()));
         // cargo's programs are compiled, perhaps with a package's.
-        debian.into_iter().chain(cargo).chain(targets).collect()
+        debian.into_iter().chain(cargo).chain(python.map(Step::Python)).chain(targets).collect()
     }
 }
 
@@ -76,9 +89,14 @@ impl Step {
                 // Without optimisation: they run for seconds, and would compile for minutes more.
                 ("cargo", ["install", "--locked", "--debug"].into_iter().chain(programs).collect())
             }
+            Self::Python(_) => ("python3", Vec::new()),
             Self::Target(target) => ("rustup", vec!["target", "add", target]),
         };
         let mut command = Command::new(program);
+        if let Self::Python(program) = self {
+            command.args(["-m", "pip", "install", "--target"]).arg(folder_of(program));
+            command.arg(format!("{}=={}", program.package, program.version));
+        }
         let status = command.args(arguments).current_dir(workspace::root()).status();
         let status = status.with_context(|| match self {
             Self::Target(target) => format!(
@@ -100,9 +118,28 @@ impl fmt::Display for Step {
             Self::Cargo(programs) => {
                 write!(f, "cargo install --locked --debug {}", programs.join(" "))
             }
+            Self::Python(program) => {
+                let folder = folder_of(program);
+                let PythonProgram { package, version, .. } = program;
+                write!(
+                    f,
+                    "python3 -m pip install --target {} {package}=={version}",
+                    folder.display()
+                )
+            }
             Self::Target(target) => write!(f, "rustup target add {target}"),
         }
     }
+}
+
+/// Returns where the program of a package of Python is.
+pub(crate) fn path_of(program: &PythonProgram) -> PathBuf {
+    folder_of(program).join(program.program)
+}
+
+fn folder_of(program: &PythonProgram) -> PathBuf {
+    let folder = workspace::target(&workspace::root());
+    folder.join("python").join(format!("{}-{}", program.package, program.version))
 }
 
 /// Returns the sentence that names what is missing.
@@ -130,17 +167,22 @@ fn has_target(target: &str) -> bool {
 mod tests {
     use super::*;
 
+    const PYTHON: PythonProgram =
+        PythonProgram { package: "no-such", version: "1.2", program: "no-such" };
+
     #[test]
     fn everything_that_is_missing_is_named_with_its_command() {
         let needs = Needs {
             programs: &[("sh", "dash"), ("no-such-program", "no-such-package")],
             cargo_programs: &[("cargo", "1.0.0"), ("cargo-no-such", "1.2.3")],
+            python_program: Some(PYTHON),
             targets: &["wasm99-no-such"],
         };
         let missing = needs.missing();
         let steps = [
             Step::Debian(vec!["no-such-package"]),
             Step::Cargo(vec!["cargo-no-such@1.2.3".to_owned()]),
+            Step::Python(PYTHON),
             Step::Target("wasm99-no-such".to_owned()),
         ];
         assert_eq!(missing, steps);
@@ -148,12 +190,13 @@ mod tests {
         for line in [
             "apt-get install -y no-such-package\n",
             "  cargo install --locked --debug cargo-no-such@1.2.3\n",
+            "no-such-1.2 no-such==1.2\n",
             "  rustup target add wasm99-no-such\n",
             "cargo xtask dist --install",
         ] {
             assert!(said.contains(line), "{said}");
         }
-        let is_fine = Needs { programs: &[("sh", "dash")], cargo_programs: &[], targets: &[] };
+        let is_fine = Needs { programs: &[("sh", "dash")], ..Needs::default() };
         assert_eq!(is_fine.missing(), []);
     }
 }

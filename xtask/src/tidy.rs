@@ -1,5 +1,5 @@
-//! The habits that no other tool checks: sizes, names, module docs, the dependency graph, the maps of the crates,
-//! documents cited, tests promised, the table of limits and the reference, the figures of `house`, stray words.
+//! The habits that no other tool checks: sizes, names, module docs, the dependency graph, and the maps of the crates. It also
+//! checks documents cited, tests promised, the table of limits and the reference, the figures of `house`, stray words.
 
 use std::collections::BTreeMap;
 use std::fs;

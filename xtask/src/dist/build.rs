@@ -1,4 +1,4 @@
-//! A static program, without a trace of where they were built.
+//! A program, without a trace of where they were built.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,35 +7,42 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::place::Place;
 use super::product::{Product, ROVE};
-use super::run_command;
+use super::run;
 
-/// Builds a program and returns where it lies. A copy of `rove` in the results has the name that `rove install` looks for.
+/// The largest `rove`, in bytes. Chosen: a copy over a slow link takes less than half a minute at 160 kB/s.
+const ROVE_BYTES_MAX: usize = 4_500_000;
+
+/// Builds a program and returns where it lies.
 ///
 /// # Errors
 ///
-/// Returns an error when it does not build, or is not static.
+/// Returns an error when it does not build, is too large, or is for Linux and not static.
 pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
     // Between two flags stands this character, so that a flag may hold a space.
-    let flags: Vec<String> = place
-        .folders()
-        .iter()
-        .map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display()))
-        .collect();
     let mut cargo = place.cargo();
+    let target = place.target();
+    let mut flags = target.prepare(&mut cargo, &place.build_folder().join("linking"))?;
+    flags.extend(
+        (place.folders().iter())
+            .map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display())),
+    );
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
-    cargo.args(["build", "--release", "--locked", "--target", place.target(), "--bins"]);
+    cargo.args(["build", "--release", "--locked", "--target", &target.triple, "--bins"]);
     // By itself: beside another package, cargo would build shared crates with the features that either wants.
-    run_command(cargo.args(["--package", product.package]))?;
-    let folder = place.build_folder().join(place.target()).join("release");
+    run::command(cargo.args(["--package", product.package]))?;
+    let folder = place.build_folder().join(&target.triple).join("release");
     let program = folder.join(product.program);
-    let bytes = fs::read(&program).with_context(|| format!("cannot read {}", program.display()))?;
+    let mut bytes =
+        fs::read(&program).with_context(|| format!("cannot read {}", program.display()))?;
+    if let Some(system) = target.elf_system() {
+        bytes[7] = system;
+        fs::write(&program, &bytes).context("cannot write the program")?;
+    }
     // The name of the loader of dynamic programs.
     let is_dynamic = holds(&bytes, b"/ld-linux") || holds(&bytes, b"/ld-musl");
-    ensure!(!is_dynamic, "{} is dynamic", product.program);
-    if product.program == ROVE.program {
-        let build = format!("rove-linux-{}", std::env::consts::ARCH);
-        fs::copy(&program, place.dist().join(build)).context("cannot copy the program")?;
-    }
+    ensure!(!(target.is_static() && is_dynamic), "{} is dynamic", product.program);
+    let is_large = product.program == ROVE.program && bytes.len() > ROVE_BYTES_MAX;
+    ensure!(!is_large, "rove has {} bytes, and may have {ROVE_BYTES_MAX}", bytes.len());
     Ok(program)
 }
 

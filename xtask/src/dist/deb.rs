@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use super::place::Place;
 use super::product::Product;
-use super::{output, run_command};
+use super::run;
 
 /// The maintainer that the package names.
 const MAINTAINER: &str = "The rove contributors <rove@example.org>";
@@ -23,9 +23,9 @@ pub(super) fn make(place: &Place, product: &Product, tree: &Path) -> Result<()> 
     let stage = place.root().join("target/dist-deb");
     let _ = fs::remove_dir_all(&stage);
     fs::create_dir_all(stage.parent().context("a folder in the target folder")?)?;
-    run_command(Command::new("cp").arg("-r").arg(tree).arg(&stage))?;
+    run::command(Command::new("cp").arg("-r").arg(tree).arg(&stage))?;
     let date = format!("@{}", place.epoch());
-    let date = output(Command::new("date").args(["--utc", "--rfc-email", "--date", &date]))?;
+    let date = run::output(Command::new("date").args(["--utc", "--rfc-email", "--date", &date]))?;
     let changelog = format!(
         "{} ({}) unstable; urgency=medium\n\n  * See CHANGELOG.md.gz for what has changed.\n\n -- {MAINTAINER}  {}\n",
         product.program,
@@ -43,8 +43,8 @@ pub(super) fn make(place: &Place, product: &Product, tree: &Path) -> Result<()> 
         "--package",
         product.package,
     ]);
-    cargo.args(["--target", place.target(), "--maintainer", MAINTAINER]);
+    cargo.args(["--target", &place.target().triple, "--maintainer", MAINTAINER]);
     // No revision: the package is made by those who make the program.
-    run_command(cargo.args(["--deb-revision", "", "--output"]).arg(place.dist()))?;
+    run::command(cargo.args(["--deb-revision", "", "--output"]).arg(place.dist()))?;
     fs::remove_dir_all(&stage).context("the tree of the package cannot be removed")
 }

@@ -1,4 +1,4 @@
-//! The licences of everything that is inside a static program.
+//! The licences of everything that is inside a program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,18 +7,16 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::output;
 use super::place::Place;
 use super::product::Product;
+use super::run;
 
 /// Beginnings of the names of licence files, in lower case.
 const FILES: [&str; 4] = ["license", "licence", "copying", "notice"];
 
-/// Notice for the parts of the programs that are no crates.
-const RUNTIME: &str = "\
-The program also holds parts of the Rust standard library (MIT OR Apache-2.0, the Rust project's contributors) and
-of musl libc (MIT, Rich Felker and others, https://musl.libc.org).
-";
+/// Notice for the part of all programs that is no crate.
+const STANDARD: &str = "\
+The program also holds parts of the Rust standard library (MIT OR Apache-2.0, the Rust project's contributors)";
 
 /// Returns the names and licences of all crates, and the texts of the licences, each once.
 ///
@@ -26,12 +24,12 @@ of musl libc (MIT, Rich Felker and others, https://musl.libc.org).
 ///
 /// Returns an error when cargo does not say what the program is built from, or a crate has no licence.
 pub(super) fn text(place: &Place, product: &Product) -> Result<String> {
-    let metadata = output(place.cargo().args([
+    let metadata = run::output(place.cargo().args([
         "metadata",
         "--locked",
         "--format-version=1",
         "--filter-platform",
-        place.target(),
+        &place.target().triple,
     ]))?;
     let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata is no JSON")?;
     let mut list = String::new();
@@ -49,11 +47,16 @@ pub(super) fn text(place: &Place, product: &Product) -> Result<String> {
             texts.entry(text).or_default().push(crate_name.clone());
         }
     }
-    let mut whole = format!("The static program is built from these crates:\n\n{list}\n{RUNTIME}");
+    let mut whole = head(&list, place.target().runtime());
     for (text, crates) in texts {
         whole += &format!("\n{}\n{}\n\n{}\n", "-".repeat(70), crates.join(", "), text.trim());
     }
     Ok(whole)
+}
+
+/// Returns the list of crates, and the notice for the rest of a program.
+fn head(list: &str, runtime: &str) -> String {
+    format!("The program is built from these crates:\n\n{list}\n{STANDARD}{runtime}.\n")
 }
 
 /// Returns the packages that the program of one links, of others than us, by name.

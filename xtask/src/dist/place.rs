@@ -6,7 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use super::{output, run_command};
+use super::run;
+use super::target::Target;
 use crate::packages::cargo_home;
 use crate::workspace::tracked_files;
 
@@ -19,7 +20,7 @@ pub(super) struct Place {
     target_folder: PathBuf,
     cargo_home: PathBuf,
     sysroot: PathBuf,
-    target: String,
+    target: Target,
     version: String,
     /// Seconds since 1970 of the last commit, which every file gets for its time.
     epoch: String,
@@ -44,7 +45,7 @@ impl Place {
             target_folder,
             cargo_home,
             sysroot,
-            target: static_target(),
+            target: Target::host(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             epoch: line(root, Command::new("git").args(["log", "-1", "--format=%ct"]))?,
         })
@@ -63,10 +64,15 @@ impl Place {
         fs::create_dir_all(cargo_home.join("registry"))?;
         for part in ["cache", "index"] {
             let from = here.cargo_home.join("registry").join(part);
-            run_command(Command::new("cp").arg("-r").args([from, cargo_home.join("registry")]))?;
+            run::command(Command::new("cp").arg("-r").args([from, cargo_home.join("registry")]))?;
         }
         let target_folder = folder.join("results");
         Ok(Self { root, target_folder, cargo_home, ..here.clone() })
+    }
+
+    /// Returns the same place, where programs are built for another target.
+    pub(super) fn with_target(&self, target: &Target) -> Self {
+        Self { target: target.clone(), ..self.clone() }
     }
 
     /// Removes a copy.
@@ -132,8 +138,8 @@ impl Place {
         self.target_folder.join("dist-build")
     }
 
-    /// Returns the target triple.
-    pub(super) fn target(&self) -> &str {
+    /// Returns the target that programs are built for.
+    pub(super) fn target(&self) -> &Target {
         &self.target
     }
 
@@ -164,12 +170,7 @@ impl Place {
     }
 }
 
-/// Returns the target of static programs for computers of this kind.
-pub(crate) fn static_target() -> String {
-    format!("{}-unknown-linux-musl", std::env::consts::ARCH)
-}
-
 /// Returns the line that a command run in this folder prints.
 fn line(folder: &Path, command: &mut Command) -> Result<String> {
-    Ok(output(command.current_dir(folder))?.trim().to_owned())
+    Ok(run::output(command.current_dir(folder))?.trim().to_owned())
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use super::place::Place;
 use super::product::Product;
-use super::run_command;
+use super::run;
 
 /// Makes the bills. cargo-cyclonedx writes beside the manifests, so it works on a copy of the sources.
 ///
@@ -19,8 +19,8 @@ pub(super) fn make(place: &Place, products: &[Product]) -> Result<()> {
     place.copy_sources(&folder)?;
     let mut cargo = place.cargo();
     cargo.args(["cyclonedx", "--quiet", "--format", "json", "--describe", "binaries"]);
-    cargo.args(["--target", place.target(), "--no-build-deps", "--spec-version", "1.5"]);
-    run_command(cargo.current_dir(&folder))?;
+    cargo.args(["--target", &place.target().triple, "--no-build-deps", "--spec-version", "1.5"]);
+    run::command(cargo.current_dir(&folder))?;
     for product in products {
         let program = product.program;
         let path = folder.join(product.folder).join(format!("{program}_bin.cdx.json"));
@@ -28,7 +28,7 @@ pub(super) fn make(place: &Place, products: &[Product]) -> Result<()> {
             fs::read_to_string(&path).with_context(|| format!("there is no {}", path.display()))?;
         // The copy has a name that says nothing.
         let text = text.replace(&folder.display().to_string(), "/rove");
-        let name = format!("{program}-{}.cdx.json", place.version());
+        let name = format!("{program}-{}-{}.cdx.json", place.version(), place.target().name);
         fs::write(place.dist().join(name), text)?;
     }
     // The rest of the copy names the folder that it lies in.

@@ -7,9 +7,9 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use super::notices;
-use super::output;
 use super::place::Place;
 use super::product::Product;
+use super::run;
 
 /// Where the completions of each shell are looked for.
 const COMPLETIONS: [(&str, &str, &str); 3] = [
@@ -21,22 +21,28 @@ const COMPLETIONS: [(&str, &str, &str); 3] = [
 /// Documents of the workspace that go along.
 const DOCUMENTS: [&str; 3] = ["LICENSE-MIT", "LICENSE-APACHE", "CHANGELOG.md"];
 
-/// Makes the tree and returns its folder, whose name says what it holds.
+/// Makes the tree and returns its folder, whose name says what it holds. Pages and completions are those of `speaker`, which is
+/// the same program for this computer.
 ///
 /// # Errors
 ///
 /// Returns an error when the program does not say what it is asked, or a file cannot be written.
-pub(super) fn make(place: &Place, product: &Product, program: &Path) -> Result<PathBuf> {
+pub(super) fn make(
+    place: &Place,
+    product: &Product,
+    program: &Path,
+    speaker: &Path,
+) -> Result<PathBuf> {
     let name = product.program;
-    let architecture = std::env::consts::ARCH;
-    let tree = place.work().join(format!("{name}-{}-linux-{architecture}", place.version()));
+    let tree = format!("{name}-{}-{}", place.version(), place.target().name);
+    let tree = place.work().join(tree);
     install(&tree, &format!("bin/{name}"), &fs::read(program)?)?;
     fs::set_permissions(tree.join("bin").join(name), executable())?;
-    for (page, text) in pages(program, name)? {
+    for (page, text) in pages(speaker, name)? {
         install(&tree, &format!("share/man/man1/{page}.1"), text.as_bytes())?;
     }
     for (shell, folder, end) in COMPLETIONS {
-        let script = output(Command::new(program).args(["completions", shell]))?;
+        let script = run::output(Command::new(speaker).args(["completions", shell]))?;
         install(&tree, &format!("{folder}{name}{end}"), script.as_bytes())?;
     }
     for document in DOCUMENTS.into_iter().chain([product.introduction]) {
@@ -52,12 +58,12 @@ pub(super) fn make(place: &Place, product: &Product, program: &Path) -> Result<P
 
 /// Returns the pages of a program by their names: its own, and those of its commands, which that names.
 fn pages(program: &Path, name: &str) -> Result<Vec<(String, String)>> {
-    let own = output(Command::new(program).arg("man"))?;
+    let own = run::output(Command::new(program).arg("man"))?;
     let words = command_words(&own, name);
     ensure!(!words.is_empty(), "the page of {name} names none of its commands");
     let mut pages = vec![(name.to_owned(), own)];
     for word in words {
-        let page = output(Command::new(program).args(["man", &word]))?;
+        let page = run::output(Command::new(program).args(["man", &word]))?;
         pages.push((format!("{name}-{word}"), page));
     }
     Ok(pages)
@@ -81,7 +87,8 @@ fn install(tree: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn executable() -> fs::Permissions {
+/// Returns the permissions of a program.
+pub(super) fn executable() -> fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(0o755)
 }
 

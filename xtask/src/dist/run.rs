@@ -1,0 +1,30 @@
+//! Commands that are run to their end, whose failure is an error.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+/// Runs a command.
+///
+/// # Errors
+///
+/// Returns an error when it does not start, or fails.
+pub(super) fn command(command: &mut Command) -> Result<()> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().with_context(|| format!("{program} did not start"))?;
+    ensure!(status.success(), "{program} failed: {status}");
+    Ok(())
+}
+
+/// Runs a command and returns what it prints.
+///
+/// # Errors
+///
+/// Returns an error when it does not start, fails, or prints no text.
+pub(super) fn output(command: &mut Command) -> Result<String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().with_context(|| format!("{program} did not start"))?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{program} failed: {}\n{errors}", output.status);
+    String::from_utf8(output.stdout).with_context(|| format!("{program} printed no text"))
+}
