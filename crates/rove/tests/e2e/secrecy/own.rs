@@ -1,6 +1,8 @@
 //! Sessions whose own program is the shell that asks, or is replaced by what asks.
 
-use super::case::Step::{Answer, Host, Key, Line, Lines, LinesFrom, Rows, Settle, Three, Times};
+use super::case::Step::{
+    Answer, Host, Key, Line, Lines, LinesFrom, Rows, See, Settle, Three, Times,
+};
 use super::case::{Case, Step};
 
 const BASH_RC: &str = "\
@@ -190,6 +192,37 @@ pub(super) const PROGRAMS: &[Case] = &[
     )
     .secret("ZWJXVzj")
     .needs(&[("bash", "bash"), ("sqlite3", "sqlite3")]),
+    own(
+        "the session's own redis-cli, then a program asks with its prompt",
+        BASH,
+        &[
+            Three("$ "),
+            Line("redis-cli -p 1"),
+            Lines("not connected> ", &["ping", "ping", "ping"]),
+            Line("quit"),
+            Settle,
+            Line("bash edits 'not connec''ted> '"),
+            Times(5, "not connected> "),
+            Answer,
+            Settle,
+            Settle,
+            Line("finish"),
+        ],
+    )
+    .needs(&[("bash", "bash"), ("redis-cli", "redis-tools")]),
+    own(
+        "the session's own redis-cli, a password with stars",
+        BASH,
+        &[
+            Three("$ "),
+            Line("redis-cli -p 1 --askpass ping; echo \"$SECRET\" > out"),
+            See("password: "),
+            Answer,
+            Settle,
+            Line("finish"),
+        ],
+    )
+    .needs(&[("bash", "bash"), ("redis-cli", "redis-tools")]),
 ];
 
 /// Prompts at which the session's own shell does wait.
