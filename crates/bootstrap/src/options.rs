@@ -152,6 +152,18 @@ impl HostOptions {
         is_asked && is_ours && is_reached && ssh_config::is_ssh(&self.ssh)
     }
 
+    /// Returns whether the session forwards connections, if the host's server can. The client must be rove's own, and ssh
+    /// the one that reads what to forward. A client that joins beside another one forwards none.
+    pub fn forwards(&self) -> bool {
+        let is_ours = self.name == ProgramName::Rove && self.client.is_none();
+        let is_read = !self.local && ssh_config::is_ssh(&self.ssh);
+        let has_streams = !matches!(
+            self.session,
+            WantedSession::Streams(_) | WantedSession::Attached(_, Some(_))
+        );
+        is_ours && is_read && has_streams && !self.choices.strict
+    }
+
     /// Returns what this login does about sessions without a client. Only a login of rove's own for a new session looks
     /// for others, and a quiet login neither asks nor goes on with any.
     pub fn detached_use(&self) -> DetachedUse {

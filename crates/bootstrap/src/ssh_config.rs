@@ -4,14 +4,18 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::account::Account;
+use crate::forwards::Forwards;
 use crate::sharing::Sharing;
 
 /// Longest text of a detour that is shown, in characters. Chosen: four lines of a terminal.
 pub const DETOUR_CHARS_MAX: usize = 320;
 
-/// Settings in a host's section that a session does not carry out, in the order in which the user is told.
+/// Settings in a host's section that a session may not carry out, in the order in which the user is told.
 const NOT_CARRIED: [&str; 5] =
     ["ForwardAgent", "ForwardX11", "LocalForward", "RemoteForward", "DynamicForward"];
+
+/// Settings of [`NOT_CARRIED`] that a session carries out if it forwards connections.
+const CARRIED: [&str; 2] = ["LocalForward", "DynamicForward"];
 
 /// Settings that would keep rove's commands from running: the keyword, the harmless value, and the option that
 /// overrides it. The option is given only if the keyword is set, because an older ssh does not know it.
@@ -39,8 +43,10 @@ pub struct SshConfig {
     user: Option<String>,
     /// The TCP port of the host's ssh server.
     pub port: Option<u16>,
-    /// Settings in the host's section that no session carries out, by their names in `NOT_CARRIED`.
+    /// Settings in the host's section that a session may not carry out, by their names in `NOT_CARRIED`.
     pub not_carried: Vec<&'static str>,
+    /// The connections to forward.
+    pub forwards: Forwards,
     /// Options of [`OVERRIDDEN`] that ssh needs so that rove's commands run.
     overridden: Vec<&'static str>,
     /// Whether an open connection to the host may be used.
@@ -116,18 +122,24 @@ impl SshConfig {
         self.key_checking == "ask" && !self.is_silent
     }
 
-    /// Returns the notes on the configuration that the user should know, each as a line.
-    pub fn notes(&self, host: &OsStr) -> Vec<String> {
+    /// Returns the notes on the configuration that the user should know, each as a line. `forwards` says whether the
+    /// session forwards connections.
+    pub fn notes(&self, host: &OsStr, forwards: bool) -> Vec<String> {
         let refused = self.sharing.note().map(str::to_owned);
-        self.note(host).into_iter().chain(refused).collect()
+        self.note(host, forwards).into_iter().chain(refused).collect()
     }
 
     /// Returns a note on the host's settings that a session does not carry out. `None` if there are none.
-    fn note(&self, host: &OsStr) -> Option<String> {
-        let (last, others) = self.not_carried.split_last()?;
+    fn note(&self, host: &OsStr, forwards: bool) -> Option<String> {
+        let is_carried = |name: &str| forwards && CARRIED.contains(&name);
+        let names: Vec<_> = self.not_carried.iter().filter(|name| !is_carried(name)).collect();
+        let (last, others) = names.split_last()?;
         let (names, verb) = match others {
-            [] => ((*last).to_owned(), "is"),
-            others => (format!("{} and {last}", others.join(", ")), "are"),
+            [] => ((**last).to_owned(), "is"),
+            others => {
+                let others: Vec<&str> = others.iter().map(|name| **name).collect();
+                (format!("{} and {last}", others.join(", ")), "are")
+            }
         };
         let host = host.to_string_lossy();
         let host = host.escape_debug();
@@ -190,7 +202,9 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
         let shown: String = plain.chars().take(DETOUR_CHARS_MAX).collect();
         let is_set = !shown.is_empty() && !shown.eq_ignore_ascii_case("none");
         let is_name = !value.contains(char::is_whitespace) && plain == value;
-        match keyword.to_ascii_lowercase().as_str() {
+        let keyword = keyword.to_ascii_lowercase();
+        config.forwards.take(&keyword, value);
+        match keyword.as_str() {
             "proxyjump" if is_set => {
                 config.detour = Some(format!("ProxyJump {shown}"));
                 config.jump = is_name.then(|| JumpHost::parse(value));
@@ -210,6 +224,7 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
             keyword => config.take(keyword, &shown, is_set),
         }
     }
+    config.forwards.drop_repeated();
     config.not_carried.sort_by_key(|name| NOT_CARRIED.iter().position(|known| known == name));
     config
 }
@@ -316,7 +331,7 @@ mod tests {
         ] {
             let config = parse(answer);
             assert_eq!(config.not_carried.join(" "), names, "{answer:?}");
-            let note = config.note(OsStr::new("far"));
+            let note = config.note(OsStr::new("far"), false);
             assert_eq!(note.is_some(), !names.is_empty());
             let note = note.unwrap_or_default();
             assert!(
@@ -324,6 +339,9 @@ mod tests {
                 "{note}"
             );
             assert_eq!(config.overrides().join(" "), options, "{answer:?}");
+            let rest = config.note(OsStr::new("far"), true).unwrap_or_default();
+            assert!(!rest.contains("LocalForward") && !rest.contains("DynamicForward"), "{rest}");
+            assert_eq!(rest.contains("Agent"), names.contains("Agent"), "{rest}");
         }
     }
 }

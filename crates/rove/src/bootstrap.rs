@@ -18,9 +18,10 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 
 use rove_bootstrap::last_words::Refusal;
+use rove_bootstrap::ssh_config::SshConfig;
 use rove_bootstrap::startup::Connect;
 use rove_bootstrap::{
-    Account, HostOptions, Plan, ProgramName, Resume, Resumed, TunnelUse, WantedSession,
+    Forwards, HostOptions, Plan, ProgramName, Resume, Resumed, TunnelUse, WantedSession,
 };
 use rustix::fs::Access;
 
@@ -31,6 +32,7 @@ use crate::bootstrap::master::Master;
 use crate::bootstrap::screen::tell;
 use crate::bootstrap::tunnel::JumpQuestion;
 use crate::install::{self, InstallOptions};
+use crate::listeners::Listeners;
 use crate::session_call::{self, SessionCall};
 use crate::stdio_forward::gates;
 use crate::{colors, entropy, escape_key, resume, sys};
@@ -149,7 +151,7 @@ fn start(
         }
         _ => None,
     };
-    let told = session_call(options, plan.config.account(), is_stock);
+    let told = session_call(options, &plan.config, is_stock);
     let call = SessionCall { others, tunnel, resumed, ..told };
     Err(become_client(options, invocation, &server.text, &connect, &call))
 }
@@ -197,12 +199,21 @@ fn first_login(
         let local = |error| BootstrapError::Local { what: "ignoring SIGHUP", error };
         sys::ignore_signal(libc::SIGHUP).map_err(local)?;
     }
-    for note in plan.config.notes(&options.host).iter().filter(|_| !options.quiet) {
+    for note in
+        plan.config.notes(&options.host, options.forwards()).iter().filter(|_| !options.quiet)
+    {
         tell(&invocation.speaker(), note);
     }
+    // Nothing is started at the host if a port is taken here that the session must have.
+    Listeners::check(forwards(options, &plan.config))?;
     let question = JumpQuestion::ask(options, &plan);
     let (plan, launch) = log_in(options, plan)?;
     Ok((plan, question, launch))
+}
+
+/// Returns the connections that the session forwards.
+fn forwards<'a>(options: &HostOptions, config: &'a SshConfig) -> Option<&'a Forwards> {
+    Some(&config.forwards).filter(|it| options.forwards() && !it.all.is_empty())
 }
 
 /// Lets ssh log in, and ask the user about an unknown host key. Returns the result, and the plan that was used.
@@ -327,9 +338,9 @@ fn client_command(options: &HostOptions) -> Command {
     client
 }
 
-/// Returns the options of the client that shows the session: what it is called and how to show it. `account` is the
-/// user on the host, and `is_stock` whether the server is a stock one.
-fn session_call(options: &HostOptions, account: Option<Account>, is_stock: bool) -> SessionCall {
+/// Returns the options of the client that shows the session: what it is called and how to show it. `config` is ssh's for
+/// the host, and `is_stock` says whether the server is a stock one.
+fn session_call(options: &HostOptions, config: &SshConfig, is_stock: bool) -> SessionCall {
     let command = || shell_words::join(options.command.iter().map(|word| word.to_string_lossy()));
     let is_rove = options.name == ProgramName::Rove;
     let mut choices = session_call::with_environment(options.choices.clone());
@@ -344,11 +355,12 @@ fn session_call(options: &HostOptions, account: Option<Account>, is_stock: bool)
         // The client names the host if there is no answer.
         host: options.host.to_str().map(str::to_owned),
         command: is_rove.then(command),
-        account: account.filter(|_| options.prompt_memory).map(|account| account.to_string()),
+        account: config.account().filter(|_| options.prompt_memory).map(|it| it.to_string()),
         ssh: options.ssh.clone(),
         others: Vec::new(),
         tunnel: None,
         resumed: None,
+        forwards: forwards(options, config).cloned(),
         // A stock server gives no second key.
         attached_by: options.attached_by().filter(|_| !is_stock),
         target: match &options.session {

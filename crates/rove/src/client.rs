@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use rove_bootstrap::{Account, Choices, ProgramName, quote};
+use rove_bootstrap::{Account, Choices, Forwards, ProgramName, quote};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_platform::tty::{self, Tty};
@@ -11,13 +11,14 @@ use rove_session::{
     Client, ClientConfig, ClientOutcome, Door, ExitStatus, MissingLines, Outside, Running,
     TerminalReport,
 };
-use rove_ssp::{Config, Key, wiping};
+use rove_ssp::{Capabilities, Config, Key, wiping};
 use rove_streams::Target;
 use rove_terminal::TerminalCapabilities;
 use rove_units::Instant;
 use rustix::stdio;
 
 use crate::bootstrap::address;
+use crate::listeners::Listeners;
 use crate::messages::{warn, wrapped_for};
 use crate::prompt_store::PromptKeeper;
 use crate::resume::{RecordKeeper, Saved, Store, Way};
@@ -30,17 +31,23 @@ use crate::tunnel::spare::Spare;
 use crate::{doctor, entropy, hardening, logging, sys};
 
 mod forward;
+mod local_forwards;
+mod opening;
 mod pump;
 mod turn;
 pub(crate) mod wire;
 
 use forward::Carried;
+use local_forwards::LocalForwards;
 use pump::{End, Pump};
 use rove_udp::DualStackSockets;
 use wire::Wire;
 
 /// Exit code of a session that failed. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const FAILURE: u8 = 1;
+
+/// Exit code of a session that was ended because connections cannot be forwarded. Source: OpenSSH 9.2 as observed.
+const NOT_FORWARDED: u8 = 255;
 
 #[derive(Clone)]
 pub(crate) struct ClientOptions {
@@ -95,7 +102,7 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     let SessionCall { choices, quiet, host, command, attached_by, .. } = options.call.clone();
     let says_end = !quiet && says_end(name, command.as_deref());
     let says_missing = choices.scrollback != Some(false);
-    let End { outcome, tried, refusal, tunnel, output_error, signal, missing } =
+    let End { outcome, tried, refusal, tunnel, output_error, signal, missing, not_forwarded } =
         session(options, way)?;
     let Some(outcome) = outcome else {
         // The session waits for `rove resume`, and nobody would read a message.
@@ -119,7 +126,7 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
         .filter(|_| says_missing)
         .zip(command.as_deref())
         .map(|(missing, command)| missing_output(missing, &host, command));
-    for text in output_failure.iter().chain(&said).chain(&missing) {
+    for text in output_failure.iter().chain(&said).chain(&missing).chain(&not_forwarded) {
         tell(name, text);
     }
     let hint = command
@@ -130,7 +137,11 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
         // Scripts wait for this line; it goes right where the cursor is left.
         tty::say(stdio::stdout(), &format!("[{} is exiting.]\n", name.as_str()));
     }
-    Ok(if output_failure.is_some() { FAILURE } else { exit_code(outcome, name, signal) })
+    Ok(match (output_failure, not_forwarded) {
+        (Some(_), _) => FAILURE,
+        (None, Some(_)) => NOT_FORWARDED,
+        (None, None) => exit_code(outcome, name, signal),
+    })
 }
 
 /// Runs a session on this process's terminal and gives the terminal back.
@@ -149,6 +160,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     }
     let term = std::env::var("TERM").unwrap_or_default();
     let name = options.name;
+    let forwards = local_forwards(name, options.call.forwards.as_ref())?;
     let running = running(name, command.as_deref());
     // As a local command does, it leaves its output in the history.
     let scrollback = choices.scrollback.unwrap_or(running == Running::Command);
@@ -160,7 +172,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
     let terminal = Tty::take_over(described.emergency_closing())?;
     let self_check = options.verbose >= logging::SELF_CHECK_VERBOSITY;
-    let capabilities = (!choices.strict).then_some(rove_session::CAPABILITIES);
+    let capabilities = (!choices.strict).then(|| offered(&way));
     let config = ClientConfig {
         server: options.server,
         key: options.key,
@@ -188,7 +200,27 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     add_others(&mut session, &options.call.others, options.server.port());
     let account = account.filter(|_| name == ProgramName::Rove).and_then(Account::from_text);
     let prompts = account.and_then(|account| remember_prompts(&mut session, account));
-    Pump::new(events, session, wire, terminal, options.name, prompts, record).run()
+    let pump = Pump::new(events, session, wire, terminal, options.name, prompts, record);
+    pump.with(forwards).run()
+}
+
+/// Returns the extensions that a client offers which comes to its session in this way.
+fn offered(way: &Way) -> Capabilities {
+    match way {
+        // The packets of the client before had the same key and the same numbers.
+        Way::Stock(_) => rove_session::CAPABILITIES,
+        Way::New | Way::Rove(..) => rove_session::CAPABILITIES.union(Capabilities::STREAMS),
+    }
+}
+
+/// Listens for the connections that are to be forwarded. Says which ones cannot be.
+fn local_forwards(name: ProgramName, wanted: Option<&Forwards>) -> anyhow::Result<LocalForwards> {
+    let Some(wanted) = wanted else { return Ok(LocalForwards::new(Listeners::default(), false)) };
+    let (listeners, failures) = Listeners::open(wanted)?;
+    for failure in failures {
+        warn(name.as_str(), &format!("{failure}; the session goes on without it"));
+    }
+    Ok(LocalForwards::new(listeners, wanted.are_required))
 }
 
 /// Returns the abilities of a terminal of this type. Warns of a type that is not known.

@@ -21,6 +21,7 @@
 //!   is logged in, and `detached` tells a login of other sessions.
 //! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client. `announcement` prints port and key.
 //! - `splice` joins a stream with a socket or with pipes, and `packet_queue` lets few packets of streams wait in the system.
+//!   `listeners` accepts connections to forward, some of which say by `socks` where they lead.
 //! - `tunnel` carries datagrams through ssh: `near` and `far` are its ends.
 //! - `prompt_store` keeps prompts from one session to the next, and `forget` deletes them.
 //! - `resume` keeps what another client needs to go on with a session, and `resume_command` goes on with one.
@@ -59,6 +60,7 @@ pub mod fuzzing;
 mod getent;
 mod hardening;
 mod install;
+mod listeners;
 mod locale;
 mod logging;
 mod login;
@@ -74,6 +76,7 @@ mod resume_command;
 mod server;
 mod session_call;
 mod sessions;
+mod socks;
 mod splice;
 mod ssh_reaper;
 mod stdio_forward;

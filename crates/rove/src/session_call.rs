@@ -7,7 +7,7 @@ use std::env;
 use std::ffi::CStr;
 
 use anyhow::Context;
-use rove_bootstrap::{Choices, ProgramName, Resumed};
+use rove_bootstrap::{Choices, Forwards, ProgramName, Resumed};
 use rove_session::Preference;
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,9 @@ pub(crate) struct SessionCall {
     /// if the client came to a new session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) attached_by: Option<String>,
+    /// The connections that the session forwards. `None` if it forwards none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) forwards: Option<Forwards>,
     /// The host and port that a session without a program connects to, for standard input and output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) target: Option<String>,
@@ -139,6 +142,7 @@ mod tests {
                     taken: None,
                 }),
                 attached_by: Some("rove attach".to_owned()),
+                forwards: Some(Forwards::default()),
                 target: Some("[::1]:22".to_owned()),
             };
             let text = serde_json::to_string(&call).expect("a call is text and numbers");

@@ -11,6 +11,7 @@ use rove_bootstrap::{HostOptions, NoSession, Platform, ProgramName, WantedSessio
 use crate::bootstrap::address::AddressError;
 use crate::install::error::InstallError;
 use crate::install::remedy::Remedy;
+use crate::listeners::ListenerError;
 use crate::messages::reason;
 
 /// Exit code if no server was started. Source: Mosh 1.4.0 as observed.
@@ -67,6 +68,9 @@ pub(crate) enum BootstrapError {
          at; {remedy}", host.display()
     )]
     NoRove { host: OsString, remedy: Remedy },
+    /// A port or socket that is to be forwarded cannot be had here.
+    #[error("{0}, and ExitOnForwardFailure wants it")]
+    Listener(#[from] ListenerError),
     /// The operating system gave no random bytes.
     #[error("a random word: {0}")]
     Random(#[from] getrandom::Error),
@@ -110,7 +114,8 @@ impl BootstrapError {
             }
             Self::ClientMissing { .. } => NO_CLIENT,
             Self::Startup(_) => BAD_LINE,
-            Self::Address(_) => NO_HOST,
+            // ssh has the same.
+            Self::Address(_) | Self::Listener(_) => NO_HOST,
             Self::SshMissing { .. }
             | Self::NoSession(_)
             | Self::Refused(_)

@@ -8,6 +8,7 @@ use rove_cli_docs::{Manual, Words};
 
 use crate::cli::config::{Config, ConfigError};
 use crate::cli::host::{self, HostCall, UsageError};
+use crate::cli::ssh_letters;
 use crate::program::ROVE;
 use rove_session::JoinMode;
 
@@ -22,6 +23,7 @@ pub(crate) static MANUAL: Manual = Manual {
                 option("view", "Join beside the session's client, see and do not type"),
                 option("share", "Join beside the session's client, see and type"),
             ])
+            .args(ssh_letters::forwarding())
             // These options describe a new session, and this one exists already.
             .mut_args(|arg| match arg.get_id().as_str() {
                 "session" | "port" | "bind_server" => arg.hide(true),
@@ -100,6 +102,11 @@ pub(crate) fn parse(
             ));
         }
     };
+    if mode.is_some() && ssh_letters::forward(&options.ssh) {
+        return Err(wrong(
+            "-L, -D: a client that joins forwards nothing; leave them out".to_owned(),
+        ));
+    }
     options.command.clear();
     options.session = WantedSession::Attached(session, mode);
     Ok(HostCall::Connect(options))

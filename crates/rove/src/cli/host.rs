@@ -19,12 +19,12 @@ use rove_session::Preference;
 
 use self::values::{
     TARGET, bind_server, check_host, check_option_port, fake_proxy, family, no_host, prediction,
-    remote_ip, target, target_option, tunnel_use,
+    remote_ip, ssh, target, target_option, tunnel_use,
 };
 use crate::cli::config::{Config, ConfigError, Settings};
 use crate::cli::getopt_long::{self, Permutation};
 use crate::cli::help;
-use crate::cli::option_values::{self, ADDRESS_FAMILIES, MODES, REMOTE_IPS, ssh_words};
+use crate::cli::option_values::{self, ADDRESS_FAMILIES, MODES, REMOTE_IPS};
 use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
 use crate::escape_key;
@@ -32,8 +32,12 @@ use crate::stdio_forward::target::HostPort;
 pub(crate) use values::NO_TARGET;
 
 /// The manual of a session.
-pub(crate) static MANUAL: Manual =
-    Manual { definition: || definition().args([target_option(), help::all()]), ..manual::TEXT };
+pub(crate) static MANUAL: Manual = Manual {
+    definition: || {
+        definition().args([target_option(), help::all()]).args(ssh_letters::forwarding())
+    },
+    ..manual::TEXT
+};
 
 /// The usage after an error; stock prints the whole help instead.
 const SHORT_USAGE: &str =
@@ -279,8 +283,7 @@ pub(crate) fn parse(
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
     let session = args.session.as_deref().map(SessionLabel::from_str);
     let session = session.transpose().map_err(UsageError::without_usage)?;
-    let mut ssh = ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?;
-    ssh.extend(letters);
+    let ssh = ssh(&args, letters)?;
     if asks_ssh {
         return Ok(HostCall::AskSsh { ssh, host: host.clone() });
     }

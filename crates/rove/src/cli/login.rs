@@ -215,7 +215,7 @@ mod tests {
         for (line, wanted) in [
             ("-Z host", "unknown option -Z"),
             ("--al --alll host", "unknown option --alll; did you mean --all?"),
-            ("-L 1:x:2 host", "-L: rove forwards no ports"),
+            ("-L 1:x:2 host", "-L: this command forwards no connection; "),
             ("-p 2222 host", "-p: "),
             ("-i", "option -i needs a value"),
         ] {

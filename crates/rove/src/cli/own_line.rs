@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
                 }
                 self.line.words.push(format!("-{letter}").into());
             }
-            match ssh_letters::fate(letter) {
+            match self.fate(letter) {
                 Some(Fate::Flag) => self.line.ssh.push(format!("-{letter}")),
                 _ if own.is_some() => {}
                 Some(Fate::Question) => self.line.asks_ssh = true,
@@ -204,6 +204,17 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Returns what becomes of an option of ssh. A command may offer one that others refuse.
+    fn fate(&self, letter: char) -> Option<Fate> {
+        let fate = ssh_letters::fate(letter)?;
+        let mut args = self.command.get_arguments().filter(|arg| ssh_letters::is_sshs(arg));
+        Some(match (fate, args.find(|arg| arg.get_short() == Some(letter))) {
+            (Fate::Refused(_), Some(arg)) if takes_value(arg) => Fate::Valued,
+            (Fate::Refused(_), Some(_)) => Fate::Flag,
+            (fate, _) => fate,
+        })
     }
 
     /// Refuses a long option's name after a single dash: its letters would be read as options.

@@ -67,7 +67,9 @@ const fn shown(
 /// Letters that a command of `rove` uses itself are not looked up here, except `-q`, which is for both.
 pub(super) fn fate(letter: char) -> Option<Fate> {
     const PORTS: &str =
-        "rove forwards no ports; keep `ssh -N` with this option open beside the session";
+        "this command forwards no connection; a session does, by `rove -L` and `rove -D`";
+    const REMOTE: &str =
+        "rove forwards no port of the host; keep `ssh -N -R` open beside the session";
     const GRAPHICS: &str = "rove forwards no X11; start graphical programs by `ssh -X`";
     Some(match letter {
         'C' | 'K' | 'k' | 'q' | 'v' | 'x' | 'y' => Fate::Flag,
@@ -76,7 +78,8 @@ pub(super) fn fate(letter: char) -> Option<Fate> {
         'A' => {
             Fate::Refused("rove forwards no agent; run what needs your agent there with `ssh -A`")
         }
-        'L' | 'R' | 'D' | 'g' => Fate::Refused(PORTS),
+        'L' | 'D' | 'g' => Fate::Refused(PORTS),
+        'R' => Fate::Refused(REMOTE),
         'X' | 'Y' => Fate::Refused(GRAPHICS),
         'W' => Fate::Refused("this command carries no connection; `rove -W HOST:PORT host` does"),
         'w' => Fate::Refused("rove forwards no network device; use `ssh -w` for it"),
@@ -108,6 +111,29 @@ pub(super) fn args() -> impl Iterator<Item = Arg> {
             name => arg.action(ArgAction::Append).value_name(name).value_hint(shown.hint),
         }
     })
+}
+
+/// Returns the options by which a session forwards connections. ssh reads them, and only a session has them.
+pub(super) fn forwarding() -> [Arg; 3] {
+    let arg = |id: &'static str, help| Arg::new(id).short(id.chars().next_back()).help(help);
+    [
+        arg(
+            "ssh -L",
+            "Listen here, and let the host connect: port:host:hostport and ssh's other forms",
+        )
+        .action(ArgAction::Append)
+        .value_name("FORWARD"),
+        arg("ssh -D", "Listen here for SOCKS 4 and 5, and let the host connect")
+            .action(ArgAction::Append)
+            .value_name("[BIND:]PORT"),
+        arg("ssh -g", "Let others connect to the ports of -L and -D, where these name no address")
+            .action(ArgAction::SetTrue),
+    ]
+}
+
+/// Returns whether the words for ssh ask for a forwarded connection.
+pub(super) fn forward(words: &[String]) -> bool {
+    words.iter().any(|word| word == "-L" || word == "-D")
 }
 
 /// Returns whether an option of a definition is one of ssh's.

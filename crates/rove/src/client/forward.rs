@@ -12,7 +12,7 @@ use rove_session::{
     Client, ClientConfig, ClientEvent, ClientOutcome, Prediction, Preference, Running, Streams,
 };
 use rove_ssp::{Capabilities, Config};
-use rove_streams::{Answer, Event, MessageReader, Mux, Reception, Side, StreamId, Target};
+use rove_streams::{Event, Reception, Side, StreamId, Target};
 use rove_terminal::Size;
 use rove_udp::Refusal;
 use rove_units::{Duration, Instant};
@@ -20,6 +20,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::stdio;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM};
 
+use super::opening::Opening;
 use super::wire::Wire;
 use super::{ClientOptions, Way, add_others, failure, open_wire, start, tell};
 use crate::packet_queue::PacketQueue;
@@ -75,8 +76,8 @@ pub(crate) fn run(options: ClientOptions, target: Target) -> anyhow::Result<Carr
         network: NetworkWatch::open().ok(),
         streams: Streams::new(Side::Client, clock.now()),
         target,
-        id: None,
-        opening: Some(MessageReader::default()),
+        is_begun: false,
+        opening: None,
         incoming: Reception::default(),
         splice: None,
         is_delivered: false,
@@ -121,10 +122,10 @@ struct Forward {
     network: Option<NetworkWatch>,
     streams: Streams,
     target: Target,
-    /// The stream, after both ends are known to carry streams.
-    id: Option<StreamId>,
-    /// Reads the answer. `None` after it has come.
-    opening: Option<MessageReader>,
+    /// Whether the stream was opened, because both ends are known to carry streams.
+    is_begun: bool,
+    /// The stream until its answer has come.
+    opening: Option<Opening>,
     incoming: Reception,
     /// Joins the stream with standard input and output, after the host has opened it.
     splice: Option<Splice>,
@@ -165,7 +166,7 @@ impl Forward {
         let outcome = outcome.unwrap_or(ClientOutcome::Unacknowledged);
         let said = failure(outcome, ProgramName::Rove, server, host, silence);
         let said = said.unwrap_or_else(|| "the session has ended".to_owned());
-        if self.id.is_none() {
+        if !self.is_begun {
             return Carried::NotCarried(said);
         }
         tell(ProgramName::Rove, &said);
@@ -184,10 +185,9 @@ impl Forward {
         let Some(carriage) = self.session.carriage() else { return Ok(()) };
         self.streams.handle_arrivals(now, carriage);
         let mux = &mut self.streams.mux;
-        if self.id.is_none() && self.end.is_none() {
-            let id = mux.open(now)?;
-            mux.write(id, &self.target.encode())?;
-            self.id = Some(id);
+        if !self.is_begun && self.end.is_none() {
+            self.opening = Some(Opening::begin(now, mux, &self.target)?);
+            self.is_begun = true;
         }
         while let Some(event) = mux.poll_event() {
             match event {
@@ -198,12 +198,13 @@ impl Forward {
                 Event::Readable(_) | Event::Writable(_) | Event::Closed => {}
             }
         }
-        if let (Some(id), Some(opening)) = (self.id, &mut self.opening) {
-            let Some(answer) = answer(now, mux, id, opening) else { return Ok(()) };
+        if let Some(opening) = &mut self.opening {
+            let Some(answer) = opening.answer(now, mux) else { return Ok(()) };
+            let id = opening.id();
             self.opening = None;
             match answer {
-                Opening::Done => self.join(id)?,
-                Opening::Refused(reason) => self.refuse(now, &reason),
+                Ok(()) => self.join(id)?,
+                Err(reason) => self.refuse(now, &reason.to_string()),
             }
         }
         self.move_bytes(now);
@@ -252,12 +253,9 @@ impl Forward {
     fn send(&mut self, now: Instant) {
         let refusal = self.wire.send(now, &mut self.session, |_| ());
         self.refusal = refusal.or(self.refusal.take());
-        while self.id.is_some()
-            && self.wire.has_room(now, &mut self.queue, &self.session)
-            && let Some(carriage) = self.session.carriage()
-            && let Some(transmit) = self.streams.poll_transmit(now, carriage)
-        {
-            let refusal = self.wire.send_one(now, &mut self.session, &transmit, |_| ());
+        if self.is_begun {
+            let Self { session, streams, queue, .. } = self;
+            let refusal = self.wire.send_packets(now, session, streams, queue);
             self.refusal = refusal.or(self.refusal.take());
         }
     }
@@ -281,7 +279,7 @@ impl Forward {
     }
 
     fn wait_and_read(&mut self) -> anyhow::Result<Instant> {
-        let packets = self.streams.poll_timeout().filter(|_| self.id.is_some());
+        let packets = self.streams.poll_timeout().filter(|_| self.is_begun);
         let deadline = [
             self.session.poll_timeout(),
             self.wire.poll_timeout(&self.session),
@@ -332,30 +330,4 @@ impl Forward {
             Some(Ok(false)) | None => {}
         }
     }
-}
-
-/// The end of a stream's opening.
-enum Opening {
-    Done,
-    /// It failed, for this reason.
-    Refused(String),
-}
-
-/// Reads the host's answer to an opening. `None` while more of it is to come.
-fn answer(
-    now: Instant,
-    mux: &mut Mux,
-    id: StreamId,
-    reader: &mut MessageReader,
-) -> Option<Opening> {
-    Some(match reader.read(now, mux, id) {
-        Ok(None) if mux.closed().is_none() => return None,
-        Ok(None) => Opening::Refused("streams are closed".to_owned()),
-        Ok(Some(fields)) => match Answer::decode(&fields) {
-            Ok(Answer::Opened { .. }) => Opening::Done,
-            Ok(Answer::Refused { text, .. }) => Opening::Refused(text),
-            Err(error) => Opening::Refused(error.to_string()),
-        },
-        Err(error) => Opening::Refused(error.to_string()),
-    })
 }

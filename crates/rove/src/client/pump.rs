@@ -15,7 +15,9 @@ use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH};
 
+use crate::client::local_forwards::LocalForwards;
 use crate::client::wire::Wire;
+use crate::listeners::Listeners;
 use crate::messages::reason;
 use crate::prompt_store::PromptKeeper;
 use crate::resume::RecordKeeper;
@@ -40,6 +42,8 @@ pub(crate) struct End {
     pub(crate) signal: Option<i32>,
     /// The part of a command's output that the user has not got.
     pub(crate) missing: Option<MissingLines>,
+    /// Why the session was ended, if it was for lack of forwarded connections.
+    pub(crate) not_forwarded: Option<String>,
 }
 
 /// A session's loop and everything it moves bytes between.
@@ -47,6 +51,7 @@ pub(super) struct Pump {
     events: EventLoop,
     session: Client,
     wire: Wire,
+    forwards: LocalForwards,
     /// Reports changes of this computer's network. `None` if the system does not report them, or a read has failed.
     network: Option<NetworkWatch>,
     terminal: Tty,
@@ -83,6 +88,7 @@ impl Pump {
             events,
             session,
             wire,
+            forwards: LocalForwards::new(Listeners::default(), false),
             // A session without the watch waits for its next heartbeat.
             network: NetworkWatch::open()
                 .inspect_err(|error| tracing::debug!(%error, "changes of the network are not told"))
@@ -100,12 +106,18 @@ impl Pump {
         }
     }
 
+    /// Returns the loop with forwarded connections.
+    pub(super) fn with(self, forwards: LocalForwards) -> Self {
+        Self { forwards, ..self }
+    }
+
     /// Turns the loop until the session is over or [`Pump::is_left`], then gives the terminal back.
     pub(super) fn run(mut self) -> anyhow::Result<End> {
         let mut now = self.events.now();
         self.name_port();
         let outcome = loop {
             self.session.handle_timeout(now);
+            self.forwards.turn(now, &mut self.session);
             self.send_datagrams(now);
             self.obey_events(now)?;
             self.draw(now);
@@ -134,15 +146,16 @@ impl Pump {
         let tunnel = self.wire.tunnel();
         let tunnel = tunnel.map(|tunnel| tunnel.reason.clone().unwrap_or_default());
         let missing = self.session.missing_lines();
-        let Self { refusal, output_error, signal, .. } = self;
-        Ok(End { outcome, tried, refusal, tunnel, output_error, signal, missing })
+        let Self { refusal, output_error, signal, forwards, .. } = self;
+        let not_forwarded = forwards.into_failure();
+        Ok(End { outcome, tried, refusal, tunnel, output_error, signal, missing, not_forwarded })
     }
 
     /// Sleeps until something happens, unless there is work left, and gives the session what has come: signals and keys
     /// first, then only so many datagrams that the next keys do not wait long. Returns the time of waking.
     fn wait_and_read(&mut self, now: Instant) -> io::Result<Instant> {
         let (is_drawing, is_behind) = (self.is_drawing(), self.wire.has_arrivals());
-        let deadline = [self.session.poll_timeout(), self.wire.poll_timeout(&self.session)];
+        let deadline = self.poll_timeout();
         let mut interests = self.wire.interests();
         let datagrams = interests.len();
         if is_drawing {
@@ -154,16 +167,21 @@ impl Pump {
         }
         let network = interests.len();
         interests.extend(self.network.iter().map(|it| Interest::new(it.as_fd(), true, false)));
+        let forwards = interests.len();
+        interests.extend(self.forwards.interests(&self.session));
         let has_output = !is_drawing && self.session.has_output(now);
-        if self.session.has_work() || is_behind || has_output {
+        if self.session.has_work() || is_behind || has_output || self.forwards.has_work() {
             self.events.look(&mut interests)?;
         } else {
-            self.events.wait(&mut interests, deadline.into_iter().flatten().min())?;
+            self.events.wait(&mut interests, deadline)?;
         }
         let has_input = interests[input..network].iter().any(Interest::is_readable);
-        let has_news = interests[network..].iter().any(Interest::is_readable);
+        let has_news = interests[network..forwards].iter().any(Interest::is_readable);
         let has_datagrams: Vec<bool> =
             interests[..datagrams].iter().map(Interest::is_readable).collect();
+        let ready: Vec<bool> =
+            interests[forwards..].iter().map(|it| it.is_readable() || it.is_writable()).collect();
+        self.forwards.handle_ready(&ready);
 
         let now = self.events.now();
         for signal in self.events.take_signals() {
@@ -178,6 +196,16 @@ impl Pump {
             self.look_at_network(now);
         }
         Ok(now)
+    }
+
+    /// Returns when the loop turns without news.
+    fn poll_timeout(&self) -> Option<Instant> {
+        let deadlines = [
+            self.session.poll_timeout(),
+            self.wire.poll_timeout(&self.session),
+            self.forwards.poll_timeout(),
+        ];
+        deadlines.into_iter().flatten().min()
     }
 
     /// Returns whether the terminal is gone (SIGHUP) and the session waits for another client.
@@ -246,7 +274,8 @@ impl Pump {
             record.turn(now, &mut self.session);
         }
         let refusal = self.wire.send(now, &mut self.session, |_| ());
-        self.refusal = refusal.or(self.refusal.take());
+        let packets = self.forwards.send(now, &mut self.session, &mut self.wire);
+        self.refusal = packets.or(refusal).or(self.refusal.take());
     }
 
     fn obey_events(&mut self, now: Instant) -> io::Result<()> {

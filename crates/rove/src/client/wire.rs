@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 
 use rove_bootstrap::tunnel::carrier::Arrival;
 use rove_platform::event_loop::{EventLoop, Interest};
-use rove_session::Client;
+use rove_session::{Client, Streams};
 use rove_ssp::{Ecn, ReceiveError, SIDE_PATH, Transmit};
 use rove_udp::DualStackSockets;
 use rove_udp::{Refusal, SendFailure, receive_while, send};
@@ -155,9 +155,27 @@ impl Wire {
         refusal
     }
 
+    /// Sends packets of streams while few of them wait in the system's queue. Returns as [`Wire::send`].
+    pub(super) fn send_packets(
+        &mut self,
+        now: Instant,
+        session: &mut Client,
+        streams: &mut Streams,
+        queue: &mut PacketQueue,
+    ) -> Option<Refusal> {
+        let mut refusal = None;
+        while self.has_room(now, queue, session)
+            && let Some(carriage) = session.carriage()
+            && let Some(transmit) = streams.poll_transmit(now, carriage)
+        {
+            refusal = self.send_one(now, session, &transmit, |_| ()).or(refusal);
+        }
+        refusal
+    }
+
     /// Sends a datagram, and tells the session of a failure, or `note` the length. Returns the system's reason against
     /// it, if any.
-    pub(super) fn send_one(
+    fn send_one(
         &mut self,
         now: Instant,
         session: &mut Client,
@@ -186,12 +204,7 @@ impl Wire {
     }
 
     /// Returns whether a packet of streams may be sent now, so that the session's datagrams do not wait for it.
-    pub(super) fn has_room(
-        &mut self,
-        now: Instant,
-        queue: &mut PacketQueue,
-        session: &Client,
-    ) -> bool {
+    fn has_room(&mut self, now: Instant, queue: &mut PacketQueue, session: &Client) -> bool {
         match self {
             Self::Sockets { spare, .. } if session.uses_side_path() => {
                 spare.as_ref().is_some_and(|spare| spare.has_room())

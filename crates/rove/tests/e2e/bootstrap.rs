@@ -363,9 +363,9 @@ fn options_of_a_section_do_not_hinder_a_session_and_are_named_in_one_line() {
     let port = taken.local_addr().unwrap().port();
     let section = format!(
         " RemoteCommand echo wrong\n RequestTTY force\n ForwardAgent yes\n ForwardX11 yes\n \
-         LocalForward {port} localhost:22\n RemoteForward 0 localhost:22\n ExitOnForwardFailure yes\n"
+         LocalForward 127.0.0.1:{port} localhost:22\n RemoteForward 0 localhost:22\n"
     );
-    let names = "ForwardAgent, ForwardX11, LocalForward and RemoteForward";
+    let names = "ForwardAgent, ForwardX11 and RemoteForward";
     for (options, is_named) in
         [(&[][..], true), (&["--tunnel"], true), (&["-q"], false), (&["-q", "--tunnel"], false)]
     {

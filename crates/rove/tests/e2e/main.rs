@@ -14,6 +14,7 @@ mod display;
 mod doctor;
 mod exit_status;
 mod false_masters;
+mod forwarding;
 mod host;
 mod host_text;
 mod hostile;

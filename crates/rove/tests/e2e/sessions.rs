@@ -378,7 +378,8 @@ fn sshs_own_letters_reach_the_ssh_that_asks_a_host() {
         let refused = ask(&[command, "-L", "1:x:2", "far"]);
         assert_eq!(refused.status.code(), Some(255), "{refused:?}");
         assert!(
-            text(&refused.stderr).starts_with(&format!("rove {command}: -L: rove forwards no"))
+            text(&refused.stderr)
+                .starts_with(&format!("rove {command}: -L: this command forwards no"))
         );
     }
 }

@@ -13,6 +13,9 @@ pub(super) const TEXT: Manual = Manual {
          a terminal; in scripts and pipes use ssh.",
         "Letters that are ssh's own are handed to ssh, but for -a, -n and -p, which are rove's: ssh's port \
          is --ssh='ssh -p 2222', which rove offers after a failed login with -p where ssh answers. Neither agent, ports nor X11 are forwarded.",
+        "-L and -D take ssh's forms, and LocalForward and DynamicForward of ssh's configuration count too. Connections survive \
+         sleep and a change of network. Other users of this computer can use a listening port, as with ssh. The connections \
+         end with the session.",
         "rove -W host:port gate is for ssh's ProxyCommand: it joins standard input and output with a TCP port that the gate \
          reaches, and the connection survives sleep and roaming. localhost:22 is the gate's own sshd. A gate without such \
          a rove carries the connection by ssh -W. rove proxy-config prints the section for ssh's configuration.",
@@ -27,6 +30,7 @@ pub(super) const TEXT: Manual = Manual {
         ("rove -p 60010 --ssh='ssh -p 2222' host", "another UDP port, another ssh port"),
         ("rove -i ~/.ssh/work -J bastion host", "as with ssh: another key, by way of another host"),
         ("rove --tunnel host", "always through ssh, whether UDP passes or not"),
+        ("rove -L 8080:localhost:80 host", "reach the host's port 80 at this computer's 8080"),
         ("rove --session work host", "go on with the session that is called work, or start it"),
         ("ssh -o ProxyCommand='rove -W %h:%p gate' host", "ssh through a gate, by rove"),
         ("rove demo --rtt 500ms --loss 5%", "what it feels like, without any server"),

@@ -380,7 +380,7 @@ fn options_of_ssh_go_to_ssh_and_to_nothing_else() {
     }
     let Ok(HostCall::AskSsh { ssh, host }) = call(ProgramName::Rove, "-G -F f h") else { panic!() };
     assert_eq!((ssh.join(" "), host), ("ssh -F f".to_owned(), "h".into()));
-    for line in ["-A h", "-N h", "-t h", "-T h", "-L 1:h:1 h", "-e x h", "-D 1 h"] {
+    for line in ["-A h", "-N h", "-t h", "-T h", "-R 1:h:1 h", "-e x h"] {
         let error = call(ProgramName::Rove, line).unwrap_err();
         assert_eq!(error.usage, None, "{line}");
         assert!(error.message.starts_with(&line[..2]), "{line}: {}", error.message);
@@ -388,6 +388,36 @@ fn options_of_ssh_go_to_ssh_and_to_nothing_else() {
     // As mosh, the same letters are what they are to stock.
     assert_eq!(connect(ProgramName::Mosh, "-A h").choices.predict, Preference::Always);
     assert!(connect(ProgramName::Mosh, "-l h").local);
+}
+
+#[test]
+fn forwards_are_words_for_ssh_where_a_session_can_carry_them() {
+    for (line, ssh, forwards) in [
+        ("-L 1:h:2 -gD 3 h", "ssh -L 1:h:2 -g -D 3", true),
+        ("-L1:h:2 --session x h", "ssh -L 1:h:2", true),
+        ("h", "ssh", true),
+        ("--strict h", "ssh", false),
+        ("--local 127.0.0.1", "ssh", false),
+        ("--client=x h", "ssh", false),
+        ("--ssh=dbclient h", "dbclient", false),
+    ] {
+        let options = connect(ProgramName::Rove, line);
+        assert_eq!(
+            (options.ssh.join(" "), options.forwards()),
+            (ssh.to_owned(), forwards),
+            "{line}"
+        );
+    }
+    assert!(!connect(ProgramName::Mosh, "h").forwards());
+    for (line, part) in [
+        ("--strict -L 1:h:2 h", "--strict speaks nothing else"),
+        ("--local -D 1 127.0.0.1", "--local"),
+        ("--client=x -D 1 h", "no client but rove's own"),
+        ("--ssh=dbclient -L 1:h:2 h", "--ssh names another program"),
+    ] {
+        let error = call(ProgramName::Rove, line).unwrap_err();
+        assert!(error.message.starts_with("-L, -D: ") && error.message.contains(part), "{error:?}");
+    }
 }
 
 #[test]

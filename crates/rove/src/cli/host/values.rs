@@ -5,11 +5,15 @@ use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
 
 use clap::Arg;
+use rove_bootstrap::ssh_config::is_ssh;
 use rove_bootstrap::{BindServer, HANDS_OVER, ProgramName, RemoteIp, TunnelUse};
 use rove_session::Preference;
 
 use super::{HostArgs, HostCall, UsageError};
-use crate::cli::option_values::{ADDRESS_FAMILIES, MODES, ValueError, check_own_port, check_port};
+use crate::cli::option_values::{
+    ADDRESS_FAMILIES, MODES, ValueError, check_own_port, check_port, ssh_words,
+};
+use crate::cli::ssh_letters;
 use crate::stdio_forward::target::HostPort;
 
 /// The id of the option `-W` in clap.
@@ -183,6 +187,26 @@ pub(super) fn target(
     }
     let target = HostPort::parse(text);
     target.map(Some).map_err(|error| UsageError::without_usage(format!("-W: {error}")))
+}
+
+/// Returns the ssh command with the options on the line. Refuses forwards that nobody would carry.
+pub(super) fn ssh(args: &HostArgs, letters: Vec<String>) -> Result<Vec<String>, UsageError> {
+    let mut ssh = ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?;
+    ssh.extend(letters);
+    check_forwards(args, &ssh).map(|()| ssh)
+}
+
+/// Refuses `-L` and `-D` together with options that rule them out.
+fn check_forwards(args: &HostArgs, ssh: &[String]) -> Result<(), UsageError> {
+    let reason = match () {
+        () if !ssh_letters::forward(ssh) => return Ok(()),
+        () if args.strict => "stock Mosh carries no connections, and --strict speaks nothing else",
+        () if args.local => "no host connects with --local",
+        () if args.client.is_some() => "no client but rove's own carries connections",
+        () if !is_ssh(ssh) => "OpenSSH's ssh reads this option, and --ssh names another program",
+        () => return Ok(()),
+    };
+    Err(UsageError::without_usage(format!("-L, -D: {reason}; leave one of them out")))
 }
 
 /// Reads the words of rove's own proxy command.

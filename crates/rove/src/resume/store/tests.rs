@@ -125,6 +125,7 @@ fn facts(is_on_disk: bool) -> SessionFacts {
         tunnel: None,
         resumed: None,
         attached_by: Some("rove attach".to_owned()),
+        forwards: None,
         target: None,
     };
     SessionFacts {

@@ -1,7 +1,7 @@
 //! Networks of their own: a far computer behind a border that passes UDP as a test wants, and one behind a jump host.
 
 use std::fs::File;
-use std::net::{Ipv4Addr, UdpSocket};
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,6 +47,13 @@ impl Border {
         let sshd = Sshd::start_in(far, &network);
         let _tap = tap.expect("loopback has free ports");
         Some(Self { sshd, port: server.port(), passes, _tap, keeper })
+    }
+
+    /// Listens at a port that only the far computer reaches.
+    pub(crate) fn listen(&self) -> TcpListener {
+        within_network(&path_of(&self.keeper), || {
+            TcpListener::bind("127.0.0.1:0").expect("loopback has free ports")
+        })
     }
 
     /// Lets UDP pass in these directions from now on.

@@ -1,0 +1,194 @@
+//! Connections that a client accepts here and the host goes on with: ssh's `-L` and `-D`, as `ssh -G` prints them.
+
+use std::fmt::{self, Display};
+
+use serde::{Deserialize, Serialize};
+
+/// The mask of new sockets in the file system unless the user says otherwise. Source: ssh_config(5), OpenSSH 9.2.
+const MASK: u32 = 0o177;
+
+/// The forwarded connections that the user wants, and the rules for all of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forwards {
+    /// The listeners.
+    pub all: Vec<Forward>,
+    /// Whether the session ends if one cannot be had (`ExitOnForwardFailure`).
+    pub are_required: bool,
+    /// Whether a listener without an address listens at all addresses (`GatewayPorts`).
+    pub are_open: bool,
+    /// The mask of new sockets in the file system (`StreamLocalBindMask`).
+    pub mask: u32,
+    /// Whether a socket in the file system may be replaced (`StreamLocalBindUnlink`).
+    pub replaces: bool,
+}
+
+/// A listener of the client, and where its connections lead.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forward {
+    /// Where the client listens.
+    pub listen: Place,
+    /// Where the host connects to. `None` if each connection says so itself (SOCKS).
+    pub target: Option<Place>,
+}
+
+/// A place that connections come to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Place {
+    /// A TCP port of a host. Without a name, the loopback or all addresses.
+    Port(Option<String>, u16),
+    /// A socket in the file system.
+    Socket(String),
+}
+
+impl Default for Forwards {
+    fn default() -> Self {
+        Self { all: Vec::new(), are_required: false, are_open: false, mask: MASK, replaces: false }
+    }
+}
+
+impl Forwards {
+    /// Reads a line of `ssh -G`. Lines about other things change nothing.
+    pub(crate) fn take(&mut self, keyword: &str, value: &str) {
+        let forward = match keyword {
+            "localforward" => pair(value).map(|(listen, target)| (listen, Some(target))),
+            "dynamicforward" => Place::parse(value).map(|listen| (listen, None)),
+            "exitonforwardfailure" => return self.are_required = value == "yes",
+            "gatewayports" => return self.are_open = value == "yes",
+            "streamlocalbindmask" => {
+                return self.mask = u32::from_str_radix(value, 8).unwrap_or(MASK) & 0o777;
+            }
+            "streamlocalbindunlink" => return self.replaces = value == "yes",
+            _ => return,
+        };
+        self.all.extend(forward.map(|(listen, target)| Forward { listen, target }));
+    }
+
+    /// Drops what `ssh -G` prints twice: OpenSSH 9.2 shows a local forward to a socket also as a dynamic one.
+    pub(crate) fn drop_repeated(&mut self) {
+        let fixed: Vec<Place> =
+            self.all.iter().filter(|it| it.target.is_some()).map(|it| it.listen.clone()).collect();
+        self.all.retain(|it| it.target.is_some() || !fixed.contains(&it.listen));
+        debug_assert!(self.all.len() >= fixed.len(), "only dynamic ones are dropped");
+    }
+}
+
+impl Place {
+    /// Reads a place as `ssh -G` prints it. `None` if that is none, or would act on a terminal.
+    fn parse(text: &str) -> Option<Self> {
+        let is_plain = !text.contains(char::is_control);
+        let place = match text.strip_prefix('[').and_then(|rest| rest.rsplit_once("]:")) {
+            Some((host, port)) => Self::Port(Some(host.to_owned()), port.parse().ok()?),
+            None => match text.parse() {
+                Ok(port) => Self::Port(None, port),
+                Err(_) => Self::Socket(text.to_owned()).into_path()?,
+            },
+        };
+        Some(place).filter(|_| is_plain)
+    }
+
+    fn into_path(self) -> Option<Self> {
+        matches!(&self, Self::Socket(path) if path.contains('/')).then_some(self)
+    }
+}
+
+/// Reads the two places of a local forward. A path may have blanks, but a place after the first one begins with `[`, `/`
+/// or `~`.
+fn pair(value: &str) -> Option<(Place, Place)> {
+    let mut blanks = value.match_indices(' ').filter(|(at, _)| {
+        let next = value.as_bytes().get(at + 1);
+        next.is_some_and(|next| b"[/~.".contains(next))
+    });
+    let (at, _) = blanks.next_back()?;
+    Some((Place::parse(&value[..at])?, Place::parse(&value[at + 1..])?))
+}
+
+impl Display for Forward {
+    /// Writes the option as ssh has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.target {
+            Some(target) => write!(f, "-L {}:{target}", self.listen),
+            None => write!(f, "-D {}", self.listen),
+        }
+    }
+}
+
+impl Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Port(Some(host), port) if host.contains(':') => write!(f, "[{host}]:{port}"),
+            Self::Port(Some(host), port) => write!(f, "{host}:{port}"),
+            Self::Port(None, port) => write!(f, "{port}"),
+            Self::Socket(path) => f.write_str(path),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sharing::Sharing;
+    use crate::ssh_config;
+
+    fn read(answer: &str) -> Forwards {
+        ssh_config::parse(answer, |_| Sharing::Unknown).forwards
+    }
+
+    fn written(answer: &str) -> String {
+        let written: Vec<String> = read(answer).all.iter().map(Forward::to_string).collect();
+        written.join(", ")
+    }
+
+    #[test]
+    fn each_form_of_ssh_is_read_as_ssh_prints_it() {
+        // The left column was printed by OpenSSH 9.2.
+        for (line, option) in [
+            ("localforward 8080 [h]:80", "-L 8080:h:80"),
+            ("localforward []:8081 [h]:80", "-L :8081:h:80"),
+            ("localforward [*]:8082 [::1]:80", "-L *:8082:[::1]:80"),
+            ("localforward [::1]:8083 [h]:80", "-L [::1]:8083:h:80"),
+            ("localforward /tmp/x [h]:80", "-L /tmp/x:h:80"),
+            ("localforward ./rel [h]:1", "-L ./rel:h:1"),
+            ("localforward /a b [h]:1", "-L /a b:h:1"),
+            ("localforward /a /b", "-L /a:/b"),
+            ("dynamicforward 1080", "-D 1080"),
+            ("dynamicforward [::1]:1082", "-D [::1]:1082"),
+            // The trap of OpenSSH 9.2.
+            (
+                "dynamicforward [1.2.3.4]:8084\nlocalforward [1.2.3.4]:8084 /r/s",
+                "-L 1.2.3.4:8084:/r/s",
+            ),
+            ("dynamicforward /x\nlocalforward /x /r/s\ndynamicforward 5", "-L /x:/r/s, -D 5"),
+        ] {
+            assert_eq!(written(line), option, "{line}");
+        }
+        for line in [
+            "localforward 8080",
+            "localforward 8080 80",
+            "localforward 99999 [h]:1",
+            "localforward 1 [h\u{1b}]:1",
+            "localforward [h]:x [h]:1",
+            "dynamicforward x",
+            "dynamicforward \u{9b}/",
+            "remoteforward 9 [h]:9",
+        ] {
+            assert_eq!(written(line), "", "{line}");
+        }
+    }
+
+    #[test]
+    fn the_rules_are_sshs_own_unless_the_configuration_changes_them() {
+        assert_eq!(read("port 22"), Forwards::default());
+        assert_eq!(
+            read("gatewayports no\nexitonforwardfailure no\nstreamlocalbindmask x"),
+            Forwards::default()
+        );
+        let changed = read(
+            "gatewayports yes\nexitonforwardfailure yes\nstreamlocalbindmask 0117\nstreamlocalbindunlink yes",
+        );
+        let all = Vec::new();
+        assert_eq!(
+            changed,
+            Forwards { all, are_required: true, are_open: true, mask: 0o117, replaces: true }
+        );
+    }
+}

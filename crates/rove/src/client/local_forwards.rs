@@ -1,0 +1,439 @@
+//! Forwarded connections of an interactive client: what connects here is joined with a connection that the host makes.
+//!
+//! A session without forwarded connections has nothing of this. A connection that comes while the host is silent waits
+//! for its answer.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rove_platform::event_loop::Interest;
+use rove_session::{Client, Streams};
+use rove_streams::{CONNECTS_MAX, Event, Reception, STREAMS_MAX, Side, StreamId, Target};
+use rove_udp::Refusal;
+use rove_units::{Duration, Instant};
+use rustix::io::Errno;
+use rustix::net::sockopt;
+
+use super::opening::Opening;
+use super::wire::Wire;
+use crate::listeners::Listeners;
+use crate::packet_queue::PacketQueue;
+use crate::socks::{REQUEST_MAX, Request, Step, Version};
+use crate::splice::{BYTES_PER_TURN, Splice};
+
+/// How long a client of SOCKS may take to say where it wants to. Chosen: the time that a connection may take.
+const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long nothing is accepted after the system had no descriptor for a connection. Chosen: long enough that the loop
+/// does not spin, and shorter than a user's patience.
+const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
+
+/// The forwarded connections of a session.
+#[derive(Debug)]
+pub(super) struct LocalForwards {
+    listeners: Listeners,
+    /// Whether the session ends if the host carries nothing.
+    are_required: bool,
+    /// Why the session was ended, if it was for lack of forwarded connections.
+    failure: Option<String>,
+    /// When connections are accepted again.
+    paused_until: Option<Instant>,
+    requests: Vec<Asking>,
+    layer: Option<Box<Layer>>,
+    queue: PacketQueue,
+}
+
+/// The streams, from the first connection on.
+#[derive(Debug)]
+struct Layer {
+    streams: Streams,
+    incoming: Reception,
+    waiting: BTreeMap<StreamId, Waiting>,
+    splices: BTreeMap<StreamId, Splice>,
+    /// Space for bytes on their way; none while nothing is joined.
+    buffer: Vec<u8>,
+}
+
+/// A connection whose client has not said where it wants to.
+#[derive(Debug)]
+struct Asking {
+    socket: OwnedFd,
+    request: Request,
+    until: Instant,
+}
+
+/// A connection that waits for the host's answer.
+#[derive(Debug)]
+struct Waiting {
+    socket: OwnedFd,
+    opening: Opening,
+    /// How its client is told.
+    origin: Origin,
+}
+
+/// Where a connection comes from.
+#[derive(Clone, Debug)]
+enum Origin {
+    /// From a listener for one place, by the user's option.
+    Listener(String),
+    /// From a client of SOCKS, which is answered.
+    Socks(Version),
+}
+
+impl LocalForwards {
+    /// Creates the forwarded connections that come to these listeners.
+    pub(super) fn new(listeners: Listeners, are_required: bool) -> Self {
+        Self {
+            listeners,
+            are_required,
+            failure: None,
+            paused_until: None,
+            requests: Vec::new(),
+            layer: None,
+            queue: PacketQueue::default(),
+        }
+    }
+
+    /// Returns why the session was ended, if it was for lack of forwarded connections.
+    pub(super) fn into_failure(self) -> Option<String> {
+        self.failure
+    }
+
+    /// Does everything that can be done at once. Call it after datagrams have arrived, and after a wait.
+    pub(super) fn turn(&mut self, now: Instant, session: &mut Client) {
+        if session.carries_streams() == Some(false) && !self.listeners.is_empty() {
+            return self.give_up(now, session);
+        }
+        let Some(carriage) = session.carriage() else { return };
+        if self.listeners.is_empty() && self.layer.is_none() && !carriage.has_packets() {
+            return;
+        }
+        if carriage.has_packets() {
+            self.layer(now);
+        }
+        self.ask(now);
+        self.accept(now);
+        let Some(layer) = &mut self.layer else { return };
+        // A new layer learns here how large a packet may be.
+        layer.streams.handle_arrivals(now, carriage);
+        layer.handle_events(now);
+        let refused = layer.take_answers(now);
+        layer.move_bytes(now);
+        if let Some(closed) = layer.streams.mux.closed() {
+            tracing::info!(?closed, "streams are closed");
+            self.close(now, session, "the host has broken the rules of streams");
+        }
+        for sentence in refused {
+            session.announce(now, sentence);
+        }
+    }
+
+    fn layer(&mut self, now: Instant) -> &mut Layer {
+        self.layer.get_or_insert_with(|| Box::new(Layer::new(now)))
+    }
+
+    /// Ends all listeners, because the host carries nothing.
+    fn give_up(&mut self, now: Instant, session: &mut Client) {
+        let host = session.server();
+        self.close(now, session, &format!("the server at {host} carries no connections"));
+    }
+
+    /// Ends all listeners for this reason, and tells the user.
+    fn close(&mut self, now: Instant, session: &mut Client, reason: &str) {
+        if self.listeners.is_empty() {
+            return;
+        }
+        let options: Vec<&str> = self.listeners.options().collect();
+        let sentence = format!("{}: {reason}", options.join(" "));
+        self.listeners = Listeners::default();
+        self.requests.clear();
+        if self.are_required {
+            self.failure = Some(format!("{sentence}, and ExitOnForwardFailure wants that"));
+            session.shutdown(now, "No connections are carried, shutting down...");
+        } else {
+            session.announce(now, sentence);
+        }
+    }
+
+    /// Returns whether one more connection may come.
+    fn has_room(&self) -> bool {
+        let layer = self.layer.as_ref();
+        let waiting = layer.map_or(0, |it| it.waiting.len()) + self.requests.len();
+        let open = waiting + layer.map_or(0, |it| it.splices.len());
+        waiting < CONNECTS_MAX && open < STREAMS_MAX
+    }
+
+    /// Accepts the connections that wait, as many as there may be.
+    fn accept(&mut self, now: Instant) {
+        if self.paused_until.is_some_and(|until| now < until) {
+            return;
+        }
+        self.paused_until = None;
+        while self.has_room() {
+            debug_assert!(self.requests.len() < CONNECTS_MAX, "there is room for one more");
+            let (socket, target, option) = match self.listeners.accept() {
+                Ok(Some(accepted)) => accepted,
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::debug!(%error, "cannot accept");
+                    self.paused_until = Some(now + ACCEPT_PAUSE);
+                    return;
+                }
+            };
+            match target {
+                Some(target) => {
+                    let layer = self.layer.get_or_insert_with(|| Box::new(Layer::new(now)));
+                    layer.open(now, socket, target, Origin::Listener(option.to_owned()));
+                }
+                None => {
+                    let until = now + REQUEST_PATIENCE;
+                    self.requests.push(Asking { socket, request: Request::default(), until });
+                }
+            }
+        }
+    }
+
+    /// Reads from the clients that have not said where they want to.
+    fn ask(&mut self, now: Instant) {
+        for mut asking in std::mem::take(&mut self.requests) {
+            match asking.turn() {
+                Some(Step::More) if now < asking.until => self.requests.push(asking),
+                Some(Step::Connect { target, version, rest }) => {
+                    let layer = self.layer(now);
+                    let id = layer.open(now, asking.socket, &target, Origin::Socks(version));
+                    if let Some(id) = id {
+                        // A new stream has room for what a request's reader has read.
+                        let _ = layer.streams.mux.write(id, &rest);
+                    }
+                }
+                Some(Step::More | Step::End) | None => {}
+            }
+        }
+    }
+
+    /// Sends packets while few of them wait in the system's queue. Send the session's own datagrams first.
+    pub(super) fn send(
+        &mut self,
+        now: Instant,
+        session: &mut Client,
+        wire: &mut Wire,
+    ) -> Option<Refusal> {
+        let layer = self.layer.as_mut()?;
+        wire.send_packets(now, session, &mut layer.streams, &mut self.queue)
+    }
+
+    /// Returns whether there is more to do without waiting.
+    pub(super) fn has_work(&self) -> bool {
+        self.layer.iter().any(|layer| layer.splices.values().any(Splice::has_work))
+    }
+
+    /// Returns when to call [`LocalForwards::turn`] and [`LocalForwards::send`] unless something happens before.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        let packets = self.layer.as_ref().and_then(|layer| layer.streams.poll_timeout());
+        let requests = self.requests.iter().map(|it| it.until);
+        requests.chain(self.queue.poll_timeout(packets)).chain(self.paused_until).min()
+    }
+
+    /// Returns the descriptors to wait for. Connections are accepted once it is known that the host carries them.
+    pub(super) fn interests(&self, session: &Client) -> impl Iterator<Item = Interest<'_>> {
+        let accepts = session.carries_streams() == Some(true)
+            && self.paused_until.is_none()
+            && self.has_room();
+        let listeners = self.listeners.sockets().filter(move |_| accepts);
+        let requests = self.requests.iter().map(|it| it.socket.as_fd());
+        let sockets = listeners.chain(requests).map(|it| Interest::new(it, true, false));
+        sockets.chain(self.splices().flat_map(Splice::interests))
+    }
+
+    /// Notes which of [`LocalForwards::interests`] are met. Listeners and requests are looked at in each turn.
+    pub(super) fn handle_ready(&mut self, ready: &[bool]) {
+        let joined = self.splices().flat_map(Splice::interests).count();
+        debug_assert!(joined <= ready.len(), "joined connections come last");
+        let Some(layer) = &mut self.layer else { return };
+        let mut ready = ready.iter().copied().skip(ready.len().saturating_sub(joined));
+        layer.splices.values_mut().for_each(|it| it.handle_ready(&mut ready));
+    }
+
+    fn splices(&self) -> impl Iterator<Item = &Splice> {
+        self.layer.iter().flat_map(|layer| layer.splices.values())
+    }
+}
+
+impl Layer {
+    fn new(now: Instant) -> Self {
+        Self {
+            streams: Streams::new(Side::Client, now),
+            incoming: Reception::default(),
+            waiting: BTreeMap::new(),
+            splices: BTreeMap::new(),
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Opens a stream for a connection. Returns it, or resets the connection.
+    fn open(
+        &mut self,
+        now: Instant,
+        socket: OwnedFd,
+        target: &Target,
+        origin: Origin,
+    ) -> Option<StreamId> {
+        match Opening::begin(now, &mut self.streams.mux, target) {
+            Ok(opening) => {
+                let id = opening.id();
+                self.waiting.insert(id, Waiting { socket, opening, origin });
+                Some(id)
+            }
+            Err(error) => {
+                tracing::debug!(%error, "no stream for a connection");
+                reset(&socket);
+                None
+            }
+        }
+    }
+
+    fn handle_events(&mut self, now: Instant) {
+        let mux = &mut self.streams.mux;
+        while let Some(event) = mux.poll_event() {
+            // The host has nothing to open here.
+            if event == Event::Incoming {
+                self.incoming.turn_away(now, mux);
+            }
+        }
+    }
+
+    /// Joins the connections that the host has opened. Returns a sentence for each one that it has refused to a listener.
+    fn take_answers(&mut self, now: Instant) -> Vec<String> {
+        let mux = &mut self.streams.mux;
+        let answered = self.waiting.iter_mut().filter_map(|(id, waiting)| {
+            let answer = waiting.opening.answer(now, mux)?;
+            Some((*id, answer))
+        });
+        let answered: Vec<_> = answered.collect();
+        let mut sentences = Vec::new();
+        for (id, answer) in answered {
+            let Some(Waiting { socket, origin, .. }) = self.waiting.remove(&id) else { continue };
+            let reply = match (&origin, &answer) {
+                (Origin::Socks(version), Ok(())) => version.granted(),
+                (Origin::Socks(version), Err(error)) => version.refused(&error.to_string()),
+                (Origin::Listener(_), _) => Vec::new(),
+            };
+            let is_told = tell(&socket, &reply);
+            tracing::debug!(is_told, ?answer, id = id.get(), "the host has answered");
+            match (answer, origin) {
+                (Ok(()), _) => {
+                    self.splices.insert(id, Splice::socket(id, socket));
+                }
+                (Err(error), Origin::Listener(option)) => {
+                    reset(&socket);
+                    sentences.push(format!("{option}: the host cannot connect: {error}"));
+                }
+                (Err(_), Origin::Socks(_)) => {}
+            }
+        }
+        debug_assert!(self.splices.len() <= STREAMS_MAX, "each has a stream of its own");
+        sentences
+    }
+
+    fn move_bytes(&mut self, now: Instant) {
+        debug_assert!(
+            self.waiting.keys().all(|id| !self.splices.contains_key(id)),
+            "answered once"
+        );
+        if self.splices.is_empty() {
+            self.buffer = Vec::new();
+            return;
+        }
+        self.buffer.resize(BYTES_PER_TURN, 0);
+        let Self { streams, splices, buffer, .. } = self;
+        splices.values_mut().for_each(|splice| splice.turn(now, &mut streams.mux, buffer));
+        splices.retain(|_, splice| !splice.is_over());
+    }
+}
+
+impl Asking {
+    /// Reads what has come. `None` if the client is gone.
+    fn turn(&mut self) -> Option<Step> {
+        let mut buffer = [0; REQUEST_MAX];
+        match rustix::io::read(&self.socket, &mut buffer) {
+            Ok(0) => None,
+            Ok(len) => {
+                let mut replies = Vec::new();
+                let step = self.request.handle(&buffer[..len], &mut replies);
+                tell(&self.socket, &replies).then_some(step)
+            }
+            Err(Errno::AGAIN | Errno::INTR) => Some(Step::More),
+            Err(_) => None,
+        }
+    }
+}
+
+/// Writes a short reply, for which a new connection has room. Returns whether all of it was taken.
+fn tell(socket: &OwnedFd, reply: &[u8]) -> bool {
+    reply.is_empty() || rustix::io::write(socket, reply) == Ok(reply.len())
+}
+
+/// Lets a connection be reset when it is closed: a refusal must not look like an end.
+fn reset(socket: &OwnedFd) {
+    let _ = sockopt::set_socket_linger(socket, Some(Duration::ZERO));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use rove_bootstrap::{Forward, Forwards, Place};
+
+    use super::*;
+
+    fn at(seconds: u64) -> Instant {
+        Instant::from_millis(1000 * seconds)
+    }
+
+    /// Returns the forwarded connections of one option, and its port.
+    fn forwards(target: Option<Place>) -> (LocalForwards, u16) {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let all = vec![Forward { listen: Place::Port(Some("127.0.0.1".to_owned()), port), target }];
+        let rules = Forwards { all, ..Forwards::default() };
+        (LocalForwards::new(Listeners::open(&rules).unwrap().0, false), port)
+    }
+
+    #[test]
+    fn a_client_of_socks_that_says_nothing_is_closed_in_time() {
+        let (mut forwards, port) = forwards(None);
+        let _client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        forwards.accept(at(1));
+        forwards.ask(at(2));
+        assert_eq!((forwards.requests.len(), forwards.poll_timeout()), (1, Some(at(31))));
+        forwards.ask(at(31));
+        assert_eq!((forwards.requests.len(), forwards.poll_timeout()), (0, None));
+        assert!(forwards.layer.is_none(), "no stream is opened for it");
+    }
+
+    #[test]
+    fn connections_that_wait_for_the_host_are_bounded_and_the_rest_wait_to_be_accepted() {
+        let (mut forwards, port) = forwards(Some(Place::Port(Some("h".to_owned()), 80)));
+        let clients = CONNECTS_MAX + 1;
+        let _clients: Vec<TcpStream> =
+            (0..clients).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
+        forwards.accept(at(1));
+        let waiting = |it: &LocalForwards| it.layer.as_ref().map(|layer| layer.waiting.len());
+        assert_eq!(waiting(&forwards), Some(CONNECTS_MAX));
+        // The host answers one of them.
+        let _ = forwards.layer.as_mut().unwrap().waiting.pop_first();
+        forwards.accept(at(2));
+        assert_eq!(waiting(&forwards), Some(CONNECTS_MAX));
+        assert!(forwards.listeners.accept().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_session_without_forwarded_connections_waits_for_nothing_and_holds_nothing() {
+        let mut forwards = LocalForwards::new(Listeners::default(), false);
+        forwards.accept(at(1));
+        forwards.ask(at(1));
+        assert!(forwards.layer.is_none() && !forwards.has_work());
+        assert_eq!((forwards.poll_timeout(), forwards.requests.capacity()), (None, 0));
+    }
+}

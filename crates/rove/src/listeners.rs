@@ -1,0 +1,402 @@
+//! The sockets of this computer at which a session accepts connections to forward: TCP ports, and sockets in the file
+//! system.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use rove_bootstrap::{Forward, Forwards, Place};
+use rove_streams::{PATH_MAX, PrefaceError, Target};
+use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketType, accept, bind, listen, socket, sockopt,
+};
+
+use crate::messages::reason;
+
+/// Most listeners of a session. Chosen: several times those of a long section of ssh's configuration.
+const LISTENERS_MAX: usize = 32;
+
+/// How many connections the system keeps until they are accepted. Source: OpenSSH 9.2 as observed.
+const BACKLOG: i32 = 128;
+
+/// Why a connection cannot be forwarded, before any has come.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ListenerError {
+    #[error("{forward}: cannot listen here: {}", reason(&error.to_string()))]
+    System { forward: String, error: io::Error },
+    #[error("{forward}: the host would be told {error}")]
+    Target { forward: String, error: PrefaceError },
+    #[error("{forward}: more than {LISTENERS_MAX} connections cannot be forwarded")]
+    Many { forward: String },
+}
+
+/// The listeners of a session.
+#[derive(Debug, Default)]
+pub(crate) struct Listeners {
+    all: Vec<Listener>,
+}
+
+/// A listener, which may have a socket in each address family.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    sockets: Vec<OwnedFd>,
+    /// The place that all connections lead to. `None` if each says so by SOCKS.
+    target: Option<Target>,
+    /// The user's option.
+    option: String,
+    /// Removes the socket's file.
+    file: Option<SocketFile>,
+}
+
+/// The file of a socket that this process has made. It is removed with this value, if no other has taken its place.
+#[derive(Debug)]
+struct SocketFile {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+impl Listeners {
+    /// Checks that everything can be listened at, if the user wants that. Nothing listens afterwards.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first failure.
+    pub(crate) fn check(forwards: Option<&Forwards>) -> Result<(), ListenerError> {
+        match forwards {
+            Some(forwards) if forwards.are_required => Self::open(forwards).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Opens the listeners, and returns them with the failures.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first failure if the user wants all or none.
+    pub(crate) fn open(forwards: &Forwards) -> Result<(Self, Vec<ListenerError>), ListenerError> {
+        let (mut listeners, mut failures) = (Self::default(), Vec::new());
+        for forward in &forwards.all {
+            let opened = match listeners.all.len() {
+                LISTENERS_MAX.. => Err(ListenerError::Many { forward: forward.to_string() }),
+                _ => Listener::open(forward, forwards),
+            };
+            match opened {
+                Ok(listener) => listeners.all.push(listener),
+                Err(error) if forwards.are_required => return Err(error),
+                Err(error) => failures.push(error),
+            }
+        }
+        debug_assert!(listeners.all.len() <= LISTENERS_MAX);
+        debug_assert_eq!(
+            listeners.all.len() + failures.len(),
+            forwards.all.len(),
+            "each is told of"
+        );
+        Ok((listeners, failures))
+    }
+
+    /// Returns whether there are none.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Returns the user's options.
+    pub(crate) fn options(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().map(|it| it.option.as_str())
+    }
+
+    /// Returns the sockets.
+    pub(crate) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.all.iter().flat_map(|it| &it.sockets).map(AsFd::as_fd)
+    }
+
+    /// Accepts a connection, if one waits, with the place it leads to and the user's option.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal, which a later call may not meet.
+    pub(crate) fn accept(&self) -> io::Result<Option<(OwnedFd, Option<&Target>, &str)>> {
+        for listener in &self.all {
+            for socket in &listener.sockets {
+                match accept(socket) {
+                    Ok(accepted) => {
+                        fcntl_setfd(&accepted, FdFlags::CLOEXEC)?;
+                        ioctl_fionbio(&accepted, true)?;
+                        if listener.file.is_none() {
+                            // Small writes are keys of an ssh within.
+                            let _ = sockopt::set_tcp_nodelay(&accepted, true);
+                        }
+                        return Ok(Some((accepted, listener.target.as_ref(), &listener.option)));
+                    }
+                    Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Listener {
+    fn open(forward: &Forward, rules: &Forwards) -> Result<Self, ListenerError> {
+        let option = forward.to_string();
+        let target = forward.target.as_ref().map(target);
+        if let Some(Err(error)) = target.as_ref().map(Target::check) {
+            return Err(ListenerError::Target { forward: option, error });
+        }
+        let opened = match &forward.listen {
+            Place::Port(host, port) => {
+                listen_at(host.as_deref(), *port, rules.are_open).map(|sockets| (sockets, None))
+            }
+            Place::Socket(path) => listen_at_path(Path::new(path), rules)
+                .map(|(socket, file)| (vec![socket], Some(file))),
+        };
+        match opened {
+            Ok((sockets, file)) => Ok(Self { sockets, target, option, file }),
+            Err(error) => Err(ListenerError::System { forward: option, error }),
+        }
+    }
+}
+
+/// Returns the place that the host is told.
+fn target(place: &Place) -> Target {
+    match place {
+        Place::Port(host, port) => {
+            Target::Tcp { host: host.clone().unwrap_or_default(), port: *port }
+        }
+        Place::Socket(path) => Target::Unix { path: path.clone().into_bytes() },
+    }
+}
+
+/// Listens at a port, in each address family in which that is possible. Source: ssh(1), `-L`; OpenSSH 9.2 as observed.
+fn listen_at(host: Option<&str>, port: u16, is_open: bool) -> io::Result<Vec<OwnedFd>> {
+    let both = |v4: Ipv4Addr, v6: Ipv6Addr| vec![IpAddr::V4(v4), IpAddr::V6(v6)];
+    let addresses = match host {
+        Some("" | "*") => both(Ipv4Addr::UNSPECIFIED, Ipv6Addr::UNSPECIFIED),
+        None if is_open => both(Ipv4Addr::UNSPECIFIED, Ipv6Addr::UNSPECIFIED),
+        None | Some("localhost") => both(Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST),
+        Some(name) => (name, port).to_socket_addrs()?.map(|address| address.ip()).collect(),
+    };
+    let mut sockets = Vec::new();
+    let mut error = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for address in addresses {
+        match listen_tcp(SocketAddr::new(address, port)) {
+            Ok(socket) => sockets.push(socket),
+            // The first family's error is the one to tell: the other family may be missing here.
+            Err(failure)
+                if sockets.is_empty() && error.kind() == io::ErrorKind::AddrNotAvailable =>
+            {
+                error = failure;
+            }
+            Err(_) => {}
+        }
+    }
+    if sockets.is_empty() { Err(error) } else { Ok(sockets) }
+}
+
+fn listen_tcp(address: SocketAddr) -> io::Result<OwnedFd> {
+    let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
+    let listener = open(family)?;
+    sockopt::set_socket_reuseaddr(&listener, true)?;
+    if address.is_ipv6() {
+        // The other family has a socket of its own.
+        sockopt::set_ipv6_v6only(&listener, true)?;
+    }
+    bind(&listener, &address)?;
+    listen(&listener, BACKLOG)?;
+    Ok(listener)
+}
+
+/// Listens at a path. A socket of this user's at which nobody listens is replaced, and no other file ever is.
+fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(OwnedFd, SocketFile)> {
+    if path.as_os_str().len() > PATH_MAX {
+        return Err(Errno::NAMETOOLONG.into());
+    }
+    let address = SocketAddrUnix::new(path)?;
+    let listener = open(AddressFamily::UNIX)?;
+    let mut bound = bind(&listener, &address);
+    if bound == Err(Errno::ADDRINUSE) && may_replace(path, rules.replaces) {
+        bound = rustix::fs::unlink(path).and_then(|()| bind(&listener, &address));
+    }
+    bound?;
+    let made = fs::symlink_metadata(path)?;
+    let file = SocketFile { path: path.to_owned(), identity: (made.dev(), made.ino()) };
+    // Nobody can connect until it listens. The process's own mask is not touched, as it counts for all threads.
+    fs::set_permissions(path, Permissions::from_mode(0o777 & !rules.mask))?;
+    listen(&listener, BACKLOG)?;
+    Ok((listener, file))
+}
+
+/// Returns whether a path is that of a socket of this user's, and nobody listens there or the user allows to replace it.
+fn may_replace(path: &Path, replaces: bool) -> bool {
+    let found = fs::symlink_metadata(path);
+    let is_own = found.is_ok_and(|it| {
+        it.file_type().is_socket() && it.uid() == rustix::process::geteuid().as_raw()
+    });
+    let is_dead =
+        || UnixStream::connect(path).is_err_and(|it| it.kind() == io::ErrorKind::ConnectionRefused);
+    is_own && (replaces || is_dead())
+}
+
+fn open(family: AddressFamily) -> io::Result<OwnedFd> {
+    let socket = socket(family, SocketType::STREAM, None)?;
+    fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
+    ioctl_fionbio(&socket, true)?;
+    Ok(socket)
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        let found = fs::symlink_metadata(&self.path);
+        if found.is_ok_and(|it| (it.dev(), it.ino()) == self.identity) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use rove_rig::scratch::Scratch;
+
+    use super::*;
+
+    fn free_port() -> u16 {
+        TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    }
+
+    fn forwards(listen: Place, are_required: bool) -> Forwards {
+        let target = Some(Place::Port(Some("host".to_owned()), 80));
+        let all = vec![Forward { listen, target }];
+        Forwards { all, are_required, ..Forwards::default() }
+    }
+
+    fn addresses(listeners: &Listeners) -> Vec<String> {
+        let address = |socket| rustix::net::getsockname(socket).unwrap();
+        let address = |socket| SocketAddr::try_from(address(socket)).unwrap().ip().to_string();
+        listeners.sockets().map(address).collect()
+    }
+
+    #[test]
+    fn a_port_without_an_address_is_for_this_computer_only() {
+        for (host, is_open, all) in [
+            (None, false, ["127.0.0.1", "::1"]),
+            (Some("localhost"), true, ["127.0.0.1", "::1"]),
+            (None, true, ["0.0.0.0", "::"]),
+            (Some(""), false, ["0.0.0.0", "::"]),
+            (Some("*"), false, ["0.0.0.0", "::"]),
+            (Some("127.0.0.2"), false, ["127.0.0.2", ""]),
+        ] {
+            let place = Place::Port(host.map(str::to_owned), free_port());
+            let rules = Forwards { are_open: is_open, ..forwards(place, true) };
+            let (listeners, _) = Listeners::open(&rules).unwrap();
+            let found = addresses(&listeners);
+            // A computer may lack IPv6.
+            assert!(
+                !found.is_empty() && found.iter().all(|it| all.contains(&it.as_str())),
+                "{found:?}"
+            );
+            assert_eq!(found[0], all[0], "{host:?} {is_open}");
+        }
+    }
+
+    #[test]
+    fn a_taken_port_is_told_and_ends_the_session_only_if_the_user_wants_that() {
+        let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let at =
+            |host: &str, required| forwards(Place::Port(Some(host.to_owned()), port), required);
+        let (listeners, failures) = Listeners::open(&at("127.0.0.1", false)).unwrap();
+        assert!(listeners.is_empty());
+        let said = failures[0].to_string();
+        let sentence =
+            format!("-L 127.0.0.1:{port}:host:80: cannot listen here: Address already in use");
+        assert_eq!(said, sentence);
+        assert!(Listeners::open(&at("127.0.0.1", true)).is_err());
+        assert!(Listeners::check(Some(&at("127.0.0.1", true))).is_err());
+        assert!(Listeners::check(Some(&at("127.0.0.1", false))).is_ok());
+        if TcpListener::bind("[::1]:0").is_ok() {
+            // The other family is free, as with ssh.
+            let (listeners, _) = Listeners::open(&at("localhost", true)).unwrap();
+            assert_eq!(addresses(&listeners), ["::1"]);
+        }
+    }
+
+    #[test]
+    fn a_connection_is_accepted_with_its_place_and_does_not_block() {
+        let port = free_port();
+        let rules = forwards(Place::Port(Some("127.0.0.1".to_owned()), port), true);
+        let (listeners, _) = Listeners::open(&rules).unwrap();
+        assert!(listeners.accept().unwrap().is_none());
+        let _here = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let (socket, target, option) = listeners.accept().unwrap().expect("it was made");
+        let place = Target::Tcp { host: "host".to_owned(), port: 80 };
+        assert_eq!((target, option), (Some(&place), &*format!("-L 127.0.0.1:{port}:host:80")));
+        assert_eq!(rustix::io::read(&socket, &mut [0; 1]), Err(Errno::AGAIN));
+    }
+
+    #[test]
+    fn no_more_than_the_bound_are_opened_and_no_place_that_cannot_be_told() {
+        let scratch = Scratch::new();
+        let socket = |number: usize| scratch.path(&number.to_string()).to_str().unwrap().to_owned();
+        let place = |number| forwards(Place::Socket(socket(number)), false).all.remove(0);
+        let all = (0..=LISTENERS_MAX).map(place).collect();
+        let rules = Forwards { all, ..Forwards::default() };
+        let (listeners, failures) = Listeners::open(&rules).unwrap();
+        assert_eq!((listeners.options().count(), failures.len()), (LISTENERS_MAX, 1));
+        assert!(failures[0].to_string().contains("more than 32"), "{failures:?}");
+        drop(listeners);
+        for target in ["~/x".to_owned(), format!("/{}", "x".repeat(107))] {
+            let mut rules = forwards(Place::Socket(socket(0)), false);
+            rules.all[0].target = Some(Place::Socket(target));
+            let (listeners, failures) = Listeners::open(&rules).unwrap();
+            assert!(listeners.is_empty() && failures[0].to_string().contains("a socket's path"));
+        }
+    }
+
+    #[test]
+    fn only_a_dead_socket_of_the_users_own_is_replaced_and_ours_is_removed_at_the_end() {
+        let scratch = Scratch::new();
+        let path = scratch.path("s");
+        let name = path.to_str().unwrap().to_owned();
+        let rules = forwards(Place::Socket(name.clone()), true);
+        let opened = || Listeners::open(&rules);
+        {
+            let _open = opened().unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+            assert!(opened().is_err(), "somebody listens there");
+            let replacing = Forwards { replaces: true, mask: 0o117, ..rules.clone() };
+            let _replaced = Listeners::open(&replacing).unwrap();
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o660);
+        }
+        assert!(!path.exists());
+        // A client that was killed leaves its socket behind.
+        drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+        drop(opened().unwrap());
+        for make in [&(|| fs::write(&path, "x").unwrap()) as &dyn Fn(), &|| {
+            std::os::unix::fs::symlink(scratch.path("elsewhere"), &path).unwrap()
+        }] {
+            drop(std::os::unix::net::UnixListener::bind(scratch.path("elsewhere")));
+            make();
+            let replacing = Forwards { replaces: true, ..rules.clone() };
+            assert!(opened().is_err() && Listeners::open(&replacing).is_err());
+            fs::remove_file(&path).expect("it is still there");
+            let _ = fs::remove_file(scratch.path("elsewhere"));
+        }
+        let long = |len: usize| {
+            format!(
+                "{}/{}",
+                scratch.folder().display(),
+                "x".repeat(len - 1 - scratch.folder().as_os_str().len())
+            )
+        };
+        assert!(Listeners::open(&forwards(Place::Socket(long(107)), true)).is_ok());
+        assert!(Listeners::open(&forwards(Place::Socket(long(108)), true)).is_err());
+    }
+}

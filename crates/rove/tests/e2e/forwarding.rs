@@ -1,0 +1,206 @@
+//! Forwarded connections of a session: `-L` and `-D` in ssh's forms, and the ends of the world that they meet.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::thread;
+
+use crate::support::{Border, Far, Invocation, SIZE, Scratch, Sshd, Terminal, rove, within_guard};
+
+/// Says that it is there, below the notice bar, and echoes lines until its input ends.
+const READY: [&str; 4] = ["--", "sh", "-c", "echo; echo; echo ready; cat"];
+
+/// Starts a session at `far` with these options, and waits for it.
+fn session(sshd: &Sshd, options: &[&str]) -> Terminal {
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).args(options);
+    let terminal = Terminal::start(&call.arg("far").args(READY), (24, 160));
+    terminal.wait_for_text("ready");
+    terminal
+}
+
+/// Returns a port of this computer at which nobody listens.
+fn free_port() -> u16 {
+    listener().1
+}
+
+fn listener() -> (TcpListener, u16) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let port = listener.local_addr().expect("a bound socket has an address").port();
+    (listener, port)
+}
+
+/// Says `hello` and the end, and returns everything that comes back.
+fn greet(
+    mut stream: impl Read + Write,
+    end: impl FnOnce(&mut dyn Read),
+) -> std::io::Result<String> {
+    stream.write_all(b"hello")?;
+    let mut answer = String::new();
+    end(&mut stream);
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+fn greet_port(port: u16) -> std::io::Result<String> {
+    let stream = TcpStream::connect(("127.0.0.1", port))?;
+    let writer = stream.try_clone()?;
+    greet(stream, |_| writer.shutdown(Shutdown::Write).expect("it is open"))
+}
+
+/// Answers connections, after their end, with `far: ` and all that they said. It ends with this process.
+fn answer<S: Read + Write + Send + 'static>(
+    mut accept: impl FnMut() -> S + Send + 'static,
+    end: impl Fn(&S) + Send + Sync + Copy + 'static,
+) {
+    thread::spawn(move || {
+        loop {
+            let mut stream = accept();
+            thread::spawn(move || {
+                let mut said = String::new();
+                let _ = stream.read_to_string(&mut said);
+                let _ = write!(stream, "far: {said}");
+                end(&stream);
+            });
+        }
+    });
+}
+
+fn answer_port(listener: TcpListener) {
+    let accept = move || listener.accept().expect("a connection comes").0;
+    answer(accept, |it: &TcpStream| drop(it.shutdown(Shutdown::Both)));
+}
+
+#[test]
+fn each_form_of_a_forward_carries_both_ways_and_both_ends() {
+    let (sshd, scratch) = (Sshd::start(Far::default()), Scratch::new());
+    let (far, target) = listener();
+    answer_port(far);
+    let path = |name: &str| scratch.path(name).to_str().expect("it is text").to_owned();
+    let far = UnixListener::bind(path("far")).expect("the folder takes sockets");
+    let accept = move || far.accept().expect("a connection comes").0;
+    answer(accept, |it: &UnixStream| drop(it.shutdown(Shutdown::Both)));
+    let [plain, configured, socket, socks] = [(); 4].map(|()| free_port());
+    sshd.configure(&format!(" LocalForward {configured} localhost:{target}\n"));
+    let options = [
+        format!("-L{plain}:127.0.0.1:{target}"),
+        format!("-L127.0.0.1:{socket}:{}", path("far")),
+        format!("-L{}:localhost:{target}", path("here")),
+        format!("-L{}:{}", path("both"), path("far")),
+        format!("-D{socks}"),
+    ];
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let mut terminal = session(&sshd, &options);
+    for port in [plain, configured, socket] {
+        let answer = within_guard("an answer", move || greet_port(port));
+        assert_eq!(answer.expect("a connection"), "far: hello", "{}", terminal.dump());
+    }
+    for name in ["here", "both"] {
+        let stream = UnixStream::connect(path(name)).expect("somebody listens");
+        let writer = stream.try_clone().expect("a descriptor can be duplicated");
+        let end = move |_: &mut dyn Read| writer.shutdown(Shutdown::Write).expect("it is open");
+        let answer = within_guard("an answer", move || greet(stream, end));
+        assert_eq!(answer.expect("a connection"), "far: hello");
+    }
+    let [high, low] = target.to_be_bytes();
+    let four = [&[4, 1, high, low, 127, 0, 0, 1, 0][..]];
+    let five = [&[5, 1, 0][..], &[5, 1, 0, 3, 9], b"localhost", &[high, low]];
+    for (request, replies) in
+        [(&four[..], "\0\x5a\0\0\0\0\0\0"), (&five, "\x05\0\x05\0\0\x01\0\0\0\0\0\0")]
+    {
+        let mut stream = TcpStream::connect(("127.0.0.1", socks)).expect("somebody listens");
+        stream.write_all(&request.concat()).expect("it is read");
+        let writer = stream.try_clone().expect("a descriptor can be duplicated");
+        let end = move |_: &mut dyn Read| writer.shutdown(Shutdown::Write).expect("it is open");
+        let answer = within_guard("an answer", move || greet(stream, end));
+        assert_eq!(answer.expect("a connection"), format!("{replies}far: hello"));
+    }
+    assert_eq!(sshd.connections(), 1, "no other login carries anything");
+    terminal.send("\x04");
+    terminal.wait_exit().assert_code(0);
+    assert!(!scratch.path("here").exists() && TcpStream::connect(("127.0.0.1", plain)).is_err());
+}
+
+#[test]
+fn a_place_that_the_host_cannot_reach_resets_the_connection_and_is_told() {
+    let sshd = Sshd::start(Far::default());
+    let (port, closed) = (free_port(), free_port());
+    let option = format!("-L{port}:127.0.0.1:{closed}");
+    let terminal = session(&sshd, &[&option]);
+    assert!(within_guard("a reset", move || greet_port(port)).is_err());
+    terminal.wait_for_text(&format!(
+        "-L {port}:127.0.0.1:{closed}: the host cannot connect: Connection refused"
+    ));
+}
+
+#[test]
+fn a_copy_and_a_new_connection_wait_while_the_network_is_down_and_lose_nothing() {
+    const LEN: usize = 3_000_000;
+    let Some(border) = Border::start(Far::default(), true, true) else { return };
+    let (far, port) = (border.listen(), free_port());
+    let target = far.local_addr().expect("a bound socket has an address").port();
+    let options = [format!("-L{port}:127.0.0.1:{target}"), format!("-p{}", border.port)];
+    let terminal = session(&border.sshd, &[&options[0], &options[1], "--no-tunnel"]);
+    let bytes: Vec<u8> = (0..=250).cycle().take(LEN).collect();
+    let copied = bytes.clone();
+    let sender = thread::spawn(move || {
+        let (mut first, _) = far.accept().expect("a connection comes");
+        first.write_all(&copied).expect("it is read");
+        drop(first);
+        answer_port(far);
+    });
+    let mut copy = TcpStream::connect(("127.0.0.1", port)).expect("somebody listens");
+    let mut begin = vec![0; 100_000];
+    copy.read_exact(&mut begin).expect("it comes");
+    border.let_pass(false, false);
+    terminal.wait_for_text("ast contact");
+    let late = thread::spawn(move || greet_port(port));
+    border.let_pass(true, true);
+    let rest = within_guard("the rest", move || {
+        let mut rest = Vec::new();
+        copy.read_to_end(&mut rest).map(|_| rest)
+    });
+    begin.extend(rest.expect("the connection goes on"));
+    assert!(begin == bytes, "{} of {LEN} bytes", begin.len());
+    let late = within_guard("an answer", move || late.join().expect("no panic"));
+    assert_eq!(late.expect("the connection waits"), "far: hello");
+    sender.join().expect("no panic");
+}
+
+#[test]
+fn a_taken_port_is_told_and_with_exit_on_forward_failure_nobody_logs_in() {
+    let sshd = Sshd::start(Far::default());
+    let (_taken, port) = listener();
+    let option = format!("-L127.0.0.1:{port}:localhost:1");
+    let sentence =
+        format!("-L 127.0.0.1:{port}:localhost:1: cannot listen here: Address already in use");
+    let call = |options: &[&str]| {
+        let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).args(options);
+        Terminal::start(&call.arg("far").args(["--", "sh", "-c", "exit 7"]), (24, 200)).wait_exit()
+    };
+    let exit = call(&[&option, "-oExitOnForwardFailure=yes"]);
+    exit.assert_code(255);
+    assert!(exit.output.contains(&sentence), "{}", exit.output);
+    assert_eq!(sshd.connections(), 0);
+    let exit = call(&[&option]);
+    exit.assert_code(7);
+    assert!(exit.output.contains(&sentence), "{}", exit.output);
+    // ssh says what is wrong with a forward that nobody can read.
+    let exit = call(&["-L", "nonsense"]);
+    assert!(exit.output.contains("Bad local forwarding specification"), "{}", exit.output);
+    assert!(exit.code() != 7 && exit.code() != 0);
+}
+
+#[test]
+fn a_host_without_streams_carries_nothing_and_one_sentence_says_so() {
+    let sshd = Sshd::start(Far { programs: &["rove as mosh-server"], ..Far::default() });
+    let port = free_port();
+    let option = format!("-L{port}:localhost:1");
+    let terminal = session(&sshd, &[&option]);
+    terminal.wait_for_text("carries no connections");
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "nothing is half promised");
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg(&option);
+    let call = call.arg("-oExitOnForwardFailure=yes").arg("far").args(READY);
+    let exit = Terminal::start(&call, SIZE).wait_exit();
+    exit.assert_code(255);
+    assert!(exit.output.contains("ExitOnForwardFailure"), "{}", exit.output);
+}
