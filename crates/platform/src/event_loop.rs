@@ -57,6 +57,8 @@ pub struct EventLoop {
     clock: Clock,
     alarm: Alarm,
     signals: SignalDelivery<UnixStream, SignalOnly>,
+    /// Whether signals have arrived, as far as the last wait has shown.
+    is_signalled: bool,
     idle_turns: u32,
 }
 
@@ -69,7 +71,7 @@ impl EventLoop {
     pub fn new(clock: Clock, signals: &[i32]) -> io::Result<Self> {
         let (read, write) = UnixStream::pair()?;
         let signals = SignalDelivery::with_pipe(read, write, SignalOnly, signals)?;
-        Ok(Self { clock, alarm: Alarm::new()?, signals, idle_turns: 0 })
+        Ok(Self { clock, alarm: Alarm::new()?, signals, is_signalled: false, idle_turns: 0 })
     }
 
     /// Returns the current time. Read it once per turn of the loop, directly after the wait.
@@ -104,7 +106,9 @@ impl EventLoop {
             alarm = self.alarm.descriptor();
         }
         let signals = self.signals.get_read().as_fd();
-        if poll_all(interests, [Some(signals), alarm], timeout.as_ref())? {
+        let (is_met, is_signalled) = poll_all(interests, signals, alarm, timeout.as_ref())?;
+        self.is_signalled |= is_signalled;
+        if is_met {
             self.idle_turns = 0;
         }
         Ok(())
@@ -118,37 +122,45 @@ impl EventLoop {
     pub fn look(&mut self, interests: &mut [Interest<'_>]) -> io::Result<()> {
         self.idle_turns = 0;
         let signals = self.signals.get_read().as_fd();
-        poll_all(interests, [Some(signals), None], Some(&Timespec::default())).map(|_| ())
+        let (_, is_signalled) = poll_all(interests, signals, None, Some(&Timespec::default()))?;
+        self.is_signalled |= is_signalled;
+        Ok(())
     }
 
-    /// Returns the signals that have arrived since the last call.
+    /// Returns the signals that the waits since the last call have shown. Without any, this costs nothing.
     pub fn take_signals(&mut self) -> Vec<i32> {
-        self.signals.pending().collect()
+        match std::mem::take(&mut self.is_signalled) {
+            true => self.signals.pending().collect(),
+            false => Vec::new(),
+        }
     }
 }
 
-/// Waits for the interests, a signal or the alarm. Returns whether any interest is met.
+/// Waits for the interests, a signal or the alarm. Returns whether any interest is met, and whether a signal has arrived.
 fn poll_all(
     interests: &mut [Interest<'_>],
-    others: [Option<BorrowedFd<'_>>; 2],
+    signals: BorrowedFd<'_>,
+    alarm: Option<BorrowedFd<'_>>,
     timeout: Option<&Timespec>,
-) -> io::Result<bool> {
+) -> io::Result<(bool, bool)> {
     let wanted = interests.iter().map(|interest| (interest.descriptor, interest.wanted));
-    let others = others.into_iter().flatten().map(|other| (other, PollFlags::IN));
+    let others = [Some(signals), alarm].into_iter().flatten().map(|other| (other, PollFlags::IN));
     let wanted: Vec<(BorrowedFd<'_>, PollFlags)> = wanted.chain(others).collect();
     let mut descriptors: Vec<PollFd<'_>> =
         wanted.iter().map(|&(fd, wanted)| PollFd::from_borrowed_fd(fd, wanted)).collect();
     match poll(&mut descriptors, timeout) {
         Ok(_) => {}
-        Err(rustix::io::Errno::INTR) => return Ok(false),
+        // The signal that interrupts a wait is one of these.
+        Err(rustix::io::Errno::INTR) => return Ok((false, true)),
         Err(errno) => return Err(errno.into()),
     }
     let mut found: Vec<PollFlags> = descriptors.iter().map(PollFd::revents).collect();
     select::wait_if_refused(&wanted, timeout, &mut found);
+    let is_signalled = found.get(interests.len()).is_some_and(|found| !found.is_empty());
     for (interest, found) in interests.iter_mut().zip(found) {
         interest.found = found;
     }
-    Ok(interests.iter().any(|interest| !interest.found.is_empty()))
+    Ok((interests.iter().any(|interest| !interest.found.is_empty()), is_signalled))
 }
 
 #[cfg(test)]

@@ -10,22 +10,42 @@ use crate::sys;
 /// that two wait at most.
 const UNSENT_BYTES_MAX: usize = 2_560;
 
+/// Most packets that the system is given at once. Chosen: a call for 16 packets costs as much as one for two or three.
+const BURST_MAX: usize = 16;
+
 /// How long to wait for room. Chosen: the time of two packets at 100 Mbit/s.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// Whether the system's queue has room for a packet.
+/// For how many packets the system's queue has room.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PacketQueue {
     /// When to look again, if there was no room.
     retry_at: Option<Instant>,
+    /// When there last was room.
+    room_at: Option<Instant>,
+    /// How many packets the device takes as fast as they come, as far as is known; 0 for one.
+    burst: usize,
 }
 
 impl PacketQueue {
-    /// Returns whether a packet may be sent by this socket.
-    pub(crate) fn has_room(&mut self, now: Instant, socket: BorrowedFd<'_>) -> bool {
-        let has_room = sys::unsent_bytes(socket).is_none_or(|unsent| unsent <= UNSENT_BYTES_MAX);
+    /// Returns how many packets may be sent by this socket. Call this again in the same turn only after they were sent.
+    pub(crate) fn room(&mut self, now: Instant, socket: BorrowedFd<'_>) -> usize {
+        self.room_beside(now, sys::unsent_bytes(socket))
+    }
+
+    /// Returns how many packets may be sent while so many bytes are unsent. A queue that is empty directly after packets
+    /// were sent is a loopback's, or as fast: more packets at once delay nothing there.
+    fn room_beside(&mut self, now: Instant, unsent: Option<usize>) -> usize {
+        let has_room = unsent.is_none_or(|unsent| unsent <= UNSENT_BYTES_MAX);
+        let is_after_packets = self.room_at == Some(now);
         self.retry_at = (!has_room).then(|| now + PAUSE);
-        has_room
+        self.room_at = has_room.then_some(now);
+        self.burst = match unsent {
+            Some(0) if is_after_packets => (self.burst.max(1) * 2).min(BURST_MAX),
+            Some(0) => self.burst,
+            _ => 0,
+        };
+        if has_room { self.burst.max(1) } else { 0 }
     }
 
     /// Returns when to send packets that are due at `packets_due`.
@@ -46,7 +66,7 @@ mod tests {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let at = Instant::from_millis;
         let mut queue = PacketQueue::default();
-        assert!(queue.has_room(at(1), socket.as_fd()));
+        assert_eq!(queue.room(at(1), socket.as_fd()), 1);
         assert_eq!(queue.poll_timeout(Some(at(1))), Some(at(1)));
         queue.retry_at = Some(at(1) + PAUSE);
         assert_eq!(queue.poll_timeout(Some(at(1))), Some(at(1) + PAUSE));
@@ -54,5 +74,18 @@ mod tests {
             (queue.poll_timeout(Some(at(9))), queue.poll_timeout(None)),
             (Some(at(9)), None)
         );
+    }
+
+    #[test]
+    fn more_packets_go_at_once_only_where_the_queue_is_empty_directly_after_some() {
+        let at = Instant::from_millis;
+        let mut queue = PacketQueue::default();
+        let mut room = |time, unsent| queue.room_beside(at(time), unsent);
+        // Each first look of a turn proves nothing: the device had time.
+        assert_eq!((1..9).map(|time| room(time, Some(0))).collect::<Vec<_>>(), [1; 8]);
+        assert_eq!([0; 6].map(|unsent| room(8, Some(unsent))), [2, 4, 8, 16, 16, 16]);
+        assert_eq!((room(9, Some(0)), room(9, Some(1))), (16, 1));
+        assert_eq!((room(9, Some(0)), room(9, Some(UNSENT_BYTES_MAX + 1))), (2, 0));
+        assert_eq!((room(9, Some(0)), room(10, None), room(10, None)), (1, 1, 1));
     }
 }

@@ -167,7 +167,11 @@ impl SendHalf {
     /// Returns the bytes of a range that was taken.
     pub(crate) fn copy(&self, range: &Range<u64>) -> Vec<u8> {
         let [from, to] = [range.start, range.end].map(|it| self.index(it));
-        self.bytes.range(from..to).copied().collect()
+        let (front, back) = self.bytes.as_slices();
+        let cut = |at: usize| (at.min(front.len()), at.saturating_sub(front.len()));
+        let ((from, back_from), (to, back_to)) = (cut(from), cut(to));
+        let parts = [front.get(from..to), back.get(back_from..back_to)];
+        parts.map(Option::unwrap_or_default).concat()
     }
 
     /// Handles that a chunk has arrived.

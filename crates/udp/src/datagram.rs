@@ -174,14 +174,29 @@ pub(crate) fn send_from(
     destination: std::net::SocketAddrV6,
     local: Ipv6Addr,
 ) -> io::Result<()> {
-    use nix::sys::socket::{ControlMessage, SockaddrIn6, sendmsg};
+    send_slices(socket, &[io::IoSlice::new(payload)], destination.into(), Some(local), None)
+}
+
+/// Sends slices as one datagram, or as datagrams of `segment` bytes each. `local` is the local address, for an IPv6 socket.
+#[cfg(all(target_os = "linux", not(rove_portable)))]
+pub(crate) fn send_slices(
+    socket: &UdpSocket,
+    slices: &[io::IoSlice<'_>],
+    destination: SocketAddr,
+    local: Option<Ipv6Addr>,
+    segment: Option<u16>,
+) -> io::Result<()> {
+    use nix::sys::socket::{ControlMessage, sendmsg};
 
     // The system chooses the interface: for a link-local address the destination's zone says it.
-    let ipi6_addr = libc::in6_addr { s6_addr: local.octets() };
-    let info = libc::in6_pktinfo { ipi6_addr, ipi6_ifindex: 0 };
-    let control = [ControlMessage::Ipv6PacketInfo(&info)];
-    let (slices, destination) = ([io::IoSlice::new(payload)], SockaddrIn6::from(destination));
-    sendmsg(socket.as_raw_fd(), &slices, &control, MsgFlags::empty(), Some(&destination))?;
+    let info = local.map(|local| libc::in6_pktinfo {
+        ipi6_addr: libc::in6_addr { s6_addr: local.octets() },
+        ipi6_ifindex: 0,
+    });
+    let control = info.iter().map(ControlMessage::Ipv6PacketInfo);
+    let control = control.chain(segment.iter().map(ControlMessage::UdpGsoSegments));
+    let (control, destination) = (control.collect::<Vec<_>>(), SockaddrStorage::from(destination));
+    sendmsg(socket.as_raw_fd(), slices, &control, MsgFlags::empty(), Some(&destination))?;
     Ok(())
 }
 

@@ -24,5 +24,5 @@ pub use refusal_probe::RefusalProbe;
 pub use sieve::Sieve;
 pub use socket::{
     ClientSockets, PortRange, Refusal, SendFailure, ServerSocket, receive_waiting, receive_while,
-    send,
+    send, send_segments,
 };

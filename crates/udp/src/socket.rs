@@ -91,6 +91,25 @@ pub fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> 
     send_by(socket, transmit.tries_size, attempt)
 }
 
+/// Hands datagrams to the system in one call, which cuts them apart as late as it can (UDP segmentation offload). Returns
+/// whether it took them; if not, send each. They need one destination, and one length but for a shorter last one.
+pub fn send_segments(socket: &UdpSocket, transmits: &[Transmit], local: Option<Ipv6Addr>) -> bool {
+    #[cfg(all(target_os = "linux", not(rove_portable)))]
+    if let [first, .., last] = transmits
+        && let Ok(len) = u16::try_from(first.payload.len())
+        && transmits.iter().all(|it| it.destination == first.destination && !it.tries_size)
+        && transmits.iter().rev().skip(1).all(|it| it.payload.len() == first.payload.len())
+        && last.payload.len() <= first.payload.len()
+    {
+        let slices: Vec<_> = transmits.iter().map(|it| io::IoSlice::new(&it.payload)).collect();
+        let local = local.filter(|_| first.destination.is_ipv6());
+        return datagram::send_slices(socket, &slices, first.destination, local, Some(len)).is_ok();
+    }
+    #[cfg(any(rove_portable, not(target_os = "linux")))]
+    let _ = (socket, transmits, local);
+    false
+}
+
 fn send_by(
     socket: &UdpSocket,
     tries_size: bool,

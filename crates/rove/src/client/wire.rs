@@ -1,5 +1,6 @@
 //! The carrier of a client's datagrams: UDP sockets, beside which ssh may carry them, or a tunnel through ssh.
 
+use core::iter;
 use std::collections::VecDeque;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -10,7 +11,7 @@ use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::{Client, Streams};
 use rove_ssp::{Ecn, ReceiveError, SIDE_PATH, Transmit};
 use rove_udp::DualStackSockets;
-use rove_udp::{Refusal, SendFailure, receive_while, send};
+use rove_udp::{Refusal, SendFailure, receive_while, send, send_segments};
 use rove_units::Instant;
 
 use crate::client::turn::Turn;
@@ -164,13 +165,15 @@ impl Wire {
         queue: &mut PacketQueue,
     ) -> Option<Refusal> {
         let mut refusal = None;
-        while self.has_room(now, queue, session)
-            && let Some(carriage) = session.carriage()
-            && let Some(transmit) = streams.poll_transmit(now, carriage)
-        {
-            refusal = self.send_one(now, session, &transmit, |_| ()).or(refusal);
+        loop {
+            let room = self.room(now, queue, session);
+            let next = || streams.poll_transmit(now, session.carriage()?);
+            let packets: Vec<Transmit> = iter::from_fn(next).take(room).collect();
+            if packets.is_empty() {
+                return refusal;
+            }
+            refusal = self.send_burst(now, session, &packets).or(refusal);
         }
-        refusal
     }
 
     /// Sends a datagram, and tells the session of a failure, or `note` the length. Returns the system's reason against
@@ -203,17 +206,38 @@ impl Wire {
         None
     }
 
-    /// Returns whether a packet of streams may be sent now, so that the session's datagrams do not wait for it.
-    fn has_room(&mut self, now: Instant, queue: &mut PacketQueue, session: &Client) -> bool {
+    /// Sends packets of streams in one call where the system can, and returns as [`Wire::send_one`] does.
+    fn send_burst(
+        &mut self,
+        now: Instant,
+        session: &mut Client,
+        packets: &[Transmit],
+    ) -> Option<Refusal> {
+        if let Self::Sockets { sockets, spare, line: None, .. } = self
+            && !spare.as_ref().is_some_and(|spare| spare.has_forwarder())
+            && !session.uses_side_path()
+            && let Some(first) = packets.first()
+            && let Ok(socket) = sockets.newest_for(first.destination)
+            && send_segments(socket, packets, None)
+        {
+            sockets.probe.ask();
+            return None;
+        }
+        let sent = packets.iter().map(|packet| self.send_one(now, session, packet, |_| ()));
+        sent.fold(None, |refusal, newer| newer.or(refusal))
+    }
+
+    /// Returns how many packets of streams may be sent now, so that the session's datagrams do not wait for them.
+    fn room(&mut self, now: Instant, queue: &mut PacketQueue, session: &Client) -> usize {
         match self {
             Self::Sockets { spare, .. } if session.uses_side_path() => {
-                spare.as_ref().is_some_and(|spare| spare.has_room())
+                spare.as_ref().is_some_and(|spare| spare.has_room()).into()
             }
             Self::Sockets { sockets, .. } => {
                 let socket = sockets.newest_for(session.server());
-                socket.is_ok_and(|socket| queue.has_room(now, socket.as_fd()))
+                socket.map_or(0, |socket| queue.room(now, socket.as_fd()))
             }
-            Self::Tunnel { tunnel, .. } => tunnel.has_room(),
+            Self::Tunnel { tunnel, .. } => tunnel.has_room().into(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Moves a server's datagrams between the socket and the session.
 
 use std::collections::VecDeque;
+use std::iter;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -8,7 +9,7 @@ use rove_control::{Handover, SessionName};
 use rove_session::{JOINED_MAX, Server};
 use rove_ssp::Transmit;
 use rove_udp::Sieve;
-use rove_udp::{SendFailure, ServerSocket, receive_waiting};
+use rove_udp::{SendFailure, ServerSocket, receive_waiting, send_segments};
 use rove_units::Instant;
 
 use crate::packet_queue::PacketQueue;
@@ -95,11 +96,15 @@ impl Wire {
         session: &mut Server,
         forwards: &mut Forwards,
     ) {
-        while forwards.are_used()
-            && self.queue.has_room(now, self.socket.get().as_fd())
-            && let Some(transmit) = forwards.poll_transmit(now, session)
-        {
-            self.send_one(now, session, &transmit);
+        while forwards.are_used() {
+            let room = self.queue.room(now, self.socket.get().as_fd());
+            let packets = iter::from_fn(|| forwards.poll_transmit(now, session));
+            let packets: Vec<Transmit> = packets.take(room).collect();
+            let Some(first) = packets.first() else { break };
+            let local = self.local_for(first.destination);
+            if !send_segments(self.socket.get(), &packets, local) {
+                packets.iter().for_each(|packet| self.send_one(now, session, packet));
+            }
         }
     }
 
@@ -108,9 +113,14 @@ impl Wire {
         self.queue.poll_timeout(packets_due)
     }
 
+    /// Returns the local address that a client sends to, if the system tells that.
+    fn local_for(&self, client: SocketAddr) -> Option<Ipv6Addr> {
+        let way = self.ways.iter().find(|(known, _)| *known == client);
+        way.and_then(|(_, local)| *local)
+    }
+
     fn send_one(&self, now: Instant, session: &mut Server, transmit: &Transmit) {
-        let way = self.ways.iter().find(|(client, _)| *client == transmit.destination);
-        match self.socket.send_from(transmit, way.and_then(|(_, local)| *local)) {
+        match self.socket.send_from(transmit, self.local_for(transmit.destination)) {
             Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
             Err(SendFailure::TooLong) => {
                 session.handle_message_too_long(now, transmit.payload.len());

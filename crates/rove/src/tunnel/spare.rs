@@ -80,6 +80,11 @@ impl Spare {
         both.flat_map(Ssh::interests).chain(jump).collect()
     }
 
+    /// Returns whether some datagrams go to a forwarder.
+    pub(crate) const fn has_forwarder(&self) -> bool {
+        self.jump.is_some()
+    }
+
     /// Returns the datagram to send in place of this one, if it goes to a forwarder.
     pub(crate) fn wrap(&mut self, transmit: &Transmit) -> Option<Transmit> {
         self.jump.as_mut()?.wrap(transmit)

@@ -267,3 +267,31 @@ fn a_datagram_no_path_takes_is_called_too_long() {
     let failure = send(client.newest(), &transmit(server.local_addr(), &[0; 65_535]));
     assert!(matches!(failure, Err(SendFailure::TooLong)), "{failure:?}");
 }
+
+#[test]
+#[cfg(all(target_os = "linux", not(rove_portable)))]
+fn datagrams_that_are_sent_in_one_call_arrive_each_on_its_own() {
+    let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let transmit = |byte, len| Transmit {
+        destination: receiver.local_addr().unwrap(),
+        payload: vec![byte; len],
+        tries_size: false,
+    };
+    let three = [transmit(1, 900), transmit(2, 900), transmit(3, 20)];
+    assert!(send_segments(&sender, &three, None));
+    for expected in &three {
+        let mut buffer = [0; 2_000];
+        let len = receiver.recv(&mut buffer).unwrap();
+        assert_eq!(buffer[..len], expected.payload);
+    }
+    let other = Transmit { tries_size: true, ..transmit(1, 900) };
+    for odd in [
+        &[transmit(1, 900)][..],
+        &[transmit(1, 20), transmit(2, 900)],
+        &[transmit(1, 900), transmit(2, 20), transmit(3, 900)],
+        &[transmit(1, 900), other],
+    ] {
+        assert!(!send_segments(&sender, odd, None), "{odd:?}");
+    }
+}
