@@ -49,7 +49,8 @@ pub use install_policy::InstallPolicy;
 pub use line::{LINE_BYTES_MAX, LineReader};
 pub use no_session::NoSession;
 pub use options::{
-    BindServer, DetachedUse, HostOptions, Passage, RemoteIp, Resumed, TunnelUse, WantedSession,
+    BindServer, DetachedUse, HostOptions, Joined, Passage, RemoteIp, Resumed, TunnelUse,
+    WantedSession,
 };
 pub use plan::{HANDS_OVER, Plan, Route, SSH_FAILURE, ServerAddress, Way, proxy_option};
 pub use platform::Platform;

@@ -134,7 +134,7 @@ const fn feature(session: &WantedSession) -> &'static str {
     match session {
         WantedSession::New => "rove server new",
         WantedSession::Named(_) => "--session",
-        WantedSession::Streams(_) => "rove -W",
+        WantedSession::Streams(passage) => passage.joined.feature(),
         WantedSession::Attached(_, way) => attach_command(*way),
         WantedSession::Resumed(..) => attach_command(None),
     }

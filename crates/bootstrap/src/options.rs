@@ -100,19 +100,45 @@ pub enum WantedSession {
     /// A running session, and the mode in which to join it; without a mode, the session is taken over. If no session is
     /// named, it is the only one without a client, or, to join, the only one with a client.
     Attached(Option<SessionRef>, Option<JoinMode>),
-    /// A new session without a program, for one connection.
+    /// A new session without a program, for a connection or a program that is none of a session.
     Streams(Passage),
     /// The session at this port, whose client on this computer is gone.
     Resumed(u16, Resumed),
 }
 
-/// A connection that a session without a program carries.
+/// The streams that a session without a program is started for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// The host and the port to which the session's host connects.
-    pub target: String,
+    /// The other end of the streams.
+    pub joined: Joined,
     /// The gates on the way, for the environment of an ssh whose ProxyCommand may be rove again.
     pub gates: String,
+}
+
+/// The thing at the session's host that the standard descriptors are joined with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Joined {
+    /// A host and port to which the session's host connects.
+    Port(String),
+    /// A program that it runs.
+    Program {
+        /// The command as ssh would send it; empty for the login shell. A client takes it from a variable of its own, as
+        /// it may be as long as a word can be.
+        #[serde(skip)]
+        command: OsString,
+        /// Whether the command names a subsystem of ssh.
+        is_subsystem: bool,
+    },
+}
+
+impl Joined {
+    /// Returns the option or command of rove that asks for this.
+    pub const fn feature(&self) -> &'static str {
+        match self {
+            Self::Port(_) => "rove -W",
+            Self::Program { .. } => "rove exec",
+        }
+    }
 }
 
 /// The record of a client that is gone, from which the next one goes on with a key that the server gives.
@@ -308,7 +334,8 @@ mod tests {
         };
         let resumed =
             Resumed { record: String::new(), lock: 3, former: String::new(), taken: None };
-        let passage = Passage { target: String::new(), gates: String::new() };
+        let joined = Joined::Port(String::new());
+        let passage = Passage { joined, gates: String::new() };
         for (session, command) in [
             (WantedSession::New, None),
             (WantedSession::Streams(passage), None),

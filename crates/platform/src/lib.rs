@@ -8,7 +8,7 @@
 //! - `signals` handles the signals that a program was started with.
 //! - `tty` is the user's terminal. `pty` is a terminal for a `program` that is started here. `modes` reads its line
 //!   discipline, and `prompt` tells whether the session's shell, or a program of it, waits at its own prompt.
-//!   `tty_watch` says when to check modes and prompt.
+//!   `tty_watch` says when to check modes and prompt. `piped` starts a program on pipes.
 //! - `network_watch` reports a change of the computer's network. `route_message` reads the reports of macOS and FreeBSD.
 //! - `sys` is the only unsafe code.
 
@@ -16,6 +16,7 @@ pub mod alarm;
 pub mod clock;
 pub mod event_loop;
 pub mod network_watch;
+pub mod piped;
 pub mod program;
 pub mod pty;
 #[cfg(any(test, target_os = "macos", target_os = "freebsd"))]

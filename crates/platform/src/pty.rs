@@ -17,6 +17,7 @@ use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsi
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub use self::prompt::PromptWatch;
 use crate::program::{Failure, Program};
+use crate::sys::Standard;
 use crate::{sys, tty};
 
 /// A watch over the shell's prompt that never reports one: only Linux tells where a program waits.
@@ -83,7 +84,7 @@ impl Pty {
     /// Returns the error of the system call for the process.
     pub fn spawn(self, program: &Program) -> io::Result<(Master, Child)> {
         let Self { master, terminal, gate, opener } = self;
-        let pid = sys::spawn_gated(program, &terminal, &gate, &opener)?;
+        let pid = sys::spawn_gated(program, Standard::Terminal(&terminal), &gate, &opener)?;
         // From here on only the child holds the terminal open, so the master sees when the child closes it.
         Ok((master, Child { pid, gate: Some(opener), status: None }))
     }
@@ -186,7 +187,7 @@ impl Child {
 }
 
 /// Returns how a process ended. `None` if it was only stopped.
-fn exit_status(status: WaitStatus) -> Option<ExitStatus> {
+pub(crate) fn exit_status(status: WaitStatus) -> Option<ExitStatus> {
     let byte = |number| u8::try_from(number).ok();
     let code = status.exit_status().and_then(byte).map(ExitStatus::Code);
     code.or_else(|| status.terminating_signal().and_then(byte).map(ExitStatus::Signal))

@@ -30,7 +30,16 @@ const LAST_SIGNAL: c_int = 128;
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 const DESCRIPTORS_MAX: c_int = 10_240;
 
-/// Forks a child that leads its own session on `terminal`. It executes `program` after a byte can be read from `gate`.
+/// The standard descriptors of a child.
+#[derive(Clone, Copy)]
+pub(crate) enum Standard<'a> {
+    /// The terminal is all three, and controls the child's session.
+    Terminal(&'a OwnedFd),
+    /// The child's ends of three pipes, in the order of their numbers. Its session has no terminal.
+    Pipes(&'a [OwnedFd; 3]),
+}
+
+/// Forks a child that leads its own session on these standard descriptors, which are a terminal or none. It executes `program` after a byte can be read from `gate`.
 /// If the other end of `gate` is closed instead, it exits.
 ///
 /// # Errors
@@ -38,7 +47,7 @@ const DESCRIPTORS_MAX: c_int = 10_240;
 /// Returns the error of the system call for the fork.
 pub(crate) fn spawn_gated(
     program: &Program,
-    terminal: &OwnedFd,
+    standard: Standard<'_>,
     gate: &OwnedFd,
     opener: &OwnedFd,
 ) -> io::Result<Pid> {
@@ -54,7 +63,7 @@ pub(crate) fn spawn_gated(
         // SAFETY: this is the child; it lives on its copies of these arrays and never returns.
         unsafe {
             libc::close(opener.as_raw_fd());
-            run_child(program, terminal, gate, &arguments, &environment, &mut script)
+            run_child(program, standard, gate, &arguments, &environment, &mut script)
         }
     }
     Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error)
@@ -67,7 +76,7 @@ pub(crate) fn spawn_gated(
 /// Call this only between fork and exec. The arrays end in null and point to live strings.
 unsafe fn run_child(
     program: &Program,
-    terminal: &OwnedFd,
+    standard: Standard<'_>,
     gate: &OwnedFd,
     arguments: &[*const c_char],
     environment: &[*const c_char],
@@ -76,11 +85,20 @@ unsafe fn run_child(
     // SAFETY: plain system calls on live descriptors and null-terminated arrays.
     unsafe {
         default_signals();
-        if libc::setsid() < 0 || rustix::process::ioctl_tiocsctty(terminal).is_err() {
+        let descriptors = match standard {
+            Standard::Terminal(terminal) => [terminal; 3],
+            Standard::Pipes(pipes) => pipes.each_ref(),
+        };
+        let is_led = libc::setsid() >= 0;
+        let is_owned = match standard {
+            Standard::Terminal(terminal) => rustix::process::ioctl_tiocsctty(terminal).is_ok(),
+            Standard::Pipes(_) => true,
+        };
+        if !is_led || !is_owned {
             libc::_exit(1);
         }
-        for standard in 0..=2 {
-            if libc::dup2(terminal.as_raw_fd(), standard) < 0 {
+        for (number, descriptor) in (0..).zip(descriptors) {
+            if libc::dup2(descriptor.as_raw_fd(), number) < 0 {
                 libc::_exit(1);
             }
         }

@@ -34,7 +34,7 @@ use crate::bootstrap::tunnel::JumpQuestion;
 use crate::install::{self, InstallOptions};
 use crate::listeners::Listeners;
 use crate::session_call::{self, SessionCall};
-use crate::stdio_forward::gates;
+use crate::stdio_forward::{gates, handed_command};
 use crate::{colors, entropy, escape_key, resume, sys};
 
 pub(crate) mod address;
@@ -249,13 +249,14 @@ fn become_client(
     if options.verbose {
         client.arg("-v");
     }
-    let call = serde_json::to_string(call).expect("a call is text and numbers");
+    let text = serde_json::to_string(call).expect("a call is text and numbers");
     let error = client
         .arg(address)
         .arg(&connect.port)
-        .env(&*session_call::VARIABLE.to_string_lossy(), call)
+        .env(&*session_call::VARIABLE.to_string_lossy(), text)
         .env("MOSH_KEY", &connect.key)
         .envs(gates::variable(options))
+        .envs(handed_command::variable(call.joined.as_ref()))
         .env("MOSH_CLIENT_PID", std::process::id().to_string())
         .exec();
     BootstrapError::ClientMissing { program: client.get_program().to_owned(), error }
@@ -363,8 +364,8 @@ fn session_call(options: &HostOptions, config: &SshConfig, is_stock: bool) -> Se
         forwards: forwards(options, config).cloned(),
         // A stock server gives no second key.
         attached_by: options.attached_by().filter(|_| !is_stock),
-        target: match &options.session {
-            WantedSession::Streams(passage) => Some(passage.target.clone()),
+        joined: match &options.session {
+            WantedSession::Streams(passage) => Some(passage.joined.clone()),
             _ => None,
         },
     }

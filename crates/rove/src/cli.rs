@@ -7,7 +7,7 @@ use std::iter;
 use std::path::Path;
 use std::process::ExitCode;
 
-use rove_bootstrap::{DetachedUse, HostOptions, NoSession, ProgramName, WantedSession};
+use rove_bootstrap::{DetachedUse, HostOptions, Joined, NoSession, ProgramName, WantedSession};
 use rove_cli_docs::completions::{COMMAND, answer};
 use rove_cli_docs::{Book, Manual};
 
@@ -33,6 +33,7 @@ mod completions;
 pub(crate) mod config;
 mod demo;
 mod doctor;
+mod exec;
 mod forget;
 mod getopt;
 mod getopt_long;
@@ -90,6 +91,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some("mosh") => run_host(ProgramName::Mosh, &program, args),
         Some("mosh-client") => run_client(ProgramName::Mosh, args),
         Some("mosh-server") => run_server(ProgramName::Mosh, args),
+        // `scp -S` and `sftp -S` name a program without words for it.
+        Some("rove-exec") => run_rove(&program, iter::once("exec".into()).chain(args).collect()),
         _ => run_rove(&program, args),
     };
     ExitCode::from(code)
@@ -103,7 +106,7 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static SUBCOMMANDS: [Subcommand; 17] = [
+static SUBCOMMANDS: [Subcommand; 18] = [
     Subcommand {
         manual: &demo::MANUAL,
         run: |args| Ok(finish("rove demo", crate::demo::run(demo::parse(args)?))),
@@ -143,6 +146,7 @@ static SUBCOMMANDS: [Subcommand; 17] = [
             Ok(finish("rove forget", result.map(|sentence| print(&sentence))))
         },
     },
+    Subcommand { manual: &exec::MANUAL, run: run_exec },
     Subcommand {
         manual: &proxy_config::MANUAL,
         run: |args| Ok(print(&proxy_config::section(args, Config::load)?)),
@@ -245,7 +249,8 @@ fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, Us
         }
         Ok(HostCall::AskSsh { ssh, host }) => ask_ssh(speaker, &ssh, &host),
         Ok(HostCall::Carry(options, target)) => {
-            finish(speaker, crate::stdio_forward::run(&options, invocation, &target))
+            let joined = Joined::Port(target.to_string());
+            finish(speaker, crate::stdio_forward::run(&options, invocation, joined))
         }
         Ok(HostCall::Connect(options)) => {
             let mut options = *options;
@@ -308,6 +313,12 @@ fn run_doctor(args: Vec<OsString>) -> Result<u8, Instead> {
             crate::doctor::run(options, &invocation)
         }
     })
+}
+
+fn run_exec(args: Vec<OsString>) -> Result<u8, Instead> {
+    let invocation = own_invocation(&args);
+    let (options, joined) = exec::parse(args, Config::load)?;
+    Ok(finish("rove exec", crate::stdio_forward::run(&options, &invocation, joined)))
 }
 
 fn run_install(args: Vec<OsString>) -> Result<u8, Instead> {

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use rove_bootstrap::{Account, Choices, Forwards, ProgramName, quote};
+use rove_bootstrap::{Account, Choices, Forwards, Joined, ProgramName, quote};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_platform::tty::{self, Tty};
@@ -12,7 +12,6 @@ use rove_session::{
     TerminalReport,
 };
 use rove_ssp::{Capabilities, Config, Key, wiping};
-use rove_streams::Target;
 use rove_terminal::TerminalCapabilities;
 use rove_units::Instant;
 use rustix::stdio;
@@ -37,7 +36,9 @@ mod pump;
 mod turn;
 pub(crate) mod wire;
 
-use forward::Carried;
+use forward::connection::Connection;
+use forward::load::{Carried, Load};
+use forward::program::Program;
 use local_forwards::LocalForwards;
 use pump::{End, Pump};
 use rove_udp::DualStackSockets;
@@ -68,8 +69,8 @@ pub(crate) struct ClientOptions {
 /// Returns why the session could not start or how it failed, in a sentence for the user.
 /// The terminal has been given back by then.
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
-    if let Some(target) = options.call.target.clone() {
-        return carry(options, &target);
+    if let Some(joined) = options.call.joined.clone() {
+        return carry(options, joined);
     }
     let way = match &options.call.resumed {
         Some(resumed) => Way::after(resumed).context("the session cannot be resumed")?,
@@ -87,13 +88,22 @@ pub(crate) fn go_on(options: ClientOptions, saved: Saved) -> anyhow::Result<u8> 
     run_from(options, Way::Stock(saved))
 }
 
-/// Joins standard input and output with the target, or becomes the ssh that does.
-fn carry(options: ClientOptions, target: &str) -> anyhow::Result<u8> {
-    let HostPort { host, port } = HostPort::parse(target).context("the call names no target")?;
+/// Joins the standard descriptors with the streams that are asked for, or becomes the ssh that does.
+fn carry(options: ClientOptions, joined: Joined) -> anyhow::Result<u8> {
+    let joined = stdio_forward::handed_command::restore(joined);
+    let load: Box<dyn Load> = match &joined {
+        Joined::Port(target) => {
+            let target = HostPort::parse(target).context("the call names no target")?;
+            Box::new(Connection::new(target.host, target.port))
+        }
+        Joined::Program { command, is_subsystem } => Box::new(Program::new(command, *is_subsystem)),
+    };
     let call = options.call.clone();
-    match forward::run(options, Target::Tcp { host, port })? {
+    match forward::run(options, load)? {
         Carried::Ended(code) => Ok(code),
-        Carried::NotCarried(reason) => Err(stdio_forward::fall_back(&call, target, &reason).into()),
+        Carried::NotCarried(reason) => {
+            Err(stdio_forward::fall_back(&call, &joined, &reason).into())
+        }
     }
 }
 

@@ -17,7 +17,7 @@
 //! - `client` and `server` are two pumps, each a loop over inputs, session machine and outputs (`pump`, over a `wire`).
 //!   `turn` bounds the work between two looks at the keys, `hold` keeps the output of a shell that starts before its client, `linger` lets a server stay after its client, and `scope` takes a server out of its login. `session_call`
 //!   describes a session to the client that this program turns into, and `escape_key` is the key that commands it.
-//! - `login` is the environment of the host's program, which `scrub` cleans of other terminals' variables. `utmp` adds the session to the list of who
+//! - `login` is the environment of the host's program, which `scrub` cleans of other terminals' variables, and `piped` that of a program without one. `utmp` adds the session to the list of who
 //!   is logged in, and `detached` tells a login of other sessions.
 //! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client. `announcement` prints port and key.
 //! - `splice` joins a stream with a socket or with pipes, and `packet_queue` lets few packets of streams wait in the system.
@@ -29,7 +29,7 @@
 //! The start of a session:
 //!
 //! - `bootstrap` starts the server over ssh. `ssh_query` asks ssh for its configuration, and `launch` runs it.
-//! - `stdio_forward` is `rove -W`, which joins standard input and output with a port that a host reaches.
+//! - `stdio_forward` is `rove -W` and `rove exec`. They join the standard descriptors with a port or a program.
 //! - `install` copies rove to a host: `far` runs there, and `build` is what is copied.
 //!
 //! Commands:

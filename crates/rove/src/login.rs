@@ -15,6 +15,7 @@ use crate::getent::User;
 use crate::locale;
 use crate::sys::is_locale_installed;
 
+pub(crate) mod piped;
 mod scrub;
 
 /// The login shell of a user whose record names none.

@@ -45,6 +45,7 @@ impl PacketQueue {
             Some(0) => self.burst,
             _ => 0,
         };
+        debug_assert!(self.burst <= BURST_MAX, "a burst is bounded");
         if has_room { self.burst.max(1) } else { 0 }
     }
 

@@ -17,7 +17,7 @@ use rove_terminal::Size;
 use rove_udp::{PortRange, ServerSocket};
 use rove_units::Duration;
 use rustix::fs::{Mode, OFlags};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Rlimit, Signal, kill_process};
 use rustix::stdio;
 use rustix::termios::{isatty, tcdrain};
 
@@ -27,6 +27,7 @@ use crate::{announcement, attach, entropy, hardening, logging};
 
 mod client_path;
 mod connect;
+mod exec;
 mod forward;
 mod hold;
 mod host;
@@ -181,6 +182,8 @@ pub(crate) struct PreparedServer {
     network_timeout: Option<Duration>,
     signal_timeout: Option<Duration>,
     self_check: bool,
+    /// The limit on core dumps that was in force before it was lowered.
+    core_limit: Rlimit,
 }
 
 impl PreparedServer {
@@ -211,6 +214,7 @@ impl PreparedServer {
             ),
             signal_timeout: idle_limit(SIGNAL_TIMEOUT_VARIABLE, None),
             self_check: options.verbose >= logging::SELF_CHECK_VERBOSITY,
+            core_limit,
         })
     }
 
@@ -264,7 +268,8 @@ impl PreparedServer {
         );
         hardening::keep_in_memory(session.key_memory());
         let host = Host { content, hold, entry, control };
-        Pump::new(events, session, Wire::new(self.socket, name), host, self.signal_timeout).run()
+        let (wire, core_limit) = (Wire::new(self.socket, name), self.core_limit);
+        Pump::new(events, session, wire, host, core_limit, self.signal_timeout).run()
     }
 
     /// Returns the constant facts that the session's control socket tells. Call this in the process that serves.

@@ -7,7 +7,7 @@ use std::env;
 use std::ffi::CStr;
 
 use anyhow::Context;
-use rove_bootstrap::{Choices, Forwards, ProgramName, Resumed};
+use rove_bootstrap::{Choices, Forwards, Joined, ProgramName, Resumed};
 use rove_session::Preference;
 use serde::{Deserialize, Serialize};
 
@@ -49,9 +49,9 @@ pub(crate) struct SessionCall {
     /// The connections that the session forwards. `None` if it forwards none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) forwards: Option<Forwards>,
-    /// The host and port that a session without a program connects to, for standard input and output.
+    /// The thing that a session without a program joins the standard descriptors with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) target: Option<String>,
+    pub(crate) joined: Option<Joined>,
 }
 
 impl SessionCall {
@@ -143,7 +143,7 @@ mod tests {
                 }),
                 attached_by: Some("rove attach".to_owned()),
                 forwards: Some(Forwards::default()),
-                target: Some("[::1]:22".to_owned()),
+                joined: Some(Joined::Port("[::1]:22".to_owned())),
             };
             let text = serde_json::to_string(&call).expect("a call is text and numbers");
             assert!(!text.contains('\0'), "{text}");

@@ -40,6 +40,16 @@ impl Descriptor {
         }
         Ok(Self { fd, is_changed })
     }
+
+    /// Makes one of this process's end of a pipe, which nobody shares.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's error.
+    pub(crate) fn pipe(fd: OwnedFd) -> io::Result<Self> {
+        ioctl_fionbio(&fd, true)?;
+        Ok(Self { fd, is_changed: false })
+    }
 }
 
 impl Drop for Descriptor {
@@ -74,30 +84,37 @@ pub(crate) struct Splice {
     has_more: bool,
     /// Whether a direction was cut.
     is_cut: bool,
+    /// Whether the peer has cut the stream.
+    is_reset: bool,
 }
 
 impl Splice {
     /// Joins a stream with a connected socket, which does not block.
     pub(crate) fn socket(id: StreamId, socket: OwnedFd) -> Self {
         let socket = Rc::new(Descriptor { fd: socket, is_changed: false });
-        Self::new(id, Rc::clone(&socket), socket, true)
+        Self::new(id, Some(Rc::clone(&socket)), Some(socket), true)
     }
 
-    /// Joins a stream with two descriptors, such as standard input and output.
-    pub(crate) fn pipes(id: StreamId, input: Descriptor, output: Descriptor) -> Self {
-        Self::new(id, Rc::new(input), Rc::new(output), false)
+    /// Joins each direction of a stream with a descriptor, such as standard input and output. A direction without one is
+    /// left to the caller.
+    pub(crate) fn halves(
+        id: StreamId,
+        input: Option<Descriptor>,
+        output: Option<Descriptor>,
+    ) -> Self {
+        Self::new(id, input.map(Rc::new), output.map(Rc::new), false)
     }
 
     const fn new(
         id: StreamId,
-        input: Rc<Descriptor>,
-        output: Rc<Descriptor>,
+        input: Option<Rc<Descriptor>>,
+        output: Option<Rc<Descriptor>>,
         is_socket: bool,
     ) -> Self {
         Self {
             id,
-            input: Some(input),
-            output: Some(output),
+            input,
+            output,
             is_socket,
             is_readable: false,
             has_room: true,
@@ -105,6 +122,7 @@ impl Splice {
             is_writable: true,
             has_more: false,
             is_cut: false,
+            is_reset: false,
         }
     }
 
@@ -151,6 +169,16 @@ impl Splice {
     /// Returns whether a direction was cut off before its end.
     pub(crate) const fn is_cut(&self) -> bool {
         self.is_cut
+    }
+
+    /// Returns whether this joins the stream with this number.
+    pub(crate) fn is_of(&self, id: StreamId) -> bool {
+        self.id == id
+    }
+
+    /// Returns whether the peer has cut the stream.
+    pub(crate) const fn is_reset(&self) -> bool {
+        self.is_reset
     }
 
     /// Reads once, as a descriptor that may block must be read once only for each time that it is ready.
@@ -235,10 +263,10 @@ impl Splice {
         }
     }
 
-    /// Ends both directions after the peer has reset the stream.
-    fn cut(&mut self, mux: &mut Mux) {
+    /// Ends both directions at once, as after a reset by the peer.
+    pub(crate) fn cut(&mut self, mux: &mut Mux) {
         let _ = mux.reset(self.id, BROKEN);
-        self.is_cut = true;
+        (self.is_cut, self.is_reset) = (true, true);
         self.reset_socket();
         (self.input, self.output) = (None, None);
     }

@@ -1,13 +1,15 @@
-//! `rove -W`: joins standard input and output with a TCP port that a gate reaches, as the ProxyCommand of an ssh.
+//! `rove -W` joins the standard descriptors with a TCP port that a gate reaches, as the ProxyCommand of an ssh. `rove exec`
+//! joins them with a program that a host runs.
 //!
-//! `target` is the port, and `gates` notices a gate that is reached through itself.
+//! `target` is the port, `handed_command` hands the program's command to the client, and `gates` notices a gate that is reached through itself.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rove_bootstrap::{
-    HostOptions, InstallPolicy, NoSession, Passage, ProgramName, Sharing, WantedSession,
+    HostOptions, InstallPolicy, Joined, NoSession, Passage, ProgramName, Sharing, WantedSession,
 };
 
 use crate::bootstrap::error::BootstrapError;
@@ -16,13 +18,13 @@ use crate::bootstrap::{self, Invocation, ssh_query};
 use crate::session_call::SessionCall;
 
 pub(crate) mod gates;
+pub(crate) mod handed_command;
 pub(crate) mod target;
 
 use gates::Gates;
-use target::HostPort;
 
-/// Joins standard input and output with the target, which the host of the options reaches. This process becomes the
-/// client of a session without a program, or ssh where the host has no such session.
+/// Joins the standard descriptors with something at the host of the options. This process becomes the client of a session
+/// without a program, or ssh where the host has no such session.
 ///
 /// # Errors
 ///
@@ -30,12 +32,11 @@ use target::HostPort;
 pub(crate) fn run(
     options: &HostOptions,
     invocation: &Invocation,
-    target: &HostPort,
+    joined: Joined,
 ) -> anyhow::Result<u8> {
     let gates = Gates::entering(&options.host)?.into_text();
-    let target = target.to_string();
-    let session = WantedSession::Streams(Passage { target: target.clone(), gates });
-    // An ssh that waits for its ProxyCommand has no use for a question.
+    let session = WantedSession::Streams(Passage { joined: joined.clone(), gates });
+    // A program that waits for this one has no use for a question.
     let (install, client) = (InstallPolicy::Never, None);
     let family = options.family_word().map(str::to_owned);
     let ssh = options.ssh.iter().cloned().chain(family).collect();
@@ -46,21 +47,24 @@ pub(crate) fn run(
     }
     if !options.quiet {
         let host = options.host.to_string_lossy();
-        let reason = format!("{} has no rove that carries connections", host.escape_debug());
-        tell_of_fallback(&target, &reason);
+        let lacks = match joined {
+            Joined::Port(_) => "carries connections",
+            Joined::Program { .. } => "runs programs for rove exec",
+        };
+        tell_of_fallback(&joined, &format!("{} has no rove that {lacks}", host.escape_debug()));
     }
-    let mut command = forwarding_ssh(&options.ssh, &options.host, &target);
+    let mut command = plain_ssh(&options.ssh, &options.host, &joined);
     command.envs(gates::variable(&options));
     Err(exec(command).into())
 }
 
-/// Turns the client of a session that carries no connection into ssh. `reason` says why it carries none. Returns only if
+/// Turns the client of a session that carries no such streams into ssh. `reason` says why it carries none. Returns only if
 /// that fails, with the reason.
-pub(crate) fn fall_back(call: &SessionCall, target: &str, reason: &str) -> BootstrapError {
+pub(crate) fn fall_back(call: &SessionCall, joined: &Joined, reason: &str) -> BootstrapError {
     if !call.quiet {
-        tell_of_fallback(target, reason);
+        tell_of_fallback(joined, reason);
     }
-    exec(forwarding_ssh(&call.ssh, OsStr::new(call.host.as_deref().unwrap_or_default()), target))
+    exec(plain_ssh(&call.ssh, OsStr::new(call.host.as_deref().unwrap_or_default()), joined))
 }
 
 /// Returns whether ssh has logged in, so that it can carry the connection.
@@ -74,18 +78,31 @@ fn has_logged_in(error: &BootstrapError) -> bool {
     }
 }
 
-fn tell_of_fallback(target: &str, reason: &str) {
-    let rest = format!("so `ssh -W` carries the one to {target}, which ends with the network");
+fn tell_of_fallback(joined: &Joined, reason: &str) {
+    let rest = match joined {
+        Joined::Port(target) => {
+            format!("so `ssh -W` carries the one to {target}, which ends with the network")
+        }
+        Joined::Program { .. } => "so ssh runs this one, which ends with the network".to_owned(),
+    };
     tell(ProgramName::Rove.as_str(), &format!("{reason}, {rest}"));
 }
 
-/// Returns the `ssh -W` that connects to the target through the host, by the ssh command in `words`.
-fn forwarding_ssh(words: &[String], host: &OsStr, target: &str) -> Command {
+/// Returns the ssh that does the same through the host, by the ssh command in `words`.
+fn plain_ssh(words: &[String], host: &OsStr, joined: &Joined) -> Command {
     let sharing: Sharing = ssh_query::ask(words, host).sharing;
     let (program, args) = words.split_first().expect("an ssh command has a program");
     let mut command = Command::new(program);
-    command.args(args).args(sharing.words()).args(["-W", target, "--"]).arg(host);
-    command.env_remove("MOSH_KEY");
+    command.args(args).args(sharing.words());
+    match joined {
+        Joined::Port(target) => command.args(["-W", target, "--"]).arg(host),
+        Joined::Program { command: run, is_subsystem } => {
+            let words = is_subsystem.then_some("-s").into_iter().chain(["-T", "--"]);
+            let run: Option<&OsString> = Some(run).filter(|run| !run.as_bytes().is_empty());
+            command.args(words).arg(host).args(run)
+        }
+    };
+    command.env_remove("MOSH_KEY").env_remove(handed_command::VARIABLE);
     command
 }
 

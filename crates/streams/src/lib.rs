@@ -27,7 +27,7 @@
 //!   memory.
 //! - `event` is what an owner learns, and `closing` the end of the layer. `mux` puts all of this together.
 //! - `preface` has the messages by which a stream is opened and answered. A `reception` reads them for an end that others
-//!   open streams at.
+//!   open streams at. `program` gathers the streams of a program.
 
 #![forbid(unsafe_code)]
 
@@ -43,6 +43,7 @@ mod mux;
 mod pacer;
 mod packet;
 mod preface;
+mod program;
 mod ranges;
 mod receive_half;
 mod reception;
@@ -65,9 +66,10 @@ pub use id::{PacketNum, Side, StreamId};
 pub use mux::{Mux, PACKET_MIN};
 pub use packet::{Packet, SEND_TIME_LEN};
 pub use preface::{
-    Answer, HOST_MAX, MESSAGE_MAX, MessageReader, PATH_MAX, PrefaceError, TEXT_MAX, Target,
-    UNREACHED,
+    Answer, COMMAND_MAX, Exit, HOST_MAX, MESSAGE_MAX, MessageReader, PATH_MAX, Part, PrefaceError,
+    TEXT_MAX, Target, UNREACHED,
 };
+pub use program::{Gathered, Gathering};
 pub use receive_half::Read;
 pub use reception::{CONNECTS_MAX, Reception};
 pub use table::STREAMS_MAX;

@@ -20,6 +20,10 @@ pub const HOST_MAX: usize = 255;
 /// Most bytes of a socket's path. Source: `unix(7)`, whose addresses have 108 bytes with the end.
 pub const PATH_MAX: usize = 107;
 
+/// Most bytes of a command. Source: the wire contract, docs/wire.md; Linux takes words of 131,071 bytes, and a client may
+/// pass the command on with a variable's name.
+pub const COMMAND_MAX: usize = 131_000;
+
 /// Most characters of an answer's text. Source: the wire contract, docs/wire.md.
 pub const TEXT_MAX: usize = 256;
 
@@ -29,11 +33,39 @@ const TCP: u64 = 1;
 /// The kind of a connection to a socket in the file system.
 const UNIX: u64 = 2;
 
+/// The kind of a program.
+const PROGRAM: u64 = 3;
+
 /// The kinds of fields. Source: protobuf's wire types.
 const NUMBER: u64 = 0;
 const EIGHT_BYTES: u64 = 1;
 const BYTES: u64 = 2;
 const FOUR_BYTES: u64 = 5;
+
+/// The part of a program that a stream is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The command, and standard input after it.
+    Input {
+        /// How many bytes the command has; none for the login shell.
+        command_len: usize,
+        /// Whether the command names a subsystem of ssh.
+        is_subsystem: bool,
+    },
+    /// Standard output of the program that has this stream as its input.
+    Output(StreamId),
+    /// Standard error of the program that has this stream as its input.
+    Errors(StreamId),
+}
+
+/// The end of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The program ended by itself, with this code.
+    Code(u8),
+    /// A signal of this number ended the program.
+    Signal(u8),
+}
 
 /// The place that a stream leads to, from its acceptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +82,8 @@ pub enum Target {
         /// The socket's absolute path.
         path: Vec<u8>,
     },
+    /// A program that the acceptor runs.
+    Program(Part),
 }
 
 /// Why a message cannot be obeyed.
@@ -70,6 +104,9 @@ pub enum PrefaceError {
     /// The path is not absolute, or has too many bytes.
     #[error("a socket's path that is not absolute or has over {PATH_MAX} bytes")]
     Path,
+    /// The command has too many bytes.
+    #[error("a command of more than {COMMAND_MAX} bytes")]
+    Command,
     /// The stream is of a kind that its acceptor does not know.
     #[error("a stream of the unknown kind {0}")]
     Kind(u64),
@@ -100,6 +137,10 @@ impl Target {
                 let is_path = path.len() <= PATH_MAX && path.first() == Some(&b'/');
                 if is_path && !path.contains(&0) { Ok(()) } else { Err(PrefaceError::Path) }
             }
+            Self::Program(Part::Input { command_len, .. }) if *command_len > COMMAND_MAX => {
+                Err(PrefaceError::Command)
+            }
+            Self::Program(_) => Ok(()),
         }
     }
 
@@ -116,6 +157,17 @@ impl Target {
                 put_number(&mut fields, 1, UNIX);
                 put_bytes(&mut fields, 4, path);
             }
+            Self::Program(part) => {
+                put_number(&mut fields, 1, PROGRAM);
+                match part {
+                    Part::Input { command_len, is_subsystem } => {
+                        put_number(&mut fields, 5, *command_len as u64);
+                        put_number(&mut fields, 6, u64::from(*is_subsystem));
+                    }
+                    Part::Output(input) => put_number(&mut fields, 7, input.get()),
+                    Part::Errors(input) => put_number(&mut fields, 8, input.get()),
+                }
+            }
         }
         with_length(&fields)
     }
@@ -127,11 +179,16 @@ impl Target {
     /// Returns why nothing can be opened.
     pub fn decode(fields: &[u8]) -> Result<Self, PrefaceError> {
         let (mut kind, mut host, mut port, mut path) = (0, &[][..], 0, &[][..]);
+        let (mut command_len, mut is_subsystem, mut of) = (0, false, None);
         each_field(fields, |number, value| match (number, value) {
             (1, Value::Number(value)) => kind = value,
             (2, Value::Bytes(bytes)) => host = bytes,
             (3, Value::Number(value)) => port = value,
             (4, Value::Bytes(bytes)) => path = bytes,
+            (5, Value::Number(value)) => command_len = value,
+            (6, Value::Number(value)) => is_subsystem = value != 0,
+            (7, Value::Number(value)) => of = Some(Part::Output(StreamId::new(value))),
+            (8, Value::Number(value)) => of = Some(Part::Errors(StreamId::new(value))),
             _ => {}
         })?;
         let target = match kind {
@@ -140,6 +197,10 @@ impl Target {
                 Self::Tcp { host, port: u16::try_from(port).map_err(|_| PrefaceError::Port)? }
             }
             UNIX => Self::Unix { path: path.to_vec() },
+            PROGRAM => {
+                let command_len = usize::try_from(command_len).unwrap_or(usize::MAX);
+                Self::Program(of.unwrap_or(Part::Input { command_len, is_subsystem }))
+            }
             kind => return Err(PrefaceError::Kind(kind)),
         };
         target.check().map(|()| target)
@@ -161,6 +222,8 @@ pub enum Answer {
         /// The reason in words.
         text: String,
     },
+    /// The program has ended.
+    Exited(Exit),
 }
 
 /// The code of a refusal for a message that cannot be obeyed.
@@ -182,6 +245,8 @@ impl Answer {
                 put_number(&mut fields, 2, *code);
                 put_bytes(&mut fields, 3, printable(text).as_bytes());
             }
+            Self::Exited(Exit::Code(code)) => put_number(&mut fields, 4, u64::from(*code)),
+            Self::Exited(Exit::Signal(signal)) => put_number(&mut fields, 5, u64::from(*signal)),
         }
         with_length(&fields)
     }
@@ -192,18 +257,22 @@ impl Answer {
     ///
     /// Returns [`PrefaceError::Malformed`] for a message that is no answer.
     pub fn decode(fields: &[u8]) -> Result<Self, PrefaceError> {
-        let (mut address, mut code, mut text) = (None, None, &[][..]);
+        let (mut address, mut code, mut text, mut exit) = (None, None, &[][..], None);
+        let byte = |value: u64| u8::try_from(value).ok();
         each_field(fields, |number, value| match (number, value) {
             (1, Value::Bytes(bytes)) => address = Some(bytes),
             (2, Value::Number(value)) => code = Some(value),
             (3, Value::Bytes(bytes)) => text = bytes,
+            (4, Value::Number(value)) => exit = byte(value).map(Exit::Code),
+            (5, Value::Number(value)) => exit = byte(value).map(Exit::Signal),
             _ => {}
         })?;
         let plain = |bytes: &[u8]| printable(&String::from_utf8_lossy(bytes));
-        match (code, address) {
-            (Some(code), _) => Ok(Self::Refused { code, text: plain(text) }),
-            (None, Some(address)) => Ok(Self::Opened { address: plain(address) }),
-            (None, None) => Err(PrefaceError::Malformed),
+        match (code, address, exit) {
+            (Some(code), _, _) => Ok(Self::Refused { code, text: plain(text) }),
+            (None, Some(address), _) => Ok(Self::Opened { address: plain(address) }),
+            (None, None, Some(exit)) => Ok(Self::Exited(exit)),
+            (None, None, None) => Err(PrefaceError::Malformed),
         }
     }
 }

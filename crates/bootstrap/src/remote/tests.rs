@@ -4,7 +4,7 @@ use std::process::Command;
 use rove_rig::scratch::Scratch;
 
 use super::*;
-use crate::options::Passage;
+use crate::options::{Joined, Passage};
 use crate::program_name::ProgramName;
 
 /// A host: a home directory of its own, with programs that print how they were called.
@@ -227,7 +227,8 @@ fn every_login_shell_runs_a_command_of_roves_wherever_rove_is() {
 
 #[test]
 fn a_server_without_a_program_is_told_nothing_about_one() {
-    let passage = Passage { target: "host:22".to_owned(), gates: "gate\n".to_owned() };
+    let passage =
+        Passage { joined: Joined::Port("host:22".to_owned()), gates: "gate\n".to_owned() };
     let options = HostOptions {
         name: ProgramName::Rove,
         session: WantedSession::Streams(passage),

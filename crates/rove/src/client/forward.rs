@@ -1,5 +1,5 @@
-//! The client of `rove -W`: one stream between standard input and output and a port that the host reaches. It touches no
-//! terminal.
+//! The client of `rove -W` and `rove exec`: streams between the standard descriptors and a port that the host reaches, or
+//! a program that it runs. It touches no terminal. `connection` and `program` are what is to be carried (`load`).
 
 use std::os::fd::AsFd;
 
@@ -12,47 +12,38 @@ use rove_session::{
     Client, ClientConfig, ClientEvent, ClientOutcome, Prediction, Preference, Running, Streams,
 };
 use rove_ssp::{Capabilities, Config};
-use rove_streams::{Event, Reception, Side, StreamId, Target};
+use rove_streams::{Event, Reception, Side};
 use rove_terminal::Size;
 use rove_udp::Refusal;
 use rove_units::{Duration, Instant};
-use rustix::fs::{Mode, OFlags};
-use rustix::stdio;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM};
 
-use super::opening::Opening;
 use super::wire::Wire;
 use super::{ClientOptions, Way, add_others, failure, open_wire, start, tell};
 use crate::packet_queue::PacketQueue;
-use crate::splice::{BYTES_PER_TURN, Descriptor, Splice};
+use crate::splice::{BYTES_PER_TURN, Splice};
 use crate::terminal_type::{self, RenderOptions};
 use crate::{doctor, entropy, hardening, logging};
 
 /// The signals that end the session, and the one that a closed pipe raises.
 const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGHUP, SIGPIPE];
 
-/// The exit code after a connection that could not be made, or was cut. Source: OpenSSH 9.2 as observed.
-const FAILURE: u8 = 255;
-
 /// How long the client waits for the server to confirm the end of the session. Chosen: a user who ends ssh waits for
 /// this process.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
 
-/// How the forwarding ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Carried {
-    /// The stream was opened, or refused by the host. This is the exit code.
-    Ended(u8),
-    /// The session carries no streams, for this reason. Nothing was read from standard input.
-    NotCarried(String),
-}
+pub(super) mod connection;
+pub(super) mod load;
+pub(super) mod program;
 
-/// Joins standard input and output with a port, and returns after both directions have ended.
+use load::{Carried, FAILURE, Load};
+
+/// Joins the standard descriptors with streams, and returns after all have ended.
 ///
 /// # Errors
 ///
 /// Returns what this computer refuses.
-pub(crate) fn run(options: ClientOptions, target: Target) -> anyhow::Result<Carried> {
+pub(super) fn run(options: ClientOptions, load: Box<dyn Load>) -> anyhow::Result<Carried> {
     logging::to_file(options.verbose)?;
     hardening::conceal_memory().context("cannot conceal the key")?;
     let tunnel = options.call.tunnel.clone();
@@ -75,12 +66,10 @@ pub(crate) fn run(options: ClientOptions, target: Target) -> anyhow::Result<Carr
         wire,
         network: NetworkWatch::open().ok(),
         streams: Streams::new(Side::Client, clock.now()),
-        target,
-        is_begun: false,
-        opening: None,
+        load,
+        is_open: false,
         incoming: Reception::default(),
-        splice: None,
-        is_delivered: false,
+        splices: Vec::new(),
         end: None,
         refusal: None,
         queue: PacketQueue::default(),
@@ -114,23 +103,19 @@ fn config(options: &ClientOptions) -> anyhow::Result<ClientConfig> {
     })
 }
 
-/// A session's loop, its stream and everything that it moves bytes between.
+/// A session's loop, its streams and everything that it moves bytes between.
 struct Forward {
     events: EventLoop,
     session: Client,
     wire: Wire,
     network: Option<NetworkWatch>,
     streams: Streams,
-    target: Target,
-    /// Whether the stream was opened, because both ends are known to carry streams.
-    is_begun: bool,
-    /// The stream until its answer has come.
-    opening: Option<Opening>,
+    load: Box<dyn Load>,
+    /// Whether the streams are open, after both ends are known to carry streams.
+    is_open: bool,
     incoming: Reception,
-    /// Joins the stream with standard input and output, after the host has opened it.
-    splice: Option<Splice>,
-    /// Whether the host has everything that was read, and its end.
-    is_delivered: bool,
+    /// Join the streams with descriptors, after the host has opened them.
+    splices: Vec<Splice>,
     /// How the forwarding ended, and until when the session may end in order.
     end: Option<(Carried, Instant)>,
     /// The last error that the network has reported about our datagrams.
@@ -166,14 +151,14 @@ impl Forward {
         let outcome = outcome.unwrap_or(ClientOutcome::Unacknowledged);
         let said = failure(outcome, ProgramName::Rove, server, host, silence);
         let said = said.unwrap_or_else(|| "the session has ended".to_owned());
-        if !self.is_begun {
+        if !self.is_open {
             return Carried::NotCarried(said);
         }
         tell(ProgramName::Rove, &said);
         Carried::Ended(FAILURE)
     }
 
-    /// Does everything that can be done at once with the stream.
+    /// Does everything that can be done at once with the streams.
     fn turn(&mut self, now: Instant) -> anyhow::Result<()> {
         if self.session.carries_streams() == Some(false) && self.end.is_none() {
             let host = self.session.server();
@@ -185,63 +170,25 @@ impl Forward {
         let Some(carriage) = self.session.carriage() else { return Ok(()) };
         self.streams.handle_arrivals(now, carriage);
         let mux = &mut self.streams.mux;
-        if !self.is_begun && self.end.is_none() {
-            self.opening = Some(Opening::begin(now, mux, &self.target)?);
-            self.is_begun = true;
+        if !self.is_open && self.end.is_none() {
+            self.load.open(now, mux)?;
+            self.is_open = true;
         }
         while let Some(event) = mux.poll_event() {
             match event {
                 // The host has nothing to open here.
                 Event::Incoming => self.incoming.turn_away(now, mux),
-                Event::Finished(_) => self.is_delivered = true,
-                Event::Stopped(_) => self.is_delivered = true,
+                Event::Finished(id) | Event::Stopped(id) => self.load.handle_delivered(id),
                 Event::Readable(_) | Event::Writable(_) | Event::Closed => {}
             }
         }
-        if let Some(opening) = &mut self.opening {
-            let Some(answer) = opening.answer(now, mux) else { return Ok(()) };
-            let id = opening.id();
-            self.opening = None;
-            match answer {
-                Ok(()) => self.join(id)?,
-                Err(reason) => self.refuse(now, &reason.to_string()),
+        if self.is_open && self.end.is_none() {
+            self.splices.iter_mut().for_each(|it| it.turn(now, mux, &mut self.buffer));
+            if let Some(carried) = self.load.turn(now, mux, &mut self.splices)? {
+                self.finish(now, carried);
             }
         }
-        self.move_bytes(now);
         Ok(())
-    }
-
-    /// Joins the stream with standard input and output. Later prints of this program go nowhere, so that the output's end
-    /// is the stream's.
-    fn join(&mut self, id: StreamId) -> anyhow::Result<()> {
-        let input = Descriptor::copy_of(stdio::stdin())?;
-        let output = Descriptor::copy_of(stdio::stdout())?;
-        let nothing = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
-        stdio::dup2_stdin(&nothing)?;
-        stdio::dup2_stdout(&nothing)?;
-        self.splice = Some(Splice::pipes(id, input, output));
-        Ok(())
-    }
-
-    fn move_bytes(&mut self, now: Instant) {
-        let Some(splice) = &mut self.splice else { return };
-        splice.turn(now, &mut self.streams.mux, &mut self.buffer);
-        let is_delivered = self.is_delivered || splice.is_cut();
-        if splice.is_over() && is_delivered && self.end.is_none() {
-            let code = if splice.is_cut() { FAILURE } else { 0 };
-            self.finish(now, Carried::Ended(code));
-        }
-    }
-
-    /// Says in two lines, as ssh does, that the host could not open the stream.
-    fn refuse(&mut self, now: Instant, reason: &str) {
-        let place = match &self.target {
-            Target::Tcp { host, port } => format!("{host} port {port}"),
-            Target::Unix { path } => String::from_utf8_lossy(path).into_owned(),
-        };
-        tell(ProgramName::Rove, &format!("connect to {place} failed: {reason}"));
-        tell(ProgramName::Rove, "stdio forwarding failed");
-        self.finish(now, Carried::Ended(FAILURE));
     }
 
     fn finish(&mut self, now: Instant, carried: Carried) {
@@ -253,7 +200,7 @@ impl Forward {
     fn send(&mut self, now: Instant) {
         let refusal = self.wire.send(now, &mut self.session, |_| ());
         self.refusal = refusal.or(self.refusal.take());
-        if self.is_begun {
+        if self.is_open {
             let Self { session, streams, queue, .. } = self;
             let refusal = self.wire.send_packets(now, session, streams, queue);
             self.refusal = refusal.or(self.refusal.take());
@@ -279,7 +226,7 @@ impl Forward {
     }
 
     fn wait_and_read(&mut self) -> anyhow::Result<Instant> {
-        let packets = self.streams.poll_timeout().filter(|_| self.is_begun);
+        let packets = self.streams.poll_timeout().filter(|_| self.is_open);
         let deadline = [
             self.session.poll_timeout(),
             self.wire.poll_timeout(&self.session),
@@ -288,12 +235,12 @@ impl Forward {
         ];
         let has_work = self.session.has_work()
             || self.wire.has_arrivals()
-            || self.splice.as_ref().is_some_and(Splice::has_work);
+            || self.splices.iter().any(Splice::has_work);
         let mut interests = self.wire.interests();
         let datagrams = interests.len();
         interests.extend(self.network.iter().map(|it| Interest::new(it.as_fd(), true, false)));
         let streams = interests.len();
-        interests.extend(self.splice.iter().flat_map(Splice::interests));
+        interests.extend(self.splices.iter().flat_map(Splice::interests));
         if has_work {
             self.events.look(&mut interests)?;
         } else {
@@ -305,9 +252,8 @@ impl Forward {
         let ready: Vec<bool> =
             interests[streams..].iter().map(|it| it.is_readable() || it.is_writable()).collect();
         let now = self.events.now();
-        if let Some(splice) = &mut self.splice {
-            splice.handle_ready(&mut ready.into_iter());
-        }
+        let mut ready = ready.into_iter();
+        self.splices.iter_mut().for_each(|it| it.handle_ready(&mut ready));
         // A pipe that has closed shows when it is written to.
         if self.events.take_signals().into_iter().any(|signal| signal != SIGPIPE) {
             self.finish(now, Carried::Ended(FAILURE));

@@ -313,22 +313,23 @@ impl Layer {
         let mut sentences = Vec::new();
         for (id, answer) in answered {
             let Some(Waiting { socket, origin, .. }) = self.waiting.remove(&id) else { continue };
-            let reply = match (&origin, &answer) {
-                (Origin::Socks(version), Ok(())) => version.granted(),
-                (Origin::Socks(version), Err(error)) => version.refused(&error.to_string()),
+            let refusal = answer.into_refusal();
+            let reply = match (&origin, &refusal) {
+                (Origin::Socks(version), None) => version.granted(),
+                (Origin::Socks(version), Some(reason)) => version.refused(reason),
                 (Origin::Listener(_), _) => Vec::new(),
             };
             let is_told = tell(&socket, &reply);
-            tracing::debug!(is_told, ?answer, id = id.get(), "the host has answered");
-            match (answer, origin) {
-                (Ok(()), _) => {
+            tracing::debug!(is_told, ?refusal, id = id.get(), "the host has answered");
+            match (refusal, origin) {
+                (None, _) => {
                     self.splices.insert(id, Splice::socket(id, socket));
                 }
-                (Err(error), Origin::Listener(option)) => {
+                (Some(reason), Origin::Listener(option)) => {
                     reset(&socket);
-                    sentences.push(format!("{option}: the host cannot connect: {error}"));
+                    sentences.push(format!("{option}: the host cannot connect: {reason}"));
                 }
-                (Err(_), Origin::Socks(_)) => {}
+                (Some(_), Origin::Socks(_)) => {}
             }
         }
         debug_assert!(self.splices.len() <= STREAMS_MAX, "each has a stream of its own");

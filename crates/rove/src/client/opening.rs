@@ -1,6 +1,6 @@
 //! The host's answer to a stream that the client has opened.
 
-use rove_streams::{Answer, MessageReader, Mux, PrefaceError, StreamError, StreamId, Target};
+use rove_streams::{Answer, Exit, MessageReader, Mux, StreamError, StreamId, Target};
 use rove_units::Instant;
 
 /// A stream whose answer has not come.
@@ -10,16 +10,15 @@ pub(super) struct Opening {
     reader: MessageReader,
 }
 
-/// Why a stream is not open.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Unopened {
-    #[error("streams are closed")]
-    Closed,
-    /// The host has refused it, in these words.
-    #[error("{0}")]
+/// The host's answer to an opening.
+pub(super) enum Answered {
+    Opened,
+    /// The opening failed, for this reason.
     Refused(String),
-    #[error(transparent)]
-    Answer(#[from] PrefaceError),
+    /// The program has ended.
+    Exited(Exit),
+    /// The host knows no such stream, or has closed all.
+    Unknown(String),
 }
 
 impl Opening {
@@ -39,18 +38,29 @@ impl Opening {
         self.id
     }
 
-    /// Reads the answer: whether the stream is open, or why it is not. `None` while more of it is to come.
-    pub(super) fn answer(&mut self, now: Instant, mux: &mut Mux) -> Option<Result<(), Unopened>> {
-        let answer = match self.reader.read(now, mux, self.id) {
+    /// Reads the answer. `None` while more of it is to come.
+    pub(super) fn answer(&mut self, now: Instant, mux: &mut Mux) -> Option<Answered> {
+        Some(match self.reader.read(now, mux, self.id) {
             Ok(None) if mux.closed().is_none() => return None,
-            Ok(None) => return Some(Err(Unopened::Closed)),
-            Ok(Some(fields)) => Answer::decode(&fields),
-            Err(error) => Err(error),
-        };
-        Some(match answer {
-            Ok(Answer::Opened { .. }) => Ok(()),
-            Ok(Answer::Refused { text, .. }) => Err(Unopened::Refused(text)),
-            Err(error) => Err(error.into()),
+            Ok(None) => Answered::Unknown("streams are closed".to_owned()),
+            Ok(Some(fields)) => match Answer::decode(&fields) {
+                Ok(Answer::Opened { .. }) => Answered::Opened,
+                Ok(Answer::Refused { text, .. }) => Answered::Refused(text),
+                Ok(Answer::Exited(exit)) => Answered::Exited(exit),
+                Err(error) => Answered::Unknown(error.to_string()),
+            },
+            Err(error) => Answered::Unknown(error.to_string()),
         })
+    }
+}
+
+impl Answered {
+    /// Returns why a connection is not open. `None` if it is.
+    pub(super) fn into_refusal(self) -> Option<String> {
+        match self {
+            Self::Opened => None,
+            Self::Refused(reason) | Self::Unknown(reason) => Some(reason),
+            Self::Exited(_) => Some("no program was asked for".to_owned()),
+        }
     }
 }

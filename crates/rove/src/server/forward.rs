@@ -6,11 +6,13 @@ use std::io;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::{Server, Streams};
 use rove_ssp::Transmit;
-use rove_streams::{Answer, Event, Reception, Side, StreamId, Target, UNREACHED};
+use rove_streams::{Answer, Event, Gathering, Reception, Side, StreamId, Target, UNREACHED};
 use rove_units::{Duration, Instant};
+use rustix::process::Rlimit;
 
 use crate::messages::reason;
 use crate::server::connect::{Connect, Lookups, Progress};
+use crate::server::exec::Programs;
 use crate::server::ssh_target;
 use crate::splice::{BYTES_PER_TURN, Splice};
 
@@ -19,8 +21,10 @@ use crate::splice::{BYTES_PER_TURN, Splice};
 const DRAIN_MAX: Duration = Duration::from_secs(30);
 
 /// The streams of a session's own client. A session without streams has none of this.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Forwards {
+    /// The limit on core dumps of programs.
+    core_limit: Rlimit,
     layer: Option<Box<Layer>>,
     /// [`Server::takeovers`] when the layer was made.
     takeovers: u32,
@@ -34,13 +38,30 @@ struct Layer {
     reception: Reception,
     connects: BTreeMap<StreamId, Connect>,
     splices: BTreeMap<StreamId, Splice>,
+    /// The streams of programs that have not begun.
+    gathering: Gathering,
+    programs: Programs,
+    core_limit: Rlimit,
     buffer: Vec<u8>,
 }
 
 impl Forwards {
-    /// Returns how many streams are open.
+    /// Creates the streams of a client that has used none. `core_limit` is that of the programs that it may run.
+    pub(super) fn new(core_limit: Rlimit) -> Self {
+        Self { core_limit, layer: None, takeovers: 0, lookups: Lookups::default() }
+    }
+
+    /// Returns how many connections and programs there are.
     pub(super) fn open(&self) -> usize {
-        self.layer.as_ref().map_or(0, |layer| layer.connects.len() + layer.splices.len())
+        self.layer.as_ref().map_or(0, |layer| {
+            let begun = layer.connects.len() + layer.splices.len() + layer.programs.len();
+            begun + layer.gathering.len()
+        })
+    }
+
+    /// Notes that a child process has ended.
+    pub(super) fn handle_child_end(&mut self) {
+        self.layer.iter_mut().for_each(|layer| layer.programs.handle_child_end());
     }
 
     /// Does everything that can be done at once. Call it after datagrams have arrived, after a wait, and before
@@ -54,7 +75,7 @@ impl Forwards {
         if self.layer.is_none() && !carriage.has_packets() {
             return;
         }
-        let layer = self.layer.get_or_insert_with(|| Box::new(Layer::new(now)));
+        let layer = self.layer.get_or_insert_with(|| Box::new(Layer::new(now, self.core_limit)));
         layer.streams.handle_arrivals(now, carriage);
         layer.turn(now, &self.lookups);
     }
@@ -81,6 +102,8 @@ impl Forwards {
             let now = events.now();
             let Some(layer) = &mut self.layer else { return Ok(()) };
             layer.connects.clear();
+            // Nobody is left who would read of them.
+            layer.programs = Programs::default();
             layer.turn(now, &self.lookups);
             layer.splices.retain(|_, splice| splice.owes_output() || splice.has_work());
             let is_told = !events.take_signals().is_empty();
@@ -101,7 +124,9 @@ impl Forwards {
 
     /// Returns whether there is more to do without waiting.
     pub(super) fn has_work(&self) -> bool {
-        self.layer.iter().any(|layer| layer.splices.values().any(Splice::has_work))
+        self.layer.iter().any(|layer| {
+            layer.splices.values().chain(layer.programs.splices()).any(Splice::has_work)
+        })
     }
 
     /// Returns when to call [`Forwards::turn`] and [`Forwards::poll_transmit`] unless something happens before.
@@ -115,7 +140,8 @@ impl Forwards {
     pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         self.layer.iter().flat_map(|layer| {
             let connects = layer.connects.values().flat_map(Connect::interests);
-            connects.chain(layer.splices.values().flat_map(Splice::interests))
+            let splices = layer.splices.values().flat_map(Splice::interests);
+            connects.chain(splices).chain(layer.programs.interests())
         })
     }
 
@@ -125,16 +151,20 @@ impl Forwards {
         let connects = layer.connects.values().map(|it| it.interests().count()).sum();
         let mut ready = ready.iter().copied().skip(connects);
         layer.splices.values_mut().for_each(|it| it.handle_ready(&mut ready));
+        layer.programs.handle_ready(&mut ready);
     }
 }
 
 impl Layer {
-    fn new(now: Instant) -> Self {
+    fn new(now: Instant, core_limit: Rlimit) -> Self {
         Self {
             streams: Streams::new(Side::Server, now),
             reception: Reception::default(),
             connects: BTreeMap::new(),
             splices: BTreeMap::new(),
+            gathering: Gathering::default(),
+            programs: Programs::default(),
+            core_limit,
             buffer: vec![0; BYTES_PER_TURN],
         }
     }
@@ -144,20 +174,24 @@ impl Layer {
             let mux = &mut self.streams.mux;
             match event {
                 Event::Incoming => self.reception.handle_incoming(mux),
-                Event::Readable(id) => {
-                    if let Some(target) = self.reception.handle_readable(now, mux, id) {
-                        self.begin(now, id, target, lookups);
+                Event::Readable(id) => match self.reception.handle_readable(now, mux, id) {
+                    Some(Target::Program(part)) => {
+                        self.gathering.handle_part(mux, &mut self.reception, id, part);
                     }
-                }
+                    Some(target) => self.begin(now, id, target, lookups),
+                    None => {}
+                },
                 Event::Stopped(id) => {
                     if self.connects.remove(&id).is_some() {
                         self.reception.give_up(mux, id);
                     }
+                    self.gathering.give_up(mux, &mut self.reception, id);
                 }
                 Event::Closed => {
                     tracing::info!(closed = ?mux.closed(), "streams are closed");
                     self.connects.clear();
                     self.splices.clear();
+                    (self.gathering, self.programs) = Default::default();
                 }
                 Event::Writable(_) | Event::Finished(_) => {}
             }
@@ -166,6 +200,11 @@ impl Layer {
         let mux = &mut self.streams.mux;
         self.splices.values_mut().for_each(|splice| splice.turn(now, mux, &mut self.buffer));
         self.splices.retain(|_, splice| !splice.is_over());
+        let reception = &mut self.reception;
+        while let Some(gathered) = self.gathering.poll_gathered(now, mux, reception) {
+            self.programs.start(mux, reception, gathered, self.core_limit);
+        }
+        self.programs.turn(now, mux, reception, &mut self.buffer);
     }
 
     fn begin(&mut self, now: Instant, id: StreamId, target: Target, lookups: &Lookups) {
@@ -175,7 +214,7 @@ impl Layer {
                 let (host, port) = ssh_target::resolve(&host, port, login.as_deref());
                 Target::Tcp { host, port }
             }
-            path @ Target::Unix { .. } => path,
+            other @ (Target::Unix { .. } | Target::Program(_)) => other,
         };
         match Connect::begin(now, &target, lookups) {
             Ok(connect) => drop(self.connects.insert(id, connect)),
@@ -224,14 +263,16 @@ mod tests {
 
     use super::*;
 
+    const CORES: Rlimit = Rlimit { current: None, maximum: None };
+
     #[test]
     fn what_a_client_has_sent_reaches_a_slow_reader_after_the_client_has_gone() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let target = listener.local_addr().unwrap();
         let mut now = Instant::ZERO;
-        let mut layer = Box::new(Layer::new(now));
+        let mut layer = Box::new(Layer::new(now, CORES));
         layer.streams.mux.handle_packet_size(1_176);
-        let mut forwards = Forwards { layer: Some(layer), ..Forwards::default() };
+        let mut forwards = Forwards { layer: Some(layer), ..Forwards::new(CORES) };
         let mut client = Streams::new(Side::Client, now).mux;
         client.handle_packet_size(1_176);
         let id = client.open(now).unwrap();

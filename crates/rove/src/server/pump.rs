@@ -12,6 +12,7 @@ use rove_platform::pty::PromptWatch;
 use rove_platform::tty_watch::TtyWatch;
 use rove_session::{ExitStatus, InputNum, Outside, Server, ServerEvent, ServerOutcome, Tty};
 use rove_units::{Duration, Instant};
+use rustix::process::Rlimit;
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
 use crate::server::forward::Forwards;
@@ -84,6 +85,7 @@ impl Pump {
         session: Server,
         wire: Wire,
         host: Host,
+        core_limit: Rlimit,
         signal_timeout: Option<Duration>,
     ) -> Self {
         let started = events.now();
@@ -96,7 +98,7 @@ impl Pump {
             events,
             session,
             wire,
-            forwards: Forwards::default(),
+            forwards: Forwards::new(core_limit),
             host,
             program,
             tty_watch: TtyWatch::default(),
@@ -210,6 +212,7 @@ impl Pump {
         match signal {
             SIGCHLD => {
                 self.look_for_end();
+                self.forwards.handle_child_end();
                 if let Some(entry) = &mut self.host.entry {
                     entry.handle_child_end();
                 }

@@ -12,6 +12,7 @@ mod bootstrap;
 mod configuration;
 mod display;
 mod doctor;
+mod exec;
 mod exit_status;
 mod false_masters;
 mod forwarding;

@@ -12,7 +12,11 @@ fn target() -> impl Strategy<Value = Target> {
         ("[a-zé:.-]{1,127}", 1..=u16::MAX).prop_map(|(host, port)| Target::Tcp { host, port });
     let path = proptest::collection::vec(1..=u8::MAX, 0..PATH_MAX);
     let unix = path.prop_map(|path| Target::Unix { path: [b"/", &path[..]].concat() });
-    prop_oneof![tcp, unix]
+    let input = (0..=COMMAND_MAX, any::<bool>())
+        .prop_map(|(command_len, is_subsystem)| Part::Input { command_len, is_subsystem });
+    let id = || (0..1_u64 << 62).prop_map(StreamId::new);
+    let part = prop_oneof![input, id().prop_map(Part::Output), id().prop_map(Part::Errors)];
+    prop_oneof![tcp, unix, part.prop_map(Target::Program)]
 }
 
 /// Two ends whose packets all arrive, and a stream that the client has opened.
@@ -86,7 +90,7 @@ fn the_bounds_hold_at_the_limit_and_one_past_it() {
     // A port of more than 16 bits, a message that is cut short, and a kind of the future.
     assert_eq!(Target::decode(&[8, 1, 18, 1, b'h', 24, 0x80, 0x80, 4]), Err(PrefaceError::Port));
     assert_eq!(Target::decode(&[8, 1, 18, 2, b'h']), Err(PrefaceError::Malformed));
-    assert_eq!(Target::decode(&[8, 3]), Err(PrefaceError::Kind(3)));
+    assert_eq!(Target::decode(&[8, 9]), Err(PrefaceError::Kind(9)));
     assert_eq!(Target::decode(&[]), Err(PrefaceError::Kind(0)));
     // Fields of later versions are skipped.
     let later = [8, 2, 34, 2, b'/', b'a', 58, 1, 7, 0x45, 1, 2, 3, 4, 0x49, 1, 2, 3, 4, 5, 6, 7, 8];

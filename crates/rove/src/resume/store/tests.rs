@@ -126,7 +126,7 @@ fn facts(is_on_disk: bool) -> SessionFacts {
         resumed: None,
         attached_by: Some("rove attach".to_owned()),
         forwards: None,
-        target: None,
+        joined: None,
     };
     SessionFacts {
         server: "192.0.2.1:60001".to_owned(),

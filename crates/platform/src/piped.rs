@@ -1,0 +1,132 @@
+//! A program on three pipes, as an sshd runs a command without a terminal.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rove_terminal::ExitStatus;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpid};
+
+use crate::program::{Failure, Program};
+use crate::pty::exit_status;
+use crate::sys::{self, Standard};
+
+/// The process of a program on pipes, and those that it has started in its session's first process group. If it is
+/// dropped before its end, they are hung up.
+#[derive(Debug)]
+pub struct PipedChild {
+    pid: Pid,
+    status: Option<ExitStatus>,
+}
+
+/// This process's ends of a program's pipes.
+#[derive(Debug)]
+pub struct Pipes {
+    /// The end that feeds the program's standard input.
+    pub input: OwnedFd,
+    /// The end of the program's standard output.
+    pub output: OwnedFd,
+    /// The end of the program's standard error.
+    pub errors: OwnedFd,
+}
+
+impl PipedChild {
+    /// Starts the program.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the system call for a pipe or the process.
+    pub fn spawn(program: &Program) -> io::Result<(Self, Pipes)> {
+        let (stdin, input) = io::pipe()?;
+        let (output, stdout) = io::pipe()?;
+        let (errors, stderr) = io::pipe()?;
+        let (gate, opener) = io::pipe()?;
+        let (gate, opener) = (gate.into(), OwnedFd::from(opener));
+        let theirs = [stdin.into(), stdout.into(), stderr.into()];
+        let pid = sys::spawn_gated(program, Standard::Pipes(&theirs), &gate, &opener)?;
+        rustix::io::write(opener, &[Failure::Ends.as_byte()])?;
+        let pipes = Pipes { input: input.into(), output: output.into(), errors: errors.into() };
+        Ok((Self { pid, status: None }, pipes))
+    }
+
+    /// Returns how the program ended. `None` while it runs. Call this after SIGCHLD.
+    pub fn try_wait(&mut self) -> Option<ExitStatus> {
+        if self.status.is_none() {
+            let ended = waitpid(Some(self.pid), WaitOptions::NOHANG).ok().flatten();
+            self.status = ended.and_then(|(_, status)| exit_status(status));
+        }
+        self.status
+    }
+}
+
+impl Drop for PipedChild {
+    fn drop(&mut self) {
+        // After its end, the number may be another process's.
+        if self.try_wait().is_none() {
+            let _ = kill_process_group(self.pid, Signal::HUP);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{Read, Write};
+
+    use rustix::process::{Resource, getrlimit};
+
+    use super::*;
+    use crate::program::{c_string, candidates};
+
+    fn program(script: &str) -> Program {
+        let text = |it: &str| c_string(it.into()).unwrap();
+        Program {
+            candidates: candidates("/bin/sh".as_ref(), None),
+            arguments: ["sh", "-c", script].map(text).to_vec(),
+            environment: vec![text("A=b")],
+            directory: text("/"),
+            greeting: Vec::new(),
+            not_found: Vec::new(),
+            not_executable: b"no program\n".to_vec(),
+            core_limit: getrlimit(Resource::Core),
+        }
+    }
+
+    /// Runs a script with this input to its end. Returns its output, its errors and its status.
+    fn run(program: &Program, input: &[u8]) -> (String, String, ExitStatus) {
+        let (mut child, pipes) = PipedChild::spawn(program).unwrap();
+        let _ = File::from(pipes.input).write_all(input);
+        let (mut output, mut errors) = (String::new(), String::new());
+        File::from(pipes.output).read_to_string(&mut output).unwrap();
+        File::from(pipes.errors).read_to_string(&mut errors).unwrap();
+        loop {
+            if let Some(status) = child.try_wait() {
+                return (output, errors, status);
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_program_has_three_pipes_its_environment_and_no_terminal() {
+        let script = "cat; echo $A $PWD; echo e >&2; true </dev/tty || exit 7";
+        let (output, errors, status) = run(&program(script), b"in\n");
+        assert_eq!((&*output, status), ("in\nb /\n", ExitStatus::Code(7)));
+        assert!(errors.starts_with("e\n"), "{errors}");
+        let (.., status) = run(&program("kill -USR1 $$"), b"");
+        assert_eq!(status, ExitStatus::Signal(Signal::USR1.as_raw().try_into().unwrap()));
+        let missing = Program { candidates: vec![c"/no/such".into()], ..program("") };
+        assert_eq!(run(&missing, b"").2, ExitStatus::Code(127));
+    }
+
+    #[test]
+    fn a_program_that_is_let_go_is_hung_up() {
+        let script = "trap 'echo hung up; exit' HUP; echo ready; while :; do sleep 1 & wait; done";
+        let (child, pipes) = PipedChild::spawn(&program(script)).unwrap();
+        let (mut output, mut ready) = (File::from(pipes.output), [0; 6]);
+        output.read_exact(&mut ready).unwrap();
+        drop(child);
+        let mut rest = String::new();
+        output.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "hung up\n");
+    }
+}

@@ -1,0 +1,226 @@
+//! The command line of `rove exec`, which takes the place of ssh for the programs that run ssh.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use rove_bootstrap::{HostOptions, Joined, ProgramName};
+use rove_cli_docs::{Manual, Words};
+use rove_streams::COMMAND_MAX;
+
+use crate::cli::config::{Config, ConfigError};
+use crate::cli::host::{self, HostCall, UsageError};
+use crate::cli::login::Instead;
+use crate::cli::own_line::{self, OptionsEnd};
+use crate::cli::ssh_letters;
+use crate::program::ROVE;
+
+pub(crate) static MANUAL: Manual = Manual {
+    word: "exec",
+    definition,
+    words: Words::Host,
+    notes: &[
+        "Standard input, output and error stay apart and are passed on byte by byte, without a terminal. The user's login \
+         shell runs the command there, as sshd would have it. Without a command, the login shell reads standard input.",
+        "The program goes on while this computer sleeps or its network is away or another one. It is hung up (SIGHUP) when \
+         this command is ended. Its output waits where nobody reads it.",
+        "Letters are those of ssh: -p is ssh's port. The words after the host are joined by spaces, as ssh joins them. A \
+         program that names ssh by one word needs a link to rove that is called rove-exec.",
+        "Where the host has no rove, ssh runs the program. rove says so; -q leaves that out. With --strict it refuses.",
+    ],
+    examples: &[
+        ("rove exec host -- make test", "run a command"),
+        ("GIT_SSH_COMMAND='rove exec' git clone host:repo", "git over a connection that survives"),
+        ("rsync -e 'rove exec' -a src/ host:src/", "rsync"),
+        ("ln -s $(command -v rove) ~/.local/bin/rove-exec", "a name for scp and sftp"),
+        ("scp -S rove-exec file host:", "scp; sftp alike"),
+    ],
+    exit_status: &[
+        ("0 to 254", "The program's; 128 and the signal's number if a signal ended it."),
+        ("255", "There was no login, or the program was cut off, or the command line is wrong."),
+    ],
+    ..Manual::of(&ROVE)
+};
+
+fn definition() -> Command {
+    let flag = |name: &'static str, letter, help: &'static str| {
+        Arg::new(name).short(letter).action(ArgAction::SetTrue).help(help)
+    };
+    Command::new("rove exec")
+        .about("Runs a program on a host without a terminal, in the place of ssh")
+        .override_usage("rove exec [options] [user@]host [--] [command...]")
+        .args([
+            Arg::new("ssh")
+                .long("ssh")
+                .value_name("COMMAND")
+                .help("ssh to run for the login, with options: \"ssh -p 2222\" [default: ssh]"),
+            Arg::new("port").short('p').value_name("PORT").help("Port of the host's sshd"),
+            flag("inet", '4', "Reach the host by IPv4 only"),
+            flag("inet6", '6', "Reach the host by IPv6 only"),
+            flag("subsystem", 's', "The command names a subsystem of ssh: sftp"),
+            flag("no_input", 'n', "Read nothing from standard input"),
+            flag("no_terminal", 'T', "Ask for no terminal, as always").hide(true),
+            flag("terminal", 't', "Ask for a terminal, which there is none of").hide(true),
+            flag("no_agent", 'a', "Forward no agent, as always").hide(true),
+            Arg::new("strict")
+                .long("strict")
+                .action(ArgAction::SetTrue)
+                .help("Speak stock Mosh only, which runs no program this way: refuse"),
+            Arg::new("words").num_args(0..).value_parser(clap::value_parser!(OsString)).hide(true),
+        ])
+        .args(ssh_letters::args())
+        .args_override_self(true)
+}
+
+/// Reads the words after `exec`. `load` reads the user's configuration.
+///
+/// # Errors
+///
+/// Returns what is wrong, or what the line asks for in place of a program.
+pub(crate) fn parse(
+    args: Vec<OsString>,
+    load: impl FnOnce() -> Result<Config, ConfigError>,
+) -> Result<(HostOptions, Joined), Instead> {
+    let mut command = MANUAL.command();
+    // This adds --help and --version, which the line may contain too.
+    command.build();
+    let line = own_line::read(&command, args, OptionsEnd::RemoteCommand);
+    let line = line.map_err(|complaints| {
+        let usage = rove_cli_docs::usage_hint(&MANUAL);
+        Instead::Wrong(UsageError::from_complaints(complaints, || Some(usage)))
+    })?;
+    let matches = MANUAL.command().no_binary_name(true).try_get_matches_from(line.words)?;
+    let is_set = |name: &str| matches.get_flag(name);
+    let mut words = matches.get_many::<OsString>("words").unwrap_or_default().cloned();
+    let Some(host) = words.next() else {
+        let usage = Some(rove_cli_docs::usage_hint(&MANUAL));
+        return Err(Instead::Wrong(UsageError { message: "no host is named".to_owned(), usage }));
+    };
+    let words: Vec<OsString> = words.collect();
+    let command = words.join(OsStr::new(" "));
+    let login = login(&matches, line.ssh, line.asks_ssh, host);
+    let port = matches.get_one::<String>("port");
+    let port = port.into_iter().flat_map(|port| ["-p".to_owned(), port.clone()]);
+    let mut options = match host::parse(ProgramName::Rove, login, load) {
+        Ok(HostCall::Connect(options)) => *options,
+        Ok(HostCall::AskSsh { mut ssh, host }) => {
+            ssh.extend(port);
+            return Err(Instead::AskSsh { ssh, host });
+        }
+        Ok(_) => return Err(wrong("that is no host")),
+        Err(error) => return Err(wrong(&error.message)),
+    };
+    options.ssh.extend(port);
+    if options.choices.strict {
+        return Err(wrong("--strict: stock Mosh runs no program without a terminal"));
+    }
+    if is_set("terminal") {
+        return Err(wrong(
+            "-t: a program of rove exec has no terminal; one of `rove host command` has",
+        ));
+    }
+    if command.as_bytes().len() > COMMAND_MAX {
+        return Err(wrong(&format!("a command has at most {COMMAND_MAX} bytes")));
+    }
+    if is_set("no_input") {
+        close_input();
+    }
+    Ok((options, Joined::Program { command, is_subsystem: is_set("subsystem") }))
+}
+
+/// Returns the words of a session's command line that would log in to the same host.
+fn login(matches: &ArgMatches, letters: Vec<String>, asks: bool, host: OsString) -> Vec<OsString> {
+    let flags = [("inet", "-4"), ("inet6", "-6"), ("strict", "--strict")];
+    let flags = flags.into_iter().filter(|(name, _)| matches.get_flag(name));
+    let mut login: Vec<OsString> = flags.map(|(_, word)| word.into()).collect();
+    login.extend(matches.get_one::<String>("ssh").map(|ssh| format!("--ssh={ssh}").into()));
+    login.extend(letters.into_iter().map(OsString::from));
+    login.extend(asks.then(|| "-G".into()));
+    login.extend(["--".into(), host]);
+    login
+}
+
+/// Lets standard input be at its end.
+fn close_input() {
+    if let Ok(nothing) = std::fs::File::open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(nothing);
+    }
+}
+
+fn wrong(sentence: &str) -> Instead {
+    Instead::Wrong(UsageError { message: sentence.to_owned(), usage: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<(String, String, bool), String> {
+        let words = line.split(' ').map(OsString::from).collect();
+        match parse(words, || Ok(Config::default())) {
+            Ok((options, Joined::Program { command, is_subsystem })) => {
+                let ssh = options.ssh.join(" ");
+                let host = options.host.to_string_lossy().into_owned();
+                Ok((format!("{ssh} {host}"), command.to_string_lossy().into_owned(), is_subsystem))
+            }
+            Ok((_, joined)) => panic!("{joined:?}"),
+            Err(Instead::Wrong(error)) => Err(error.message),
+            Err(Instead::AskSsh { ssh, .. }) => Err(ssh.join(" ")),
+            Err(Instead::Clap(error)) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn the_lines_of_git_rsync_scp_and_sftp_are_read_as_ssh_reads_them() {
+        for (line, ssh, command, is_subsystem) in [
+            (
+                "-o SendEnv=GIT_PROTOCOL -p 22 me@h git-upload-pack 'r.git'",
+                "ssh -o SendEnv=GIT_PROTOCOL -p 22 me@h",
+                "git-upload-pack 'r.git'",
+                false,
+            ),
+            (
+                "-l user h rsync --server -e.LsfxCIvu . d",
+                "ssh -l user h",
+                "rsync --server -e.LsfxCIvu . d",
+                false,
+            ),
+            (
+                "-x -oRequestTTY=no -p 2222 -l user -s -- h sftp",
+                "ssh -x -o RequestTTY=no -l user -p 2222 h",
+                "sftp",
+                true,
+            ),
+            (
+                "-x -oForwardAgent=no -l user -- h scp -f f",
+                "ssh -x -o ForwardAgent=no -l user h",
+                "scp -f f",
+                false,
+            ),
+            ("h -p 5 -T -a ls -t", "ssh -p 5 h", "ls -t", false),
+            ("h -- -x", "ssh h", "-x", false),
+            ("h", "ssh h", "", false),
+        ] {
+            let expected = (ssh.to_owned(), command.to_owned(), is_subsystem);
+            assert_eq!(parsed(line), Ok(expected), "{line}");
+        }
+        assert_eq!(parsed("-G -p 5 h"), Err("ssh -p 5".to_owned()));
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_obeyed_is_refused_with_the_fault() {
+        for (line, begin) in [
+            ("-t h top", "-t: a program of rove exec has no terminal"),
+            ("--strict h ls", "--strict: stock Mosh runs no program"),
+            ("-L 1:x:2 h", "-L: "),
+            ("-Z h", "unknown option -Z"),
+            ("-- -h ls", "\"-h\" is not a host name"),
+        ] {
+            let error = parsed(line).unwrap_err();
+            assert!(error.starts_with(begin), "{line}: {error}");
+        }
+        let long = format!("h {}", "x".repeat(COMMAND_MAX + 1));
+        assert_eq!(parsed(&long), Err(format!("a command has at most {COMMAND_MAX} bytes")));
+        assert!(parsed(&long[..long.len() - 1]).is_ok());
+    }
+}

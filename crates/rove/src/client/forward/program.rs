@@ -1,0 +1,133 @@
+//! A program that the host runs, on three streams between the standard descriptors and its own.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use rove_bootstrap::ProgramName;
+use rove_streams::{Exit, Mux, Part, StreamId, Target};
+use rove_units::Instant;
+use rustix::stdio;
+
+use super::load::{Carried, FAILURE, Load};
+use crate::bootstrap::screen::tell;
+use crate::client::opening::{Answered, Opening};
+use crate::splice::{Descriptor, Splice};
+
+/// The number that a shell adds to that of the signal that ended a program.
+const SIGNALLED: u8 = 128;
+
+/// A program, and how far it has come.
+pub(crate) struct Program {
+    part: Part,
+    /// The bytes of the command that its stream has not taken.
+    command: Vec<u8>,
+    /// The stream of input, whose answer is the program's end. `None` before the streams are open.
+    input: Option<Opening>,
+    /// The streams of output and errors until their answers have come.
+    outputs: [Option<Opening>; 2],
+    exit: Option<Exit>,
+}
+
+impl Program {
+    pub(crate) fn new(command: &OsStr, is_subsystem: bool) -> Self {
+        let command = command.as_bytes().to_vec();
+        Self {
+            part: Part::Input { command_len: command.len(), is_subsystem },
+            command,
+            input: None,
+            outputs: [None, None],
+            exit: None,
+        }
+    }
+
+    /// Joins the streams with the standard descriptors, once the host has opened them.
+    fn join(
+        &mut self,
+        now: Instant,
+        mux: &mut Mux,
+        input: StreamId,
+        splices: &mut Vec<Splice>,
+    ) -> anyhow::Result<()> {
+        for (index, output) in self.outputs.iter_mut().enumerate() {
+            let Some(opening) = output else { continue };
+            let Some(Answered::Opened) = opening.answer(now, mux) else { continue };
+            let id = opening.id();
+            *output = None;
+            if index == 0 {
+                // The host takes input only now, so that another way can still be gone until then.
+                let stdin = Descriptor::copy_of(stdio::stdin())?;
+                splices.push(Splice::halves(input, Some(stdin), None));
+                let stdout = Descriptor::copy_of(stdio::stdout())?;
+                splices.push(Splice::halves(id, None, Some(stdout)));
+            } else {
+                let stderr = Descriptor::copy_of(stdio::stderr())?;
+                splices.push(Splice::halves(id, None, Some(stderr)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the answer about the program's end.
+    fn look_for_end(&mut self, now: Instant, mux: &mut Mux) -> Option<Carried> {
+        let has_begun = self.outputs.iter().any(Option::is_none);
+        match self.input.as_mut()?.answer(now, mux)? {
+            Answered::Exited(exit) => self.exit = Some(exit),
+            Answered::Refused(reason) => {
+                tell(ProgramName::Rove.as_str(), &format!("the program was not run: {reason}"));
+                return Some(Carried::Ended(FAILURE));
+            }
+            Answered::Unknown(_) | Answered::Opened if !has_begun => {
+                let reason = "the host's rove runs no programs for `rove exec`";
+                return Some(Carried::NotCarried(reason.to_owned()));
+            }
+            Answered::Unknown(_) | Answered::Opened => {
+                tell(ProgramName::Rove.as_str(), "the host has cut the program off");
+                return Some(Carried::Ended(FAILURE));
+            }
+        }
+        None
+    }
+}
+
+impl Load for Program {
+    fn open(&mut self, now: Instant, mux: &mut Mux) -> anyhow::Result<()> {
+        debug_assert!(self.input.is_none(), "the streams are opened once");
+        let mut begin = |part| Opening::begin(now, mux, &Target::Program(part));
+        let input = begin(self.part)?;
+        self.outputs =
+            [Some(begin(Part::Output(input.id()))?), Some(begin(Part::Errors(input.id()))?)];
+        self.input = Some(input);
+        Ok(())
+    }
+
+    fn turn(
+        &mut self,
+        now: Instant,
+        mux: &mut Mux,
+        splices: &mut Vec<Splice>,
+    ) -> anyhow::Result<Option<Carried>> {
+        let Some(input) = self.input.as_ref().map(Opening::id) else { return Ok(None) };
+        if !self.command.is_empty()
+            && let Ok(count) = mux.write(input, &self.command)
+        {
+            self.command.drain(..count);
+        }
+        if self.exit.is_none()
+            && let Some(carried) = self.look_for_end(now, mux)
+        {
+            return Ok(Some(carried));
+        }
+        self.join(now, mux, input, splices)?;
+        let are_over = self.outputs.iter().all(Option::is_none)
+            && splices.iter().all(|it| it.is_of(input) || it.is_over());
+        debug_assert!(splices.len() <= 3, "a program has three streams");
+        Ok(self.exit.filter(|_| are_over).map(|exit| {
+            Carried::Ended(match exit {
+                Exit::Code(code) => code,
+                Exit::Signal(signal) => SIGNALLED.saturating_add(signal),
+            })
+        }))
+    }
+
+    fn handle_delivered(&mut self, _: StreamId) {}
+}

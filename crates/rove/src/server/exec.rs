@@ -1,0 +1,170 @@
+//! A program that a client runs without a terminal, on streams of its own.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+
+use rove_platform::event_loop::Interest;
+use rove_platform::piped::PipedChild;
+use rove_session::ExitStatus;
+use rove_streams::{Answer, Exit, Gathered, Mux, Reception, StreamId, UNREACHED};
+use rove_units::Instant;
+use rustix::process::Rlimit;
+
+use crate::getent;
+use crate::login::piped;
+use crate::messages::reason;
+use crate::splice::{Descriptor, Splice};
+
+/// Where systems have the server of ssh's subsystem `sftp`: Debian, Fedora, Arch, macOS and the BSDs, Alpine.
+const SFTP_SERVERS: [&str; 5] = [
+    "/usr/lib/openssh/sftp-server",
+    "/usr/libexec/openssh/sftp-server",
+    "/usr/lib/ssh/sftp-server",
+    "/usr/libexec/sftp-server",
+    "/usr/lib/sftp-server",
+];
+
+/// The programs of a client, by the stream of their input.
+#[derive(Debug, Default)]
+pub(super) struct Programs {
+    running: BTreeMap<StreamId, Running>,
+    /// Whether a child process has ended since the last look.
+    has_news: bool,
+}
+
+/// A program and its three pipes. If it is dropped before its end, the program is hung up.
+#[derive(Debug)]
+struct Running {
+    child: PipedChild,
+    /// The pipes of standard input, standard output and standard error.
+    splices: [Splice; 3],
+    exit: Option<ExitStatus>,
+}
+
+impl Programs {
+    /// Starts a program, or says why it cannot be.
+    pub(super) fn start(
+        &mut self,
+        mux: &mut Mux,
+        reception: &mut Reception,
+        gathered: Gathered,
+        core_limit: Rlimit,
+    ) {
+        let Gathered { input, output, errors, .. } = gathered;
+        match Running::start(gathered, core_limit) {
+            Ok(running) => {
+                let opened = Answer::Opened { address: String::new() };
+                [output, errors].iter().for_each(|id| reception.answer(mux, *id, &opened));
+                let former = self.running.insert(input, running);
+                debug_assert!(former.is_none(), "a stream is one program's");
+                // It may have ended before it was known here.
+                self.has_news = true;
+            }
+            Err(error) => {
+                let refused = Answer::Refused { code: UNREACHED, text: reason(&error.to_string()) };
+                [input, output, errors].iter().for_each(|id| reception.answer(mux, *id, &refused));
+            }
+        }
+    }
+
+    /// Notes that a child process has ended.
+    pub(super) const fn handle_child_end(&mut self) {
+        self.has_news = true;
+    }
+
+    /// Moves bytes, and answers for the programs that have ended and whose output has.
+    pub(super) fn turn(
+        &mut self,
+        now: Instant,
+        mux: &mut Mux,
+        reception: &mut Reception,
+        buffer: &mut [u8],
+    ) {
+        let has_news = std::mem::take(&mut self.has_news);
+        self.running.retain(|id, running| {
+            running.splices.iter_mut().for_each(|it| it.turn(now, mux, buffer));
+            if has_news {
+                running.exit = running.child.try_wait();
+            }
+            let [input, output, errors] = &running.splices;
+            match running.exit {
+                None if input.is_reset() || mux.closed().is_some() => {
+                    // The client has given the program up.
+                    running.splices.iter_mut().for_each(|it| it.cut(mux));
+                    reception.give_up(mux, *id);
+                    false
+                }
+                Some(status) if output.is_over() && errors.is_over() => {
+                    let exit = match status {
+                        ExitStatus::Code(code) => Exit::Code(code),
+                        ExitStatus::Signal(signal) => Exit::Signal(signal),
+                        // A child's status tells of nothing else.
+                        ExitStatus::Outside(_) => Exit::Code(u8::MAX),
+                    };
+                    reception.answer(mux, *id, &Answer::Exited(exit));
+                    false
+                }
+                _ => true,
+            }
+        });
+    }
+
+    /// Returns how many programs run.
+    pub(super) fn len(&self) -> usize {
+        self.running.len()
+    }
+
+    /// Returns the pipes.
+    pub(super) fn splices(&self) -> impl Iterator<Item = &Splice> {
+        self.running.values().flat_map(|running| &running.splices)
+    }
+
+    /// Returns the descriptors to wait for, as many as [`Programs::handle_ready`] takes.
+    pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
+        self.splices().flat_map(Splice::interests)
+    }
+
+    /// Notes which of [`Programs::interests`] are met.
+    pub(super) fn handle_ready(&mut self, ready: &mut impl Iterator<Item = bool>) {
+        let splices = self.running.values_mut().flat_map(|running| &mut running.splices);
+        splices.for_each(|splice| splice.handle_ready(ready));
+    }
+}
+
+impl Running {
+    fn start(gathered: Gathered, core_limit: Rlimit) -> io::Result<Self> {
+        let Gathered { input, output, errors, command, is_subsystem } = gathered;
+        let command = match is_subsystem {
+            true => subsystem(&command)?,
+            false => OsString::from_vec(command),
+        };
+        if command.as_encoded_bytes().contains(&0) {
+            return Err(io::Error::other("a command with a null byte"));
+        }
+        let user = getent::own_user();
+        let program = piped::program(std::env::vars_os(), user, &command, core_limit);
+        // Afterwards, only an exit code could tell.
+        if let Some(shell) = program.candidates.first() {
+            rustix::fs::access(shell.as_c_str(), rustix::fs::Access::EXEC_OK)?;
+        }
+        let (child, pipes) = PipedChild::spawn(&program)?;
+        let splices = [
+            Splice::halves(input, None, Some(Descriptor::pipe(pipes.input)?)),
+            Splice::halves(output, Some(Descriptor::pipe(pipes.output)?), None),
+            Splice::halves(errors, Some(Descriptor::pipe(pipes.errors)?), None),
+        ];
+        Ok(Self { child, splices, exit: None })
+    }
+}
+
+/// Returns the command of ssh's subsystem of this name.
+fn subsystem(name: &[u8]) -> io::Result<OsString> {
+    let exists = |path: &&&str| std::path::Path::new(path).exists();
+    let found = SFTP_SERVERS.iter().filter(|_| name == b"sftp").find(exists);
+    found.map(|path| OsStr::new(path).to_owned()).ok_or_else(|| {
+        let name = String::from_utf8_lossy(name);
+        io::Error::other(format!("the host has no subsystem {}", name.escape_debug()))
+    })
+}

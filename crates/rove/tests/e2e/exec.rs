@@ -1,0 +1,187 @@
+//! `rove exec` in the place of ssh: the same observables as ssh's at one sshd, and the programs that name it.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+
+use crate::support::{Far, Invocation, Scratch, Sshd, rove, within_guard};
+
+/// Runs a command with this standard input to its end.
+fn run(mut command: Command, input: Vec<u8>) -> Output {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    within_guard("a program on the host", move || {
+        let mut child = command.spawn().expect("it starts");
+        let mut stdin = child.stdin.take().expect("it is piped");
+        // A program may end without reading it all.
+        let writer = thread::spawn(move || drop(stdin.write_all(&input)));
+        let output = child.wait_with_output().expect("it ends");
+        writer.join().expect("no panic");
+        output
+    })
+}
+
+/// Returns `rove exec` or ssh with this command for the host.
+fn call(gate: &Sshd, is_rove: bool, options: &[&str], command: &str) -> Command {
+    let line = gate.ssh();
+    let call = match is_rove {
+        true => Invocation::new(rove()).arg("exec").arg(format!("--ssh={line}")),
+        false => {
+            let mut words = line.split(' ');
+            Invocation::new(words.next().expect("ssh has a name")).args(words)
+        }
+    };
+    // The sshd of the tests has a shell and a PATH of its own.
+    let command = command.replace('\'', r"'\''");
+    call.args(options)
+        .args(["far", "--", &format!("PATH=/usr/bin:/bin exec sh -c '{command}'")])
+        .command()
+}
+
+#[test]
+fn a_program_shows_what_it_shows_by_ssh() {
+    let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(300_000).collect();
+    let mixed = "i=0; while [ $i -lt 2000 ]; do echo out $i; echo error $i >&2; i=$((i+1)); done";
+    // An sshd of the tests serves 16 connections.
+    let gates = [(); 2].map(|()| Sshd::start(Far::default()));
+    let mut gate = gates.iter().flat_map(|gate| std::iter::repeat_n(gate, 7));
+    for (options, command, input) in [
+        (&[][..], "exit 0", &[][..]),
+        (&[], "exit 7", &[]),
+        (&[], "exit 255", &[]),
+        (&[], "no-such-program-here", &[]),
+        (&[], "cat; echo end", &bytes),
+        (&[], "cat >/dev/null; printf 'a\\0b\\377'; echo e >&2; exit 3", &bytes),
+        (&[], "exec <&-; echo no input read", &bytes),
+        (&[], mixed, &[]),
+        (&[], "head -c 2000000 /dev/zero; head -c 1000000 /dev/zero >&2", &[]),
+        (&[], "tty; echo $TERM:$SSH_TTY; pwd; echo $0; echo $-; umask; trap", &[]),
+        (&[], "(sleep 1; echo late) & echo soon", &[]),
+        (&[], "read line; echo \"<$line>\"", b"one\ntwo\n"),
+        (&["-n"], "cat; echo nothing", b"unread"),
+    ] {
+        let gate = gate.next().expect("there are enough");
+        let by = |is_rove| {
+            let Output { status, stdout, stderr } =
+                run(call(gate, is_rove, options, command), input.to_vec());
+            (status.code(), stdout, stderr)
+        };
+        let (ours, sshs) = (by(true), by(false));
+        let lens = |it: &(Option<i32>, Vec<u8>, Vec<u8>)| (it.0, it.1.len(), it.2.len());
+        let said = String::from_utf8_lossy(&ours.2);
+        assert!(ours == sshs, "{command}: {:?} {:?} {said:.300}", lens(&ours), lens(&sshs));
+    }
+    // ssh gives 255 for each signal, which a lost connection gives too. A shell's number says which it was.
+    let output = run(call(&gates[1], true, &[], "kill -TERM $$"), Vec::new());
+    assert_eq!(output.status.code(), Some(128 + 15));
+}
+
+#[test]
+fn a_reader_that_leaves_and_a_client_that_is_ended_end_the_program() {
+    let gate = Sshd::start(Far::default());
+    let (scratch, place) = (Scratch::new(), Scratch::new());
+    let log = place.join("log");
+    let mut command = call(&gate, true, &[], "yes");
+    let file = fs::File::create(scratch.join("errors")).expect("a file");
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(file).spawn().expect("starts");
+    drop(child.stdout.take());
+    let status = within_guard("yes", move || child.wait().expect("it ends"));
+    assert_eq!(status.code(), Some(128 + 13), "SIGPIPE");
+    let path = log.display();
+    let trap = format!(
+        "trap 'echo hung up > {path}; exit' HUP; echo ready; while :; do sleep 1 & wait; done"
+    );
+    let mut command = call(&gate, true, &[], &trap);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("rove starts");
+    let mut output = std::io::BufReader::new(child.stdout.take().expect("it is piped"));
+    let ended = within_guard("the end", move || {
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut output, &mut line).expect("a line comes");
+        assert_eq!(line, "ready\n");
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
+        child.wait().expect("it ends")
+    });
+    assert_eq!(ended.code(), Some(255));
+    within_guard("the hang-up", move || {
+        while fs::read_to_string(&log).ok().as_deref() != Some("hung up\n") {
+            thread::yield_now();
+        }
+    });
+}
+
+#[test]
+fn git_rsync_scp_and_sftp_take_it_for_ssh() {
+    let gate = Sshd::start(Far::default());
+    let place = Scratch::new();
+    let path = |name: &str| place.join(name).display().to_string();
+    let ssh = gate.ssh();
+    // The login's ssh has the test's own configuration, which a user's ssh would find by itself.
+    let wrapper = format!("#!/bin/sh\nexec {} exec --ssh='{ssh}' \"$@\"\n", rove().display());
+    let program = place.write("exec-by-rove", &wrapper);
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let program = program.display().to_string();
+    let bytes: Vec<u8> = (0..251).cycle().take(400_000).collect();
+    fs::write(place.join("file"), &bytes).expect("a file");
+    let done = |what: &str, words: &[&str]| {
+        let mut words = words.iter();
+        let call = Invocation::new(words.next().expect("a program"));
+        let mut command = call.args(words).command();
+        command.env("GIT_SSH_COMMAND", &program).env("GIT_CONFIG_NOSYSTEM", "1");
+        let output = run(command, Vec::new());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{what}: {said}\n{}", gate.log());
+        assert!(!said.contains("so ssh runs"), "{what}: {said}");
+    };
+    let to = |name: &str| format!("far:{}", path(name));
+    let is_copied =
+        |name: &str| assert!(fs::read(place.join(name)).expect("it is there") == bytes, "{name}");
+    done("scp", &["scp", "-S", &program, &path("file"), &to("by-scp")]);
+    is_copied("by-scp");
+    let batch = place.write("batch", &format!("put {} {}\n", path("file"), path("by-sftp")));
+    done("sftp", &["sftp", "-q", "-b", &batch.display().to_string(), "-S", &program, "far"]);
+    is_copied("by-sftp");
+    if Command::new("rsync").arg("--version").output().is_ok() {
+        done(
+            "rsync",
+            &[
+                "rsync",
+                "--rsync-path=/usr/bin/rsync",
+                "-e",
+                &program,
+                &path("file"),
+                &to("by-rsync"),
+            ],
+        );
+        is_copied("by-rsync");
+    }
+    if Command::new("git").arg("--version").output().is_ok() {
+        let repo = path("repo");
+        done("git init", &["git", "init", "-q", &repo]);
+        let commit = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "x"];
+        let commit = [&["git", "-C", &repo], &commit[..], &["--allow-empty"]].concat();
+        done("git commit", &commit);
+        done(
+            "git clone",
+            &["git", "clone", "-q", "-u", "/usr/bin/git-upload-pack", &to("repo"), &path("clone")],
+        );
+        assert!(place.join("clone/.git/HEAD").exists());
+    }
+}
+
+#[test]
+fn a_host_without_rove_runs_the_program_by_ssh_and_strict_refuses() {
+    let gate = Sshd::start(Far { programs: &[], ..Far::default() });
+    let output = run(call(&gate, true, &[], "cat; echo e >&2; exit 5"), b"x\0y".to_vec());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), &*output.stdout), (Some(5), &b"x\0y"[..]), "{said}");
+    let sentence = "rove: far has no rove that runs programs for rove exec, so ssh runs this one";
+    assert_eq!(said.matches(sentence).count(), 1, "{said}");
+    let output = run(call(&gate, true, &["--strict"], "true"), Vec::new());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(255) && said.contains("--strict: stock Mosh"), "{said}");
+    assert_eq!(gate.connections(), 2);
+}
