@@ -312,6 +312,7 @@ impl Pump {
         // The whole group, as its leader may be what the shell waits for.
         kill_current_process_group(Signal::STOP)?;
         let now = self.events.now();
+        self.events.look(&mut [])?;
         // SIGCONT must not take the terminal over a second time: the title would be pushed twice and popped once.
         for signal in self.events.take_signals().into_iter().filter(|&signal| signal != SIGCONT) {
             self.handle_signal(now, signal);
