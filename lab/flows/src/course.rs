@@ -65,6 +65,7 @@ pub fn watch<A: End, B: End>(
         let from = elapsed(net);
         net.run_for(slots.length);
         let (now, Come { newest, bytes }) = (net.now(), come(net));
+        debug_assert!(newest <= now, "data comes after it was sent");
         let link: &Link<Packet> = if slots.is_up { &net.uplink } else { &net.downlink };
         let most = capacity(slots.link, from, elapsed(net)).unwrap_or_default();
         let seconds = slots.length.as_secs_f64();

@@ -28,6 +28,7 @@ pub fn end_to_end_delay(deliveries: &[Delivery], from: Instant, percent: u8) -> 
     let mut pieces = Pieces::default();
     let mut newest = Instant::ZERO;
     for pair in deliveries.windows(2) {
+        debug_assert!(pair[0].arrived <= pair[1].arrived, "deliveries are in order of arrival");
         newest = newest.max(pair[0].sent);
         let begin = pair[0].arrived.max(from);
         pieces.push(begin.saturating_since(newest), pair[1].arrived.saturating_since(begin));
@@ -83,6 +84,7 @@ impl Pieces {
         let target = self.total * u128::from(percent.min(100)) / 100;
         let (mut spent, mut value, mut ranges) = (0, 0, 0_i64);
         for (end, change) in self.ends {
+            debug_assert!(ranges >= 0, "no range ends before it begins");
             let width = u128::try_from(ranges).unwrap_or_default();
             let step = (end - value) * width;
             if width > 0 && spent + step >= target {

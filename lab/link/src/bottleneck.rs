@@ -71,6 +71,7 @@ impl<P> Bottleneck<P> {
     ) -> Option<(Instant, Item<P>)> {
         let (through, item) = match &mut self.server {
             Server::Serialiser(serialiser) => {
+                debug_assert!(self.in_service.is_none(), "a serialiser keeps no packet in service");
                 let start = serialiser.free_at().max(self.queue.head()?.queued);
                 if start > until {
                     return None;

@@ -43,6 +43,7 @@ impl TokenBucket {
     /// Removes the tokens for a packet that passes at `now`.
     pub(crate) fn take(&mut self, now: Instant, size: Bytes) {
         self.count(now);
+        debug_assert!(price(size) <= self.tokens, "a packet passes when there are tokens for it");
         self.tokens = self.tokens.saturating_sub(price(size));
     }
 

@@ -75,6 +75,7 @@ impl CoDel {
             self.drop_next = control_law(config, now, self.count);
             self.last_count = self.count;
         }
+        debug_assert!(next.is_some() || fifo.is_empty(), "the last packet is never dropped");
         next
     }
 

@@ -133,6 +133,10 @@ impl<P> Fair<P> {
     ) -> Option<Item<P>> {
         loop {
             let is_new = !self.new.is_empty();
+            debug_assert!(
+                is_new || !self.old.is_empty() || self.len == 0,
+                "a flow that waits is listed"
+            );
             let list = if is_new { &mut self.new } else { &mut self.old };
             let place = list.pop_front()?;
             let bin = &mut self.bins[place];
@@ -163,10 +167,11 @@ impl<P> Fair<P> {
 
     /// Removes all packets, and returns them in the order of arrival.
     pub(crate) fn take(&mut self) -> Vec<Item<P>> {
-        let bins = core::mem::take(self).bins;
+        let Self { bins, len, .. } = core::mem::take(self);
         let items =
             bins.into_iter().flat_map(|mut bin| core::iter::from_fn(move || bin.fifo.pop()));
         let mut items: Vec<Item<P>> = items.collect();
+        debug_assert_eq!(items.len(), len, "every packet is in the queue of its flow");
         items.sort_by_key(|item| (item.queued, item.id));
         items
     }

@@ -35,6 +35,10 @@ impl<P> Fifo<P> {
     pub(crate) fn pop(&mut self) -> Option<Item<P>> {
         let item = self.items.pop_front()?;
         self.size -= item.size;
+        debug_assert!(
+            !self.items.is_empty() || self.size == Bytes::ZERO,
+            "no packets have no bytes"
+        );
         Some(item)
     }
 

@@ -99,6 +99,14 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         let (at, packet) = self.exit.pop(now)?;
         self.in_flight -= length(&packet);
         self.tally.stats.delivered += 1;
+        let is_line_empty = self.line.len() == 0 && self.exit.len() == 0;
+        debug_assert!(!is_line_empty || self.in_flight == Bytes::ZERO, "no packets have no bytes");
+        let stats = self.tally.stats;
+        debug_assert_eq!(
+            stats.entered + stats.duplicated,
+            stats.delivered + stats.dropped() + self.inside() as u64,
+            "every packet is delivered, dropped or inside"
+        );
         Some((at, packet))
     }
 
@@ -284,6 +292,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
     }
 
     fn put_out(&mut self, at: Instant, item: Item<P>) {
+        debug_assert!(item.entered <= at, "no packet leaves before it enters");
         let (id, size, delay) = (item.id, item.size, at.saturating_since(item.entered));
         self.tally.note(at, || EventKind::Delivered { id, size, delay });
         self.exit.push(at, item.packet);

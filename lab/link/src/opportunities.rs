@@ -39,6 +39,7 @@ impl Opportunities {
     /// Moves on to the next opportunity, if it is at `until` or earlier. Returns whether it is.
     pub(crate) fn take(&mut self, until: Instant, tally: &mut Tally) -> bool {
         let Some((number, at)) = self.next.filter(|(_, at)| *at <= until) else { return false };
+        debug_assert!(self.at <= at, "opportunities are used in the order of their times");
         self.at = at;
         self.left = self.schedule.opportunity;
         self.look_at(number + 1);

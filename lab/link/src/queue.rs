@@ -57,6 +57,10 @@ impl<P> Queue<P> {
 
     /// Appends a packet. As the discipline says, this packet or others may be dropped.
     pub(crate) fn push(&mut self, now: Instant, item: Item<P>, tally: &mut Tally) {
+        debug_assert!(
+            self.fifo.is_empty() || self.fair.len() == 0,
+            "packets wait in one of the two"
+        );
         if self.discipline == Discipline::DropHead {
             self.fifo.push(item);
             while self.is_over() {

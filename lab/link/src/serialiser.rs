@@ -23,6 +23,10 @@ impl Serialiser {
     /// Sends a packet from `start` on, and returns when the transmission ends.
     pub(crate) fn transmit(&mut self, start: Instant, size: Bytes) -> Instant {
         let busy = self.rate.map_or(Duration::ZERO, |rate| rate.transmission_time(size));
+        debug_assert!(
+            self.rate.is_none() || self.busy_until <= start,
+            "transmissions do not overlap"
+        );
         self.busy_until = self.busy_until.max(start + busy);
         start + busy
     }

@@ -67,6 +67,7 @@ impl Tally {
     }
 
     pub(crate) fn departed<P>(&mut self, at: Instant, item: &Item<P>) {
+        debug_assert!(item.queued <= at, "no packet departs before it is queued");
         let (id, size, waited) = (item.id, item.size, at.saturating_since(item.queued));
         self.note(at, || EventKind::Departed { id, size, waited });
     }

@@ -89,6 +89,7 @@ impl Control for Driven {
         // Packets keep their order: all before this one are lost.
         let lost_packets = usize::try_from(lost).unwrap_or(usize::MAX).min(self.in_flight.len());
         let newest = self.in_flight.drain(..lost_packets).next_back();
+        debug_assert_eq!(self.in_flight.front(), Some(&sent), "packets keep their order");
         self.in_flight.pop_front();
         if let Some(newest) = newest {
             let size = Bytes::new(PACKET.get() * lost);

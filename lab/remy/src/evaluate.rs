@@ -136,6 +136,7 @@ fn worth<C: Control + Send>(
         worth.events += run.events;
         worth.packets += run.outcomes.iter().map(|outcome| outcome.received).sum::<u64>();
     }
+    debug_assert_eq!(worth.rows.len(), evaluator.networks.len(), "each network has its row");
     Ok(worth)
 }
 

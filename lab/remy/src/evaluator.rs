@@ -64,6 +64,7 @@ impl Evaluator<'_> {
         let mut evaluations: Vec<Evaluation> = (tables.iter())
             .map(|table| Evaluation { score: 0.0, uses: vec![0; table.rules().len()] })
             .collect();
+        debug_assert_eq!(items.len(), results.len(), "each run has its result");
         for ((table, _), result) in items.iter().zip(results) {
             let appraisal = result?;
             let evaluation = &mut evaluations[*table];

@@ -254,6 +254,8 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
             }
             self.move_packets(now);
         }
+        let Session { typed, keys, .. } = &self.session;
+        debug_assert!(keys.received + keys.lost <= *typed, "a key is received or lost once");
         self.account(end);
         for sender in self.senders.iter_mut().filter(|sender| sender.is_on) {
             sender.outcome.share_ms += self.share_ms - sender.share_at_start;
@@ -363,6 +365,7 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
                 has_heard = true;
             }
         }
+        debug_assert!(sender.acknowledged <= sender.sent, "only sent packets are acknowledged");
         if has_heard {
             sender.control.decide();
             sender.plan();
@@ -382,6 +385,7 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
     /// Puts a packet on the link or into the queue before it; returns whether there was room.
     fn enqueue(&mut self, now: u64, packet: Packet) -> bool {
         if self.in_transmission.is_none() {
+            debug_assert!(self.queue.is_empty(), "no packet waits for an idle link");
             self.in_transmission = Some(packet);
             self.transmitted_at = now.saturating_add(self.transmission_of(&packet));
             return true;
@@ -414,7 +418,10 @@ impl<C: Control, W: Watch> Simulation<'_, C, W> {
                 self.session.keys.lost += 1;
             }
             if let Some(packet) = packet.filter(|_| !is_lost) {
-                self.line.push_back((departed.saturating_add(self.delay), packet));
+                let received = departed.saturating_add(self.delay);
+                let last = self.line.back().map(|(at, _)| *at);
+                debug_assert!(last <= Some(received), "the delay keeps the order of packets");
+                self.line.push_back((received, packet));
             }
         }
         while let Some((_, packet)) = self.line.pop_front_if(|(at, _)| *at <= now) {

@@ -180,6 +180,8 @@ impl<'a> Search<'a> {
             self.split(&evaluator)?
         };
         self.state.steps += 1;
+        let Grown { table, generations } = &self.state.grown;
+        debug_assert_eq!(table.rules().len(), generations.len(), "each rule has its generation");
         Ok(step)
     }
 

@@ -83,5 +83,6 @@ impl Terms {
 
 /// Adds the uses of rules to their sums.
 pub(crate) fn add(sums: &mut [u64], uses: &[u64]) {
+    debug_assert_eq!(sums.len(), uses.len(), "both are of the same rules");
     sums.iter_mut().zip(uses).for_each(|(sum, uses)| *sum += uses);
 }

@@ -63,6 +63,7 @@ impl Control for Followed<'_> {
 /// Returns an error if an evaluation dies, or a score is no number.
 pub(crate) fn text(table: &Table, evaluator: &Evaluator<'_>) -> Result<String> {
     let Evaluation { score, uses } = evaluator.score(table)?;
+    debug_assert_eq!(uses.len(), table.rules().len(), "each rule has its number of uses");
     let all = uses.iter().sum::<u64>().max(1) as f64;
     let mut by_use: Vec<usize> = (0..uses.len()).collect();
     by_use.sort_by_key(|rule| (core::cmp::Reverse(uses[*rule]), *rule));

@@ -57,6 +57,7 @@ pub fn map_on<T: Sync, R: Send>(
         }
     });
     let mut done = done.into_inner().expect("no worker panics while it holds this");
+    debug_assert_eq!(done.len(), items.len(), "each item has its result");
     done.sort_unstable_by_key(|(number, _)| *number);
     done.into_iter().map(|(_, result)| result).collect()
 }

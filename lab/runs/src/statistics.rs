@@ -99,6 +99,7 @@ impl FromIterator<Option<f64>> for Times {
 /// Returns the value that `percent` of all do not exceed: the nearest rank. `sorted` has the least ones in ascending order, and so many
 /// `missing` ones are larger. `None` if it is one of these, or there is none.
 pub fn rank<T: Copy>(sorted: &[T], missing: u64, percent: u64) -> Option<T> {
+    debug_assert!(percent <= 100, "{percent} % are more than all");
     let count = u64::try_from(sorted.len()).ok()? + missing;
     let rank = (count * percent).div_ceil(100).max(1);
     sorted.get(usize::try_from(rank - 1).ok()?).copied()
@@ -132,6 +133,7 @@ pub fn excess(ours: &[f64], theirs: &[f64]) -> f64 {
 }
 
 fn paired(ours: &[f64], theirs: &[f64], compare: fn(f64, f64) -> f64) -> f64 {
+    debug_assert_eq!(ours.len(), theirs.len(), "rounds come in pairs");
     let rounds: Vec<f64> =
         ours.iter().zip(theirs).map(|(ours, theirs)| compare(*ours, *theirs)).collect();
     median(&rounds)

@@ -181,6 +181,8 @@ impl<S: Source> Sender<S> {
             number += 1;
         }
         let in_flight = self.in_flight_bytes;
+        debug_assert!(self.lost <= self.sent, "only a datagram that was sent is lost");
+        debug_assert!(!self.in_flight.is_empty() || in_flight == Bytes::ZERO, "none have no bytes");
         if let Some((loss, controller)) = loss.zip(self.source.controller()) {
             controller.on_loss(now, &Loss { in_flight, ..loss });
         }
@@ -364,6 +366,8 @@ impl End for Receiver {
 
 /// Keeps an arrival, unless there are too many.
 pub(super) fn keep(arrivals: &mut Vec<Arrival>, arrival: Arrival) {
+    let last = arrivals.last().map(|last| last.delivery.arrived);
+    debug_assert!(last <= Some(arrival.delivery.arrived), "arrivals are in order");
     if arrivals.len() < ARRIVALS_MAX {
         arrivals.push(arrival);
     }

@@ -319,6 +319,8 @@ impl<F: Fn(usize) -> Box<dyn Controller>> End for OnOffSources<F> {
             if flow.in_flight.is_empty() {
                 flow.timeout_at = now + flow.timeout();
             }
+            let named = sender.next >> NUMBER_BITS;
+            debug_assert_eq!(named, place as u64, "the number of a packet names its sender");
             flow.left -= 1;
             flow.in_flight.insert(sender.next, now);
             flow.last_sent = Some(now);

@@ -131,6 +131,7 @@ impl Timeline {
                 delays.push(at.saturating_since(self.produced[state]));
             }
         }
+        debug_assert!(states.is_empty(), "every state up to the newest one has its delay");
         delays.into_iter().collect()
     }
 }
