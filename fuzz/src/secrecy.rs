@@ -1,7 +1,7 @@
 //! A user who types secrets, and a made-up program that echoes what is typed and then stops.
 //!
 //! Secrets are typed in letters that the host never draws, so that any such letter in a frame is a prediction. The
-//! rules by which a few of them may be shown are stated once more in [`oracle`], which knows nothing of the engine.
+//! rules by which a few of them may be shown are stated once more in `oracle`, which knows nothing of the engine.
 
 mod host;
 mod oracle;
