@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 /// A program the tests run, and the Debian package that brings it. Programs that every Debian has are left out.
-pub(crate) const PROGRAMS: [(&str, &str); 49] = [
+pub(crate) const PROGRAMS: [(&str, &str); 50] = [
     ("mosh", "mosh"),
     ("mosh-client", "mosh"),
     ("mosh-server", "mosh"),
@@ -56,6 +56,7 @@ pub(crate) const PROGRAMS: [(&str, &str); 49] = [
     ("lftp", "lftp"),
     ("mc", "mc"),
     ("nvim", "neovim"),
+    ("psql", "postgresql-client"),
     ("redis-cli", "redis-tools"),
     ("ruby", "ruby"),
 ];
@@ -105,9 +106,8 @@ fn apt_get(args: &[&str]) -> Result<()> {
     // A user who is not root is asked by sudo, if there is one.
     let words = if is_root() { &["apt-get"][..] } else { &["sudo", "apt-get"] };
     let mut command = Command::new(words[0]);
-    command.args(&words[1..]);
     // The computer's own updates may hold the lock.
-    command.args(["-o", "DPkg::Lock::Timeout=300"]).args(args);
+    command.args(&words[1..]).args(["-o", "DPkg::Lock::Timeout=300"]).args(args);
     match command.env("DEBIAN_FRONTEND", "noninteractive").status() {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => bail!("apt-get {} failed: {status}", args.join(" ")),

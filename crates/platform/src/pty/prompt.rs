@@ -37,12 +37,13 @@ struct Editor {
 
 /// The programs that were tested. dash is none of them: the kernel echoes for it, because it has no line editor.
 /// Programs with an event loop (Node.js, IPython) wait for the answer to a question as they wait at their prompt.
-static EDITORS: [Editor; 8] = [
+static EDITORS: [Editor; 9] = [
     Editor { name: "bash", is_shell: true, reads: false, nests: false },
     Editor { name: "fish", is_shell: true, reads: false, nests: true },
     Editor { name: "mksh", is_shell: true, reads: true, nests: true },
     Editor { name: "zsh", is_shell: true, reads: true, nests: true },
     Editor { name: "gdb", is_shell: false, reads: false, nests: true },
+    Editor { name: "psql", is_shell: false, reads: false, nests: true },
     Editor { name: "python", is_shell: false, reads: false, nests: false },
     Editor { name: "redis-cli", is_shell: false, reads: true, nests: true },
     Editor { name: "sqlite", is_shell: false, reads: false, nests: true },

@@ -1,5 +1,8 @@
+use std::io::{Read, Write};
 use std::os::fd::AsFd;
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::symlink;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::PathBuf;
 
 use rove_terminal::Size;
@@ -316,6 +319,20 @@ fn ask_in_program(shell: &mut Shell, prompt: &str, question: &str) -> Option<Wai
     wait
 }
 
+/// Starts a server that takes a client of PostgreSQL and answers nothing, and returns the command of this client.
+fn serve_postgres() -> String {
+    let folder = format!("rove-{}", std::process::id());
+    let address = SocketAddr::from_abstract_name(format!("{folder}/.s.PGSQL.5432")).unwrap();
+    let listener = UnixListener::bind_addr(&address).unwrap();
+    std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        let _ = client.read(&mut [0; 999]).unwrap();
+        client.write_all(b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I").unwrap();
+        let _ = client.read(&mut [0; 999]);
+    });
+    format!("psql -Xh @{folder} -p 5432 shop")
+}
+
 #[test]
 fn a_program_of_the_shell_is_told_at_its_prompt_and_at_no_question() {
     let child = "bash -c \"read -es -p A''SK x\"";
@@ -333,10 +350,13 @@ fn a_program_of_the_shell_is_told_at_its_prompt_and_at_no_question() {
     ];
     let gdb = gdb.each_ref().map(|(question, is_alike)| (&question[..], *is_alike));
     let in_sqlite = format!(".shell {child}");
+    let in_psql = format!("\\! {child}");
+    let psql = serve_postgres();
     for (command, prompt, line, questions) in [
         ("python3", ">>> ", "1 + 1", &python[..]),
         ("gdb -q -nx", "(gdb) ", "print 1", &gdb),
         ("sqlite3", "sqlite> ", "select 1;", &[(&in_sqlite, false)]),
+        (&psql, "shop=> ", "\\echo 1", &[(&in_psql, false), ("\\prompt A'SK' x", false)]),
         ("redis-cli -p 1", "not connected> ", "ping", &[]),
     ] {
         let mut shell = Shell::start(&format!("program-{}", prompt.trim()), &BASH);
@@ -367,6 +387,8 @@ fn a_program_counts_only_as_the_shells_own_and_python_only_without_a_script() {
         ("gdb", "gdb\0-q\0", "10", true),
         ("sqlite3", "sqlite3\0shop.db\0", "10", true),
         ("sqlite3", "sqlite3\0", "10 13", false),
+        ("psql", "psql\0shop\0", "10", true),
+        ("psql", "psql\0", "10 13", false),
         ("redis-cli", "redis-cli\0-p\x001\0", "10", true),
         ("gdb-12x", "gdb\0", "10", false),
         ("node", "node\0", "10", false),

@@ -18,7 +18,7 @@ const INTERPRETERS: [(&str, &str); 7] = [
 pub(super) const PYTHON: &str = "/usr/bin/python3";
 
 /// Programs whose packages are too large to be asked for: without them their cases are left out.
-const LARGE: [&str; 10] = [
+const LARGE: [&str; 11] = [
     "node",
     "emacs",
     "gdb",
@@ -27,6 +27,7 @@ const LARGE: [&str; 10] = [
     "lftp",
     "mc",
     "nvim",
+    "psql",
     "redis-cli",
     "ruby",
 ];

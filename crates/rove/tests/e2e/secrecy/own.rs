@@ -45,6 +45,7 @@ print(word, file=open('out', 'w'))\n",
         "asks.gdb",
         "python import getpass\npython print(getpass.getpass('(gdb) '), file=open('out', 'w'))\n",
     ),
+    ("serve", SERVES),
     ("edits", "read -ers -p \"$1\" word; echo; echo \"$word\" > out"),
 ];
 /// Asks for a line in the modes of a line editor, and waits for each key as Python's prompt does, in select(2).
@@ -59,6 +60,25 @@ while '\\n' not in word:
 os.system('stty sane')
 print()
 print(word, file=open('out', 'w'), end='')
+";
+/// A server for clients of PostgreSQL that asks the user `asker` for a password, and answers nothing else.
+const SERVES: &str = "\
+import os, signal, socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind('\\0' + sys.argv[1] + '/.s.PGSQL.5432')
+listener.listen()
+if os.fork():
+    sys.exit()
+signal.alarm(300)
+client = listener.accept()[0]
+while os.fork():
+    client = listener.accept()[0]
+if b'asker' in client.recv(999):
+    client.sendall(b'R\\0\\0\\0\\x08\\0\\0\\0\\3')
+    word = client.recv(999)[5:-1].decode() or sys.exit()
+    print(word, file=open('out', 'w'))
+client.sendall(b'R\\0\\0\\0\\x08\\0\\0\\0\\0Z\\0\\0\\0\\x05I')
+client.recv(999)
 ";
 const BASH: &str = "exec bash --noprofile --rcfile rc -i";
 const ZSH: &str = "exec zsh -i";
@@ -192,6 +212,35 @@ pub(super) const PROGRAMS: &[Case] = &[
     )
     .secret("ZWJXVzj")
     .needs(&[("bash", "bash"), ("sqlite3", "sqlite3")]),
+    own(
+        "the session's own psql, a child asks with its prompt",
+        BASH,
+        within!(
+            "/usr/bin/python3 serve $$; psql -qh @$$ -p 5432 shop",
+            "shop=> ",
+            "\\echo 1",
+            "\\! bash edits 'sho''p=> '",
+            "\\q"
+        ),
+    )
+    .needs(&[("bash", "bash"), ("psql", "postgresql-client")]),
+    own(
+        "the session's own psql, a connection that asks for a password",
+        BASH,
+        &[
+            Three("$ "),
+            Line("/usr/bin/python3 serve $$; psql -qh @$$ -p 5432 shop"),
+            Lines("shop=> ", &["\\echo 1", "\\echo 1", "\\echo 1"]),
+            Line("\\c - asker"),
+            See("user asker: "),
+            Answer,
+            Settle,
+            Line("\\q"),
+            Settle,
+            Line("finish"),
+        ],
+    )
+    .needs(&[("bash", "bash"), ("psql", "postgresql-client")]),
     own(
         "the session's own redis-cli, then a program asks with its prompt",
         BASH,
