@@ -56,14 +56,19 @@ impl PipedChild {
         }
         self.status
     }
-}
 
-impl Drop for PipedChild {
-    fn drop(&mut self) {
+    /// Hangs the program up, if it has not ended.
+    pub fn hang_up(&mut self) {
         // After its end, the number may be another process's.
         if self.try_wait().is_none() {
             let _ = kill_process_group(self.pid, Signal::HUP);
         }
+    }
+}
+
+impl Drop for PipedChild {
+    fn drop(&mut self) {
+        self.hang_up();
     }
 }
 

@@ -41,6 +41,8 @@ struct Running {
     /// The pipes of standard input, standard output and standard error.
     splices: [Splice; 3],
     exit: Option<ExitStatus>,
+    /// Whether the client has given the program up, which counts until it ends.
+    is_given_up: bool,
 }
 
 impl Programs {
@@ -90,9 +92,13 @@ impl Programs {
             }
             let [input, output, errors] = &running.splices;
             match running.exit {
-                None if input.is_reset() || mux.closed().is_some() => {
-                    // The client has given the program up.
+                None if input.is_reset() && !running.is_given_up => {
                     running.splices.iter_mut().for_each(|it| it.cut(mux));
+                    running.child.hang_up();
+                    running.is_given_up = true;
+                    true
+                }
+                Some(_) if running.is_given_up => {
                     reception.give_up(mux, *id);
                     false
                 }
@@ -155,7 +161,7 @@ impl Running {
             Splice::halves(output, Some(Descriptor::pipe(pipes.output)?), None),
             Splice::halves(errors, Some(Descriptor::pipe(pipes.errors)?), None),
         ];
-        Ok(Self { child, splices, exit: None })
+        Ok(Self { child, splices, exit: None, is_given_up: false })
     }
 }
 

@@ -259,59 +259,114 @@ mod tests {
     use std::thread;
 
     use rove_platform::clock::Clock;
-    use rove_streams::Mux;
+    use rove_streams::{Mux, Part, Read};
+    use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
     use super::*;
 
-    const CORES: Rlimit = Rlimit { current: None, maximum: None };
+    /// The streams of a server and its client, without a network between them.
+    struct Pair {
+        now: Instant,
+        client: Mux,
+        forwards: Forwards,
+    }
+
+    impl Pair {
+        fn new() -> Self {
+            let (now, cores) = (Instant::ZERO, Rlimit { current: None, maximum: None });
+            let mut layer = Box::new(Layer::new(now, cores));
+            layer.streams.mux.handle_packet_size(1_176);
+            let forwards = Forwards { layer: Some(layer), ..Forwards::new(cores) };
+            let mut client = Streams::new(Side::Client, now).mux;
+            client.handle_packet_size(1_176);
+            Self { now, client, forwards }
+        }
+
+        fn open(&mut self, target: &Target) -> StreamId {
+            let id = self.client.open(self.now).unwrap();
+            self.client.write(id, &target.encode()).unwrap();
+            id
+        }
+
+        fn exchange(&mut self) {
+            let Self { now, client, forwards } = self;
+            let layer = forwards.layer.as_mut().unwrap();
+            for _ in 0..200 {
+                *now += Duration::from_millis(1);
+                while let Some(packet) = client.poll_transmit(*now) {
+                    let _ = layer.streams.mux.handle_packet(*now, packet.number, &packet.payload);
+                }
+                layer.turn(*now, &Lookups::default());
+                layer.splices.values_mut().for_each(|it| it.handle_ready(&mut repeat(true)));
+                layer.programs.handle_ready(&mut repeat(true));
+                while let Some(packet) = layer.streams.mux.poll_transmit(*now) {
+                    let _ = client.handle_packet(*now, packet.number, &packet.payload);
+                }
+            }
+        }
+    }
 
     #[test]
     fn what_a_client_has_sent_reaches_a_slow_reader_after_the_client_has_gone() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let target = listener.local_addr().unwrap();
-        let mut now = Instant::ZERO;
-        let mut layer = Box::new(Layer::new(now, CORES));
-        layer.streams.mux.handle_packet_size(1_176);
-        let mut forwards = Forwards { layer: Some(layer), ..Forwards::new(CORES) };
-        let mut client = Streams::new(Side::Client, now).mux;
-        client.handle_packet_size(1_176);
-        let id = client.open(now).unwrap();
-        let place = Target::Tcp { host: target.ip().to_string(), port: target.port() };
-        client.write(id, &place.encode()).unwrap();
-        let mut exchange = |client: &mut Mux, forwards: &mut Forwards| {
-            let layer = forwards.layer.as_mut().unwrap();
-            for _ in 0..200 {
-                now += Duration::from_millis(1);
-                while let Some(packet) = client.poll_transmit(now) {
-                    let _ = layer.streams.mux.handle_packet(now, packet.number, &packet.payload);
-                }
-                layer.turn(now, &Lookups::default());
-                layer.splices.values_mut().for_each(|it| it.handle_ready(&mut repeat(true)));
-                while let Some(packet) = layer.streams.mux.poll_transmit(now) {
-                    let _ = client.handle_packet(now, packet.number, &packet.payload);
-                }
-            }
-        };
-        exchange(&mut client, &mut forwards);
+        let mut pair = Pair::new();
+        let id = pair.open(&Target::Tcp { host: target.ip().to_string(), port: target.port() });
+        pair.exchange();
         let (mut peer, _) = listener.accept().unwrap();
         let (mut written, mut read, mut is_finished) = (0, 0, false);
         // Nobody reads, so the system's buffers fill up, and then those of the stream.
-        while let Ok(count) = client.write(id, &[7; 65_536])
+        while let Ok(count) = pair.client.write(id, &[7; 65_536])
             && count > 0
         {
             written += count;
-            exchange(&mut client, &mut forwards);
+            pair.exchange();
         }
-        client.finish(id).unwrap();
+        pair.client.finish(id).unwrap();
         while !is_finished {
             read += peer.read(&mut [0; 65_536]).unwrap();
-            exchange(&mut client, &mut forwards);
-            is_finished = iter::from_fn(|| client.poll_event()).any(|it| it == Event::Finished(id));
+            pair.exchange();
+            is_finished =
+                iter::from_fn(|| pair.client.poll_event()).any(|it| it == Event::Finished(id));
         }
-        assert!(forwards.open() == 1 && read < written);
+        assert!(pair.forwards.open() == 1 && read < written);
         let rest = thread::spawn(move || peer.read_to_end(&mut Vec::new()).unwrap());
-        forwards.drain(&mut EventLoop::new(Clock::start(), &[]).unwrap()).unwrap();
-        drop(forwards);
+        pair.forwards.drain(&mut EventLoop::new(Clock::start(), &[]).unwrap()).unwrap();
+        drop(pair);
         assert_eq!(read + rest.join().unwrap(), written);
+    }
+
+    #[test]
+    fn a_program_that_its_client_gives_up_counts_until_it_has_ended_and_nothing_is_left_of_it() {
+        let mut pair = Pair::new();
+        let command = b"trap '' HUP; echo pid=$$; read line; kill -STOP $$";
+        let command_len = command.len();
+        let part = Part::Input { command_len, is_subsystem: false };
+        let input = pair.open(&Target::Program(part));
+        let output = pair.open(&Target::Program(Part::Output(input)));
+        pair.open(&Target::Program(Part::Errors(input)));
+        pair.client.write(input, command).unwrap();
+        let mut said = Vec::new();
+        while !said.ends_with(b"\n") {
+            pair.exchange();
+            let mut buffer = [0; 999];
+            if let Ok(Read::Bytes(count)) = pair.client.read(pair.now, output, &mut buffer) {
+                said.extend_from_slice(&buffer[..count]);
+            }
+        }
+        let said = String::from_utf8_lossy(&said);
+        let (_, pid) = said.trim_end().split_once("pid=").unwrap();
+        let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
+        pair.client.reset(input, 0).unwrap();
+        pair.exchange();
+        pair.forwards.handle_child_end();
+        pair.exchange();
+        assert!(pair.forwards.open() == 1 && test_kill_process(pid).is_ok(), "it ignores that");
+        kill_process(pid, Signal::KILL).unwrap();
+        while pair.forwards.open() > 0 {
+            pair.forwards.handle_child_end();
+            pair.exchange();
+        }
+        assert!(test_kill_process(pid).is_err(), "nothing is left of it");
     }
 }
