@@ -55,9 +55,9 @@ pub(crate) struct Options {
     /// Build all of it again in another place, and compare.
     #[arg(long)]
     twice: bool,
-    /// Address of the folder that archives will be in, for the Homebrew formula.
-    #[arg(long, default_value = "https://example.org/rove")]
-    url: String,
+    /// Address of the folder that archives will be in, for a Homebrew formula.
+    #[arg(long)]
+    url: Option<String>,
     /// Print the sizes of what has been built, and build nothing.
     #[arg(long)]
     sizes: bool,
@@ -87,12 +87,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     // Before the first build, so that an edit in between makes no difference.
     let there = options.twice.then(|| Place::copy(&here)).transpose()?;
     let products: &[Product] = if options.lab { &[ROVE, LAB] } else { &[ROVE] };
-    let sums = make(&here, products, &targets, &options.url)?;
+    let sums = make(&here, products, &targets, options.url.as_deref())?;
     println!("{sums}");
     println!("in {}", here.dist().display());
     let Some(there) = there else { return Ok(()) };
     println!("== again in {}", there.root().display());
-    let again = make(&there, products, &targets, &options.url)?;
+    let again = make(&there, products, &targets, options.url.as_deref())?;
     println!("{again}");
     ensure!(sums == again, "the two builds differ: see the checksums above");
     println!("the two builds are the same");
@@ -113,7 +113,12 @@ fn require(targets: &[Target], install: bool) -> Result<()> {
 }
 
 /// Makes everything in a place; returns the checksums.
-fn make(place: &Place, products: &[Product], targets: &[Target], url: &str) -> Result<String> {
+fn make(
+    place: &Place,
+    products: &[Product],
+    targets: &[Target],
+    url: Option<&str>,
+) -> Result<String> {
     let dist = place.dist();
     let _ = fs::remove_dir_all(&dist);
     fs::create_dir_all(&dist).with_context(|| format!("cannot create {}", dist.display()))?;
@@ -129,8 +134,9 @@ fn make(place: &Place, products: &[Product], targets: &[Target], url: &str) -> R
         println!("== {}: bills of materials", target.name);
         sbom::make(&place.with_target(target), products)?;
     }
-    if targets.iter().any(Target::is_macos) {
-        formula::make(place, &dist, url)?;
+    match url {
+        Some(url) => formula::make(place, &dist, url)?,
+        None => println!("== no Homebrew formula: --url names no place for the archives"),
     }
     build::check_for_paths(place, &dist)?;
     checksums(&dist)

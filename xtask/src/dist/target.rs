@@ -114,11 +114,6 @@ impl Target {
         self.linking == Linking::Static
     }
 
-    /// Returns whether this is macOS.
-    pub(super) fn is_macos(&self) -> bool {
-        self.linking == Linking::MacOs
-    }
-
     /// Returns the number of the system in a program's header (`EI_OSABI`), if the linker does not write it. zig writes that of
     /// System V, and such a program would pass for one of Linux.
     pub(super) fn elf_system(&self) -> Option<u8> {
