@@ -119,7 +119,7 @@ pub(crate) fn run(options: &ArtifactOptions, mut output: impl Write) -> Result<b
     let commit = match &options.sources {
         Some(clone) => Some(sources::pack(clone, LOCK_TEXT, &archive)?),
         None => {
-            // Those of an earlier call may be others.
+            // An archive of an earlier call may be of another commit.
             let _ = fs::remove_file(archive);
             None
         }

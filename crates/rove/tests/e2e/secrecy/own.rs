@@ -69,7 +69,7 @@ listener.bind('\\0' + sys.argv[1] + '/.s.PGSQL.5432')
 listener.listen()
 if os.fork():
     sys.exit()
-signal.alarm(300)
+signal.alarm(60)
 client = listener.accept()[0]
 while os.fork():
     client = listener.accept()[0]
