@@ -41,8 +41,7 @@ pub(super) fn run(
     let outcome = loop {
         events.wait(&mut ssh.interests(), reaper.as_ref().map(SshReaper::poll_timeout))?;
         signals.extend(events.take_signals());
-        let is_broken_off = signals.iter().any(|it| [SIGINT, SIGTERM, SIGHUP].contains(it));
-        if reaper.is_none() && is_broken_off {
+        if reaper.is_none() && is_breaking_off(&signals) {
             reaper = Some(SshReaper::new(events.now()));
         }
         // A datagram that arrives during the login is lost, as on any path.
@@ -64,6 +63,12 @@ pub(super) fn run(
             Look::Open if ssh.stands() => break Ok(ssh),
             Look::Open => {}
             Look::Ended(reason) => {
+                // Ctrl-C ends ssh too. Where both come at once, the wait has shown only ssh's end.
+                events.look(&mut [])?;
+                signals.extend(events.take_signals());
+                if is_breaking_off(&signals) {
+                    break Err(None);
+                }
                 let said = ssh.last_words();
                 let reason = reason.or((!said.is_empty()).then_some(said));
                 break Err(Some(reason.unwrap_or_else(|| "ssh said nothing".to_owned())));
@@ -71,6 +76,11 @@ pub(super) fn run(
         }
     };
     Ok(Login { outcome, signals })
+}
+
+/// Returns whether one of the signals breaks off a login.
+fn is_breaking_off(signals: &[i32]) -> bool {
+    signals.iter().any(|it| [SIGINT, SIGTERM, SIGHUP].contains(it))
 }
 
 /// Returns the command of an ssh that may ask the user, made from the command that never asks.
