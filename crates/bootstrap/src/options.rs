@@ -41,6 +41,8 @@ pub struct HostOptions {
     pub remote_ip: Option<RemoteIp>,
     /// The escape key. `None` if the user did not say; `Some(None)` if there is none.
     pub escape_key: Option<Option<u8>>,
+    /// Whether rove's threads may be an emulator's that it does not know, on either computer.
+    pub allow_emulator: bool,
     /// Whether to print nothing but errors.
     pub quiet: bool,
     /// Whether to print the steps of the start.

@@ -45,6 +45,10 @@ pub const DETACHED_VARIABLE: &str = "ROVE_ATTACH";
 /// login shell before its client has come. An older server and a stock one make nothing of it.
 pub const WINDOW_VARIABLE: &str = "ROVE_WINDOW";
 
+/// The environment variable by which the user tells rove that an emulator runs it. To a server, it travels with `-l`. An
+/// older server and a stock one make nothing of it.
+pub const ALLOW_EMULATOR_VARIABLE: &str = "ROVE_ALLOW_EMULATOR";
+
 /// Shell text that prints the address at which the host's sshd was reached. It equals stock Mosh's byte for byte.
 /// Source: Mosh 1.4.0 as observed.
 const MOSH_TELLS_ADDRESS: &str = r#"sh -c '[ -n "$SSH_CONNECTION" ] && printf "\nMOSH SSH_CONNECTION %s\n" "$SSH_CONNECTION"' ; "#;
@@ -120,6 +124,9 @@ pub fn server_arguments(
     let detached = options.detached_use();
     if detached != DetachedUse::Hint {
         args.extend(["-l".into(), format!("{DETACHED_VARIABLE}={}", detached.name()).into()]);
+    }
+    if options.allow_emulator {
+        args.extend(["-l".into(), format!("{ALLOW_EMULATOR_VARIABLE}=1").into()]);
     }
     if !options.command.is_empty() {
         args.push("--".into());

@@ -25,6 +25,7 @@ use crate::messages::{say, warn};
 use crate::program::ROVE;
 use crate::question;
 use crate::resume_command::Step;
+use crate::threads;
 
 mod attach;
 mod client;
@@ -84,6 +85,7 @@ impl Program {
 
 /// Runs the program that `args` call; the first of them is the name that rove was called by.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    threads::note_start();
     let mut args = args.into_iter();
     let program = args.next().unwrap_or_else(|| "rove".into());
     let args: Vec<OsString> = args.collect();

@@ -367,13 +367,10 @@ fn missing_output(missing: MissingLines, host: &str, command: &str) -> String {
 /// # Errors
 ///
 /// Returns an error that says why there is no key; never the text itself.
-///
-/// # Panics
-///
-/// When other threads run.
 pub(crate) fn take_key() -> anyhow::Result<Key> {
     hardening::conceal_memory().context("cannot conceal the key")?;
-    let text = wiping(|| sys::take_secret_variable(c"MOSH_KEY")).context(
+    let text = wiping(|| sys::take_secret_variable(c"MOSH_KEY")).context("cannot take the key")?;
+    let text = text.context(
         "the environment variable MOSH_KEY is not set: \
          it must hold the key that the server printed on its MOSH CONNECT line",
     )?;

@@ -22,6 +22,7 @@ use crate::relay::{Relay, RelayConfig};
 use crate::server::{self, BindAddress, Listing, PreparedServer, ServerOptions};
 use crate::session_call::SessionCall;
 use crate::sys::{self, Fork};
+use crate::threads;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DemoOptions {
@@ -35,6 +36,8 @@ pub(crate) struct DemoOptions {
     pub(crate) rate: Option<BitRate>,
     /// Capacity of the queue before the bottleneck, in bytes.
     pub(crate) queue: Bytes,
+    /// Whether rove's threads may be those of an emulator that it does not know.
+    pub(crate) allow_emulator: bool,
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: Vec<OsString>,
     pub(crate) choices: Choices,
@@ -63,6 +66,9 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
         command: options.command.clone(),
         ..ServerOptions::default()
     };
+    if options.allow_emulator {
+        threads::allow_emulator();
+    }
     let introduction = introduction(&options);
     let mut prepared =
         PreparedServer::prepare(&server).context("cannot prepare the demo's server")?;
@@ -161,6 +167,7 @@ mod tests {
             loss: 0.0,
             rate: None,
             queue: Bytes::kib(64),
+            allow_emulator: false,
             command: Vec::new(),
             choices: Choices::default(),
             seed: Seed::new(1),

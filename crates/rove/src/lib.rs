@@ -4,7 +4,8 @@
 //!
 //! The machine, where only this program needs it:
 //!
-//! - `sys` is the only unsafe code. `entropy` is randomness.
+//! - `sys` is the only unsafe code. `threads` says whether this process may be split in two, also under an emulator.
+//!   `entropy` is randomness.
 //! - `terminal_type` says what the user's terminal can do, by its entry in `terminfo` and its `colors`.
 //! - `answer` runs a program and returns its output. `getent` and `login_records` tell a static program what musl does not. `locale` chooses locale
 //!   variables, `xdg` finds the user's folders, and `logging` starts the log.
@@ -84,6 +85,7 @@ mod sys;
 mod syslog;
 mod terminal_type;
 mod terminfo;
+mod threads;
 mod tunnel;
 mod utmp;
 mod xdg;

@@ -6,7 +6,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::OwnedFd;
 
 use anyhow::{Context, anyhow};
-use rove_bootstrap::remote::{DETACHED_VARIABLE, SESSION_VARIABLE, WINDOW_VARIABLE};
+use rove_bootstrap::remote::{
+    ALLOW_EMULATOR_VARIABLE, DETACHED_VARIABLE, SESSION_VARIABLE, WINDOW_VARIABLE,
+};
 use rove_bootstrap::{DetachedUse, ProgramName, SessionLabel};
 use rove_control::{Attachment, SessionName, SessionStatus, ask_for_port, lock_labels};
 use rove_platform::clock::{self, Clock};
@@ -23,7 +25,7 @@ use rustix::termios::{isatty, tcdrain};
 
 use crate::messages::{reason, say};
 use crate::sys::{self, Fork};
-use crate::{announcement, attach, entropy, hardening, logging};
+use crate::{announcement, attach, entropy, hardening, logging, threads};
 
 mod client_path;
 mod connect;
@@ -116,6 +118,9 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
         && let Some(code) = attach::instead_of_new(detached_use(&options))
     {
         return Ok(code);
+    }
+    if offered(&options, ALLOW_EMULATOR_VARIABLE).is_some() {
+        threads::allow_emulator();
     }
     scope::leave_login(options.name);
     let prepared = PreparedServer { lock, ..PreparedServer::prepare(&options)? };

@@ -59,9 +59,11 @@ impl SessionCall {
     ///
     /// # Errors
     ///
-    /// Returns an error for an unknown prediction mode, and for a malformed call.
+    /// Returns an error for an unknown prediction mode, for a malformed call, and when other threads run.
     pub(crate) fn take(name: ProgramName) -> anyhow::Result<Self> {
-        match sys::take_secret_variable(VARIABLE) {
+        match sys::take_secret_variable(VARIABLE)
+            .context("cannot take the description of the session")?
+        {
             Some(text) => serde_json::from_slice(&text).with_context(|| {
                 format!(
                     "{} does not describe a session; only rove sets it",

@@ -4,6 +4,8 @@
 
 use std::ffi::CStr;
 use std::io;
+#[cfg(any(target_os = "macos", target_os = "freebsd"))]
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
@@ -11,6 +13,8 @@ use std::ptr;
 use libc::c_int;
 use rustix::process::Pid;
 use zeroize::Zeroizing;
+
+use crate::threads::{self, ThreadsError};
 
 /// Which side of a fork this process is.
 pub(crate) enum Fork {
@@ -26,9 +30,7 @@ pub(crate) enum Fork {
 /// Returns an error when other threads run, as they would be missing in the child together with
 /// whatever locks they hold, and when the system refuses.
 pub(crate) fn fork() -> io::Result<Fork> {
-    if has_other_threads() {
-        return Err(io::Error::other("a process with several threads cannot be split in two"));
-    }
+    threads::check_alone().map_err(io::Error::other)?;
     // SAFETY: with this the only thread, the child is a whole copy of a consistent process.
     match unsafe { libc::fork() } {
         0 => Ok(Fork::Child),
@@ -39,9 +41,78 @@ pub(crate) fn fork() -> io::Result<Fork> {
     }
 }
 
-/// Returns whether other threads run in this process, as far as the system tells.
-fn has_other_threads() -> bool {
-    std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() > 1)
+/// Returns how many threads run in this process. `None` if the system does not tell, as without `/proc`.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn thread_count() -> Option<usize> {
+    std::fs::read_dir("/proc/self/task").ok().map(Iterator::count)
+}
+
+/// Returns how many threads run in this process. `None` if the system does not tell.
+#[cfg(target_os = "macos")]
+pub(crate) fn thread_count() -> Option<usize> {
+    let own = c_int::try_from(std::process::id()).ok()?;
+    let mut facts = MaybeUninit::<libc::proc_taskinfo>::zeroed();
+    let len = c_int::try_from(size_of_val(&facts)).ok()?;
+    // SAFETY: the call writes at most `len` bytes, and zeros are a valid value of each field.
+    let facts = unsafe {
+        if libc::proc_pidinfo(own, libc::PROC_PIDTASKINFO, 0, facts.as_mut_ptr().cast(), len) != len
+        {
+            return None;
+        }
+        facts.assume_init()
+    };
+    usize::try_from(facts.pti_threadnum).ok()
+}
+
+/// Returns whether Rosetta translates this program for another processor. Source: Apple, "About the Rosetta translation
+/// environment".
+#[cfg(target_os = "macos")]
+pub(crate) fn is_translated() -> bool {
+    let mut answer: c_int = 0;
+    let mut len = size_of_val(&answer);
+    let name = c"sysctl.proc_translated".as_ptr();
+    // SAFETY: the call reads a name that ends in null, and writes at most `len` bytes.
+    let result = unsafe {
+        libc::sysctlbyname(name, (&raw mut answer).cast(), &raw mut len, ptr::null_mut(), 0)
+    };
+    result == 0 && answer == 1
+}
+
+/// Returns `false`: this system translates no programs.
+#[cfg(not(target_os = "macos"))]
+pub(crate) fn is_translated() -> bool {
+    false
+}
+
+/// Returns how many threads run in this process. `None` if the system does not tell.
+#[cfg(target_os = "freebsd")]
+pub(crate) fn thread_count() -> Option<usize> {
+    let own = c_int::try_from(std::process::id()).ok()?;
+    let name = [libc::CTL_KERN, libc::KERN_PROC, libc::KERN_PROC_PID, own];
+    let mut facts = MaybeUninit::<libc::kinfo_proc>::zeroed();
+    let wanted = size_of_val(&facts);
+    let mut len = wanted;
+    // SAFETY: the call reads four numbers and writes at most `len` bytes, and zeros are a valid value of each field.
+    let facts = unsafe {
+        let buffer = facts.as_mut_ptr().cast();
+        let result = libc::sysctl(name.as_ptr(), 4, buffer, &raw mut len, ptr::null(), 0);
+        if result < 0 || len != wanted {
+            return None;
+        }
+        facts.assume_init()
+    };
+    usize::try_from(facts.ki_numthreads).ok()
+}
+
+/// Returns `None`: this system is not asked for the number of threads.
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "macos",
+    target_os = "freebsd"
+)))]
+pub(crate) fn thread_count() -> Option<usize> {
+    None
 }
 
 /// Ignores a signal in this process and in the programs that it starts, except the session's program on the pty.
@@ -102,25 +173,27 @@ pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> Option<usize> {
 /// Returns a secret of the environment and removes it. The variable is gone afterwards, and so are the bytes that
 /// other processes of the user could read through `/proc`. `None` where it is not set.
 ///
-/// # Panics
+/// # Errors
 ///
-/// When other threads run, as they may be reading the environment.
-pub(crate) fn take_secret_variable(name: &CStr) -> Option<Zeroizing<Vec<u8>>> {
-    assert!(!has_other_threads(), "secrets are taken before any thread is started");
+/// Returns an error when other threads run, as they may be reading the environment.
+pub(crate) fn take_secret_variable(
+    name: &CStr,
+) -> Result<Option<Zeroizing<Vec<u8>>>, ThreadsError> {
+    threads::check_alone()?;
     // SAFETY: no other thread touches the environment. The value is the process's own memory from
     // the program's start, writable and null-terminated. It is read before and overwritten up to
     // its end, byte by byte so that the compiler keeps the writes.
     unsafe {
         let value = libc::getenv(name.as_ptr());
         if value.is_null() {
-            return None;
+            return Ok(None);
         }
         let secret = Zeroizing::new(CStr::from_ptr(value).to_bytes().to_vec());
         for offset in 0..secret.len() {
             ptr::write_volatile(value.add(offset), 0);
         }
         libc::unsetenv(name.as_ptr());
-        Some(secret)
+        Ok(Some(secret))
     }
 }
 

@@ -76,6 +76,10 @@ pub(crate) static MANUAL: Manual = Manual {
             "If set, programs on the host may ask for what a program of the session has copied; see rove config.",
         ),
         ("ROVE_STRICT", "If set, stock Mosh is spoken only, without rove's extensions."),
+        (
+            "ROVE_ALLOW_EMULATOR",
+            "If set, threads that ran before rove began count as those of an emulator that runs rove.",
+        ),
         ("ROVE_QUIET", "If set, nothing is said but what is wrong."),
         ("ROVE_LOG", "File that the log is appended to."),
     ],

@@ -60,6 +60,9 @@ struct DemoArgs {
     /// Number that decides which datagrams are lost
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
+    /// Start also where rove cannot tell its threads from an emulator's
+    #[arg(long)]
+    allow_emulator: bool,
     /// Command to run instead of a shell
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -78,6 +81,7 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<DemoOptions, clap::Error> {
         loss: args.loss,
         rate: args.rate,
         queue: args.queue,
+        allow_emulator: args.allow_emulator,
         command: args.command,
         choices: Choices {
             predict: args.predict,
@@ -129,6 +133,7 @@ mod tests {
         assert_eq!(options("--predict never").unwrap().choices.predict, Preference::Never);
         assert!(options("--predict sometimes").is_err());
         assert_eq!(options("").unwrap().rtt, Duration::from_millis(200));
+        assert!(options("--allow-emulator").unwrap().allow_emulator);
     }
 
     #[test]

@@ -64,6 +64,10 @@ pub(crate) static MANUAL: Manual = Manual {
         ),
         ("MOSH_SERVER_SIGNAL_TMOUT", "Seconds without a client before SIGUSR1 ends the session."),
         ("SSH_CONNECTION", "Where -s finds its address."),
+        (
+            "ROVE_ALLOW_EMULATOR",
+            "If set, threads that ran before rove began count as those of an emulator that runs rove.",
+        ),
         ("ROVE_RUNTIME_DIR", "Directory of the control socket; see rove list."),
     ],
     exit_status: &[

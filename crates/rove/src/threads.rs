@@ -1,0 +1,166 @@
+//! The check that this process has no threads of its own. Without one, it can be split in two, and its environment can
+//! be changed.
+//!
+//! An emulator of another processor's programs may run threads in the same process, and the system counts them. qemu
+//! does, for example where a container of another processor runs. They do no harm: qemu looks after them at a fork. Two
+//! facts tell such threads from those of a library or of rove. They ran before rove could start any, and the system says
+//! that it executes an emulator for this process.
+
+use std::env;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rove_bootstrap::remote::ALLOW_EMULATOR_VARIABLE;
+
+use crate::sys;
+
+/// The program that Linux executes for this thread. qemu answers questions about `/proc/self/exe` itself and names the
+/// program that it emulates (qemu 11.1). It passes questions about this path on to the system.
+const EXECUTED: &str = "/proc/thread-self/exe";
+
+/// How the file names of emulators begin. Only qemu has been seen here.
+const EMULATORS: [&str; 1] = ["qemu-"];
+
+/// How many threads ran when this program started.
+static AT_START: OnceLock<Option<usize>> = OnceLock::new();
+
+/// Whether the user says that an emulator runs this program.
+static IS_EMULATOR_ALLOWED: AtomicBool = AtomicBool::new(false);
+
+/// Why this process does not count as one without threads of its own.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ThreadsError {
+    #[error(
+        "this process has started {0} threads, so it can neither be split nor change its environment"
+    )]
+    Started(usize),
+    #[error(
+        "{0} threads ran in this process before rove began, which may be those of a library (LD_PRELOAD) or of an \
+         emulator: where an emulator runs rove, add --allow-emulator or set {ALLOW_EMULATOR_VARIABLE}=1 there"
+    )]
+    Unknown(usize),
+}
+
+/// The facts about the threads of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Facts {
+    /// How many threads ran when this program started.
+    at_start: usize,
+    /// How many threads run.
+    now: usize,
+    /// Whether the system executes an emulator for this process.
+    is_emulated: bool,
+    /// Whether the user says that an emulator runs this program.
+    is_allowed: bool,
+}
+
+/// Counts the threads. Call this before any thread can have been started.
+pub(crate) fn note_start() {
+    AT_START.get_or_init(sys::thread_count);
+}
+
+/// Believes that an emulator runs this program, because the user says so.
+pub(crate) fn allow_emulator() {
+    IS_EMULATOR_ALLOWED.store(true, Ordering::Relaxed);
+}
+
+/// Checks that this process has no threads of its own, as far as the system tells.
+///
+/// # Errors
+///
+/// Returns an error if it has started threads, or if the origin of other threads is in doubt.
+pub(crate) fn check_alone() -> Result<(), ThreadsError> {
+    // Where the system tells nothing, as without /proc, nothing can be checked.
+    let Some(now) = sys::thread_count() else { return Ok(()) };
+    Facts {
+        at_start: AT_START.get().copied().flatten().unwrap_or(1),
+        now,
+        is_emulated: is_emulated(),
+        is_allowed: IS_EMULATOR_ALLOWED.load(Ordering::Relaxed)
+            || env::var_os(ALLOW_EMULATOR_VARIABLE).is_some_and(|word| word != "0"),
+    }
+    .judge()
+}
+
+impl Facts {
+    fn judge(self) -> Result<(), ThreadsError> {
+        let Self { at_start, now, is_emulated, is_allowed } = self;
+        match () {
+            () if now <= 1 => Ok(()),
+            // The user's word is about threads that rove has found, so it does not excuse later ones.
+            () if now > at_start => Err(ThreadsError::Started(now - at_start)),
+            () if is_emulated || is_allowed => Ok(()),
+            () => Err(ThreadsError::Unknown(now)),
+        }
+    }
+}
+
+/// Returns whether the system executes an emulator for this process.
+fn is_emulated() -> bool {
+    sys::is_translated() || std::fs::read_link(EXECUTED).is_ok_and(|it| is_emulator(&it))
+}
+
+fn is_emulator(program: &Path) -> bool {
+    let name = program.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    EMULATORS.iter().any(|beginning| name.starts_with(beginning))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_count_as_an_emulators_by_both_facts_or_by_the_users_word() {
+        let (started, unknown) = (ThreadsError::Started, ThreadsError::Unknown);
+        for (at_start, now, is_emulated, is_allowed, verdict) in [
+            (1, 1, false, false, Ok(())),
+            // The name alone is no evidence, and neither is an early thread.
+            (1, 2, true, false, Err(started(1))),
+            (2, 2, false, false, Err(unknown(2))),
+            (2, 2, true, false, Ok(())),
+            (2, 2, false, true, Ok(())),
+            // A thread that came later is not the emulator's.
+            (2, 3, true, true, Err(started(1))),
+            (1, 4, false, true, Err(started(3))),
+            // An emulator's thread may have ended.
+            (3, 2, true, false, Ok(())),
+            (3, 2, false, false, Err(unknown(2))),
+            (2, 1, false, false, Ok(())),
+        ] {
+            let facts = Facts { at_start, now, is_emulated, is_allowed };
+            assert_eq!(facts.judge(), verdict, "{facts:?}");
+        }
+    }
+
+    #[test]
+    fn an_emulator_is_known_by_its_file_name_alone() {
+        for (program, is_one) in [
+            ("/usr/bin/qemu-aarch64", true),
+            ("/usr/bin/qemu-x86_64-static", true),
+            ("/home/me/qemu-tests/rove", false),
+            ("/usr/bin/rove", false),
+            ("/usr/bin/my-qemu-", false),
+            ("/", false),
+        ] {
+            assert_eq!(is_emulator(Path::new(program)), is_one, "{program}");
+        }
+    }
+
+    #[test]
+    fn the_system_counts_threads_where_it_is_asked() {
+        // The test's own process has a thread for each test that runs, beside the first.
+        let counted = sys::thread_count();
+        std::thread::scope(|scope| {
+            let (go, wait) = std::sync::mpsc::channel::<()>();
+            scope.spawn(move || wait.recv());
+            assert!(counted.is_none_or(|_| sys::thread_count().is_some_and(|now| now >= 2)));
+            assert!(
+                counted.is_none() || check_alone().is_err(),
+                "a thread of ours is no emulator's"
+            );
+            drop(go);
+        });
+    }
+}
