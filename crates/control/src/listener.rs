@@ -11,6 +11,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use rove_platform::event_loop::Interest;
+use rove_platform::peer;
 use rustix::process::{Uid, geteuid};
 use zeroize::Zeroizing;
 
@@ -173,29 +174,6 @@ fn sweep(directory: &directory::Directory) {
     }
 }
 
-/// Returns the process number of the peer. `None` if the system does not tell it.
-#[cfg(all(any(target_os = "linux", target_os = "android"), not(rove_portable)))]
-fn process_of(stream: &UnixStream) -> Option<u32> {
-    let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
-    u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
-}
-
-/// Returns the process number of the peer. `None` if the system does not tell it.
-#[cfg(target_vendor = "apple")]
-fn process_of(stream: &UnixStream) -> Option<u32> {
-    use nix::sys::socket::{getsockopt, sockopt::LocalPeerPid};
-    u32::try_from(getsockopt(stream, LocalPeerPid).ok()?).ok()
-}
-
-/// Returns `None`: this system does not tell the process number of the peer.
-#[cfg(any(
-    rove_portable,
-    not(any(target_os = "linux", target_os = "android", target_vendor = "apple"))
-))]
-fn process_of(_: &UnixStream) -> Option<u32> {
-    None
-}
-
 #[derive(Debug)]
 struct Connection {
     stream: UnixStream,
@@ -224,7 +202,7 @@ enum Next {
 
 impl Connection {
     fn new(stream: UnixStream) -> Self {
-        let peer = process_of(&stream);
+        let peer = peer::process_of(&stream);
         Self { stream, peer, phase: Phase::Asking(Vec::new()) }
     }
 

@@ -10,12 +10,14 @@
 //!   discipline, and `prompt` tells whether the session's shell, or a program of it, waits at its own prompt.
 //!   `tty_watch` says when to check modes and prompt. `piped` starts a program on pipes.
 //! - `network_watch` reports a change of the computer's network. `route_message` reads the reports of macOS and FreeBSD.
+//! - `peer` names the process at the other end of a socket.
 //! - `sys` is the only unsafe code.
 
 pub mod alarm;
 pub mod clock;
 pub mod event_loop;
 pub mod network_watch;
+pub mod peer;
 pub mod piped;
 pub mod program;
 pub mod pty;

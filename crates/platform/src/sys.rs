@@ -5,6 +5,8 @@
 use std::ffi::CString;
 use std::io;
 use std::mem::MaybeUninit;
+#[cfg(target_os = "freebsd")]
+use std::os::fd::BorrowedFd;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 
@@ -27,7 +29,7 @@ const LAST_SIGNAL: c_int = 128;
 
 /// More descriptors than a server opens. The system gives the lowest free number, so none is higher. Chosen: macOS lets
 /// a process open 10,240 by default (`OPEN_MAX`), and closing this many numbers took 1.3 ms on Linux.
-#[cfg(any(rove_portable, not(target_os = "linux")))]
+#[cfg(any(rove_portable, not(any(target_os = "linux", target_os = "freebsd"))))]
 const DESCRIPTORS_MAX: c_int = 10_240;
 
 /// The standard descriptors of a child.
@@ -149,7 +151,14 @@ unsafe fn close_others(gate: &OwnedFd) {
             let [first, last] = [first, last].map(libc::c_long::from);
             libc::syscall(libc::SYS_close_range, first, last, 0);
         }
-        #[cfg(any(rove_portable, not(target_os = "linux")))]
+        #[cfg(target_os = "freebsd")]
+        {
+            for other in 3..gate {
+                libc::close(other);
+            }
+            libc::closefrom(gate + 1);
+        }
+        #[cfg(any(rove_portable, not(any(target_os = "linux", target_os = "freebsd"))))]
         for other in (3..DESCRIPTORS_MAX).filter(|other| *other != gate) {
             libc::close(other);
         }
@@ -194,7 +203,6 @@ fn unblock_signals() {
     }
 }
 
-/// Writes to the child's standard output. Bytes that the terminal refuses are lost.
 /// Writes a text with its lines broken between words, for the terminal's width.
 fn write_words(text: &[u8]) {
     let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
@@ -212,6 +220,7 @@ fn write_words(text: &[u8]) {
     }
 }
 
+/// Writes to the child's standard output. Bytes that the terminal refuses are lost.
 fn write_all(mut bytes: &[u8]) {
     while !bytes.is_empty() {
         match rustix::io::retry_on_intr(|| rustix::io::write(rustix::stdio::stdout(), bytes)) {
@@ -241,4 +250,25 @@ pub(crate) fn before_death_by(signal: c_int, restore: fn()) -> io::Result<()> {
     // SAFETY: `restore` is async-signal-safe by this function's contract, and so is the emulation
     // by its own.
     unsafe { signal_hook::low_level::register(signal, action) }.map(|_| ())
+}
+
+/// Returns the number of the process that connected the other end of a socket of this computer. `None` if the system does
+/// not tell.
+#[cfg(target_os = "freebsd")]
+pub(crate) fn peer_process(socket: BorrowedFd<'_>) -> Option<u32> {
+    /// The level of the option. Source: FreeBSD, unix(4), LOCAL_PEERCRED.
+    const SOL_LOCAL: c_int = 0;
+    let mut peer = MaybeUninit::<libc::xucred>::zeroed();
+    let mut len = libc::socklen_t::try_from(size_of_val(&peer)).ok()?;
+    // SAFETY: the call writes at most `len` bytes, and zeros are a valid value of each field. All forms of the union are
+    // valid for any bytes.
+    let peer = unsafe {
+        let (socket, value) = (socket.as_raw_fd(), peer.as_mut_ptr().cast());
+        if libc::getsockopt(socket, SOL_LOCAL, libc::LOCAL_PEERCRED, value, &raw mut len) < 0 {
+            return None;
+        }
+        peer.assume_init().cr_pid__c_anonymous_union.cr_pid
+    };
+    // Before FreeBSD 13, the number is 0.
+    u32::try_from(peer).ok().filter(|&process| process > 0)
 }

@@ -1,8 +1,9 @@
 //! The session's entry in the list of who is logged in, for `who` and `w`.
 //!
-//! The list is not ours to write. Linux distributions install a helper that may (utempter), which
-//! takes the pseudo-terminal as its standard input; where there is none, the session is not listed. The helper waits while
-//! another program has the list locked, up to ten seconds with glibc, so nothing but the end of a session waits for it.
+//! The list is not ours to write. Linux distributions install a helper that may (utempter), and FreeBSD has one of its own
+//! (ulog-helper). Both take the pseudo-terminal as their standard input; where there is none, as on macOS, the session is
+//! not listed. The helper waits while another program has the list locked, up to ten seconds with glibc, so nothing but
+//! the end of a session waits for it.
 
 use std::ffi::OsStr;
 use std::net::IpAddr;
@@ -11,6 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::login_records;
+
+/// The file name of FreeBSD's helper. Source: FreeBSD, libexec/ulog-helper.
+const ULOG_HELPER: &str = "ulog-helper";
 
 /// A session's entry; dropping it removes it from the list.
 #[derive(Debug)]
@@ -28,7 +32,11 @@ pub(crate) struct Entry {
 impl Entry {
     /// Lists a session that no client has joined yet. `None` where sessions cannot be listed.
     pub(crate) fn add(master: BorrowedFd<'_>) -> Option<Self> {
-        let helper = helpers().into_iter().find(|helper| helper.is_file())?;
+        Self::with(helpers().into_iter().find(|helper| helper.is_file())?, master)
+    }
+
+    /// Lists a session by this helper.
+    fn with(helper: PathBuf, master: BorrowedFd<'_>) -> Option<Self> {
         let master = master.try_clone_to_owned().ok()?;
         let (wanted, told, running) = (String::new(), String::new(), None);
         let mut entry = Self { helper, master, wanted, told, running };
@@ -51,7 +59,8 @@ impl Entry {
         }
         if self.wanted != self.told {
             self.told.clone_from(&self.wanted);
-            self.running = self.start(&["add", &self.told]);
+            let [add, _] = words(&self.helper);
+            self.running = self.start(&[add, &self.told]);
         }
     }
 
@@ -75,7 +84,8 @@ impl Drop for Entry {
         let added = self.running.take();
         let wait = |helper: Option<Child>| helper.map(|mut helper| helper.wait());
         wait(added);
-        wait(self.start(&["del"]));
+        let [_, remove] = words(&self.helper);
+        wait(self.start(&[remove]));
     }
 }
 
@@ -100,11 +110,18 @@ fn detached_server(host: &str) -> Option<u32> {
     host.strip_prefix("mosh [")?.strip_suffix(']')?.parse().ok()
 }
 
-/// Returns where the helper may be: Debian's place, then those of other distributions.
-fn helpers() -> [PathBuf; 3] {
+/// Returns where the helper may be: Debian's place, then those of other distributions, then FreeBSD's.
+fn helpers() -> [PathBuf; 4] {
     let debian = format!("/usr/lib/{}-linux-gnu/utempter/utempter", std::env::consts::ARCH);
-    [debian, "/usr/libexec/utempter/utempter".into(), "/usr/lib/utempter/utempter".into()]
-        .map(PathBuf::from)
+    let freebsd = format!("/usr/libexec/{ULOG_HELPER}");
+    let others = ["/usr/libexec/utempter/utempter", "/usr/lib/utempter/utempter"];
+    let [fedora, arch] = others.map(str::to_owned);
+    [debian, fedora, arch, freebsd].map(PathBuf::from)
+}
+
+/// Returns the words by which this helper adds an entry and removes it.
+fn words(helper: &Path) -> [&'static str; 2] {
+    if helper.ends_with(ULOG_HELPER) { ["login", "logout"] } else { ["add", "del"] }
 }
 
 /// Returns the entry's host field. Administrators' scripts look for exactly this text.
@@ -118,7 +135,37 @@ fn origin(client: Option<IpAddr>, server: u32) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsFd;
+
+    use rove_rig::scratch::Scratch;
+
     use super::*;
+
+    #[test]
+    fn each_helper_is_asked_in_its_own_words() {
+        let scratch = Scratch::new();
+        for (name, asked) in [
+            ("utempter", "add mosh [SELF]\nadd 192.0.2.1 via mosh [SELF]\ndel\n"),
+            ("ulog-helper", "login mosh [SELF]\nlogin 192.0.2.1 via mosh [SELF]\nlogout\n"),
+        ] {
+            let (helper, heard) = (scratch.path(name), scratch.path("heard"));
+            // Another process writes it: a file that somebody may still write cannot be executed.
+            let write =
+                "printf '#!/bin/sh\\necho \"$*\" >>%s\\n' \"$1\" >\"$0\" && chmod 755 \"$0\"";
+            let made = Command::new("/bin/sh").args(["-c", write]).args([&helper, &heard]).status();
+            assert!(made.unwrap().success());
+            let terminal = std::fs::File::open("/dev/null").unwrap();
+            let mut entry = Entry::with(helper, terminal.as_fd()).unwrap();
+            // The second change waits for the end of the first helper.
+            entry.running.as_mut().unwrap().wait().unwrap();
+            entry.show(Some("192.0.2.1".parse().unwrap()));
+            drop(entry);
+            let own = std::process::id().to_string();
+            let found = std::fs::read_to_string(&heard).unwrap();
+            assert_eq!(found.replace(&own, "SELF"), asked, "{name}");
+            std::fs::remove_file(heard).unwrap();
+        }
+    }
 
     #[test]
     fn the_origin_names_the_client_and_the_server_process() {

@@ -1,0 +1,51 @@
+//! The process at the other end of a socket of this computer.
+
+use std::os::unix::net::UnixStream;
+
+/// Returns the process number of the peer. `None` if the system does not tell it.
+#[cfg(all(any(target_os = "linux", target_os = "android"), not(rove_portable)))]
+pub fn process_of(stream: &UnixStream) -> Option<u32> {
+    let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
+    u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
+}
+
+/// Returns the process number of the peer. `None` if the system does not tell it.
+#[cfg(target_vendor = "apple")]
+pub fn process_of(stream: &UnixStream) -> Option<u32> {
+    use nix::sys::socket::{getsockopt, sockopt::LocalPeerPid};
+    u32::try_from(getsockopt(stream, LocalPeerPid).ok()?).ok()
+}
+
+/// Returns the process number of the peer. `None` if the system does not tell it.
+#[cfg(target_os = "freebsd")]
+pub fn process_of(stream: &UnixStream) -> Option<u32> {
+    use std::os::fd::AsFd;
+    crate::sys::peer_process(stream.as_fd())
+}
+
+/// Returns `None`: this system does not tell the process number of the peer.
+#[cfg(any(
+    rove_portable,
+    not(any(
+        target_os = "linux",
+        target_os = "android",
+        target_vendor = "apple",
+        target_os = "freebsd"
+    ))
+))]
+pub fn process_of(_: &UnixStream) -> Option<u32> {
+    None
+}
+
+#[cfg(all(test, not(rove_portable)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peer_of_an_own_socket_is_this_process() {
+        let (one, other) = UnixStream::pair().unwrap();
+        for stream in [one, other] {
+            assert_eq!(process_of(&stream), Some(std::process::id()));
+        }
+    }
+}
