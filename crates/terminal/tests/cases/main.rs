@@ -21,6 +21,7 @@ mod reverse_wrap;
 mod sides;
 mod status;
 mod text;
+mod xterm;
 
 use follow::Follow;
 use rove_terminal::{Attributes, Cell, Color, Screen, Size, Terminal, Underline};
