@@ -1,7 +1,7 @@
 //! Flicker: cells of a screen, and its cursor, that change and change back within a moment.
 //!
-//! A [`Watch`] looks at each screen that a user sees, and knows nothing of what should be there. [`Change::is_in`] says whether
-//! the program's own screens go the same way.
+//! A [`Watch`] looks at each screen that a user sees, and knows nothing of what should be there. [`Change::is_in`] and
+//! [`Change::is_in_moved_row`] say whether the program's own screens go the same way.
 
 use core::fmt;
 
@@ -136,13 +136,31 @@ impl Trail {
 
 impl Change {
     /// Returns whether the part goes from the old look to the new one and back on these screens, maybe by others.
-    pub(crate) fn is_in<'a>(
+    pub(crate) fn is_in(&self, album: &Album, screens: &[&Picture]) -> bool {
+        let mut looks = screens.iter().map(|screen| self.part.look(album, screen));
+        [self.old, self.new, self.old].iter().all(|wanted| looks.any(|look| look == *wanted))
+    }
+
+    /// Returns whether a cell goes this way in another row of these screens, and its row is there the same as in `shown`,
+    /// where the cell has its new look. A program moves its input line so, and a user who is ahead sees it at its old place.
+    pub(crate) fn is_in_moved_row(
         &self,
         album: &Album,
-        screens: impl IntoIterator<Item = &'a Picture>,
+        shown: &Picture,
+        screens: &[&Picture],
     ) -> bool {
-        let mut looks = screens.into_iter().map(|screen| self.part.look(album, screen));
-        [self.old, self.new, self.old].iter().all(|wanted| looks.any(|look| look == *wanted))
+        let Part::Cell(Position { row, column }) = self.part else { return false };
+        let of_row =
+            |it: &Picture, row: u16| (it.texts[usize::from(row)], it.paints[usize::from(row)]);
+        let moves_to = |other: u16| {
+            let part = Part::Cell(Position { row: other, column });
+            let mut screens = screens.iter();
+            let is_old = |screen: &&&Picture| part.look(album, screen) == self.old;
+            screens.any(|screen| is_old(&screen))
+                && screens.any(|screen| of_row(screen, other) == of_row(shown, row))
+                && screens.any(|screen| is_old(&screen))
+        };
+        (0..).zip(&shown.texts).any(|(other, _)| moves_to(other))
     }
 }
 

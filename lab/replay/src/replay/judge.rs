@@ -83,8 +83,8 @@ pub struct Flicker {
     pub(crate) change: Change,
     /// The last key before it; `None` before the first one.
     pub(crate) key: Option<usize>,
-    /// Whether neither two keys have made it and taken it back, as for a character that is rubbed out, nor the program's own
-    /// screens go this way.
+    /// Whether the program has no part in it: no two keys have made it and taken it back, as for a character that is rubbed
+    /// out, its own screens do not go this way, and no key has made it in a row that they show elsewhere.
     pub(crate) is_ours: bool,
 }
 
@@ -247,10 +247,15 @@ impl<'a> Judge<'a> {
     fn watch(&mut self, now: Instant, shown: &Picture, notice_rows: u16) {
         let (key, since) = (self.sent.checked_sub(1), self.watched_host);
         for change in self.watch.look(now, &self.album, shown, notice_rows, since) {
-            let screens = self.script.whole_screens(change.since, self.sent);
+            let screens: Vec<_> = self.script.whole_screens(change.since, self.sent).collect();
             let is_typed = |at| self.outcomes[..self.sent].iter().any(|it| it.sent_at == Some(at));
-            let is_ours =
-                !change.times.into_iter().all(is_typed) && !change.is_in(&self.album, screens);
+            let is_moved = || {
+                change.times.into_iter().any(is_typed)
+                    && change.is_in_moved_row(&self.album, &self.shown, &screens)
+            };
+            let is_ours = !change.times.into_iter().all(is_typed)
+                && !change.is_in(&self.album, &screens)
+                && !is_moved();
             self.flickers.push(Flicker { change, key, is_ours });
         }
         self.watched_host = self.host.1;

@@ -337,6 +337,21 @@ fn two_keys_and_the_program_itself_may_change_and_change_back() {
 }
 
 #[test]
+fn a_cursor_that_a_program_draws_may_pass_a_cell_before_its_line_moves_down() {
+    let prompt = "\x1b[?25l> \x1b[7m \x1b[m";
+    let moved = "\x1b[2J\x1b[2;1H> a\x1b[7m \x1b[m";
+    let script = script(prompt, &[("a", moved), (" ", "\x1b[2;1H> a \x1b[7m \x1b[m")]);
+    // The second line is not the program's.
+    for (letter, ours) in [("a", 0), ("x", 1)] {
+        let mut court = Court::new(&script);
+        court.key();
+        court.draw(&format!("\x1b[H> {letter}\x1b[7m \x1b[m"));
+        court.key_drawn(&format!("\x1b[H> {letter} \x1b[7m \x1b[m"));
+        assert_eq!(court.flicker(), ((1, 0), (ours, 0)), "{letter}");
+    }
+}
+
+#[test]
 fn half_of_a_synchronised_update_is_no_screen_of_the_program() {
     let half = ["\x1b[?2026h\x1b[?25l\x1b[1;3Hxx", "\x1b[1;3Ha \x1b[1;4H\x1b[?25h\x1b[?2026l"];
     let script = script_of_records("> ", &[("a", &half), ("b", &["b"])]);
