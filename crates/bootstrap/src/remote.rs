@@ -27,6 +27,9 @@ pub const STOCK_SERVER: &str = "ROVE STOCK";
 /// Begins the first line of `rove`'s own commands. The challenge follows. Output of start-up files precedes the line.
 pub const START: &str = "ROVE START";
 
+/// Begins the line that tells the path of an agent's socket on the host. The challenge follows.
+pub const AGENT: &str = "ROVE AGENT";
+
 /// Environment variable that tells the host's rove the name by which the user calls the host. A rove that does not know
 /// the variable names no host.
 pub const ASKED_AS_VARIABLE: &str = "ROVE_ASKED_AS";
@@ -48,6 +51,10 @@ pub const WINDOW_VARIABLE: &str = "ROVE_WINDOW";
 /// The environment variable by which the user tells rove that an emulator runs it. To a server, it travels with `-l`. An
 /// older server and a stock one make nothing of it.
 pub const ALLOW_EMULATOR_VARIABLE: &str = "ROVE_ALLOW_EMULATOR";
+
+/// The name with which the wish for a socket that leads to the user's agent travels with `-l`. An older server and a stock
+/// one make nothing of it.
+pub const AGENT_VARIABLE: &str = "ROVE_AGENT";
 
 /// Shell text that prints the address at which the host's sshd was reached. It equals stock Mosh's byte for byte.
 /// Source: Mosh 1.4.0 as observed.
@@ -236,6 +243,12 @@ pub fn rove(challenge: &Challenge, host: &OsStr, args: &[OsString]) -> OsString 
 /// Returns the command that runs shell text with these arguments, for any login shell.
 pub fn script_with(challenge: &Challenge, script: &str, args: &[OsString]) -> OsString {
     with_arguments(&format!("echo; echo \"{START} {challenge}\"; {script}"), args)
+}
+
+/// Returns the command of an ssh that lends the user's agent, for any login shell: it tells the path of the agent's socket
+/// after [`AGENT`] and the challenge, and ends with its input.
+pub fn agent(challenge: &Challenge) -> OsString {
+    script(&format!("echo; echo \"{AGENT} {challenge} $SSH_AUTH_SOCK\"; exec cat >/dev/null"))
 }
 
 /// Returns the line with which our commands begin.

@@ -19,8 +19,6 @@ const DIRECTORY_VARIABLE: &str = "ROVE_RUNTIME_DIR";
 const XDG_VARIABLE: &str = "XDG_RUNTIME_DIR";
 /// Most directory entries that are read. Chosen: more than a user has ports.
 const ENTRIES_MAX: usize = 4096;
-/// The beginning of the file name of a socket for ssh. The process number follows.
-const SSH_PREFIX: &str = "ssh-";
 /// Mode of the directory: only its owner may enter.
 const PRIVATE: u32 = 0o700;
 
@@ -200,19 +198,21 @@ pub fn lock_labels() -> Result<OwnedFd, DirectoryError> {
     locked.map_err(|error| DirectoryError::Io(path, error.into()))
 }
 
-/// Returns a path for a socket of ssh that only this process uses, beside the control sockets. `None` if no directory
-/// can be used. Sockets of dead processes are removed.
-pub fn private_socket() -> Option<PathBuf> {
+/// Returns a path for a socket for this purpose (a word) that only this process uses, beside the control sockets. `None`
+/// if no directory can be used. Sockets of dead processes for the same purpose are removed.
+pub fn private_socket(purpose: &str) -> Option<PathBuf> {
     let directory = runtime_directory().ok()?;
     let own = std::process::id();
     for entry in directory.0.read_dir().ok()?.take(ENTRIES_MAX).flatten() {
         let name = entry.file_name();
-        let pid = name.to_str().and_then(|name| name.strip_prefix(SSH_PREFIX)?.parse().ok());
+        let pid = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(purpose)?.strip_prefix('-')?.parse().ok());
         if pid.is_some_and(|pid: u32| pid == own || !is_running(pid)) {
             let _ = std::fs::remove_file(entry.path());
         }
     }
-    Some(directory.0.join(format!("{SSH_PREFIX}{own}")))
+    Some(directory.0.join(format!("{purpose}-{own}")))
 }
 
 /// Returns all trusted directories where this user's sockets may be, and why others are not trusted.
@@ -225,6 +225,11 @@ pub(crate) fn existing() -> (Vec<Directory>, Vec<DirectoryError>) {
         }
     }
     (directories, errors)
+}
+
+/// Returns whether the process at the other end of a connection runs as this user or as the administrator.
+pub fn is_of_user(stream: &UnixStream) -> bool {
+    is_peer(stream, |user| user == geteuid() || user.is_root())
 }
 
 /// Returns whether the process at the other end of a connection runs as a user for whom `counts` is true.

@@ -22,7 +22,8 @@ mod survey;
 
 pub use ask::{AskError, Conversation, tell};
 pub use directory::{
-    Directory, DirectoryError, SessionName, lock_labels, private_socket, runtime_directory,
+    Directory, DirectoryError, SessionName, is_of_user, lock_labels, private_socket,
+    runtime_directory,
 };
 pub use handover::{Handover, ask_for_port};
 pub use listener::Listener;

@@ -12,10 +12,9 @@ use std::path::{Path, PathBuf};
 
 use rove_platform::event_loop::Interest;
 use rove_platform::peer;
-use rustix::process::{Uid, geteuid};
 use zeroize::Zeroizing;
 
-use crate::directory::{self, SessionName, is_for_later, is_peer};
+use crate::directory::{self, SessionName, is_for_later, is_of_user};
 use crate::protocol::{
     Answer, REQUEST_LEN_MAX, Request, RequestError, decode_request, encode_reply,
 };
@@ -94,9 +93,8 @@ impl Listener {
         for _ in 0..ACCEPTS_PER_TURN {
             match socket.listener.accept() {
                 Ok((stream, _)) => {
-                    // The peer must be this user or the administrator, even if a descriptor was handed on.
-                    let may_ask = |user: Uid| user == geteuid() || user.is_root();
-                    if !is_peer(&stream, may_ask) || stream.set_nonblocking(true).is_err() {
+                    // A descriptor of the directory may have been handed on.
+                    if !is_of_user(&stream) || stream.set_nonblocking(true).is_err() {
                         continue;
                     }
                     if self.connections.len() == CONNECTIONS_MAX {

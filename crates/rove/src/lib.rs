@@ -23,6 +23,7 @@
 //! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client. `announcement` prints port and key.
 //! - `splice` joins a stream with a socket or with pipes, and `packet_queue` lets few packets of streams wait in the system.
 //!   `listeners` accepts connections to forward, some of which say by `socks` where they lead.
+//! - `agent` lends the user's agent to the host: a private socket, joined connections, and the filter of what passes.
 //! - `tunnel` carries datagrams through ssh: `near` and `far` are its ends.
 //! - `prompt_store` keeps prompts from one session to the next, and `forget` deletes them.
 //! - `resume` keeps what another client needs to go on with a session, and `resume_command` goes on with one.
@@ -42,6 +43,7 @@
 //!
 //! `fuzzing` states what must hold whatever comes from outside.
 
+mod agent;
 mod announcement;
 mod answer;
 mod attach;

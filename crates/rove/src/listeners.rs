@@ -55,7 +55,7 @@ pub(crate) struct Listener {
 
 /// The file of a socket that this process has made. It is removed with this value, if no other has taken its place.
 #[derive(Debug)]
-struct SocketFile {
+pub(crate) struct SocketFile {
     path: PathBuf,
     identity: (u64, u64),
 }
@@ -212,8 +212,8 @@ fn listen_tcp(address: SocketAddr) -> io::Result<OwnedFd> {
     Ok(listener)
 }
 
-/// Listens at a path. A socket of this user's at which nobody listens is replaced, and no other file ever is.
-fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(OwnedFd, SocketFile)> {
+/// Listens at a path, and does not block. A socket of this user's at which nobody listens is replaced, and no other file ever is.
+pub(crate) fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(OwnedFd, SocketFile)> {
     if path.as_os_str().len() > PATH_MAX {
         return Err(Errno::NAMETOOLONG.into());
     }
@@ -243,17 +243,25 @@ fn may_replace(path: &Path, replaces: bool) -> bool {
     is_own && (replaces || is_dead())
 }
 
-fn open(family: AddressFamily) -> io::Result<OwnedFd> {
+/// Makes a socket that does not block.
+pub(crate) fn open(family: AddressFamily) -> io::Result<OwnedFd> {
     let socket = socket(family, SocketType::STREAM, None)?;
     fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
     ioctl_fionbio(&socket, true)?;
     Ok(socket)
 }
 
+impl SocketFile {
+    /// Returns whether the file is where it was made.
+    pub(crate) fn is_in_place(&self) -> bool {
+        let found = fs::symlink_metadata(&self.path);
+        found.is_ok_and(|it| (it.dev(), it.ino()) == self.identity)
+    }
+}
+
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        let found = fs::symlink_metadata(&self.path);
-        if found.is_ok_and(|it| (it.dev(), it.ino()) == self.identity) {
+        if self.is_in_place() {
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 
 use anyhow::{Context, anyhow};
 use rove_bootstrap::remote::{
-    ALLOW_EMULATOR_VARIABLE, DETACHED_VARIABLE, SESSION_VARIABLE, WINDOW_VARIABLE,
+    AGENT_VARIABLE, ALLOW_EMULATOR_VARIABLE, DETACHED_VARIABLE, SESSION_VARIABLE, WINDOW_VARIABLE,
 };
 use rove_bootstrap::{DetachedUse, ProgramName, SessionLabel};
 use rove_control::{Attachment, SessionName, SessionStatus, ask_for_port, lock_labels};
@@ -27,6 +27,7 @@ use crate::messages::{reason, say};
 use crate::sys::{self, Fork};
 use crate::{announcement, attach, entropy, hardening, logging, threads};
 
+mod agent;
 mod client_path;
 mod connect;
 mod exec;
@@ -42,6 +43,8 @@ mod stream_life;
 mod visitors;
 mod wire;
 
+use agent::Agent;
+use forward::Forwards;
 use hold::Hold;
 use host::{Content, Control, Host};
 use prepared_program::PreparedProgram;
@@ -187,6 +190,8 @@ pub(crate) struct PreparedServer {
     network_timeout: Option<Duration>,
     signal_timeout: Option<Duration>,
     self_check: bool,
+    /// Whether the session has a path to the client's agent.
+    has_agent: bool,
     /// The limit on core dumps that was in force before it was lowered.
     core_limit: Rlimit,
 }
@@ -219,6 +224,7 @@ impl PreparedServer {
             ),
             signal_timeout: idle_limit(SIGNAL_TIMEOUT_VARIABLE, None),
             self_check: options.verbose >= logging::SELF_CHECK_VERBOSITY,
+            has_agent: has_program && offered(options, AGENT_VARIABLE).is_some(),
             core_limit,
         })
     }
@@ -246,8 +252,11 @@ impl PreparedServer {
         let card = self.card();
         let listed = listing == Listing::Listed;
         let size = self.program.as_ref().map_or(Size::DEFAULT, |program| program.size);
+        // The path has the number of the process that serves.
+        let agent = if self.has_agent { Agent::open() } else { Agent::default() };
         let (content, hold, entry) = match self.program {
-            Some(program) => {
+            Some(mut program) => {
+                program.lead_to(agent.path());
                 let (hosted, hold, entry) = program.start(listed)?;
                 (Content::Program(hosted), hold, entry)
             }
@@ -273,8 +282,9 @@ impl PreparedServer {
         );
         hardening::keep_in_memory(session.key_memory());
         let host = Host { content, hold, entry, control };
-        let (wire, core_limit) = (Wire::new(self.socket, name), self.core_limit);
-        Pump::new(events, session, wire, host, core_limit, self.signal_timeout).run()
+        let wire = Wire::new(self.socket, name);
+        let forwards = Forwards::new(self.core_limit, agent);
+        Pump::new(events, session, wire, host, forwards, self.signal_timeout).run()
     }
 
     /// Returns the constant facts that the session's control socket tells. Call this in the process that serves.

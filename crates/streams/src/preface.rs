@@ -36,6 +36,9 @@ const UNIX: u64 = 2;
 /// The kind of a program.
 const PROGRAM: u64 = 3;
 
+/// The kind of the way to the client's agent.
+const AGENT: u64 = 6;
+
 /// The kinds of fields. Source: protobuf's wire types.
 const NUMBER: u64 = 0;
 const EIGHT_BYTES: u64 = 1;
@@ -84,6 +87,9 @@ pub enum Target {
     },
     /// A program that the acceptor runs.
     Program(Part),
+    /// The acceptor's socket for the opener's agent. The stream then names the socket on the acceptor's computer behind
+    /// which the agent is, in a line.
+    Agent,
 }
 
 /// Why a message cannot be obeyed.
@@ -140,7 +146,7 @@ impl Target {
             Self::Program(Part::Input { command_len, .. }) if *command_len > COMMAND_MAX => {
                 Err(PrefaceError::Command)
             }
-            Self::Program(_) => Ok(()),
+            Self::Program(_) | Self::Agent => Ok(()),
         }
     }
 
@@ -168,6 +174,7 @@ impl Target {
                     Part::Errors(input) => put_number(&mut fields, 8, input.get()),
                 }
             }
+            Self::Agent => put_number(&mut fields, 1, AGENT),
         }
         with_length(&fields)
     }
@@ -201,6 +208,7 @@ impl Target {
                 let command_len = usize::try_from(command_len).unwrap_or(usize::MAX);
                 Self::Program(of.unwrap_or(Part::Input { command_len, is_subsystem }))
             }
+            AGENT => Self::Agent,
             kind => return Err(PrefaceError::Kind(kind)),
         };
         target.check().map(|()| target)

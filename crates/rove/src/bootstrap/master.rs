@@ -50,7 +50,7 @@ impl Master {
         if !may_copy || !is_ours || options.server.is_some() || !ssh_config::is_ssh(&options.ssh) {
             return None;
         }
-        let path = rove_control::private_socket()?;
+        let path = rove_control::private_socket("ssh")?;
         access(path.parent()?, Access::WRITE_OK | Access::EXEC_OK).ok()?;
         let is_short = path.as_os_str().len() <= PATH_BYTES_MAX;
         let sharing = path.to_str().filter(|_| is_short).map(sharing::judge)?;

@@ -83,7 +83,7 @@ impl Connect {
                 Err(_) => begun.lookup = Some(Lookup::begin(host, *port, lookups)?),
             },
             Target::Unix { path } => begun.tried.push(connect_unix(path)?),
-            Target::Program(_) => return Err(ErrorKind::Unsupported.into()),
+            Target::Program(_) | Target::Agent => return Err(ErrorKind::Unsupported.into()),
         }
         Ok(begun)
     }

@@ -11,6 +11,7 @@ use rove_units::{Duration, Instant};
 use rustix::process::Rlimit;
 
 use crate::messages::reason;
+use crate::server::agent::Agent;
 use crate::server::connect::{Connect, Lookups, Progress};
 use crate::server::exec::Programs;
 use crate::server::ssh_target;
@@ -29,6 +30,7 @@ pub(super) struct Forwards {
     /// [`Server::takeovers`] when the layer was made.
     takeovers: u32,
     lookups: Lookups,
+    agent: Agent,
 }
 
 /// The streams of one client.
@@ -46,9 +48,10 @@ struct Layer {
 }
 
 impl Forwards {
-    /// Creates the streams of a client that has used none. `core_limit` is that of the programs that it may run.
-    pub(super) fn new(core_limit: Rlimit) -> Self {
-        Self { core_limit, layer: None, takeovers: 0, lookups: Lookups::default() }
+    /// Creates the streams of a client that has used none. `core_limit` is that of the programs that it may run, and `agent`
+    /// the session's path to the client's agent.
+    pub(super) fn new(core_limit: Rlimit, agent: Agent) -> Self {
+        Self { core_limit, layer: None, takeovers: 0, lookups: Lookups::default(), agent }
     }
 
     /// Returns how many connections and programs there are.
@@ -71,13 +74,17 @@ impl Forwards {
             // The former client's connections are cut. Its packets have another key, and their numbers begin again.
             (self.layer, self.takeovers) = (None, session.takeovers());
         }
-        let Some(carriage) = session.carriage() else { return };
-        if self.layer.is_none() && !carriage.has_packets() {
-            return;
+        let silence = session.client_missed_since().map(|at| now.saturating_since(at));
+        if let Some(carriage) = session.carriage()
+            && (self.layer.is_some() || carriage.has_packets())
+        {
+            let new = || Box::new(Layer::new(now, self.core_limit));
+            let layer = self.layer.get_or_insert_with(new);
+            layer.streams.handle_arrivals(now, carriage);
+            layer.turn(now, &self.lookups, &mut self.agent);
         }
-        let layer = self.layer.get_or_insert_with(|| Box::new(Layer::new(now, self.core_limit)));
-        layer.streams.handle_arrivals(now, carriage);
-        layer.turn(now, &self.lookups);
+        let mux = self.layer.as_mut().map(|layer| &mut layer.streams.mux);
+        self.agent.turn(now, mux, silence);
     }
 
     /// Returns whether the client has used streams.
@@ -104,7 +111,7 @@ impl Forwards {
             layer.connects.clear();
             // Nobody is left who would read of them.
             layer.programs = Programs::default();
-            layer.turn(now, &self.lookups);
+            layer.turn(now, &self.lookups, &mut self.agent);
             layer.splices.retain(|_, splice| splice.owes_output() || splice.has_work());
             let is_told = !events.take_signals().is_empty();
             if layer.splices.is_empty() || now >= until || is_told {
@@ -131,21 +138,24 @@ impl Forwards {
 
     /// Returns when to call [`Forwards::turn`] and [`Forwards::poll_transmit`] unless something happens before.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        let layer = self.layer.as_ref()?;
-        let connects = layer.connects.values().map(Connect::poll_timeout);
-        connects.chain(layer.streams.poll_timeout()).min()
+        let layer = self.layer.iter().flat_map(|layer| {
+            let connects = layer.connects.values().map(Connect::poll_timeout);
+            connects.chain(layer.streams.poll_timeout())
+        });
+        layer.chain(self.agent.poll_timeout()).min()
     }
 
     /// Returns the descriptors to wait for, as many as [`Forwards::handle_ready`] is told of.
     pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
-        self.layer.iter().flat_map(|layer| {
+        let layer = self.layer.iter().flat_map(|layer| {
             let connects = layer.connects.values().flat_map(Connect::interests);
             let splices = layer.splices.values().flat_map(Splice::interests);
             connects.chain(splices).chain(layer.programs.interests())
-        })
+        });
+        layer.chain(self.agent.interests())
     }
 
-    /// Notes which of [`Forwards::interests`] are met.
+    /// Notes which of [`Forwards::interests`] are met. Connects and the agent's connections are looked at in each turn.
     pub(super) fn handle_ready(&mut self, ready: &[bool]) {
         let Some(layer) = &mut self.layer else { return };
         let connects = layer.connects.values().map(|it| it.interests().count()).sum();
@@ -169,7 +179,7 @@ impl Layer {
         }
     }
 
-    fn turn(&mut self, now: Instant, lookups: &Lookups) {
+    fn turn(&mut self, now: Instant, lookups: &Lookups, agent: &mut Agent) {
         while let Some(event) = self.streams.mux.poll_event() {
             let mux = &mut self.streams.mux;
             match event {
@@ -178,6 +188,7 @@ impl Layer {
                     Some(Target::Program(part)) => {
                         self.gathering.handle_part(mux, &mut self.reception, id, part);
                     }
+                    Some(Target::Agent) => agent.begin(mux, &mut self.reception, id),
                     Some(target) => self.begin(now, id, target, lookups),
                     None => {}
                 },
@@ -214,7 +225,7 @@ impl Layer {
                 let (host, port) = ssh_target::resolve(&host, port, login.as_deref());
                 Target::Tcp { host, port }
             }
-            other @ (Target::Unix { .. } | Target::Program(_)) => other,
+            other => other,
         };
         match Connect::begin(now, &target, lookups) {
             Ok(connect) => drop(self.connects.insert(id, connect)),
@@ -276,7 +287,8 @@ mod tests {
             let (now, cores) = (Instant::ZERO, Rlimit { current: None, maximum: None });
             let mut layer = Box::new(Layer::new(now, cores));
             layer.streams.mux.handle_packet_size(1_176);
-            let forwards = Forwards { layer: Some(layer), ..Forwards::new(cores) };
+            let forwards =
+                Forwards { layer: Some(layer), ..Forwards::new(cores, Agent::default()) };
             let mut client = Streams::new(Side::Client, now).mux;
             client.handle_packet_size(1_176);
             Self { now, client, forwards }
@@ -296,7 +308,7 @@ mod tests {
                 while let Some(packet) = client.poll_transmit(*now) {
                     let _ = layer.streams.mux.handle_packet(*now, packet.number, &packet.payload);
                 }
-                layer.turn(*now, &Lookups::default());
+                layer.turn(*now, &Lookups::default(), &mut Agent::default());
                 layer.splices.values_mut().for_each(|it| it.handle_ready(&mut repeat(true)));
                 layer.programs.handle_ready(&mut repeat(true));
                 while let Some(packet) = layer.streams.mux.poll_transmit(*now) {

@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 use std::os::fd::AsFd;
+use std::path::Path;
 
 use anyhow::Context;
 use rove_bootstrap::{DetachedUse, ProgramName};
-use rove_platform::program::{Failure, Program};
+use rove_platform::program::{Failure, Program, assignment};
 use rove_platform::pty::Pty;
 use rove_platform::tty;
 use rove_terminal::Size;
@@ -17,6 +18,9 @@ use crate::server::hold::Hold;
 use crate::server::host::Hosted;
 use crate::server::{ServerOptions, detached_use, warn, window};
 use crate::{detached, getent, utmp};
+
+/// The environment variable in which programs look for the agent. Source: ssh-agent(1).
+const AGENT_SOCKET: &str = "SSH_AUTH_SOCK";
 
 pub(super) struct PreparedProgram {
     pty: Pty,
@@ -70,6 +74,15 @@ impl PreparedProgram {
     pub(super) fn greet(&mut self, line: &str) {
         let rest = std::mem::take(&mut self.program.greeting);
         self.program.greeting = [line.as_bytes(), b"\n", &rest].concat();
+    }
+
+    /// Lets the program and what it starts find the agent at this path. Without one, nothing changes.
+    pub(super) fn lead_to(&mut self, agent: Option<&Path>) {
+        let variable = agent.and_then(|path| assignment(AGENT_SOCKET.as_ref(), path.as_ref()));
+        let Some(variable) = variable else { return };
+        let name = format!("{AGENT_SOCKET}=");
+        self.program.environment.retain(|it| !it.as_bytes().starts_with(name.as_bytes()));
+        self.program.environment.push(variable);
     }
 
     /// Returns the device of the terminal; empty if it is unknown.

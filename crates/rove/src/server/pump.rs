@@ -12,7 +12,6 @@ use rove_platform::pty::PromptWatch;
 use rove_platform::tty_watch::TtyWatch;
 use rove_session::{ExitStatus, InputNum, Outside, Server, ServerEvent, ServerOutcome, Tty};
 use rove_units::{Duration, Instant};
-use rustix::process::Rlimit;
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
 use crate::server::forward::Forwards;
@@ -85,7 +84,7 @@ impl Pump {
         session: Server,
         wire: Wire,
         host: Host,
-        core_limit: Rlimit,
+        forwards: Forwards,
         signal_timeout: Option<Duration>,
     ) -> Self {
         let started = events.now();
@@ -98,7 +97,7 @@ impl Pump {
             events,
             session,
             wire,
-            forwards: Forwards::new(core_limit),
+            forwards,
             host,
             program,
             tty_watch: TtyWatch::default(),

@@ -16,7 +16,7 @@ fn target() -> impl Strategy<Value = Target> {
         .prop_map(|(command_len, is_subsystem)| Part::Input { command_len, is_subsystem });
     let id = || (0..1_u64 << 62).prop_map(StreamId::new);
     let part = prop_oneof![input, id().prop_map(Part::Output), id().prop_map(Part::Errors)];
-    prop_oneof![tcp, unix, part.prop_map(Target::Program)]
+    prop_oneof![tcp, unix, part.prop_map(Target::Program), Just(Target::Agent)]
 }
 
 /// Two ends whose packets all arrive, and a stream that the client has opened.

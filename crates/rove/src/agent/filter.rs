@@ -1,0 +1,327 @@
+//! The rules for what a host may ask of the user's agent: which keys there are, and a signature.
+//!
+//! A program on the host may also bind the connection to the ssh that carries it, by which the agent applies its limits.
+//! Everything else (to add or delete keys, to lock the agent, to load a library) is refused here, and the agent never
+//! learns of it. The filter does no I/O. Source: draft-ietf-sshm-ssh-agent; OpenSSH 9.2, PROTOCOL.agent.
+
+use std::fmt::{self, Display};
+
+/// Most bytes of a message. Source: OpenSSH 9.2 as observed, whose agent closes at more.
+const MESSAGE_MAX: usize = 262_144;
+
+/// Most keys whose names are remembered. Chosen: more than an ssh server lets a login try.
+const NAMES_MAX: usize = 64;
+
+/// Most characters of a name that the host or a key's owner chose. Chosen: several fit into the notice bar.
+const NAME_CHARS_MAX: usize = 40;
+
+/// Requests. Source: draft-ietf-sshm-ssh-agent, section 6.1.
+const LIST: u8 = 11;
+const SIGN: u8 = 13;
+const EXTENSION: u8 = 27;
+
+/// Answers. Source: as above; the last is OpenSSH's for a failed extension.
+const FAILURE: u8 = 5;
+const SUCCESS: u8 = 6;
+const KEYS: u8 = 12;
+const SIGNATURE: u8 = 14;
+const EXTENSION_FAILURE: u8 = 28;
+const EXTENSION_ANSWER: u8 = 29;
+
+/// The extensions that pass.
+const EXTENSIONS: [&[u8]; 2] = [b"session-bind@openssh.com", b"query"];
+
+/// The message of a login within the data that is signed for one. Source: RFC 4252, section 7.
+const LOGIN: u8 = 50;
+
+/// The beginning of the data that `ssh-keygen -Y` and git sign. Source: OpenSSH 9.2, PROTOCOL.sshsig.
+const SIGNATURE_FILE: &[u8] = b"SSHSIG";
+
+/// The message that refuses a request.
+const REFUSAL: [u8; 5] = [0, 0, 0, 1, FAILURE];
+
+/// The rules for one connection, and where it stands.
+#[derive(Debug)]
+pub(crate) struct Filter {
+    /// Whether a signature waits for [`Filter::decide`].
+    asks: bool,
+    /// The bytes of the request that is not complete, or waits.
+    request: Vec<u8>,
+    answer: Vec<u8>,
+    state: State,
+    /// A use that nobody was told of.
+    news: Option<Use>,
+    /// The names of the keys that the agent has listed.
+    names: Vec<(Vec<u8>, String)>,
+}
+
+/// What a connection waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// The next request.
+    Free,
+    /// The user's decision about the request.
+    Asking,
+    /// The agent's answer to a request of this kind.
+    Asked(u8),
+}
+
+/// A use of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Use {
+    purpose: Purpose,
+    /// The key's name, if the agent has told it on this connection.
+    key: Option<String>,
+}
+
+/// The thing that is signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// A login as this user.
+    Login(String),
+    /// A file or a commit, in this namespace of signatures.
+    File(String),
+    Unknown,
+}
+
+/// The reason for which a connection is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Fault {
+    /// The length is none that a message has.
+    #[error("a message of {0} bytes")]
+    Length(usize),
+    /// The agent has said something that answers nothing.
+    #[error("an answer to no request")]
+    Unasked,
+    /// The answer is none to the request.
+    #[error("an answer of type {answer} to a request of type {request}")]
+    Answer {
+        /// The request's type.
+        request: u8,
+        /// The answer's type.
+        answer: u8,
+    },
+}
+
+impl Filter {
+    /// Creates the rules for a connection. If `asks` is set, each signature waits for [`Filter::decide`].
+    pub(crate) fn new(asks: bool) -> Self {
+        let (request, answer, names) = (Vec::new(), Vec::new(), Vec::new());
+        Self { asks, request, answer, state: State::Free, news: None, names }
+    }
+
+    /// Returns whether the next request may be read.
+    pub(crate) fn is_free(&self) -> bool {
+        self.state == State::Free
+    }
+
+    /// Returns whether the end of the requests would cut one.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.state == State::Free && !self.request.is_empty()
+    }
+
+    /// Handles bytes of the host. Appends what the agent is sent, and what the host is answered at once.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the connection must be closed.
+    pub(crate) fn handle_request(
+        &mut self,
+        bytes: &[u8],
+        to_agent: &mut Vec<u8>,
+        to_host: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        self.request.extend(bytes);
+        while self.state == State::Free
+            && let Some(message) = complete(&self.request)?
+        {
+            let body = &message[4..];
+            let kind = body[0];
+            match kind {
+                SIGN => {
+                    self.news = Some(self.use_of(body));
+                    if self.asks {
+                        self.state = State::Asking;
+                        break;
+                    }
+                }
+                LIST => {}
+                EXTENSION if is_extension(body) => {}
+                _ => {
+                    tracing::info!(kind, "the host asked the agent for what it may not have");
+                    let len = message.len();
+                    self.request.drain(..len);
+                    to_host.extend(REFUSAL);
+                    continue;
+                }
+            }
+            self.pass(to_agent);
+        }
+        debug_assert!(self.request.len() <= MESSAGE_MAX + 4 + bytes.len());
+        Ok(())
+    }
+
+    /// Decides for the user about the signature that waits.
+    pub(crate) fn decide(
+        &mut self,
+        is_allowed: bool,
+        to_agent: &mut Vec<u8>,
+        to_host: &mut Vec<u8>,
+    ) {
+        if self.state != State::Asking {
+            return;
+        }
+        self.state = State::Free;
+        if is_allowed {
+            self.pass(to_agent);
+        } else if let Ok(Some(message)) = complete(&self.request) {
+            let len = message.len();
+            self.request.drain(..len);
+            to_host.extend(REFUSAL);
+        }
+    }
+
+    /// Handles bytes of the agent. Appends what the host is sent, and what the agent is sent next.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the connection must be closed.
+    pub(crate) fn handle_answer(
+        &mut self,
+        bytes: &[u8],
+        to_agent: &mut Vec<u8>,
+        to_host: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let State::Asked(request) = self.state else { return Err(Fault::Unasked) };
+        self.answer.extend(bytes);
+        if let Some(answer) = self.answer.get(4).copied()
+            && !is_answer(request, answer)
+        {
+            return Err(Fault::Answer { request, answer });
+        }
+        let Some(message) = complete(&self.answer)? else { return Ok(()) };
+        if message.len() < self.answer.len() {
+            return Err(Fault::Unasked);
+        }
+        if request == LIST {
+            self.names = names(&message[5..]);
+        }
+        to_host.append(&mut self.answer);
+        self.state = State::Free;
+        self.handle_request(&[], to_agent, to_host)
+    }
+
+    /// Returns the next use of a key that nobody was told of.
+    pub(crate) const fn poll_use(&mut self) -> Option<Use> {
+        self.news.take()
+    }
+
+    /// Passes the complete request on.
+    fn pass(&mut self, to_agent: &mut Vec<u8>) {
+        if let Ok(Some(message)) = complete(&self.request) {
+            self.state = State::Asked(message[4]);
+            let len = message.len();
+            to_agent.extend(self.request.drain(..len));
+        }
+    }
+
+    /// Reads a request for a signature.
+    fn use_of(&self, body: &[u8]) -> Use {
+        let rest = &mut &body[1..];
+        let (key, data) = (string(rest), string(rest));
+        let named = self.names.iter().find(|(blob, _)| Some(&blob[..]) == key);
+        Use {
+            purpose: data.map_or(Purpose::Unknown, purpose),
+            key: named.map(|(_, name)| name.clone()),
+        }
+    }
+}
+
+impl Display for Use {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.key {
+            Some(name) => write!(f, "the key {name} ")?,
+            None => write!(f, "a key of your agent ")?,
+        }
+        match &self.purpose {
+            Purpose::Login(user) => write!(f, "for a login as {user}"),
+            Purpose::File(space) => write!(f, "for a signature ({space})"),
+            Purpose::Unknown => write!(f, "for something that is no login of ssh"),
+        }
+    }
+}
+
+/// Returns the first message with its length, if it is complete.
+fn complete(bytes: &[u8]) -> Result<Option<&[u8]>, Fault> {
+    let Some(len) = bytes.first_chunk::<4>() else { return Ok(None) };
+    let len = usize::try_from(u32::from_be_bytes(*len)).unwrap_or(usize::MAX);
+    if len == 0 || len > MESSAGE_MAX {
+        return Err(Fault::Length(len));
+    }
+    Ok(bytes.get(..4 + len))
+}
+
+/// Returns whether an extension passes.
+fn is_extension(body: &[u8]) -> bool {
+    string(&mut &body[1..]).is_some_and(|name| EXTENSIONS.contains(&name))
+}
+
+/// Returns whether an agent may answer so.
+const fn is_answer(request: u8, answer: u8) -> bool {
+    match request {
+        LIST => matches!(answer, KEYS | FAILURE),
+        SIGN => matches!(answer, SIGNATURE | FAILURE),
+        _ => matches!(answer, SUCCESS | FAILURE | EXTENSION_FAILURE | EXTENSION_ANSWER),
+    }
+}
+
+/// Returns the keys of an answer and their names. Wrong bytes end the list.
+fn names(mut rest: &[u8]) -> Vec<(Vec<u8>, String)> {
+    let rest = &mut rest;
+    let Some((_count, keys)) = rest.split_at_checked(4) else { return Vec::new() };
+    *rest = keys;
+    let mut names = Vec::new();
+    while let (Some(key), Some(name)) = (string(rest), string(rest)) {
+        names.push((key.to_vec(), shown(name)));
+        if names.len() == NAMES_MAX {
+            break;
+        }
+    }
+    names
+}
+
+/// Returns the purpose of a signature of these data.
+fn purpose(data: &[u8]) -> Purpose {
+    if let Some(mut rest) = data.strip_prefix(SIGNATURE_FILE) {
+        return string(&mut rest).map_or(Purpose::Unknown, |space| Purpose::File(shown(space)));
+    }
+    let rest = &mut &data[..];
+    let user = string(rest).and_then(|_session| {
+        let (kind, after) = rest.split_first()?;
+        *rest = after;
+        let (user, service) = (string(rest)?, string(rest)?);
+        (*kind == LOGIN && service == b"ssh-connection").then_some(user)
+    });
+    user.map_or(Purpose::Unknown, |user| Purpose::Login(shown(user)))
+}
+
+/// Takes a string: four bytes of length, and as many bytes.
+fn string<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let (len, after) = rest.split_first_chunk::<4>()?;
+    let len = usize::try_from(u32::from_be_bytes(*len)).ok()?;
+    let (text, after) = after.split_at_checked(len)?;
+    *rest = after;
+    Some(text)
+}
+
+/// Returns the beginning of a name, without anything that acts on a terminal.
+fn shown(name: &[u8]) -> String {
+    let plain = rove_terminal::plain(&String::from_utf8_lossy(name)).to_string();
+    plain.chars().take(NAME_CHARS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests;

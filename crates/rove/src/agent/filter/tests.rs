@@ -1,0 +1,205 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// A connection: its filter, and what has come out of it.
+struct Line {
+    filter: Filter,
+    to_agent: Vec<u8>,
+    to_host: Vec<u8>,
+}
+
+impl Line {
+    fn new(asks: bool) -> Self {
+        Self { filter: Filter::new(asks), to_agent: Vec::new(), to_host: Vec::new() }
+    }
+
+    fn ask(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        self.filter.handle_request(bytes, &mut self.to_agent, &mut self.to_host)
+    }
+
+    fn answer(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        self.filter.handle_answer(bytes, &mut self.to_agent, &mut self.to_host)
+    }
+
+    fn decide(&mut self, is_allowed: bool) {
+        self.filter.decide(is_allowed, &mut self.to_agent, &mut self.to_host);
+    }
+
+    /// Takes what the agent and the host were sent.
+    fn sent(&mut self) -> (Vec<u8>, Vec<u8>) {
+        (std::mem::take(&mut self.to_agent), std::mem::take(&mut self.to_host))
+    }
+}
+
+fn text(bytes: &[u8]) -> Vec<u8> {
+    [&u32::try_from(bytes.len()).unwrap().to_be_bytes()[..], bytes].concat()
+}
+
+fn message(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
+    text(&[&[kind], &parts.concat()[..]].concat())
+}
+
+/// Returns a request to sign these data with the key `blob`.
+fn sign(data: &[u8]) -> Vec<u8> {
+    message(SIGN, &[&text(b"blob"), &text(data), &[0; 4]])
+}
+
+fn login(user: &[u8]) -> Vec<u8> {
+    let rest = [text(b"ssh-connection"), text(b"publickey-hostbound-v00@openssh.com")].concat();
+    [text(&[7; 32]), vec![LOGIN], text(user), rest].concat()
+}
+
+fn file(space: &[u8]) -> Vec<u8> {
+    [SIGNATURE_FILE, &text(space), &text(b""), &text(b"sha512")].concat()
+}
+
+#[test]
+fn the_agent_learns_of_lists_signatures_and_two_extensions_and_of_nothing_else() {
+    for kind in 0..=u8::MAX {
+        let mut line = Line::new(false);
+        let asked = message(kind, &[&text(b"lock@example.org")]);
+        line.ask(&asked).unwrap();
+        let passes = matches!(kind, LIST | SIGN);
+        let expected = if passes { (asked, vec![]) } else { (vec![], REFUSAL.to_vec()) };
+        assert_eq!(line.sent(), expected, "{kind}");
+    }
+    for (name, passes) in [
+        (&b"session-bind@openssh.com"[..], true),
+        (b"query", true),
+        (b"quer", false),
+        (b"restrict-destination-v00@openssh.com", false),
+    ] {
+        let mut line = Line::new(false);
+        line.ask(&message(EXTENSION, &[&text(name), b"more"])).unwrap();
+        assert_eq!(line.to_host.is_empty(), passes, "{}", String::from_utf8_lossy(name));
+        assert_eq!(line.to_agent.is_empty(), !passes);
+    }
+    let mut line = Line::new(false);
+    line.ask(&message(EXTENSION, &[b"\0\0\0\xffquery"])).unwrap();
+    assert_eq!(line.sent(), (vec![], REFUSAL.to_vec()));
+}
+
+#[test]
+fn lengths_out_of_bounds_close_the_connection_before_anything_is_kept() {
+    for len in [0, 262_145, u32::MAX] {
+        let mut line = Line::new(false);
+        let fault = Fault::Length(usize::try_from(len).unwrap());
+        assert_eq!(line.ask(&len.to_be_bytes()), Err(fault));
+        let mut line = Line::new(false);
+        line.ask(&message(LIST, &[])).unwrap();
+        assert_eq!(line.answer(&[&len.to_be_bytes()[..], &[KEYS]].concat()), Err(fault));
+    }
+    let mut line = Line::new(false);
+    let longest = message(SIGN, &[&vec![0; MESSAGE_MAX - 1]]);
+    line.ask(&longest).unwrap();
+    assert_eq!(line.sent().0, longest);
+    let mut line = Line::new(false);
+    line.ask(&message(1, &[])).unwrap();
+    line.ask(&[0, 0, 1]).unwrap();
+    assert!(line.filter.is_cut() && line.to_agent.is_empty());
+}
+
+#[test]
+fn an_answer_must_be_one_to_the_request() {
+    for (request, answer, is_right) in [
+        (message(LIST, &[]), message(KEYS, &[&[0; 4]]), true),
+        (message(LIST, &[]), message(FAILURE, &[]), true),
+        (message(LIST, &[]), message(SUCCESS, &[]), false),
+        (sign(b"x"), message(SIGNATURE, &[&text(b"s")]), true),
+        (sign(b"x"), message(SUCCESS, &[]), false),
+        (message(EXTENSION, &[&text(b"query")]), message(EXTENSION_ANSWER, &[]), true),
+        (message(EXTENSION, &[&text(b"query")]), message(KEYS, &[]), false),
+    ] {
+        let mut line = Line::new(false);
+        line.ask(&request).unwrap();
+        let answered = line.answer(&answer);
+        assert_eq!(answered.is_ok(), is_right, "{request:?} {answer:?}");
+        assert_eq!(line.to_host.is_empty(), !is_right);
+    }
+    let mut line = Line::new(false);
+    assert_eq!(line.answer(&message(SUCCESS, &[])), Err(Fault::Unasked));
+    line.ask(&message(LIST, &[])).unwrap();
+    let two = [message(FAILURE, &[]), message(FAILURE, &[])].concat();
+    assert_eq!(line.answer(&two), Err(Fault::Unasked));
+}
+
+#[test]
+fn requests_are_answered_in_their_order() {
+    let mut line = Line::new(false);
+    let (list, lock) = (message(LIST, &[]), message(22, &[]));
+    line.ask(&[&list[..], &lock, &list].concat()).unwrap();
+    assert!(!line.filter.is_free());
+    assert_eq!(line.sent(), (list.clone(), vec![]));
+    let keys = message(KEYS, &[&[0; 4]]);
+    line.answer(&keys[..3]).unwrap();
+    line.answer(&keys[3..]).unwrap();
+    assert_eq!(line.sent(), (list, [&keys[..], &REFUSAL].concat()));
+}
+
+#[test]
+fn a_use_names_the_purpose_and_the_key() {
+    for (data, said) in [
+        (login(b"me"), "a key of your agent for a login as me"),
+        (file(b"git"), "a key of your agent for a signature (git)"),
+        (b"nonsense".to_vec(), "a key of your agent for something that is no login of ssh"),
+        (login(b"\x1b[2Jm\xe2\x80\xaee"), "a key of your agent for a login as [2Jme"),
+        (vec![255; 40], "a key of your agent for something that is no login of ssh"),
+    ] {
+        let mut line = Line::new(false);
+        line.ask(&sign(&data)).unwrap();
+        assert_eq!(line.filter.poll_use().unwrap().to_string(), said);
+        assert_eq!(line.filter.poll_use(), None);
+    }
+    let mut line = Line::new(false);
+    line.ask(&message(LIST, &[])).unwrap();
+    assert_eq!(line.filter.poll_use(), None, "a list is no use");
+    let long = [b'x'; NAME_CHARS_MAX + 1];
+    let keys = [&2_u32.to_be_bytes()[..], &text(b"other"), &text(&long), &text(b"blob")].concat();
+    line.answer(&message(KEYS, &[&keys, &text(b"work laptop")])).unwrap();
+    line.ask(&sign(&login(b"me"))).unwrap();
+    let said = line.filter.poll_use().unwrap().to_string();
+    assert_eq!(said, "the key work laptop for a login as me");
+    assert_eq!(line.filter.names[0].1.len(), NAME_CHARS_MAX);
+}
+
+#[test]
+fn a_signature_that_is_to_be_confirmed_waits_for_the_user() {
+    for is_allowed in [true, false] {
+        let mut line = Line::new(true);
+        let request = sign(&login(b"me"));
+        line.ask(&[&request[..], &message(LIST, &[])].concat()).unwrap();
+        assert_eq!(line.sent(), (vec![], vec![]));
+        assert!(line.filter.poll_use().is_some() && !line.filter.is_free());
+        line.decide(is_allowed);
+        let sent = line.sent();
+        line.ask(&[]).unwrap();
+        match is_allowed {
+            true => assert_eq!(sent, (request, vec![])),
+            false => {
+                assert_eq!((sent, line.sent().0), ((vec![], REFUSAL.to_vec()), message(LIST, &[])))
+            }
+        }
+        line.decide(true);
+        assert_eq!(line.sent(), (vec![], vec![]), "one decision is for one use");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_in_any_pieces_reach_the_agent_only_as_messages_that_may_pass(
+        bytes in prop::collection::vec(any::<u8>(), 0..300),
+        kind in any::<u8>(),
+        cut in 0_usize..300,
+    ) {
+        let bytes = [message(kind, &[&bytes]), bytes].concat();
+        let (head, tail) = bytes.split_at(cut.min(bytes.len()));
+        let mut line = Line::new(false);
+        let _ = line.ask(head).and_then(|()| line.ask(tail));
+        if let Some(kind) = line.to_agent.get(4) {
+            prop_assert!(matches!(*kind, LIST | SIGN | EXTENSION));
+        }
+        let _ = line.answer(&bytes);
+        let _ = line.filter.poll_use().map(|it| it.to_string());
+    }
+}

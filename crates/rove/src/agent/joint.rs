@@ -1,0 +1,230 @@
+//! Two connected sockets that are joined: the one of a program that asks, and the one of the agent that answers.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rove_platform::event_loop::Interest;
+use rustix::io::{Errno, read, write};
+use rustix::net::{Shutdown, shutdown};
+
+use super::filter::{Fault, Filter, Use};
+
+/// Most bytes read at a time. Chosen: the usual request and answer are far shorter.
+const CHUNK: usize = 4096;
+
+/// Most bytes that wait for a socket until no more are read for it. Chosen: one chunk.
+const WAITING_MAX: usize = CHUNK;
+
+/// Two joined sockets. Both close when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Joint {
+    /// The socket of the program that asks.
+    asker: End,
+    /// The socket of the agent.
+    agent: End,
+    /// The rules for what passes. `None` if everything does.
+    filter: Option<Filter>,
+    /// Whether the agent has been told that nothing more is asked.
+    is_told: bool,
+}
+
+/// A socket that does not block.
+#[derive(Debug)]
+struct End {
+    socket: OwnedFd,
+    /// Bytes that wait until the socket takes them.
+    waiting: Vec<u8>,
+    /// Whether its peer has ended its direction.
+    has_ended: bool,
+}
+
+/// Why two sockets are joined no more.
+#[derive(Debug, thiserror::Error)]
+enum Over {
+    #[error("it has ended")]
+    Ended,
+    #[error(transparent)]
+    Broken(#[from] Errno),
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+impl Joint {
+    /// Joins two connected sockets that do not block.
+    pub(crate) const fn new(asker: OwnedFd, agent: OwnedFd, filter: Option<Filter>) -> Self {
+        Self { asker: End::new(asker), agent: End::new(agent), filter, is_told: false }
+    }
+
+    /// Moves bytes both ways without waiting. Returns whether the sockets stay joined.
+    pub(crate) fn turn(&mut self) -> bool {
+        match self.pass() {
+            Ok(()) => true,
+            Err(over) => {
+                tracing::debug!(%over, "a connection to the agent is over");
+                false
+            }
+        }
+    }
+
+    /// Returns the next use that the user is to be told of, or asked about.
+    pub(crate) fn poll_use(&mut self) -> Option<Use> {
+        self.filter.as_mut()?.poll_use()
+    }
+
+    /// Answers for the user whether the use goes on that waits.
+    pub(crate) fn decide(&mut self, is_allowed: bool) {
+        let Self { asker, agent, filter, .. } = self;
+        if let Some(filter) = filter {
+            filter.decide(is_allowed, &mut agent.waiting, &mut asker.waiting);
+        }
+    }
+
+    /// Returns the descriptors to wait for.
+    pub(crate) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
+        let asker = self.asker.interest(self.takes_requests());
+        asker.into_iter().chain(self.agent.interest(self.takes_answers()))
+    }
+
+    fn takes_requests(&self) -> bool {
+        self.agent.waiting.len() < WAITING_MAX && self.filter.as_ref().is_none_or(Filter::is_free)
+    }
+
+    const fn takes_answers(&self) -> bool {
+        self.asker.waiting.len() < WAITING_MAX
+    }
+
+    fn pass(&mut self) -> Result<(), Over> {
+        let mut buffer = [0; CHUNK];
+        if self.takes_requests() {
+            let bytes = self.asker.read(&mut buffer)?;
+            match &mut self.filter {
+                Some(filter) => {
+                    let (agent, asker) = (&mut self.agent.waiting, &mut self.asker.waiting);
+                    filter.handle_request(bytes, agent, asker)?;
+                }
+                None => self.agent.waiting.extend(bytes),
+            }
+        }
+        if self.takes_answers() {
+            let bytes = self.agent.read(&mut buffer)?;
+            match &mut self.filter {
+                Some(filter) => {
+                    let (agent, asker) = (&mut self.agent.waiting, &mut self.asker.waiting);
+                    filter.handle_answer(bytes, agent, asker)?;
+                }
+                None => self.asker.waiting.extend(bytes),
+            }
+        }
+        self.agent.write()?;
+        self.asker.write()?;
+        let is_cut = self.asker.has_ended && self.filter.as_ref().is_some_and(Filter::is_cut);
+        if is_cut || self.agent.has_ended && self.asker.waiting.is_empty() {
+            return Err(Over::Ended);
+        }
+        if self.asker.has_ended && self.agent.waiting.is_empty() && !self.is_told {
+            self.is_told = true;
+            shutdown(&self.agent.socket, Shutdown::Write)?;
+        }
+        Ok(())
+    }
+}
+
+impl End {
+    const fn new(socket: OwnedFd) -> Self {
+        Self { socket, waiting: Vec::new(), has_ended: false }
+    }
+
+    fn interest(&self, is_read: bool) -> Option<Interest<'_>> {
+        let (reads, writes) = (is_read && !self.has_ended, !self.waiting.is_empty());
+        (reads || writes).then(|| Interest::new(self.socket.as_fd(), reads, writes))
+    }
+
+    fn read<'a>(&mut self, buffer: &'a mut [u8]) -> Result<&'a [u8], Over> {
+        if self.has_ended {
+            return Ok(&[]);
+        }
+        match read(&self.socket, &mut *buffer) {
+            Ok(count) => {
+                self.has_ended = count == 0;
+                Ok(&buffer[..count])
+            }
+            Err(Errno::AGAIN | Errno::INTR) => Ok(&[]),
+            Err(error) => Err(Over::Broken(error)),
+        }
+    }
+
+    fn write(&mut self) -> Result<(), Over> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        match write(&self.socket, &self.waiting) {
+            Ok(count) => drop(self.waiting.drain(..count)),
+            Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(error) => return Err(Over::Broken(error)),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    fn pair() -> (UnixStream, OwnedFd) {
+        let (here, there) = UnixStream::pair().unwrap();
+        there.set_nonblocking(true).unwrap();
+        (here, there.into())
+    }
+
+    #[test]
+    fn bytes_pass_both_ways_and_the_askers_end_lets_the_answer_through() {
+        let ((mut asker, near), (mut agent, far)) = (pair(), pair());
+        let mut joint = Joint::new(near, far, None);
+        asker.write_all(b"question").unwrap();
+        asker.shutdown(std::net::Shutdown::Write).unwrap();
+        assert!(joint.turn() && joint.turn());
+        let mut asked = String::new();
+        agent.read_to_string(&mut asked).unwrap();
+        agent.write_all(b"answer").unwrap();
+        assert!(joint.turn());
+        drop(agent);
+        assert!(!joint.turn());
+        drop(joint);
+        let mut answered = String::new();
+        asker.read_to_string(&mut answered).unwrap();
+        assert_eq!((&*asked, &*answered), ("question", "answer"));
+    }
+
+    #[test]
+    fn an_asker_that_reads_nothing_is_bounded_and_loses_nothing() {
+        let ((mut asker, near), (mut agent, far)) = (pair(), pair());
+        let mut joint = Joint::new(near, far, None);
+        agent.set_nonblocking(true).unwrap();
+        let mut written = 0;
+        // The system takes bytes in whole writes, so the count of them is one of chunks.
+        while let Ok(count) = agent.write(&[7; CHUNK]) {
+            written += count;
+            assert!(joint.turn());
+            assert!(joint.asker.waiting.len() < WAITING_MAX + CHUNK);
+        }
+        assert!(!joint.takes_answers());
+        drop(agent);
+        let mut read = 0;
+        let mut buffer = [0; CHUNK];
+        asker.set_nonblocking(true).unwrap();
+        loop {
+            let goes_on = joint.turn();
+            while let Ok(count) = asker.read(&mut buffer)
+                && count > 0
+            {
+                read += count;
+            }
+            if !goes_on {
+                break;
+            }
+        }
+        assert_eq!(read, written);
+    }
+}

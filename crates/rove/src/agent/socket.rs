@@ -1,0 +1,124 @@
+//! A listening socket in the user's runtime directory, which only this user can reach.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use rove_bootstrap::Forwards;
+use rove_platform::event_loop::Interest;
+use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
+use rustix::net::accept;
+
+use crate::listeners::{SocketFile, listen_at_path};
+
+/// A socket of one purpose in a directory that nobody else may enter. Its file is removed with this value.
+#[derive(Debug)]
+pub(crate) struct PrivateSocket {
+    path: PathBuf,
+    listener: OwnedFd,
+    file: SocketFile,
+    /// Whether the system had no descriptor for a connection, until [`PrivateSocket::unmute`].
+    is_muted: bool,
+}
+
+impl PrivateSocket {
+    /// Listens at a path that has the purpose (a word) and this process's number.
+    ///
+    /// # Errors
+    ///
+    /// Returns why there is no directory or no socket.
+    pub(crate) fn open(purpose: &str) -> io::Result<Self> {
+        let path = rove_control::private_socket(purpose);
+        Self::at(&path.ok_or_else(|| io::Error::other("no runtime directory can be used"))?)
+    }
+
+    /// Listens at this path.
+    pub(crate) fn at(path: &Path) -> io::Result<Self> {
+        let (listener, file) = listen_at_path(path, &Forwards::default())?;
+        Ok(Self { path: path.to_owned(), listener, file, is_muted: false })
+    }
+
+    /// Returns where the socket is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes the socket again if its file is gone, because the system removes the runtime directory of a user who seems
+    /// to have logged out.
+    pub(crate) fn restore(&mut self) {
+        if self.file.is_in_place() {
+            return;
+        }
+        // The directory is gone, too. Its path is the same as before.
+        let _ = rove_control::runtime_directory();
+        match Self::at(&self.path) {
+            Ok(socket) => *self = socket,
+            Err(error) => tracing::warn!(%error, "the agent's socket is gone"),
+        }
+    }
+
+    /// Accepts a connection of this user's, if one waits. It does not block.
+    pub(crate) fn accept(&mut self) -> Option<OwnedFd> {
+        loop {
+            let socket = match accept(&self.listener) {
+                Ok(socket) => socket,
+                Err(Errno::INTR | Errno::CONNABORTED) => continue,
+                Err(error) => {
+                    self.is_muted = error != Errno::AGAIN;
+                    return None;
+                }
+            };
+            let stream = UnixStream::from(socket);
+            // A descriptor of the directory may have been handed on.
+            if rove_control::is_of_user(&stream) {
+                let socket = OwnedFd::from(stream);
+                let is_ready = fcntl_setfd(&socket, FdFlags::CLOEXEC).is_ok();
+                return Some(socket).filter(|it| is_ready && ioctl_fionbio(it, true).is_ok());
+            }
+        }
+    }
+
+    /// Listens again after a lack of descriptors. Call this after connections have ended.
+    pub(crate) const fn unmute(&mut self) {
+        self.is_muted = false;
+    }
+
+    /// Returns the descriptor to wait for.
+    pub(crate) fn interest(&self) -> Option<Interest<'_>> {
+        (!self.is_muted).then(|| Interest::new(self.as_fd(), true, false))
+    }
+}
+
+impl AsFd for PrivateSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use rove_rig::scratch::Scratch;
+
+    use super::*;
+
+    #[test]
+    fn a_socket_is_the_users_alone_is_made_again_and_leaves_nothing() {
+        let scratch = Scratch::new();
+        let path = scratch.path("agent");
+        let mut socket = PrivateSocket::at(&path).unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(socket.accept().is_none() && socket.interest().is_some());
+        let _stream = UnixStream::connect(&path).unwrap();
+        let accepted = socket.accept().expect("it was made");
+        assert_eq!(rustix::io::read(&accepted, &mut [0; 1]), Err(Errno::AGAIN));
+        std::fs::remove_file(&path).unwrap();
+        socket.restore();
+        let _stream = UnixStream::connect(&path).expect("it is back");
+        assert!(socket.accept().is_some());
+        drop(socket);
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,315 @@
+//! The host's end of the user's agent: one path for the life of the session, which leads to wherever the present client's
+//! ssh has its socket.
+//!
+//! While no client is there, and while its ssh has not logged in, a connection to the path is closed at once: a program
+//! then goes on without an agent, and does not wait.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use rove_control::State;
+use rove_platform::event_loop::Interest;
+use rove_streams::{Answer, Mux, PATH_MAX, Read, Reception, StreamId, UNREACHED};
+use rove_units::{Duration, Instant};
+
+use crate::agent::CONNECTIONS_MAX;
+use crate::agent::joint::Joint;
+use crate::agent::socket::PrivateSocket;
+
+/// How often it is looked whether the client is still there, while there are connections. Chosen: a program waits for the
+/// agent of a client that has gone only this much longer than the client counts as there.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The refusal of a client's agent by a session that has no path for one.
+const NO_PATH: &str = "the session was started without -A";
+
+/// The session's path to the agent, and its connections.
+#[derive(Debug, Default)]
+pub(super) struct Agent {
+    /// The socket at the session's path. `None` if the session was started without `-A`.
+    socket: Option<PrivateSocket>,
+    /// The client's stream about its agent. `None` if there is none.
+    lent: Option<Lent>,
+    joints: Vec<Joint>,
+    is_client_there: bool,
+    look_at: Option<Instant>,
+}
+
+/// A client's statement where its agent is.
+#[derive(Debug)]
+struct Lent {
+    id: StreamId,
+    /// The line so far. A complete one has a newline.
+    line: Vec<u8>,
+}
+
+impl Agent {
+    /// Opens a session's path. Without a directory for it, the session has none.
+    pub(super) fn open() -> Self {
+        let socket = PrivateSocket::open("agent");
+        let socket =
+            socket.inspect_err(|error| tracing::warn!(%error, "no path for an agent")).ok();
+        Self { socket, ..Self::default() }
+    }
+
+    /// Returns the session's path.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.socket.as_ref().map(PrivateSocket::path)
+    }
+
+    /// Takes a stream of the client about its agent, and answers it. A former one counts no more.
+    pub(super) fn begin(&mut self, mux: &mut Mux, reception: &mut Reception, id: StreamId) {
+        if let Some(socket) = &mut self.socket {
+            socket.restore();
+            let answer = Answer::Opened { address: socket.path().display().to_string() };
+            reception.answer(mux, id, &answer);
+            if let Some(former) = self.lent.replace(Lent { id, line: Vec::new() }) {
+                reception.give_up(mux, former.id);
+            }
+        } else {
+            let refused = Answer::Refused { code: UNREACHED, text: NO_PATH.to_owned() };
+            reception.answer(mux, id, &refused);
+        }
+    }
+
+    /// Does everything that can be done at once. `mux` has the client's streams, if there are any, and `silence` tells for
+    /// how long the client is missed.
+    pub(super) fn turn(&mut self, now: Instant, mux: Option<&mut Mux>, silence: Option<Duration>) {
+        let Some(socket) = &mut self.socket else { return };
+        let lent = self.lent.take().zip(mux);
+        self.lent = lent.and_then(|(mut lent, mux)| lent.read(now, mux).then_some(lent));
+        self.is_client_there = State::of_silence(silence) == State::Attached;
+        let place = self.lent.as_ref().and_then(Lent::place).filter(|_| self.is_client_there);
+        while let Some(asker) = socket.accept() {
+            let has_room = self.joints.len() < CONNECTIONS_MAX;
+            if let Some(place) = place.as_ref().filter(|_| has_room) {
+                match connect(place) {
+                    Ok(agent) => self.joints.push(Joint::new(asker, agent, None)),
+                    Err(error) => tracing::debug!(%error, "the client's agent is not there"),
+                }
+            }
+        }
+        let before = self.joints.len();
+        self.joints.retain_mut(|joint| place.is_some() && joint.turn());
+        if self.joints.len() < before {
+            socket.unmute();
+        }
+        debug_assert!(self.joints.len() <= CONNECTIONS_MAX);
+        self.look_at = (!self.joints.is_empty()).then(|| now + LOOK_INTERVAL);
+    }
+
+    /// Returns when to call [`Agent::turn`] without news.
+    pub(super) const fn poll_timeout(&self) -> Option<Instant> {
+        self.look_at
+    }
+
+    /// Returns the descriptors whose news call for [`Agent::turn`].
+    pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
+        let socket = self.socket.iter().filter_map(PrivateSocket::interest);
+        socket.chain(self.joints.iter().flat_map(Joint::interests))
+    }
+}
+
+impl Lent {
+    /// Reads the line. Returns whether the stream goes on.
+    fn read(&mut self, now: Instant, mux: &mut Mux) -> bool {
+        let mut buffer = [0; PATH_MAX + 1];
+        match mux.read(now, self.id, &mut buffer) {
+            Ok(Read::Bytes(count)) => {
+                self.line.extend(&buffer[..count]);
+                self.line.len() <= buffer.len()
+            }
+            Ok(Read::Blocked) => true,
+            Ok(Read::End) | Err(_) => false,
+        }
+    }
+
+    /// Returns the socket of the client's ssh. `None` until it has logged in.
+    fn place(&self) -> Option<PathBuf> {
+        let path = self.line.strip_suffix(b"\n")?;
+        let is_path = path.first() == Some(&b'/') && !path.contains(&0);
+        is_path.then(|| std::ffi::OsString::from_vec(path.to_vec()).into())
+    }
+}
+
+/// Connects to the socket of the client's ssh. A socket in the file system answers at once, or refuses.
+fn connect(place: &Path) -> io::Result<OwnedFd> {
+    let address = rustix::net::SocketAddrUnix::new(place)?;
+    let socket = crate::listeners::open(rustix::net::AddressFamily::UNIX)?;
+    rustix::net::connect(&socket, &address)?;
+    let stream = UnixStream::from(socket);
+    match rove_control::is_of_user(&stream) {
+        true => Ok(stream.into()),
+        false => Err(io::ErrorKind::PermissionDenied.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{ErrorKind, Read as _, Write as _};
+    use std::os::unix::net::UnixListener;
+
+    use rove_rig::scratch::Scratch;
+    use rove_session::Streams;
+    use rove_streams::{Event, Side, Target};
+
+    use super::*;
+
+    /// A session with a path, its client's streams, and no network between them.
+    struct Session {
+        now: Instant,
+        client: Mux,
+        server: Mux,
+        reception: Reception,
+        agent: Agent,
+        scratch: Scratch,
+    }
+
+    impl Session {
+        fn new() -> Self {
+            let (now, scratch) = (Instant::ZERO, Scratch::new());
+            let mux = |side| {
+                let mut mux = Streams::new(side, now).mux;
+                mux.handle_packet_size(1_176);
+                mux
+            };
+            let socket = PrivateSocket::at(&scratch.path("path")).unwrap();
+            Self {
+                now,
+                client: mux(Side::Client),
+                server: mux(Side::Server),
+                reception: Reception::default(),
+                agent: Agent { socket: Some(socket), ..Agent::default() },
+                scratch,
+            }
+        }
+
+        /// Lets everything go its way, while the client is silent for so many seconds.
+        fn turn(&mut self, silence: u64) {
+            for _ in 0..50 {
+                self.now += Duration::from_millis(1);
+                while let Some(packet) = self.client.poll_transmit(self.now) {
+                    let _ = self.server.handle_packet(self.now, packet.number, &packet.payload);
+                }
+                while let Some(event) = self.server.poll_event() {
+                    match event {
+                        Event::Incoming => self.reception.handle_incoming(&mut self.server),
+                        Event::Readable(id) => {
+                            let (now, mux) = (self.now, &mut self.server);
+                            if self.reception.handle_readable(now, mux, id) == Some(Target::Agent) {
+                                self.agent.begin(mux, &mut self.reception, id);
+                            }
+                        }
+                        _ => {}
+                    }
+                }
+                let silence = Some(Duration::from_secs(silence));
+                self.agent.turn(self.now, Some(&mut self.server), silence);
+                while let Some(packet) = self.server.poll_transmit(self.now) {
+                    let _ = self.client.handle_packet(self.now, packet.number, &packet.payload);
+                }
+            }
+        }
+
+        /// Lends the agent at this path. Returns the stream.
+        fn lend(&mut self, path: &[u8]) -> StreamId {
+            let id = self.client.open(self.now).unwrap();
+            self.client.write(id, &Target::Agent.encode()).unwrap();
+            self.client.write(id, &[path, b"\n"].concat()).unwrap();
+            self.turn(0);
+            id
+        }
+
+        /// Connects to the session's path. The connection does not block.
+        fn connect(&self) -> UnixStream {
+            let stream = UnixStream::connect(self.scratch.path("path")).unwrap();
+            stream.set_nonblocking(true).unwrap();
+            stream
+        }
+    }
+
+    fn is_closed(stream: &mut UnixStream) -> bool {
+        match stream.read(&mut [0; 1]) {
+            Err(error) => error.kind() != ErrorKind::WouldBlock,
+            Ok(count) => count == 0,
+        }
+    }
+
+    #[test]
+    fn the_path_leads_to_the_newest_agent_of_a_client_that_is_there_and_else_nowhere() {
+        let mut session = Session::new();
+        let mut early = session.connect();
+        session.turn(0);
+        assert!(is_closed(&mut early), "no agent is lent");
+        let far = |name: &str| {
+            let path = session.scratch.path(name);
+            (UnixListener::bind(&path).unwrap(), path.into_os_string().into_encoded_bytes())
+        };
+        let ((first, at_first), (second, at_second)) = (far("first"), far("second"));
+        session.lend(&at_first);
+        let mut open = session.connect();
+        session.turn(0);
+        let (mut agent, _) = first.accept().unwrap();
+        open.write_all(b"question").unwrap();
+        session.turn(0);
+        let mut asked = [0; 8];
+        agent.read_exact(&mut asked).unwrap();
+        assert_eq!((&asked, is_closed(&mut open)), (b"question", false));
+        // The client is silent, and then back.
+        let mut during = session.connect();
+        session.turn(60);
+        assert!(is_closed(&mut open) && is_closed(&mut during));
+        assert_eq!(session.agent.poll_timeout(), None);
+        let id = session.lend(&at_second);
+        let mut open = session.connect();
+        session.turn(0);
+        second.accept().expect("the newest counts");
+        assert!(!is_closed(&mut open) && session.agent.poll_timeout().is_some());
+        // Its ssh has ended.
+        session.client.reset(id, 0).unwrap();
+        session.turn(0);
+        let mut late = session.connect();
+        session.turn(0);
+        assert!(is_closed(&mut open) && is_closed(&mut late));
+    }
+
+    #[test]
+    fn connections_are_bounded_and_what_is_no_path_leads_nowhere() {
+        let mut session = Session::new();
+        let path = session.scratch.path("far");
+        let far = UnixListener::bind(&path).unwrap();
+        for wrong in [&b"relative"[..], b"", b"/nul\0", &[b'/'; PATH_MAX + 1]] {
+            session.lend(wrong);
+            let mut stream = session.connect();
+            session.turn(0);
+            assert!(is_closed(&mut stream), "{wrong:?}");
+        }
+        session.lend(path.as_os_str().as_encoded_bytes());
+        let mut streams: Vec<UnixStream> =
+            (0..=CONNECTIONS_MAX).map(|_| session.connect()).collect();
+        session.turn(0);
+        let open = streams.iter_mut().filter_map(|it| (!is_closed(it)).then_some(())).count();
+        assert_eq!(open, CONNECTIONS_MAX);
+        drop((streams, far));
+        session.turn(0);
+        assert!(session.agent.joints.is_empty());
+        let mut late = session.connect();
+        session.turn(0);
+        assert!(is_closed(&mut late), "the socket is dead");
+    }
+
+    #[test]
+    fn a_session_without_a_path_refuses_an_agent_in_words() {
+        let mut session = Session::new();
+        session.agent = Agent::default();
+        let id = session.lend(b"/agent");
+        let mut answer = [0; 99];
+        let read = session.client.read(session.now, id, &mut answer).unwrap();
+        let Read::Bytes(count) = read else { panic!("{read:?}") };
+        assert!(String::from_utf8_lossy(&answer[..count]).contains(NO_PATH));
+        assert_eq!(session.agent.interests().count(), 0);
+    }
+}
