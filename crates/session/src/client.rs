@@ -67,6 +67,8 @@ pub struct Client {
     suspend_due: bool,
     /// Whether the driver is still to be told to let the user log in.
     login_due: bool,
+    /// Whether the driver is still to be told of the user's yes.
+    yes_due: bool,
     /// When the client leaves a server that does not answer, after the user wanted to, and the outcome of the session
     /// then.
     farewell: Option<(Instant, ClientOutcome)>,
@@ -107,6 +109,7 @@ impl Client {
             escape,
             suspend_due: false,
             login_due: false,
+            yes_due: false,
             farewell: None,
             given_up: None,
             end_request: EndRequest::new(config.is_end_obeyed_twice),
@@ -327,6 +330,9 @@ impl Client {
             self.login_due = false;
             return Some(ClientEvent::LogIn);
         }
+        if core::mem::take(&mut self.yes_due) {
+            return Some(ClientEvent::Yes);
+        }
         loop {
             return Some(match self.transport.poll_event()? {
                 Event::OpenPort => ClientEvent::OpenPort,
@@ -432,6 +438,7 @@ impl Client {
         }
         self.suspend_due |= requests.suspend;
         self.login_due |= requests.login;
+        self.yes_due |= requests.yes;
         if requests.repaint {
             self.display.repaint();
         }

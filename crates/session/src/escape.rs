@@ -19,6 +19,8 @@ const LOG_IN: u8 = b'r';
 const LOCK: u8 = b'l';
 /// Command byte after the escape key, if the status is offered: end the joined clients.
 const DISMISS: u8 = b'e';
+/// Command byte after the escape key, if the driver asks the user something: say yes.
+const YES: u8 = b'y';
 /// Ctrl-L, by custom the key that draws the screen again.
 const FORM_FEED: u8 = 0x0c;
 /// The difference between a capital letter and its control character.
@@ -52,6 +54,8 @@ pub(crate) struct Requests {
     pub(crate) status: bool,
     /// Let the user log in again.
     pub(crate) login: bool,
+    /// Say yes to the driver's question.
+    pub(crate) yes: bool,
     /// Lock the session, or unlock it if it is locked.
     pub(crate) lock: bool,
     /// End the joined clients.
@@ -90,6 +94,8 @@ pub(crate) struct EscapeKey {
     offers_status: bool,
     /// Whether the command to log in again is offered.
     offers_login: bool,
+    /// Whether the driver asks the user something.
+    is_asking: bool,
     state: State,
     keystrokes: Keystrokes,
     /// The first bytes of a key whose sequence is not complete.
@@ -113,6 +119,7 @@ impl EscapeKey {
             key,
             offers_status,
             offers_login: false,
+            is_asking: false,
             state,
             keystrokes: Keystrokes::default(),
             beginning: Vec::new(),
@@ -126,6 +133,11 @@ impl EscapeKey {
     /// Sets whether another login is offered, and returns whether that changed.
     pub(crate) fn offer_login(&mut self, is_offered: bool) -> bool {
         core::mem::replace(&mut self.offers_login, is_offered) != is_offered
+    }
+
+    /// Sets whether the driver asks the user something.
+    pub(crate) const fn ask(&mut self, is_asking: bool) {
+        self.is_asking = is_asking;
     }
 
     /// Tells the filter that the status was hidden, so that keys go to the program again.
@@ -255,8 +267,13 @@ impl EscapeKey {
         let (shows_status, logs_in) = (self.is_status_key(byte), self.is_login_key(byte));
         let decides = |key| self.offers_status && byte == Some(key) && !is_pass_key(self.key, byte);
         let (locks, dismisses) = (decides(LOCK), decides(DISMISS));
-        let is_command =
-            matches!(byte, Some(QUIT | SUSPEND)) || shows_status || logs_in || locks || dismisses;
+        let agrees = self.is_yes_key(byte);
+        let is_command = matches!(byte, Some(QUIT | SUSPEND))
+            || shows_status
+            || logs_in
+            || locks
+            || dismisses
+            || agrees;
         let is_pass = !is_command && is_pass_key(self.key, byte);
         let keeps = self.keeps_keys();
         let State::Escaped { key, silent } = &mut self.state else { return };
@@ -279,6 +296,7 @@ impl EscapeKey {
         requests.quit |= byte == Some(QUIT);
         requests.suspend |= byte == Some(SUSPEND);
         requests.login |= logs_in;
+        requests.yes |= agrees;
         (requests.lock, requests.dismiss) = (requests.lock ^ locks, requests.dismiss | dismisses);
         // After a suspension the user comes back to a prompt, which is a fresh line.
         let line_start = matches!(byte, Some(b'\r' | b'\n' | SUSPEND));
@@ -326,6 +344,10 @@ impl EscapeKey {
 
     fn is_status_key(&self, byte: Option<u8>) -> bool {
         self.offers_status && byte == Some(STATUS) && !is_pass_key(self.key, byte)
+    }
+
+    fn is_yes_key(&self, byte: Option<u8>) -> bool {
+        self.is_asking && byte == Some(YES) && !is_pass_key(self.key, byte)
     }
 
     fn is_login_key(&self, byte: Option<u8>) -> bool {
@@ -418,6 +440,12 @@ impl EscapeKey {
     /// Returns the hint how to quit, for the end of a notice. `None` without an escape key.
     pub(crate) fn quit_hint(&self) -> Option<String> {
         self.key.map(|key| format!("[To quit: {} .]", key_name(key)))
+    }
+
+    /// Returns the hint how to say yes. The list is empty if that cannot be said.
+    pub(crate) fn yes_hints(&self) -> Vec<String> {
+        let key = self.key.filter(|_| self.is_yes_key(Some(YES)));
+        key.map(|key| format!("[To allow it: {} y]", key_name(key))).into_iter().collect()
     }
 
     /// Returns the hint how to log in again and how to quit, from the longest version to the shortest. The list is

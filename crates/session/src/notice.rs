@@ -103,6 +103,8 @@ pub(crate) struct Notices {
     /// Since when ssh carries the session because UDP is silent, and whether the user has read the reason. `None` while
     /// UDP carries it.
     aside: Option<(Instant, bool)>,
+    /// The driver's question to the user and the hints how to answer, if there is one.
+    question: Option<(String, Vec<String>)>,
     /// The reason why the client ends. Once it is set, no other notice is shown.
     farewell: Option<String>,
 }
@@ -110,8 +112,9 @@ pub(crate) struct Notices {
 impl Notices {
     /// Creates an empty set of notices for a program of this name.
     pub(crate) const fn new(program: String, quit_hint: Option<String>, advises: bool) -> Self {
-        let (message, tunnel, aside, farewell) = (None, None, None, None);
-        Self { program, quit_hint, message, advises, tunnel, aside, farewell }
+        let (message, tunnel, aside) = (None, None, None);
+        let (question, farewell) = (None, None);
+        Self { program, quit_hint, message, advises, tunnel, aside, question, farewell }
     }
 
     /// Shows `text` for a second.
@@ -172,6 +175,11 @@ impl Notices {
         self.tunnel.is_some() || self.aside.is_some()
     }
 
+    /// Shows a question with the hints how to answer until the next call, or none.
+    pub(crate) fn ask(&mut self, question: Option<String>, hints: Vec<String>) {
+        self.question = question.map(|question| (question, hints));
+    }
+
     /// Shows the reason why the client ends, until it has ended. The first reason remains.
     pub(crate) fn farewell(&mut self, text: impl Into<String>) {
         self.farewell.get_or_insert_with(|| text.into());
@@ -199,6 +207,8 @@ impl Notices {
             (with_silence(farewell, silence), Vec::new())
         } else if let Some(help) = help {
             (help, Vec::new())
+        } else if let Some((question, hints)) = &self.question {
+            (vec![question.clone()], hints.clone())
         } else if is_gone && message.is_none_or(|message| message.network_error) {
             (gone(contact.server, self.is_tunnelled()), quit())
         } else if let Some(message) = message {

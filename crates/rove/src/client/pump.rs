@@ -292,6 +292,7 @@ impl Pump {
                 ClientEvent::ClosePorts { keep } => self.wire.close_ports(keep),
                 ClientEvent::Suspend => self.suspend()?,
                 ClientEvent::LogIn => self.log_in()?,
+                ClientEvent::Yes => {}
             }
         }
         Ok(())

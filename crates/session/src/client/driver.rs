@@ -43,6 +43,15 @@ impl Client {
         self.refresh(now);
     }
 
+    /// Asks the user something in the notice bar, until the next call. [`ClientEvent::Yes`](super::ClientEvent::Yes) tells a
+    /// yes.
+    pub fn ask(&mut self, now: Instant, question: Option<String>) {
+        self.escape.ask(question.is_some());
+        self.yes_due = false;
+        self.notice_bar.notices.ask(question, self.escape.yes_hints());
+        self.refresh(now);
+    }
+
     /// Returns these addresses to add one, or to tell of one that the system has no route to.
     pub fn candidates_mut(&mut self) -> &mut Candidates {
         self.transport.candidates_mut().expect(CLIENT)

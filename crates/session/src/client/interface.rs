@@ -76,6 +76,8 @@ pub enum ClientEvent {
     /// Give the terminal back, let the user log in again there for a tunnel; then call
     /// [`Client::handle_resume`](super::Client::handle_resume).
     LogIn,
+    /// The user has said yes to the question of [`Client::ask`](super::Client::ask).
+    Yes,
 }
 
 /// How a session ended, seen from the client.

@@ -9,6 +9,7 @@ const NOTHING: Requests = Requests {
     repaint: false,
     status: false,
     login: false,
+    yes: false,
     closes_status: false,
     lock: false,
     dismiss: false,
@@ -333,6 +334,24 @@ fn another_login_is_asked_for_only_where_it_is_offered() {
         escape.offer_login(is_offered);
         let names_key = escape.login_hints().iter().any(|hint| hint.contains("Ctrl-^ r"));
         assert_eq!(names_key, is_offered && key == 0x1e);
+        assert_eq!(escape.handle(at(0), typed.as_bytes(), &mut read), requests, "{key} {typed:?}");
+        assert_eq!(String::from_utf8(read).unwrap(), out, "{key} {typed:?}");
+    }
+}
+
+#[test]
+fn a_yes_counts_only_while_something_is_asked() {
+    let agrees = Requests { yes: true, ..NOTHING };
+    for (key, is_asking, typed, out, requests) in [
+        (0x1e, true, "a\x1eyb", "ab", agrees),
+        (0x1e, true, "y\r", "y\r", NOTHING),
+        (0x1e, false, "\x1ey", "", NOTHING),
+        // Ctrl-Y has "y" for its own.
+        (0x19, true, "\x19y", "\x19", NOTHING),
+    ] {
+        let (mut read, mut escape) = (Vec::new(), EscapeKey::new(Some(key), true));
+        escape.ask(is_asking);
+        assert_eq!(escape.yes_hints().len(), usize::from(is_asking && key == 0x1e));
         assert_eq!(escape.handle(at(0), typed.as_bytes(), &mut read), requests, "{key} {typed:?}");
         assert_eq!(String::from_utf8(read).unwrap(), out, "{key} {typed:?}");
     }

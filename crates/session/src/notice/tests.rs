@@ -31,6 +31,17 @@ fn text_in(notices: &Notices, now: u64, contact: Contact, columns: u16) -> Strin
 }
 
 #[test]
+fn a_question_comes_before_other_notices_and_goes_when_it_is_answered() {
+    let (mut notices, heard) = (notices(), contact(Some(0), Some(0)));
+    notices.announce(ms(1_000), "Somebody has joined.");
+    notices.ask(Some("May the host sign?".to_owned()), vec!["[To allow it: Ctrl-^ y]".to_owned()]);
+    let asked = "rove: May the host sign? [To allow it: Ctrl-^ y]";
+    assert!(text(&notices, 2_000, heard).starts_with(asked));
+    notices.ask(None, Vec::new());
+    assert!(text(&notices, 2_000, heard).contains("has joined"));
+}
+
+#[test]
 fn a_start_without_an_answer_is_told_after_a_quarter_of_a_second() {
     let silent = contact(None, None);
     let told = "rove: Nothing received from server on UDP port 60001. [To quit: Ctrl-^ .]";
