@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod agent;
 mod challenge;
 mod choices;
 mod forwards;
@@ -42,6 +43,7 @@ pub mod startup;
 pub mod tunnel;
 
 pub use account::Account;
+pub use agent::{AgentUse, LentAgent};
 pub use challenge::Challenge;
 pub use choices::{Choices, Resume};
 pub use forwards::{Forward, Forwards, Place};

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use rove_session::JoinMode;
 use serde::{Deserialize, Serialize};
 
+use crate::agent::AgentUse;
 use crate::choices::Choices;
 use crate::install_policy::InstallPolicy;
 use crate::program_name::ProgramName;
@@ -47,6 +48,8 @@ pub struct HostOptions {
     pub quiet: bool,
     /// Whether to print the steps of the start.
     pub verbose: bool,
+    /// How the user learns of the use of an agent that is lent.
+    pub agent: AgentUse,
     /// Whether rove may be copied to a host that has no server.
     pub install: InstallPolicy,
     /// Whether the positions of prompts are remembered between sessions.

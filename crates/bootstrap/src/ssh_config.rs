@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::account::Account;
+use crate::agent::LentAgent;
 use crate::forwards::Forwards;
 use crate::sharing::Sharing;
 
@@ -15,7 +16,7 @@ const NOT_CARRIED: [&str; 5] =
     ["ForwardAgent", "ForwardX11", "LocalForward", "RemoteForward", "DynamicForward"];
 
 /// Settings of [`NOT_CARRIED`] that a session carries out if it forwards connections.
-const CARRIED: [&str; 2] = ["LocalForward", "DynamicForward"];
+const CARRIED: [&str; 3] = ["ForwardAgent", "LocalForward", "DynamicForward"];
 
 /// Settings that would keep rove's commands from running: the keyword, the harmless value, and the option that
 /// overrides it. The option is given only if the keyword is set, because an older ssh does not know it.
@@ -47,6 +48,8 @@ pub struct SshConfig {
     pub not_carried: Vec<&'static str>,
     /// The connections to forward.
     pub forwards: Forwards,
+    /// The agent to lend to the host.
+    pub agent: Option<LentAgent>,
     /// Options of [`OVERRIDDEN`] that ssh needs so that rove's commands run.
     overridden: Vec<&'static str>,
     /// Whether an open connection to the host may be used.
@@ -196,6 +199,7 @@ fn behind_name(ssh: &[String]) -> Option<usize> {
 /// on a terminal, and a host's name never looks like an option. `judge` decides about the control socket at a path.
 pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
     let mut config = SshConfig::from(Sharing::Unconfigured);
+    let (mut forward_agent, mut identity_agent) = ("", "");
     for line in answer.lines() {
         let Some((keyword, value)) = line.split_once(' ') else { continue };
         let plain = rove_terminal::plain(value);
@@ -204,6 +208,9 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
         let is_name = !value.contains(char::is_whitespace) && plain == value;
         let keyword = keyword.to_ascii_lowercase();
         config.forwards.take(&keyword, value);
+        if keyword == "forwardagent" {
+            forward_agent = value;
+        }
         match keyword.as_str() {
             "proxyjump" if is_set => {
                 config.detour = Some(format!("ProxyJump {shown}"));
@@ -213,6 +220,7 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
             "hostname" if is_set && is_name && !value.starts_with('-') => {
                 config.host_name = Some(value.to_owned())
             }
+            "identityagent" => identity_agent = value,
             "user" if is_set && is_name => config.user = Some(value.to_owned()),
             "port" => config.port = value.parse().ok(),
             "controlpath" if is_set => config.sharing = judge(value),
@@ -224,6 +232,7 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
             keyword => config.take(keyword, &shown, is_set),
         }
     }
+    config.agent = LentAgent::read(forward_agent, identity_agent);
     config.forwards.drop_repeated();
     config.not_carried.sort_by_key(|name| NOT_CARRIED.iter().position(|known| known == name));
     config
@@ -341,7 +350,9 @@ mod tests {
             assert_eq!(config.overrides().join(" "), options, "{answer:?}");
             let rest = config.note(OsStr::new("far"), true).unwrap_or_default();
             assert!(!rest.contains("LocalForward") && !rest.contains("DynamicForward"), "{rest}");
-            assert_eq!(rest.contains("Agent"), names.contains("Agent"), "{rest}");
+            assert!(!rest.contains("Agent"), "{rest}");
+            assert_eq!(rest.contains("X11"), names.contains("X11"), "{rest}");
+            assert_eq!(config.agent.is_some(), names.contains("Agent"), "{answer:?}");
         }
     }
 }

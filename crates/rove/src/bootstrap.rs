@@ -151,8 +151,9 @@ fn start(
         }
         _ => None,
     };
+    let agent = tunnel::agent_call(options, &plan);
     let told = session_call(options, &plan.config, is_stock);
-    let call = SessionCall { others, tunnel, resumed, ..told };
+    let call = SessionCall { others, tunnel, resumed, agent, ..told };
     Err(become_client(options, invocation, &server.text, &connect, &call))
 }
 
@@ -365,6 +366,7 @@ fn session_call(options: &HostOptions, config: &SshConfig, is_stock: bool) -> Se
         tunnel: None,
         resumed: None,
         forwards: forwards(options, config).cloned(),
+        agent: None,
         // A stock server gives no second key.
         attached_by: options.attached_by().filter(|_| !is_stock),
         joined: match &options.session {

@@ -246,6 +246,10 @@ fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, Us
         Ok(HostCall::Help(text)) => print(&text),
         Ok(HostCall::HelpAll) => print(&BOOK.help(&host::MANUAL)),
         Ok(HostCall::Version) => print(&version(name, Program::Wrapper)),
+        // The session's client listens there, and is to reach the host.
+        Ok(HostCall::FakeProxy { host, .. }) if host.starts_with('/') => {
+            finish(speaker, proxy::join(&host))
+        }
         Ok(HostCall::FakeProxy { family, host, port, word, hands_over }) => {
             finish(speaker, proxy::run(&family, &host, &port, word.as_deref(), hands_over))
         }

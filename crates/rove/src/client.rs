@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use rove_bootstrap::{Account, Choices, Forwards, Joined, ProgramName, quote};
+use rove_bootstrap::{Account, AgentUse, Choices, Forwards, Joined, ProgramName, quote};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_platform::tty::{self, Tty};
@@ -29,6 +29,7 @@ use crate::tunnel::near::Tunnel;
 use crate::tunnel::spare::Spare;
 use crate::{doctor, entropy, hardening, logging, sys};
 
+pub(crate) mod agent;
 mod forward;
 mod local_forwards;
 mod opening;
@@ -36,6 +37,7 @@ mod pump;
 mod turn;
 pub(crate) mod wire;
 
+use agent::{AgentCall, AgentLoan};
 use forward::connection::Connection;
 use forward::load::{Carried, Load};
 use forward::program::Program;
@@ -164,8 +166,8 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     hardening::conceal_memory().context("cannot conceal the key")?;
     let ClientOptions { name, server, key, call, .. } = &options;
     let mut record = RecordKeeper::new(*name, *server, key, call, &way);
-    let SessionCall { choices, command, account, tunnel, .. } = options.call;
-    if tunnel.is_none() {
+    let SessionCall { choices, command, account, tunnel, agent, .. } = options.call;
+    if tunnel.is_none() && agent.is_none() {
         hardening::renounce_privileges().context("cannot renounce privileges")?;
     }
     let term = std::env::var("TERM").unwrap_or_default();
@@ -211,7 +213,9 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let account = account.filter(|_| name == ProgramName::Rove).and_then(Account::from_text);
     let prompts = account.and_then(|account| remember_prompts(&mut session, account));
     let pump = Pump::new(events, session, wire, terminal, options.name, prompts, record);
-    pump.with(forwards).run()
+    let agent = agent.filter(|call| may_be_lent(call, options.call.escape_key, name));
+    let agent = agent.map(|call| AgentLoan::new(call, clock.now()));
+    pump.with(forwards.lending(agent)).run()
 }
 
 /// Returns the extensions that a client offers which comes to its session in this way.
@@ -221,6 +225,17 @@ fn offered(way: &Way) -> Capabilities {
         Way::Stock(_) => rove_session::CAPABILITIES,
         Way::New | Way::Rove(..) => rove_session::CAPABILITIES.union(Capabilities::STREAMS),
     }
+}
+
+/// Returns whether the agent can be lent as the user wants it. Says so if not.
+fn may_be_lent(call: &AgentCall, escape_key: Option<u8>, name: ProgramName) -> bool {
+    let can_ask = call.how == AgentUse::Notify || escape_key.is_some();
+    if !can_ask {
+        let text =
+            "-A: no use of the agent can be allowed without an escape key, so the host gets none";
+        warn(name.as_str(), text);
+    }
+    can_ask
 }
 
 /// Listens for the connections that are to be forwarded. Says which ones cannot be.

@@ -11,6 +11,7 @@ use rove_bootstrap::{Choices, Forwards, Joined, ProgramName, Resumed};
 use rove_session::Preference;
 use serde::{Deserialize, Serialize};
 
+use crate::client::agent::AgentCall;
 use crate::escape_key;
 use crate::sys;
 use crate::tunnel::inherited::Inherited;
@@ -49,6 +50,9 @@ pub(crate) struct SessionCall {
     /// The connections that the session forwards. `None` if it forwards none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) forwards: Option<Forwards>,
+    /// How the user's agent is lent to the host. `None` if it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<AgentCall>,
     /// The thing that a session without a program joins the standard descriptors with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) joined: Option<Joined>,
@@ -120,6 +124,8 @@ pub(crate) fn with_environment(mut choices: Choices) -> Choices {
 
 #[cfg(test)]
 mod tests {
+    use rove_bootstrap::{AgentUse, LentAgent};
+
     use super::*;
 
     #[test]
@@ -145,6 +151,12 @@ mod tests {
                 }),
                 attached_by: Some("rove attach".to_owned()),
                 forwards: Some(Forwards::default()),
+                agent: Some(AgentCall {
+                    words: vec!["ssh".to_owned()],
+                    mark: "ROVE AGENT".to_owned(),
+                    agent: LentAgent::Usual,
+                    how: AgentUse::Confirm,
+                }),
                 joined: Some(Joined::Port("[::1]:22".to_owned())),
             };
             let text = serde_json::to_string(&call).expect("a call is text and numbers");

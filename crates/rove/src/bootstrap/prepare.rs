@@ -59,6 +59,9 @@ pub(crate) fn plan(
     let window = tty::window_size(stdout()).filter(|_| options.starts_early());
     let words = window.map(|size| format!("{}x{}", size.columns(), size.rows()));
     variables.extend(words.map(|words| (remote::WINDOW_VARIABLE.to_owned(), words)));
+    if options.forwards() && config.agent.is_some() {
+        variables.push((remote::AGENT_VARIABLE.to_owned(), "1".to_owned()));
+    }
     let mut bound = options.clone();
     if route == Route::Tunnel {
         bound.bind_server = BindServer::Address(tunnel::SERVER.to_owned());

@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::{self, IoSlice, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
@@ -65,6 +66,16 @@ pub(crate) fn run(
     Ok(0)
 }
 
+/// Connects to a socket in the file system and passes the connection to ssh.
+///
+/// # Errors
+///
+/// Returns why there is no connection.
+pub(crate) fn join(path: &str) -> anyhow::Result<u8> {
+    let stream = UnixStream::connect(path).with_context(|| format!("cannot connect to {path}"))?;
+    hand_over(&stream).map(|()| 0)
+}
+
 /// Connects to the host, and reports the address that answered.
 fn open(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Result<TcpStream> {
     let port = port.parse().with_context(|| format!("bad TCP port {port:?}"))?;
@@ -103,7 +114,7 @@ fn connect(addresses: &[SocketAddr]) -> anyhow::Result<TcpStream> {
 }
 
 /// Passes the connection to ssh, whose socket is our standard output. Source: ssh_config(5), ProxyUseFdpass.
-fn hand_over(stream: &TcpStream) -> anyhow::Result<()> {
+fn hand_over(stream: &impl AsFd) -> anyhow::Result<()> {
     let descriptors = [stream.as_fd()];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = SendAncillaryBuffer::new(&mut space);

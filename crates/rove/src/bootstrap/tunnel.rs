@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use rove_bootstrap::ssh_config::{JumpHost, SshConfig};
 use rove_bootstrap::tunnel::{FORWARD, standby};
-use rove_bootstrap::{HostOptions, Plan, remote, ssh_config};
+use rove_bootstrap::{HostOptions, OWN_CONNECTION, Plan, remote, ssh_config};
 
 use crate::bootstrap::{address, ssh_query};
+use crate::client::agent::AgentCall;
 use crate::tunnel::inherited::{ASKS_NOTHING, Again, JumpCall, TELLS, texts};
 
 /// How long the answer about a jump host may come after the login. Chosen: nobody notices, and the login itself, which
@@ -34,6 +35,17 @@ pub(super) fn again(options: &HostOptions, plan: &Plan, port: &str, asks_nothing
     }
     let words = standby::without_touch(&words, &key_files(&plan.config));
     Again { shares, ..Again::new(Some(&words), &plan.challenge, Some(asks_nothing)) }
+}
+
+/// Returns how an ssh lends the user's agent to the host of this plan. `None` if none is lent.
+pub(super) fn agent_call(options: &HostOptions, plan: &Plan) -> Option<AgentCall> {
+    let agent = plan.config.agent.clone().filter(|_| options.forwards())?;
+    // Without a terminal and a connection of its own.
+    let own: Vec<&str> = ["-T"].into_iter().chain(OWN_CONNECTION).collect();
+    let remote = remote::agent(&plan.challenge);
+    let words = ssh_words(&options.ssh, &plan.config, &own, &options.host, remote);
+    let mark = format!("{} {}", remote::AGENT, plan.challenge);
+    Some(AgentCall { words: texts(&words)?, mark, agent, how: options.agent })
 }
 
 /// The question where a jump host is and how ssh gets there, which is asked while ssh logs in.

@@ -102,6 +102,9 @@ pub(crate) fn parse(
             ));
         }
     };
+    if mode.is_some() && ssh_letters::lends_agent(&options.ssh) {
+        return Err(wrong("-A: a client that joins lends no agent; leave it out".to_owned()));
+    }
     if mode.is_some() && ssh_letters::forward(&options.ssh) {
         return Err(wrong(
             "-L, -D: a client that joins forwards nothing; leave them out".to_owned(),

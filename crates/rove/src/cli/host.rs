@@ -11,8 +11,8 @@ use std::str::FromStr;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
 use rove_bootstrap::{
-    Choices, DetachedUse, HostOptions, InstallPolicy, ProgramName, SessionLabel, TunnelUse,
-    WantedSession,
+    AgentUse, Choices, DetachedUse, HostOptions, InstallPolicy, ProgramName, SessionLabel,
+    TunnelUse, WantedSession,
 };
 use rove_cli_docs::{Manual, Suggested};
 use rove_session::Preference;
@@ -306,6 +306,7 @@ pub(crate) fn parse(
         allow_emulator: args.allow_emulator,
         quiet: args.quiet,
         verbose: args.verbose,
+        agent: settings.text("agent").and_then(AgentUse::from_name).unwrap_or_default(),
         install: settings.text("install").and_then(InstallPolicy::from_name).unwrap_or_default(),
         detached: settings.text("attach").and_then(DetachedUse::from_name).unwrap_or_default(),
         prompt_memory: settings.flag("prompt-memory").unwrap_or(true),

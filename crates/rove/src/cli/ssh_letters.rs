@@ -76,7 +76,7 @@ pub(super) fn fate(letter: char) -> Option<Fate> {
         'B' | 'b' | 'c' | 'E' | 'F' | 'I' | 'i' | 'J' | 'l' | 'm' | 'o' | 'S' => Fate::Valued,
         'G' => Fate::Question,
         'A' => {
-            Fate::Refused("rove forwards no agent; run what needs your agent there with `ssh -A`")
+            Fate::Refused("this command lends no agent to the host; a session does, by `rove -A`")
         }
         'L' | 'D' | 'g' => Fate::Refused(PORTS),
         'R' => Fate::Refused(REMOTE),
@@ -114,7 +114,7 @@ pub(super) fn args() -> impl Iterator<Item = Arg> {
 }
 
 /// Returns the options by which a session forwards connections. ssh reads them, and only a session has them.
-pub(super) fn forwarding() -> [Arg; 3] {
+pub(super) fn forwarding() -> [Arg; 4] {
     let arg = |id: &'static str, help| Arg::new(id).short(id.chars().next_back()).help(help);
     [
         arg(
@@ -126,6 +126,8 @@ pub(super) fn forwarding() -> [Arg; 3] {
         arg("ssh -D", "Listen here for SOCKS 4 and 5, and let the host connect")
             .action(ArgAction::Append)
             .value_name("[BIND:]PORT"),
+        arg("ssh -A", "Lend the agent to the host for the session, as ssh -A does")
+            .action(ArgAction::SetTrue),
         arg("ssh -g", "Let others connect to the ports of -L and -D, where these name no address")
             .action(ArgAction::SetTrue),
     ]
@@ -134,6 +136,11 @@ pub(super) fn forwarding() -> [Arg; 3] {
 /// Returns whether the words for ssh ask for a forwarded connection.
 pub(super) fn forward(words: &[String]) -> bool {
     words.iter().any(|word| word == "-L" || word == "-D")
+}
+
+/// Returns whether the words for ssh ask for the agent.
+pub(super) fn lends_agent(words: &[String]) -> bool {
+    words.iter().any(|word| word == "-A")
 }
 
 /// Returns whether an option of a definition is one of ssh's.

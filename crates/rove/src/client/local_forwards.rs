@@ -14,6 +14,7 @@ use rove_units::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::sockopt;
 
+use super::agent::AgentLoan;
 use super::opening::Opening;
 use super::wire::Wire;
 use crate::listeners::Listeners;
@@ -39,6 +40,10 @@ pub(super) struct LocalForwards {
     /// When connections are accepted again.
     paused_until: Option<Instant>,
     requests: Vec<Asking>,
+    /// The user's agent, if the host may have it.
+    agent: Option<Box<AgentLoan>>,
+    /// The question that the user sees.
+    asked: Option<String>,
     layer: Option<Box<Layer>>,
     queue: PacketQueue,
 }
@@ -89,9 +94,21 @@ impl LocalForwards {
             failure: None,
             paused_until: None,
             requests: Vec::new(),
+            agent: None,
+            asked: None,
             layer: None,
             queue: PacketQueue::default(),
         }
+    }
+
+    /// Returns the connections with an agent that the host may have.
+    pub(super) fn lending(self, agent: Option<AgentLoan>) -> Self {
+        Self { agent: agent.map(Box::new), ..self }
+    }
+
+    /// Notes that the user has said yes to the agent's question.
+    pub(super) fn handle_yes(&mut self) {
+        self.agent.iter_mut().for_each(|agent| agent.handle_yes());
     }
 
     /// Returns why the session was ended, if it was for lack of forwarded connections.
@@ -101,14 +118,15 @@ impl LocalForwards {
 
     /// Does everything that can be done at once. Call it after datagrams have arrived, and after a wait.
     pub(super) fn turn(&mut self, now: Instant, session: &mut Client) {
-        if session.carries_streams() == Some(false) && !self.listeners.is_empty() {
+        if session.carries_streams() == Some(false) {
             return self.give_up(now, session);
         }
         let Some(carriage) = session.carriage() else { return };
-        if self.listeners.is_empty() && self.layer.is_none() && !carriage.has_packets() {
+        let is_used = self.agent.is_some() || carriage.has_packets();
+        if self.listeners.is_empty() && self.layer.is_none() && !is_used {
             return;
         }
-        if carriage.has_packets() {
+        if is_used {
             self.layer(now);
         }
         self.ask(now);
@@ -117,7 +135,8 @@ impl LocalForwards {
         // A new layer learns here how large a packet may be.
         layer.streams.handle_arrivals(now, carriage);
         layer.handle_events(now);
-        let refused = layer.take_answers(now);
+        let mut refused = layer.take_answers(now);
+        refused.extend(self.agent.as_mut().and_then(|agent| layer.lend(now, agent)));
         layer.move_bytes(now);
         if let Some(closed) = layer.streams.mux.closed() {
             tracing::info!(?closed, "streams are closed");
@@ -126,20 +145,31 @@ impl LocalForwards {
         for sentence in refused {
             session.announce(now, sentence);
         }
+        let question = self.agent.as_ref().and_then(|agent| agent.question());
+        if question != self.asked.as_deref() {
+            self.asked = question.map(str::to_owned);
+            session.ask(now, self.asked.clone());
+        }
     }
 
     fn layer(&mut self, now: Instant) -> &mut Layer {
         self.layer.get_or_insert_with(|| Box::new(Layer::new(now)))
     }
 
-    /// Ends all listeners, because the host carries nothing.
+    /// Ends all listeners and the loan, because the host carries nothing.
     fn give_up(&mut self, now: Instant, session: &mut Client) {
         let host = session.server();
+        if self.agent.take().is_some() {
+            session.announce(now, format!("-A: the server at {host} carries no agent; use ssh -A"));
+        }
         self.close(now, session, &format!("the server at {host} carries no connections"));
     }
 
-    /// Ends all listeners for this reason, and tells the user.
+    /// Ends all listeners and the loan for this reason, and tells the user.
     fn close(&mut self, now: Instant, session: &mut Client, reason: &str) {
+        if let Some(sentence) = self.agent.as_mut().and_then(|agent| agent.end(reason)) {
+            session.announce(now, sentence);
+        }
         if self.listeners.is_empty() {
             return;
         }
@@ -231,7 +261,9 @@ impl LocalForwards {
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let packets = self.layer.as_ref().and_then(|layer| layer.streams.poll_timeout());
         let requests = self.requests.iter().map(|it| it.until);
-        requests.chain(self.queue.poll_timeout(packets)).chain(self.paused_until).min()
+        let agent = self.agent.as_ref().and_then(|agent| agent.poll_timeout());
+        let own = requests.chain(self.queue.poll_timeout(packets)).chain(self.paused_until);
+        own.chain(agent).min()
     }
 
     /// Returns the descriptors to wait for. Connections are accepted once it is known that the host carries them.
@@ -242,10 +274,11 @@ impl LocalForwards {
         let listeners = self.listeners.sockets().filter(move |_| accepts);
         let requests = self.requests.iter().map(|it| it.socket.as_fd());
         let sockets = listeners.chain(requests).map(|it| Interest::new(it, true, false));
-        sockets.chain(self.splices().flat_map(Splice::interests))
+        let agent = self.agent.iter().flat_map(|agent| agent.interests());
+        sockets.chain(agent).chain(self.splices().flat_map(Splice::interests))
     }
 
-    /// Notes which of [`LocalForwards::interests`] are met. Listeners and requests are looked at in each turn.
+    /// Notes which of [`LocalForwards::interests`] are met. Listeners, requests and the agent are looked at in each turn.
     pub(super) fn handle_ready(&mut self, ready: &[bool]) {
         let joined = self.splices().flat_map(Splice::interests).count();
         debug_assert!(joined <= ready.len(), "joined connections come last");
@@ -290,6 +323,14 @@ impl Layer {
                 None
             }
         }
+    }
+
+    /// Lets the agent be lent. Returns a sentence for the user, if there is one.
+    fn lend(&mut self, now: Instant, agent: &mut AgentLoan) -> Option<String> {
+        while let Some((socket, target)) = agent.accept() {
+            self.open(now, socket, &target, Origin::Listener("-A".to_owned()));
+        }
+        agent.turn(now, &mut self.streams.mux)
     }
 
     fn handle_events(&mut self, now: Instant) {

@@ -292,7 +292,7 @@ impl Pump {
                 ClientEvent::ClosePorts { keep } => self.wire.close_ports(keep),
                 ClientEvent::Suspend => self.suspend()?,
                 ClientEvent::LogIn => self.log_in()?,
-                ClientEvent::Yes => {}
+                ClientEvent::Yes => self.forwards.handle_yes(),
             }
         }
         Ok(())

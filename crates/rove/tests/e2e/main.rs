@@ -6,6 +6,7 @@
 #![cfg(target_os = "linux")]
 
 mod addresses;
+mod agent;
 mod always;
 mod attach;
 mod bootstrap;

@@ -1,6 +1,6 @@
 //! The keys of the configuration: the long options that make sense for more than one session.
 
-use rove_bootstrap::{DetachedUse, InstallPolicy};
+use rove_bootstrap::{AgentUse, DetachedUse, InstallPolicy};
 
 use crate::cli::option_values::{self, ValueError};
 use crate::escape_key;
@@ -25,7 +25,7 @@ pub(super) enum Shape {
 }
 
 /// All keys, in the order of `rove --help`.
-pub(super) const KEYS: [Key; 24] = [
+pub(super) const KEYS: [Key; 25] = [
     key("client", Shape::Text(not_empty)),
     key("server", Shape::Text(not_empty)),
     key("predict", Shape::Text(|text| one_of(text, option_values::MODES))),
@@ -47,6 +47,7 @@ pub(super) const KEYS: [Key; 24] = [
     key("read-copied", Shape::Flag),
     key("prompt-memory", Shape::Flag),
     key("share", Shape::Flag),
+    key("agent", Shape::Text(|text| one_of(text, AgentUse::NAMES))),
     key("attach", Shape::Text(|text| one_of(text, DetachedUse::NAMES))),
     key("size", Shape::Text(option_values::check_size_rule)),
     key("resume", Shape::FlagOr("reboot")),

@@ -48,6 +48,7 @@ fn defaults_are_stocks() {
         quiet: false,
         verbose: false,
         install: InstallPolicy::Ask,
+        agent: AgentUse::Notify,
         prompt_memory: true,
         detached: DetachedUse::Hint,
         host: "me@host".into(),
@@ -242,8 +243,7 @@ fn the_proxy_role_has_its_own_words() {
 fn the_file_holds_where_the_line_says_nothing() {
     let file = "port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
                  strict = true\nescape-key = '^]'\ntitle-prefix = false\nterminal-query = false\ninstall = 'never'\n\
-                 read-copied = true\nresume = 'reboot'\nprompt-memory = false\nattach = 'newest'\nshare = false\nsize = '80x24'\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\n\
-                 experimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
+                 read-copied = true\nresume = 'reboot'\nprompt-memory = false\nattach = 'newest'\nagent = 'confirm'\nshare = false\nsize = '80x24'\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\nexperimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
     let connect = |line: &str| connected(call_with(file, line));
     let from_file = connect("host");
     let expected = HostOptions {
@@ -277,6 +277,7 @@ fn the_file_holds_where_the_line_says_nothing() {
         quiet: false,
         verbose: false,
         install: InstallPolicy::Never,
+        agent: AgentUse::Confirm,
         prompt_memory: false,
         detached: DetachedUse::Newest,
         host: "host".into(),
@@ -385,7 +386,7 @@ fn options_of_ssh_go_to_ssh_and_to_nothing_else() {
     }
     let Ok(HostCall::AskSsh { ssh, host }) = call(ProgramName::Rove, "-G -F f h") else { panic!() };
     assert_eq!((ssh.join(" "), host), ("ssh -F f".to_owned(), "h".into()));
-    for line in ["-A h", "-N h", "-t h", "-T h", "-R 1:h:1 h", "-e x h"] {
+    for line in ["-N h", "-t h", "-T h", "-R 1:h:1 h", "-e x h"] {
         let error = call(ProgramName::Rove, line).unwrap_err();
         assert_eq!(error.usage, None, "{line}");
         assert!(error.message.starts_with(&line[..2]), "{line}: {}", error.message);
@@ -400,6 +401,7 @@ fn forwards_are_words_for_ssh_where_a_session_can_carry_them() {
     for (line, ssh, forwards) in [
         ("-L 1:h:2 -gD 3 h", "ssh -L 1:h:2 -g -D 3", true),
         ("-L1:h:2 --session x h", "ssh -L 1:h:2", true),
+        ("-A h", "ssh -A", true),
         ("h", "ssh", true),
         ("--strict h", "ssh", false),
         ("--local 127.0.0.1", "ssh", false),
@@ -423,6 +425,8 @@ fn forwards_are_words_for_ssh_where_a_session_can_carry_them() {
         let error = call(ProgramName::Rove, line).unwrap_err();
         assert!(error.message.starts_with("-L, -D: ") && error.message.contains(part), "{error:?}");
     }
+    let error = call(ProgramName::Rove, "--strict -A h").unwrap_err();
+    assert!(error.message.starts_with("-A: "), "{error:?}");
 }
 
 #[test]

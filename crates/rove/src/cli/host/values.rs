@@ -196,17 +196,21 @@ pub(super) fn ssh(args: &HostArgs, letters: Vec<String>) -> Result<Vec<String>, 
     check_forwards(args, &ssh).map(|()| ssh)
 }
 
-/// Refuses `-L` and `-D` together with options that rule them out.
+/// Refuses `-A`, `-L` and `-D` together with options that rule them out.
 fn check_forwards(args: &HostArgs, ssh: &[String]) -> Result<(), UsageError> {
+    let named = match (ssh_letters::forward(ssh), ssh_letters::lends_agent(ssh)) {
+        (true, _) => "-L, -D",
+        (false, true) => "-A",
+        (false, false) => return Ok(()),
+    };
     let reason = match () {
-        () if !ssh_letters::forward(ssh) => return Ok(()),
         () if args.strict => "stock Mosh carries no connections, and --strict speaks nothing else",
         () if args.local => "no host connects with --local",
         () if args.client.is_some() => "no client but rove's own carries connections",
         () if !is_ssh(ssh) => "OpenSSH's ssh reads this option, and --ssh names another program",
         () => return Ok(()),
     };
-    Err(UsageError::without_usage(format!("-L, -D: {reason}; leave one of them out")))
+    Err(UsageError::without_usage(format!("{named}: {reason}; leave one of them out")))
 }
 
 /// Reads the words of rove's own proxy command.

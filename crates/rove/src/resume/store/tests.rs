@@ -126,6 +126,7 @@ fn facts(is_on_disk: bool) -> SessionFacts {
         resumed: None,
         attached_by: Some("rove attach".to_owned()),
         forwards: None,
+        agent: None,
         joined: None,
     };
     SessionFacts {

@@ -1,0 +1,285 @@
+//! The agent that a session lends to its host (`-A`): real agents, and ssh's own forwarding as the comparison.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::support::{
+    Far, Invocation, Scratch, Sshd, Terminal, pause, require, rove, within_guard,
+};
+
+/// A shell without a prompt that says when it is there, below the notice bar.
+const READY: [&str; 4] = ["--", "sh", "-c", "echo; echo; echo \"path=$SSH_AUTH_SOCK\"; exec sh"];
+
+/// Requests of an agent. Source: draft-ietf-sshm-ssh-agent, section 6.1.
+const LIST: u8 = 11;
+const KEYS: u8 = 12;
+const FAILURE: u8 = 5;
+
+/// A user with a real agent, which has one key.
+struct User {
+    scratch: Scratch,
+    agent: Child,
+}
+
+impl User {
+    /// Starts an agent with a key that was added with these options.
+    fn new(options: &[&str]) -> Self {
+        let scratch = Scratch::new();
+        let key = scratch.path("key");
+        let keygen = Command::new(require("ssh-keygen", "openssh-client"))
+            .args(["-q", "-t", "ed25519", "-N", "", "-C", "work laptop", "-f"])
+            .arg(&key)
+            .status();
+        assert!(keygen.expect("it was found").success());
+        let log = File::create(scratch.path("log")).expect("the folder takes files");
+        let agent = Command::new(require("ssh-agent", "openssh-client"))
+            .args(["-d", "-a"])
+            .arg(scratch.path("socket"))
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("it was found");
+        let user = Self { scratch, agent };
+        let socket = user.socket();
+        within_guard("an agent", move || {
+            while UnixStream::connect(&socket).is_err() {
+                pause(Duration::from_millis(5));
+            }
+        });
+        let mut add = Command::new(require("ssh-add", "openssh-client"));
+        add.arg("-q").args(options).arg(&key).env("SSH_AUTH_SOCK", user.socket());
+        assert!(add.status().expect("it was found").success());
+        user
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.scratch.path("socket")
+    }
+
+    /// Returns a call with these options, or with this command, for the host and these words.
+    fn call(&self, sshd: &Sshd, options: &[&str], words: &[&str]) -> Invocation {
+        let call = Invocation::new(rove()).args(options).arg(format!("--ssh={}", sshd.ssh()));
+        let call = call.arg("far").args(words);
+        call.env("SSH_AUTH_SOCK", self.socket()).env("ROVE_RUNTIME_DIR", self.scratch.path("run"))
+    }
+
+    /// Starts a session with these options, and waits for it. Returns the path to the agent there.
+    fn session(&self, sshd: &Sshd, options: &[&str]) -> (Terminal, PathBuf) {
+        let terminal = Terminal::start(&self.call(sshd, options, &READY), (24, 160));
+        terminal.wait_for_text("path=/");
+        let screen = terminal.screen().contents();
+        let (_, path) = screen.split_once("path=").expect("it was waited for");
+        let path = path.lines().next().unwrap_or_default().trim().into();
+        (terminal, path)
+    }
+
+    /// Returns whether the agent has been sent a message of this type.
+    fn has_seen(&self, kind: u8) -> bool {
+        let log = self.scratch.read("log");
+        let word = format!(" type {kind}");
+        log.lines().any(|line| line.contains("process_message") && line.trim_end().ends_with(&word))
+    }
+}
+
+impl Drop for User {
+    fn drop(&mut self) {
+        let _ = self.agent.kill();
+        let _ = self.agent.wait();
+    }
+}
+
+/// Asks the agent at this path with a message of this type and body. Returns the answer.
+fn ask(path: &Path, kind: u8, body: &[u8]) -> io::Result<Vec<u8>> {
+    let mut stream = UnixStream::connect(path)?;
+    let len = u32::try_from(1 + body.len()).expect("messages here are short");
+    stream.write_all(&[&len.to_be_bytes()[..], &[kind], body].concat())?;
+    let mut len = [0; 4];
+    stream.read_exact(&mut len)?;
+    let mut answer = vec![0; usize::try_from(u32::from_be_bytes(len)).expect("it fits")];
+    stream.read_exact(&mut answer)?;
+    Ok(answer)
+}
+
+/// Returns how many keys the agent at this path lists.
+fn count_keys(path: &Path) -> io::Result<u8> {
+    let answer = ask(path, LIST, &[])?;
+    assert_eq!(answer[0], KEYS, "{answer:?}");
+    Ok(answer[4])
+}
+
+/// Waits until the path leads to an agent. Returns how many keys it has.
+fn wait_for_agent(path: &Path) -> u8 {
+    let path = path.to_owned();
+    within_guard("an agent at the path", move || {
+        loop {
+            if let Ok(count) = count_keys(&path) {
+                return count;
+            }
+            pause(Duration::from_millis(20));
+        }
+    })
+}
+
+/// Waits until a connection to the path is closed.
+fn wait_for_nobody(path: &Path) {
+    let path = path.to_owned();
+    within_guard("nobody at the path", move || {
+        while count_keys(&path).is_ok() {
+            pause(Duration::from_millis(20));
+        }
+    });
+}
+
+#[test]
+fn the_host_may_list_and_sign_and_the_agent_never_learns_of_anything_else() {
+    let (sshd, user) = (Sshd::start(Far::default()), User::new(&[]));
+    let (mut terminal, path) = user.session(&sshd, &["-A"]);
+    assert_eq!(path.parent(), Some(&*sshd.path("sockets")));
+    assert_eq!(wait_for_agent(&path), 1, "{}", terminal.dump());
+    let folder = user.scratch.folder().display().to_string();
+    let keygen = require("ssh-keygen", "openssh-client");
+    let sign = format!("echo x | {} -Y sign -n git -f {folder}/key.pub", keygen.display());
+    // The key's file is no help: only the agent can sign.
+    std::fs::remove_file(user.scratch.path("key")).expect("it was there");
+    terminal.send(format!("{sign} > {folder}/signed && echo so' be it'\n"));
+    terminal.wait_for_text("so be it");
+    terminal.wait_for_text("-A: the host has used");
+    terminal.wait_for_text("for a signature (git)");
+    assert!(user.scratch.read("signed").contains("BEGIN SSH SIGNATURE"));
+    // Deletion of one and of all, a lock, a new key, a smartcard, and an extension that is not known.
+    for kind in [18, 19, 22, 17, 25, 20, 26, 27] {
+        let answer = ask(&path, kind, b"\0\0\0\x05weird").expect("an answer");
+        assert_eq!(answer, [FAILURE], "{kind}");
+    }
+    for kind in [0, 1, 18, 19, 20, 22, 26] {
+        assert!(!user.has_seen(kind), "{kind}: {}", user.scratch.read("log"));
+    }
+    assert!(user.has_seen(LIST) && user.has_seen(13) && user.has_seen(27), "it was bound, too");
+    terminal.send("exit\n");
+    terminal.wait_exit().assert_code(0);
+    assert!(!path.exists());
+    sshd.wait_alone();
+}
+
+#[test]
+fn a_use_that_is_to_be_confirmed_waits_for_the_users_key() {
+    let (sshd, user) = (Sshd::start(Far::default()), User::new(&[]));
+    let config = user.scratch.write("rove.toml", "agent = 'confirm'\n");
+    let call = user.call(&sshd, &["-A"], &READY).env("ROVE_CONFIG", config);
+    let mut terminal = Terminal::start(&call, (24, 160));
+    terminal.wait_for_text("path=/");
+    let folder = user.scratch.folder().display().to_string();
+    let keygen = require("ssh-keygen", "openssh-client");
+    std::fs::remove_file(user.scratch.path("key")).expect("it was there");
+    let add = require("ssh-add", "openssh-client");
+    terminal.send(format!("until {} -l; do sleep 0.1; done; echo so' be it'\n", add.display()));
+    terminal.wait_for_text("so be it");
+    let sign = format!("echo x | {} -Y sign -n git -f {folder}/key.pub", keygen.display());
+    terminal.send(format!("clear; {sign} > {folder}/signed && echo done' with it'\n"));
+    terminal.wait_for_text("-A: the host wants to use the key work laptop for a signature (git)");
+    terminal.wait_for_text("[To allow it: Ctrl-^ y]");
+    assert!(!user.has_seen(13), "the agent does not know yet");
+    terminal.send("\x1ey");
+    terminal.wait_for_text("done with it");
+    assert!(user.has_seen(13) && user.scratch.read("signed").contains("BEGIN SSH SIGNATURE"));
+    terminal.send("exit\n");
+    terminal.wait_exit().assert_code(0);
+}
+
+#[test]
+fn a_key_that_may_not_go_on_from_the_host_is_kept_from_it_as_by_ssh() {
+    let (sshd, scratch) = (Sshd::start(Far::default()), Scratch::new());
+    let keys = std::fs::read_to_string(sshd.path("host_key.pub")).expect("sshd has a key");
+    let known = scratch.write("known", &format!("other {keys}"));
+    let known = known.to_str().expect("it is text");
+    for (options, count) in [(&["-H", known, "-h", "other"][..], "no identities"), (&[], "work")] {
+        let user = User::new(options);
+        let add = require("ssh-add", "openssh-client");
+        let mut ssh = sshd.ssh();
+        ssh.push_str(&format!(" -A far {} -l", add.display()));
+        let words = shell_words::split(&ssh).expect("it is a command line");
+        let mut ssh = Command::new(&words[0]);
+        ssh.args(&words[1..]).env("SSH_AUTH_SOCK", user.socket());
+        let listed = ssh.output().expect("it was found").stdout;
+        let (mut terminal, path) = user.session(&sshd, &["-A"]);
+        wait_for_agent(&path);
+        terminal.send(format!("{} -l > {}/listed\n", add.display(), scratch.folder().display()));
+        terminal.send("exit\n");
+        terminal.wait_exit();
+        assert_eq!(scratch.read("listed"), String::from_utf8_lossy(&listed));
+        assert!(scratch.read("listed").contains(count), "{}", scratch.read("listed"));
+    }
+}
+
+#[test]
+fn the_path_stays_when_the_client_is_killed_and_leads_to_the_next_one() {
+    let (sshd, user) = (Sshd::start(Far::default()), User::new(&[]));
+    let (mut terminal, path) = user.session(&sshd, &["-A", "--session", "x"]);
+    assert_eq!(wait_for_agent(&path), 1);
+    terminal.signal(Signal::KILL);
+    terminal.wait_exit();
+    wait_for_nobody(&path);
+    assert!(path.exists(), "programs of the session know it");
+    // Another agent is at the next client, which has two keys.
+    let other = User::new(&[]);
+    let key = user.scratch.path("key");
+    let mut add = Command::new(require("ssh-add", "openssh-client"));
+    add.arg("-q").arg(key).env("SSH_AUTH_SOCK", other.socket());
+    assert!(add.status().expect("it was found").success());
+    let mut terminal = Terminal::start(&other.call(&sshd, &["attach", "-A"], &["x"]), (24, 160));
+    assert_eq!(wait_for_agent(&path), 2, "{}", terminal.dump());
+    // Without -A, the session has a path that leads nowhere.
+    let mut last = Terminal::start(&other.call(&sshd, &["attach"], &["x"]), (24, 160));
+    last.wait_for_text("path=/");
+    wait_for_nobody(&path);
+    last.send("exit\n");
+    last.wait_exit().assert_code(0);
+    terminal.wait_exit();
+}
+
+#[test]
+fn a_host_or_a_user_without_an_agent_is_told_in_one_sentence() {
+    let user = User::new(&[]);
+    let told = |sshd: &Sshd, call: Invocation, sentence: &str| {
+        let terminal = Terminal::start(&sshd.without_offer(call), (24, 160));
+        terminal.wait_for_text(sentence);
+        terminal.send("\x1e.");
+    };
+    let sshd = Sshd::start(Far::default());
+    let call = user.call(&sshd, &["-A"], &["cat"]).env("SSH_AUTH_SOCK", "");
+    told(&sshd, call, "-A: no agent runs on this computer");
+    let call = user.call(&sshd, &["-A"], &["cat"]).env("SSH_AUTH_SOCK", "/nowhere");
+    told(&sshd, call, "-A: the agent does not answer");
+    sshd.configure(" ForwardAgent /nowhere\n");
+    told(&sshd, user.call(&sshd, &[], &["cat"]), "-A: the agent does not answer");
+    let stock = Sshd::start(Far { programs: &["mosh-server"], ..Far::default() });
+    told(&stock, user.call(&stock, &["-A"], &["cat"]), "carries no agent; use ssh -A");
+}
+
+#[test]
+fn an_sshd_that_forwards_no_agent_is_named() {
+    let (sshd, user) = (Sshd::start(Far::default()), User::new(&[]));
+    let config = sshd.path("sshd_config");
+    let lines = std::fs::read_to_string(&config).expect("it was written");
+    std::fs::write(&config, format!("AllowAgentForwarding no\n{lines}")).expect("it is ours");
+    let terminal = Terminal::start(&user.call(&sshd, &["-A"], &["cat"]), (24, 160));
+    terminal.wait_for_text("-A: the host's sshd forwards no agent (AllowAgentForwarding)");
+}
+
+#[test]
+fn a_session_without_the_option_has_no_path_and_starts_nothing() {
+    let (sshd, user) = (Sshd::start(Far::default()), User::new(&[]));
+    let script = "echo; echo; echo \"none=${SSH_AUTH_SOCK-yes}\"; cat";
+    let call = user.call(&sshd, &[], &["--", "sh", "-c", script]);
+    let mut terminal = Terminal::start(&call, (24, 160));
+    terminal.wait_for_text("none=yes");
+    terminal.send("\x04");
+    terminal.wait_exit().assert_code(0);
+    assert_eq!(sshd.connections(), 1);
+}
