@@ -6,6 +6,7 @@
 use crate::doctor::facts::{Facts, Here, Host, Noise, Server, Ssh};
 use crate::locale;
 
+mod agent;
 mod path;
 mod ssh_words;
 
@@ -93,6 +94,9 @@ pub(crate) fn diagnose(facts: &Facts) -> Diagnosis {
         let here_works = facts.here.no_socket.is_none();
         login(host, &mut diagnosis);
         start(host, &mut diagnosis);
+        if let Some(finding) = agent::check(host) {
+            diagnosis.push("agent", finding);
+        }
         if here_works {
             path::check(host, &mut diagnosis);
         }

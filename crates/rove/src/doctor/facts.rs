@@ -35,6 +35,8 @@ pub(crate) struct Host {
     pub(crate) addresses: Vec<String>,
     /// When a session with these options goes through ssh. `None` means never, even if the host's rove could.
     pub(crate) tunnel: Option<TunnelUse>,
+    /// The state of the agent that a session would lend. `None` if it would lend none.
+    pub(crate) loan: Option<Loan>,
     /// The jump host or proxy through which ssh connects, in ssh's words. `None` if it connects directly.
     pub(crate) detour: Option<String>,
     /// The result of ssh's login.
@@ -57,6 +59,15 @@ pub(crate) struct Host {
     pub(crate) path: Option<Path>,
     /// The facts from a second login, which is made if no datagram came back. `None` if it was not made.
     pub(crate) aftermath: Option<Aftermath>,
+}
+
+/// The state of an agent on this computer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loan {
+    /// The agent answers.
+    Answers,
+    /// There is no agent, or it does not answer.
+    Silent,
 }
 
 /// The result of ssh's login on the host.
@@ -97,6 +108,8 @@ pub(crate) struct Far {
     /// The character set of the locale in a login without a terminal.
     pub(crate) charset: String,
     pub(crate) locale: String,
+    /// The socket of the agent that the login forwards; empty if it forwards none.
+    pub(crate) agent: String,
     /// The path of the server program.
     pub(crate) server: String,
     /// The version of the server program, in its own words.

@@ -16,7 +16,8 @@ use rove_units::Duration;
 use crate::bootstrap::Invocation;
 use crate::bootstrap::command::{self, Stop};
 use crate::bootstrap::{prepare, tunnel};
-use crate::doctor::facts::{Aftermath, Far, Host, Noise, Server, Ssh};
+use crate::client::agent;
+use crate::doctor::facts::{Aftermath, Far, Host, Loan, Noise, Server, Ssh};
 use crate::doctor::survey;
 use crate::install::remedy::Remedy;
 use crate::tunnel::inherited::JumpCall;
@@ -95,6 +96,12 @@ pub(crate) fn open(
         }
     };
     host.detour = plan.detour().map(str::to_owned);
+    host.loan = plan
+        .config
+        .agent
+        .as_ref()
+        .filter(|_| options.forwards())
+        .map(|it| if agent::answers(it) { Loan::Answers } else { Loan::Silent });
     let mut door = Door { options, plan };
     let Some((mut listener, mut status)) = log_in(&door, events, host)? else { return Ok(None) };
     let announced = &listener.startup.announced;

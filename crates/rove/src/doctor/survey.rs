@@ -49,6 +49,7 @@ pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
          d charset \"$(locale charmap 2>/dev/null)\"; \
          d locale \"${{LC_ALL:-${{LC_CTYPE:-$LANG}}}}\"; \
          d system \"$(uname -sr 2>/dev/null)\"; \
+         d agent \"$SSH_AUTH_SOCK\"; \
          d clock \"$(date +%s 2>/dev/null)\"; {} {}",
         LEFTOVERS.split_whitespace().collect::<Vec<_>>().join(" "),
         if searches { remote::search(&format!("{found}{SESSIONS}"), found) } else { String::new() }
@@ -79,6 +80,7 @@ pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
         "charset" => far.charset = value,
         "locale" => far.locale = value,
         "system" => far.system = value,
+        "agent" => far.agent = value,
         "server" => far.server = value,
         "version" => far.version = value,
         "sessions" => far.sessions = listed(listing),

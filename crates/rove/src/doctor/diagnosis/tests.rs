@@ -3,7 +3,7 @@ use std::time::Duration;
 use rove_udp::Refusal;
 
 use super::*;
-use crate::doctor::facts::{Aftermath, Far, Large, Logout, Path};
+use crate::doctor::facts::{Aftermath, Far, Large, Loan, Logout, Path};
 use crate::install::remedy::Remedy;
 
 /// Returns the facts of a path without faults.
@@ -255,4 +255,26 @@ fn ssh_words_lead_to_their_cause_even_when_a_consequence_follows() {
         assert!(remedy.contains(part) && !remedy.contains("{}"), "{remedy}");
     }
     assert_eq!(ssh_words::explain(&[], "host").0, None);
+}
+
+#[test]
+fn the_agents_leg_names_why_a_session_would_lend_none() {
+    let lent = |loan, agent: &str, version: &str| {
+        of_host(|host| {
+            host.loan = loan;
+            let far = host.far.as_mut().unwrap();
+            (far.agent, far.version) = (agent.to_owned(), version.to_owned());
+        })
+    };
+    let (answers, silent) = (Some(Loan::Answers), Some(Loan::Silent));
+    for (loan, agent, version, part) in [
+        (silent, "/tmp/ssh-x/agent.1", "rove 0.1.0", "ssh-add"),
+        (answers, "", "rove 0.1.0", "AllowAgentForwarding"),
+        (answers, "/tmp/ssh-x/agent.1", "mosh-server (mosh 1.4.0)", "rove install"),
+    ] {
+        let (leg, text) = lent(loan, agent, version);
+        assert!(leg == Some("agent") && text.contains(part), "{leg:?} {text}");
+    }
+    assert_eq!(lent(answers, "/tmp/ssh-x/agent.1", "rove 0.1.0").0, None);
+    assert_eq!(lent(None, "", "rove 0.1.0").0, None);
 }
