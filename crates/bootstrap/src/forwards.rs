@@ -1,4 +1,4 @@
-//! Connections that a client accepts here and the host goes on with: ssh's `-L` and `-D`, as `ssh -G` prints them.
+//! Connections that one end accepts and the other goes on with: ssh's `-L`, `-D` and `-R`, as `ssh -G` prints them.
 
 use std::fmt::{self, Display};
 
@@ -10,8 +10,12 @@ const MASK: u32 = 0o177;
 /// The forwarded connections that the user wants, and the rules for all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forwards {
-    /// The listeners.
+    /// The listeners of the client.
     pub all: Vec<Forward>,
+    /// The listeners that the host opens for the client.
+    pub remote: Vec<RemoteForward>,
+    /// The places that connections of [`Self::remote`] may name themselves (`PermitRemoteOpen`).
+    pub permitted: Permitted,
     /// Whether the session ends if one cannot be had (`ExitOnForwardFailure`).
     pub are_required: bool,
     /// Whether a listener without an address listens at all addresses (`GatewayPorts`).
@@ -31,6 +35,25 @@ pub struct Forward {
     pub target: Option<Place>,
 }
 
+/// A listener of the host, and where its connections lead.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoteForward {
+    /// Where the host listens. It chooses a port in place of port 0.
+    pub listen: Place,
+    /// Where the client connects to. `None` if each connection says so itself (SOCKS).
+    pub target: Option<Place>,
+}
+
+/// The places that connections from the host may name themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Permitted {
+    /// All places but this computer's own.
+    #[default]
+    Any,
+    /// These hosts and ports. Either is `None` where any is permitted.
+    Only(Vec<(Option<String>, Option<u16>)>),
+}
+
 /// A place that connections come to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
@@ -42,16 +65,31 @@ pub enum Place {
 
 impl Default for Forwards {
     fn default() -> Self {
-        Self { all: Vec::new(), are_required: false, are_open: false, mask: MASK, replaces: false }
+        Self {
+            all: Vec::new(),
+            remote: Vec::new(),
+            permitted: Permitted::Any,
+            are_required: false,
+            are_open: false,
+            mask: MASK,
+            replaces: false,
+        }
     }
 }
 
 impl Forwards {
+    /// Returns whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.all.is_empty() && self.remote.is_empty()
+    }
+
     /// Reads a line of `ssh -G`. Lines about other things change nothing.
     pub(crate) fn take(&mut self, keyword: &str, value: &str) {
         let forward = match keyword {
             "localforward" => pair(value).map(|(listen, target)| (listen, Some(target))),
             "dynamicforward" => Place::parse(value).map(|listen| (listen, None)),
+            "remoteforward" => return self.remote.extend(RemoteForward::parse(value)),
+            "permitremoteopen" => return self.permitted = Permitted::parse(value),
             "exitonforwardfailure" => return self.are_required = value == "yes",
             "gatewayports" => return self.are_open = value == "yes",
             "streamlocalbindmask" => {
@@ -69,6 +107,41 @@ impl Forwards {
             self.all.iter().filter(|it| it.target.is_some()).map(|it| it.listen.clone()).collect();
         self.all.retain(|it| it.target.is_some() || !fixed.contains(&it.listen));
         debug_assert!(self.all.len() >= fixed.len(), "only dynamic ones are dropped");
+    }
+}
+
+impl RemoteForward {
+    /// Reads a remote forward, whose second place may be the word for SOCKS.
+    fn parse(value: &str) -> Option<Self> {
+        let (listen, target) = pair(value)?;
+        let is_socks = target == Place::Port(Some("socks".to_owned()), 0);
+        Some(Self { listen, target: (!is_socks).then_some(target) })
+    }
+}
+
+impl Permitted {
+    fn parse(value: &str) -> Self {
+        let place = |word: &str| {
+            let (host, port) = word.rsplit_once(':')?;
+            let host = host.trim_start_matches('[').trim_end_matches(']');
+            let port = if port == "*" { None } else { Some(port.parse().ok()?) };
+            Some((Some(host).filter(|it| *it != "*").map(str::to_owned), port))
+        };
+        match value {
+            "any" => Self::Any,
+            // A place that cannot be read is not permitted.
+            value => Self::Only(value.split_ascii_whitespace().filter_map(place).collect()),
+        }
+    }
+
+    /// Returns whether connections may name this place. `Some(true)` if the user has named the host.
+    pub fn find(&self, host: &str, port: u16) -> Option<bool> {
+        let Self::Only(places) = self else { return Some(false) };
+        let fits = |(name, number): &(Option<String>, Option<u16>)| {
+            let is_named = name.as_deref().is_none_or(|name| name == host);
+            is_named && number.is_none_or(|number| number == port)
+        };
+        places.iter().filter(|it| fits(it)).map(|(name, _)| name.is_some()).max()
     }
 }
 
@@ -108,6 +181,16 @@ impl Display for Forward {
         match &self.target {
             Some(target) => write!(f, "-L {}:{target}", self.listen),
             None => write!(f, "-D {}", self.listen),
+        }
+    }
+}
+
+impl Display for RemoteForward {
+    /// Writes the option as ssh has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.target {
+            Some(target) => write!(f, "-R {}:{target}", self.listen),
+            None => write!(f, "-R {}", self.listen),
         }
     }
 }
@@ -169,9 +252,48 @@ mod tests {
             "localforward [h]:x [h]:1",
             "dynamicforward x",
             "dynamicforward \u{9b}/",
-            "remoteforward 9 [h]:9",
         ] {
             assert_eq!(written(line), "", "{line}");
+        }
+    }
+
+    #[test]
+    fn each_form_of_a_remote_forward_is_read_as_ssh_prints_it() {
+        // The left column was printed by OpenSSH 9.2.
+        for (line, option) in [
+            ("remoteforward 0 [h]:80", "-R 0:h:80"),
+            ("remoteforward 1081 [socks]:0", "-R 1081"),
+            ("remoteforward [127.0.0.1]:1082 [socks]:0", "-R 127.0.0.1:1082"),
+            ("remoteforward [*]:82 [h]:1", "-R *:82:h:1"),
+            ("remoteforward []:83 [::1]:2", "-R :83:[::1]:2"),
+            ("remoteforward [::1]:84 [h]:1", "-R [::1]:84:h:1"),
+            ("remoteforward /tmp/x [h]:80", "-R /tmp/x:h:80"),
+            ("remoteforward 5 /b", "-R 5:/b"),
+            ("remoteforward /a /b", "-R /a:/b"),
+            ("remoteforward 5", ""),
+            ("remoteforward 5 [h\u{1b}]:1", ""),
+        ] {
+            let found = read(line).remote;
+            let shown: Vec<String> = found.iter().map(RemoteForward::to_string).collect();
+            assert_eq!(shown.join(", "), option, "{line}");
+        }
+    }
+
+    #[test]
+    fn only_places_of_permit_remote_open_may_be_named_by_the_hosts_side() {
+        for (value, host, port, found) in [
+            ("any", "h", 1, Some(false)),
+            ("none", "h", 1, None),
+            ("a:1 b:*", "a", 1, Some(true)),
+            ("a:1 b:*", "a", 2, None),
+            ("a:1 b:*", "b", 2, Some(true)),
+            ("*:80 a:80", "a", 80, Some(true)),
+            ("*:80", "a", 80, Some(false)),
+            ("[::1]:80", "::1", 80, Some(true)),
+            ("a:x", "a", 1, None),
+        ] {
+            let permitted = read(&format!("permitremoteopen {value}")).permitted;
+            assert_eq!(permitted.find(host, port), found, "{value} {host}");
         }
     }
 
@@ -185,10 +307,10 @@ mod tests {
         let changed = read(
             "gatewayports yes\nexitonforwardfailure yes\nstreamlocalbindmask 0117\nstreamlocalbindunlink yes",
         );
-        let all = Vec::new();
+        let usual = Forwards::default();
         assert_eq!(
             changed,
-            Forwards { all, are_required: true, are_open: true, mask: 0o117, replaces: true }
+            Forwards { are_required: true, are_open: true, mask: 0o117, replaces: true, ..usual }
         );
     }
 }

@@ -46,7 +46,7 @@ pub use account::Account;
 pub use agent::{AgentUse, LentAgent};
 pub use challenge::Challenge;
 pub use choices::{Choices, Resume};
-pub use forwards::{Forward, Forwards, Place};
+pub use forwards::{Forward, Forwards, Permitted, Place, RemoteForward};
 pub use install_policy::InstallPolicy;
 pub use line::{LINE_BYTES_MAX, LineReader};
 pub use no_session::NoSession;

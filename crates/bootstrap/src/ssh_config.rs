@@ -16,7 +16,7 @@ const NOT_CARRIED: [&str; 5] =
     ["ForwardAgent", "ForwardX11", "LocalForward", "RemoteForward", "DynamicForward"];
 
 /// Settings of [`NOT_CARRIED`] that a session carries out if it forwards connections.
-const CARRIED: [&str; 3] = ["ForwardAgent", "LocalForward", "DynamicForward"];
+const CARRIED: [&str; 4] = ["ForwardAgent", "LocalForward", "RemoteForward", "DynamicForward"];
 
 /// Settings that would keep rove's commands from running: the keyword, the harmless value, and the option that
 /// overrides it. The option is given only if the keyword is set, because an older ssh does not know it.
@@ -349,8 +349,7 @@ mod tests {
             );
             assert_eq!(config.overrides().join(" "), options, "{answer:?}");
             let rest = config.note(OsStr::new("far"), true).unwrap_or_default();
-            assert!(!rest.contains("LocalForward") && !rest.contains("DynamicForward"), "{rest}");
-            assert!(!rest.contains("Agent"), "{rest}");
+            assert!(CARRIED.iter().all(|name| !rest.contains(name)), "{rest}");
             assert_eq!(rest.contains("X11"), names.contains("X11"), "{rest}");
             assert_eq!(config.agent.is_some(), names.contains("Agent"), "{answer:?}");
         }

@@ -214,7 +214,7 @@ fn first_login(
 
 /// Returns the connections that the session forwards.
 fn forwards<'a>(options: &HostOptions, config: &'a SshConfig) -> Option<&'a Forwards> {
-    Some(&config.forwards).filter(|it| options.forwards() && !it.all.is_empty())
+    Some(&config.forwards).filter(|it| options.forwards() && !it.is_empty())
 }
 
 /// Lets ssh log in, and ask the user about an unknown host key. Returns the result, and the plan that was used.

@@ -32,8 +32,8 @@ use crate::{doctor, entropy, hardening, logging, sys};
 pub(crate) mod agent;
 mod forward;
 mod local_forwards;
-mod opening;
 mod pump;
+mod remote_forwards;
 mod turn;
 pub(crate) mod wire;
 
@@ -240,12 +240,14 @@ fn may_be_lent(call: &AgentCall, escape_key: Option<u8>, name: ProgramName) -> b
 
 /// Listens for the connections that are to be forwarded. Says which ones cannot be.
 fn local_forwards(name: ProgramName, wanted: Option<&Forwards>) -> anyhow::Result<LocalForwards> {
-    let Some(wanted) = wanted else { return Ok(LocalForwards::new(Listeners::default(), false)) };
+    let Some(wanted) = wanted else {
+        return Ok(LocalForwards::new(Listeners::default(), &Forwards::default()));
+    };
     let (listeners, failures) = Listeners::open(wanted)?;
     for failure in failures {
         warn(name.as_str(), &format!("{failure}; the session goes on without it"));
     }
-    Ok(LocalForwards::new(listeners, wanted.are_required))
+    Ok(LocalForwards::new(listeners, wanted))
 }
 
 /// Returns the abilities of a terminal of this type. Warns of a type that is not known.

@@ -22,7 +22,8 @@
 //!   is logged in, and `detached` tells a login of other sessions.
 //! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client. `announcement` prints port and key.
 //! - `splice` joins a stream with a socket or with pipes, and `packet_queue` lets few packets of streams wait in the system.
-//!   `listeners` accepts connections to forward, some of which say by `socks` where they lead.
+//!   `listeners` accepts connections to forward, some of which say by `socks` where they lead. An `opening` is a stream
+//!   whose answer has not come, and `connect` makes the connection at its other end.
 //! - `agent` lends the user's agent to the host: a private socket, joined connections, and the filter of what passes.
 //! - `tunnel` carries datagrams through ssh: `near` and `far` are its ends.
 //! - `prompt_store` keeps prompts from one session to the next, and `forget` deletes them.
@@ -51,6 +52,7 @@ mod bootstrap;
 pub mod cli;
 mod client;
 mod colors;
+mod connect;
 mod demo;
 mod detached;
 mod doctor;
@@ -69,6 +71,7 @@ mod logging;
 mod login;
 mod login_records;
 mod messages;
+mod opening;
 mod packet_queue;
 mod program;
 mod prompt_store;

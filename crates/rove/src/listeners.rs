@@ -13,7 +13,7 @@ use rove_bootstrap::{Forward, Forwards, Place};
 use rove_streams::{PATH_MAX, PrefaceError, Target};
 use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
 use rustix::net::{
-    AddressFamily, SocketAddrUnix, SocketType, accept, bind, listen, socket, sockopt,
+    AddressFamily, SocketAddrUnix, SocketType, accept, bind, getsockname, listen, socket, sockopt,
 };
 
 use crate::messages::reason;
@@ -41,14 +41,20 @@ pub(crate) struct Listeners {
     all: Vec<Listener>,
 }
 
-/// A listener, which may have a socket in each address family.
+/// A listener of this computer.
 #[derive(Debug)]
-pub(crate) struct Listener {
-    sockets: Vec<OwnedFd>,
+struct Listener {
+    sockets: Sockets,
     /// The place that all connections lead to. `None` if each says so by SOCKS.
     target: Option<Target>,
     /// The user's option.
     option: String,
+}
+
+/// The sockets that listen at a place, which may be in each address family.
+#[derive(Debug)]
+pub(crate) struct Sockets {
+    all: Vec<OwnedFd>,
     /// Removes the socket's file.
     file: Option<SocketFile>,
 }
@@ -112,7 +118,7 @@ impl Listeners {
 
     /// Returns the sockets.
     pub(crate) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.all.iter().flat_map(|it| &it.sockets).map(AsFd::as_fd)
+        self.all.iter().flat_map(|it| it.sockets.iter())
     }
 
     /// Accepts a connection, if one waits, with the place it leads to and the user's option.
@@ -122,20 +128,8 @@ impl Listeners {
     /// Returns the system's refusal, which a later call may not meet.
     pub(crate) fn accept(&self) -> io::Result<Option<(OwnedFd, Option<&Target>, &str)>> {
         for listener in &self.all {
-            for socket in &listener.sockets {
-                match accept(socket) {
-                    Ok(accepted) => {
-                        fcntl_setfd(&accepted, FdFlags::CLOEXEC)?;
-                        ioctl_fionbio(&accepted, true)?;
-                        if listener.file.is_none() {
-                            // Small writes are keys of an ssh within.
-                            let _ = sockopt::set_tcp_nodelay(&accepted, true);
-                        }
-                        return Ok(Some((accepted, listener.target.as_ref(), &listener.option)));
-                    }
-                    Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => {}
-                    Err(error) => return Err(error.into()),
-                }
+            if let Some(accepted) = listener.sockets.accept()? {
+                return Ok(Some((accepted, listener.target.as_ref(), &listener.option)));
             }
         }
         Ok(None)
@@ -149,22 +143,69 @@ impl Listener {
         if let Some(Err(error)) = target.as_ref().map(Target::check) {
             return Err(ListenerError::Target { forward: option, error });
         }
-        let opened = match &forward.listen {
-            Place::Port(host, port) => {
-                listen_at(host.as_deref(), *port, rules.are_open).map(|sockets| (sockets, None))
-            }
-            Place::Socket(path) => listen_at_path(Path::new(path), rules)
-                .map(|(socket, file)| (vec![socket], Some(file))),
-        };
-        match opened {
-            Ok((sockets, file)) => Ok(Self { sockets, target, option, file }),
+        match Sockets::open(&forward.listen, rules) {
+            Ok(sockets) => Ok(Self { sockets, target, option }),
             Err(error) => Err(ListenerError::System { forward: option, error }),
         }
     }
 }
 
-/// Returns the place that the host is told.
-fn target(place: &Place) -> Target {
+impl Sockets {
+    /// Listens at a place by these rules.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(crate) fn open(place: &Place, rules: &Forwards) -> io::Result<Self> {
+        let (all, file) = match place {
+            Place::Port(host, port) => (listen_at(host.as_deref(), *port, rules.are_open)?, None),
+            Place::Socket(path) => {
+                let (socket, file) = listen_at_path(Path::new(path), rules)?;
+                (vec![socket], Some(file))
+            }
+        };
+        debug_assert!(!all.is_empty(), "somebody can connect");
+        Ok(Self { all, file })
+    }
+
+    /// Returns the sockets.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.all.iter().map(AsFd::as_fd)
+    }
+
+    /// Returns the port. `None` for a socket in the file system.
+    pub(crate) fn port(&self) -> Option<u16> {
+        let address = getsockname(self.all.first()?).ok()?;
+        SocketAddr::try_from(address).ok().map(|address| address.port())
+    }
+
+    /// Accepts a connection, if one waits.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal, which a later call may not meet.
+    pub(crate) fn accept(&self) -> io::Result<Option<OwnedFd>> {
+        for socket in &self.all {
+            match accept(socket) {
+                Ok(accepted) => {
+                    fcntl_setfd(&accepted, FdFlags::CLOEXEC)?;
+                    ioctl_fionbio(&accepted, true)?;
+                    if self.file.is_none() {
+                        // Small writes are keys of an ssh within.
+                        let _ = sockopt::set_tcp_nodelay(&accepted, true);
+                    }
+                    return Ok(Some(accepted));
+                }
+                Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Returns a place as the end that connects to it takes it.
+pub(crate) fn target(place: &Place) -> Target {
     match place {
         Place::Port(host, port) => {
             Target::Tcp { host: host.clone().unwrap_or_default(), port: *port }
@@ -173,7 +214,8 @@ fn target(place: &Place) -> Target {
     }
 }
 
-/// Listens at a port, in each address family in which that is possible. Source: ssh(1), `-L`; OpenSSH 9.2 as observed.
+/// Listens at a port, in each address family in which that is possible. For port 0, the system chooses one for both.
+/// Source: ssh(1), `-L` and `-R`; OpenSSH 9.2 as observed.
 fn listen_at(host: Option<&str>, port: u16, is_open: bool) -> io::Result<Vec<OwnedFd>> {
     let both = |v4: Ipv4Addr, v6: Ipv6Addr| vec![IpAddr::V4(v4), IpAddr::V6(v6)];
     let addresses = match host {
@@ -184,9 +226,13 @@ fn listen_at(host: Option<&str>, port: u16, is_open: bool) -> io::Result<Vec<Own
     };
     let mut sockets = Vec::new();
     let mut error = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    let mut port = port;
     for address in addresses {
         match listen_tcp(SocketAddr::new(address, port)) {
-            Ok(socket) => sockets.push(socket),
+            Ok(socket) => {
+                port = SocketAddr::try_from(getsockname(&socket)?)?.port();
+                sockets.push(socket);
+            }
             // The first family's error is the one to tell: the other family may be missing here.
             Err(failure)
                 if sockets.is_empty() && error.kind() == io::ErrorKind::AddrNotAvailable =>

@@ -29,12 +29,13 @@ use crate::{announcement, attach, entropy, hardening, logging, threads};
 
 mod agent;
 mod client_path;
-mod connect;
 mod exec;
 mod forward;
 mod hold;
 mod host;
+mod host_listeners;
 mod linger;
+pub(crate) mod policy;
 mod prepared_program;
 mod pump;
 mod scope;
@@ -47,6 +48,7 @@ use agent::Agent;
 use forward::Forwards;
 use hold::Hold;
 use host::{Content, Control, Host};
+use policy::Policy;
 use prepared_program::PreparedProgram;
 use pump::Pump;
 use ssh_target::server_address;
@@ -313,7 +315,10 @@ impl PreparedServer {
 /// Returns the extensions that a server of this name offers. Streams are rove's own.
 fn capabilities(name: ProgramName) -> Capabilities {
     match name {
-        ProgramName::Rove => rove_session::CAPABILITIES.union(Capabilities::STREAMS),
+        ProgramName::Rove if Policy::read().streams => {
+            rove_session::CAPABILITIES.union(Capabilities::STREAMS)
+        }
+        ProgramName::Rove => rove_session::CAPABILITIES,
         ProgramName::Mosh => rove_session::CAPABILITIES,
     }
 }

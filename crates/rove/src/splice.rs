@@ -276,7 +276,7 @@ impl Splice {
         if let Some(socket) = self.input.as_ref().or(self.output.as_ref())
             && self.is_socket
         {
-            let _ = sockopt::set_socket_linger(&socket.fd, Some(Duration::ZERO));
+            reset(&socket.fd);
         }
     }
 }
@@ -288,6 +288,11 @@ impl Drop for Splice {
             self.reset_socket();
         }
     }
+}
+
+/// Lets a connection be reset when it is closed: a refusal must not look like an end.
+pub(crate) fn reset(socket: &OwnedFd) {
+    let _ = sockopt::set_socket_linger(socket, Some(Duration::ZERO));
 }
 
 #[cfg(test)]

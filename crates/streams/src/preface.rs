@@ -36,8 +36,14 @@ const UNIX: u64 = 2;
 /// The kind of a program.
 const PROGRAM: u64 = 3;
 
+/// The kind of a connection that came to a listener.
+const ACCEPTED: u64 = 5;
+
 /// The kind of the way to the client's agent.
 const AGENT: u64 = 6;
+
+/// The kind of a listener.
+const LISTEN: u64 = 8;
 
 /// The kinds of fields. Source: protobuf's wire types.
 const NUMBER: u64 = 0;
@@ -70,6 +76,33 @@ pub enum Exit {
     Signal(u8),
 }
 
+/// A listener that a client asks its server for. It is open as long as its stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listen {
+    /// The client's number for it, which the server tells with each connection.
+    pub number: u64,
+    /// Where to listen.
+    pub at: ListenPlace,
+    /// The mask of a new socket in the file system.
+    pub mask: u32,
+    /// Whether a socket in the file system may be replaced.
+    pub replaces: bool,
+}
+
+/// A place to listen at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListenPlace {
+    /// A TCP port.
+    Port {
+        /// The address. The loopback without one, and all addresses for an empty one and `*`.
+        host: Option<String>,
+        /// The port; 0 for one that the system chooses.
+        port: u16,
+    },
+    /// A socket in the file system.
+    Path(Vec<u8>),
+}
+
 /// The place that a stream leads to, from its acceptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -90,6 +123,10 @@ pub enum Target {
     /// The acceptor's socket for the opener's agent. The stream then names the socket on the acceptor's computer behind
     /// which the agent is, in a line.
     Agent,
+    /// No place: the acceptor is to listen.
+    Listen(Listen),
+    /// The place that a client's table has for this number of a listener.
+    Accepted(u64),
 }
 
 /// Why a message cannot be obeyed.
@@ -139,14 +176,17 @@ impl Target {
                     Ok(())
                 }
             }
-            Self::Unix { path } => {
-                let is_path = path.len() <= PATH_MAX && path.first() == Some(&b'/');
-                if is_path && !path.contains(&0) { Ok(()) } else { Err(PrefaceError::Path) }
+            Self::Unix { path } => check_path(path),
+            Self::Listen(Listen { at: ListenPlace::Path(path), .. }) => check_path(path),
+            Self::Listen(Listen { at: ListenPlace::Port { host: Some(host), .. }, .. })
+                if host.len() > HOST_MAX || host.contains(char::is_control) =>
+            {
+                Err(PrefaceError::Host)
             }
             Self::Program(Part::Input { command_len, .. }) if *command_len > COMMAND_MAX => {
                 Err(PrefaceError::Command)
             }
-            Self::Program(_) | Self::Agent => Ok(()),
+            Self::Program(_) | Self::Agent | Self::Listen(_) | Self::Accepted(_) => Ok(()),
         }
     }
 
@@ -175,6 +215,25 @@ impl Target {
                 }
             }
             Self::Agent => put_number(&mut fields, 1, AGENT),
+            Self::Accepted(listener) => {
+                put_number(&mut fields, 1, ACCEPTED);
+                put_number(&mut fields, 9, *listener);
+            }
+            Self::Listen(listen) => {
+                put_number(&mut fields, 1, LISTEN);
+                match &listen.at {
+                    ListenPlace::Port { host, port } => {
+                        if let Some(host) = host {
+                            put_bytes(&mut fields, 2, host.as_bytes());
+                        }
+                        put_number(&mut fields, 3, u64::from(*port));
+                    }
+                    ListenPlace::Path(path) => put_bytes(&mut fields, 4, path),
+                }
+                put_number(&mut fields, 9, listen.number);
+                put_number(&mut fields, 10, u64::from(listen.mask));
+                put_number(&mut fields, 11, u64::from(listen.replaces));
+            }
         }
         with_length(&fields)
     }
@@ -185,25 +244,38 @@ impl Target {
     ///
     /// Returns why nothing can be opened.
     pub fn decode(fields: &[u8]) -> Result<Self, PrefaceError> {
-        let (mut kind, mut host, mut port, mut path) = (0, &[][..], 0, &[][..]);
+        let (mut kind, mut host, mut port, mut path) = (0, None, 0, None);
         let (mut command_len, mut is_subsystem, mut of) = (0, false, None);
+        let (mut number_of, mut mask, mut replaces) = (0, 0, false);
         each_field(fields, |number, value| match (number, value) {
             (1, Value::Number(value)) => kind = value,
-            (2, Value::Bytes(bytes)) => host = bytes,
+            (2, Value::Bytes(bytes)) => host = Some(bytes),
             (3, Value::Number(value)) => port = value,
-            (4, Value::Bytes(bytes)) => path = bytes,
+            (4, Value::Bytes(bytes)) => path = Some(bytes),
             (5, Value::Number(value)) => command_len = value,
             (6, Value::Number(value)) => is_subsystem = value != 0,
             (7, Value::Number(value)) => of = Some(Part::Output(StreamId::new(value))),
             (8, Value::Number(value)) => of = Some(Part::Errors(StreamId::new(value))),
+            (9, Value::Number(value)) => number_of = value,
+            (10, Value::Number(value)) => mask = value,
+            (11, Value::Number(value)) => replaces = value != 0,
             _ => {}
         })?;
+        let host = host.map(str::from_utf8).transpose().map_err(|_| PrefaceError::Host)?;
+        let host = host.map(str::to_owned);
+        let port = || u16::try_from(port).map_err(|_| PrefaceError::Port);
         let target = match kind {
-            TCP => {
-                let host = str::from_utf8(host).map_err(|_| PrefaceError::Host)?.to_owned();
-                Self::Tcp { host, port: u16::try_from(port).map_err(|_| PrefaceError::Port)? }
+            TCP => Self::Tcp { host: host.unwrap_or_default(), port: port()? },
+            UNIX => Self::Unix { path: path.unwrap_or_default().to_vec() },
+            ACCEPTED => Self::Accepted(number_of),
+            LISTEN => {
+                let at = match path {
+                    Some(path) => ListenPlace::Path(path.to_vec()),
+                    None => ListenPlace::Port { host, port: port()? },
+                };
+                let mask = u32::try_from(mask & 0o777).unwrap_or(0o777);
+                Self::Listen(Listen { number: number_of, at, mask, replaces })
             }
-            UNIX => Self::Unix { path: path.to_vec() },
             PROGRAM => {
                 let command_len = usize::try_from(command_len).unwrap_or(usize::MAX);
                 Self::Program(of.unwrap_or(Part::Input { command_len, is_subsystem }))
@@ -393,6 +465,11 @@ fn with_length(fields: &[u8]) -> Vec<u8> {
     varint::put(&mut message, fields.len() as u64);
     message.extend(fields);
     message
+}
+
+fn check_path(path: &[u8]) -> Result<(), PrefaceError> {
+    let is_path = path.len() <= PATH_MAX && path.first() == Some(&b'/');
+    if is_path && !path.contains(&0) { Ok(()) } else { Err(PrefaceError::Path) }
 }
 
 /// Returns a text's first characters, each that is not printable ASCII as a question mark.

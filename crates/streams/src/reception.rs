@@ -89,7 +89,9 @@ impl Reception {
         end(mux, id);
     }
 
-    fn handle_strange(&mut self, now: Instant, mux: &mut Mux, id: StreamId) {
+    /// Resets a stream of a kind that this end has no use for. The 100th closes the layer.
+    pub fn handle_strange(&mut self, now: Instant, mux: &mut Mux, id: StreamId) {
+        self.waiting.remove(&id);
         self.strange += 1;
         end(mux, id);
         if self.strange >= STRANGE_MAX {

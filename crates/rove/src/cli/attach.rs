@@ -107,7 +107,7 @@ pub(crate) fn parse(
     }
     if mode.is_some() && ssh_letters::forward(&options.ssh) {
         return Err(wrong(
-            "-L, -D: a client that joins forwards nothing; leave them out".to_owned(),
+            "-L, -R, -D: a client that joins forwards nothing; leave them out".to_owned(),
         ));
     }
     options.command.clear();

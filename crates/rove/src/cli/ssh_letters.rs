@@ -67,9 +67,7 @@ const fn shown(
 /// Letters that a command of `rove` uses itself are not looked up here, except `-q`, which is for both.
 pub(super) fn fate(letter: char) -> Option<Fate> {
     const PORTS: &str =
-        "this command forwards no connection; a session does, by `rove -L` and `rove -D`";
-    const REMOTE: &str =
-        "rove forwards no port of the host; keep `ssh -N -R` open beside the session";
+        "this command forwards no connection; a session does, by `rove -L`, `-R` and `-D`";
     const GRAPHICS: &str = "rove forwards no X11; start graphical programs by `ssh -X`";
     Some(match letter {
         'C' | 'K' | 'k' | 'q' | 'v' | 'x' | 'y' => Fate::Flag,
@@ -78,8 +76,7 @@ pub(super) fn fate(letter: char) -> Option<Fate> {
         'A' => {
             Fate::Refused("this command lends no agent to the host; a session does, by `rove -A`")
         }
-        'L' | 'D' | 'g' => Fate::Refused(PORTS),
-        'R' => Fate::Refused(REMOTE),
+        'L' | 'R' | 'D' | 'g' => Fate::Refused(PORTS),
         'X' | 'Y' => Fate::Refused(GRAPHICS),
         'W' => Fate::Refused("this command carries no connection; `rove -W HOST:PORT host` does"),
         'w' => Fate::Refused("rove forwards no network device; use `ssh -w` for it"),
@@ -114,12 +111,18 @@ pub(super) fn args() -> impl Iterator<Item = Arg> {
 }
 
 /// Returns the options by which a session forwards connections. ssh reads them, and only a session has them.
-pub(super) fn forwarding() -> [Arg; 4] {
+pub(super) fn forwarding() -> [Arg; 5] {
     let arg = |id: &'static str, help| Arg::new(id).short(id.chars().next_back()).help(help);
     [
         arg(
             "ssh -L",
             "Listen here, and let the host connect: port:host:hostport and ssh's other forms",
+        )
+        .action(ArgAction::Append)
+        .value_name("FORWARD"),
+        arg(
+            "ssh -R",
+            "Let the host listen, and connect here: port:host:hostport, a port alone for SOCKS, and ssh's other forms",
         )
         .action(ArgAction::Append)
         .value_name("FORWARD"),
@@ -135,7 +138,7 @@ pub(super) fn forwarding() -> [Arg; 4] {
 
 /// Returns whether the words for ssh ask for a forwarded connection.
 pub(super) fn forward(words: &[String]) -> bool {
-    words.iter().any(|word| word == "-L" || word == "-D")
+    words.iter().any(|word| ["-L", "-R", "-D"].contains(&word.as_str()))
 }
 
 /// Returns whether the words for ssh ask for the agent.

@@ -11,10 +11,10 @@ use rove_platform::event_loop::Interest;
 use rove_streams::{Mux, StreamId, Target};
 use rove_units::{Duration, Instant};
 
-use super::opening::{Answered, Opening};
 use crate::agent::CONNECTIONS_MAX;
 use crate::agent::filter::Filter;
 use crate::agent::joint::Joint;
+use crate::opening::{Answered, Opening};
 
 mod login;
 
@@ -155,7 +155,7 @@ impl AgentLoan {
 
     fn log_in(&mut self, id: StreamId, answered: Answered) -> Option<String> {
         match answered {
-            Answered::Opened => match Login::start(&self.call) {
+            Answered::Opened(_) => match Login::start(&self.call) {
                 Ok(login) => {
                     self.state = State::Lent(id, Box::new(login));
                     None

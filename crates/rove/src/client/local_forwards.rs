@@ -6,21 +6,22 @@
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 
+use rove_bootstrap::Forwards;
 use rove_platform::event_loop::Interest;
 use rove_session::{Client, Streams};
-use rove_streams::{CONNECTS_MAX, Event, Reception, STREAMS_MAX, Side, StreamId, Target};
+use rove_streams::{CONNECTS_MAX, Event, STREAMS_MAX, Side, StreamId, Target};
 use rove_udp::Refusal;
 use rove_units::{Duration, Instant};
 use rustix::io::Errno;
-use rustix::net::sockopt;
 
 use super::agent::AgentLoan;
-use super::opening::Opening;
+use super::remote_forwards::{News, RemoteForwards};
 use super::wire::Wire;
 use crate::listeners::Listeners;
+use crate::opening::Opening;
 use crate::packet_queue::PacketQueue;
 use crate::socks::{REQUEST_MAX, Request, Step, Version};
-use crate::splice::{BYTES_PER_TURN, Splice};
+use crate::splice::{BYTES_PER_TURN, Splice, reset};
 
 /// How long a client of SOCKS may take to say where it wants to. Chosen: the time that a connection may take.
 const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
@@ -33,7 +34,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct LocalForwards {
     listeners: Listeners,
-    /// Whether the session ends if the host carries nothing.
+    /// The listeners of the host.
+    remote: RemoteForwards,
+    /// Whether the session ends if a listener cannot be had.
     are_required: bool,
     /// Why the session was ended, if it was for lack of forwarded connections.
     failure: Option<String>,
@@ -52,7 +55,6 @@ pub(super) struct LocalForwards {
 #[derive(Debug)]
 struct Layer {
     streams: Streams,
-    incoming: Reception,
     waiting: BTreeMap<StreamId, Waiting>,
     splices: BTreeMap<StreamId, Splice>,
     /// Space for bytes on their way; none while nothing is joined.
@@ -86,11 +88,12 @@ enum Origin {
 }
 
 impl LocalForwards {
-    /// Creates the forwarded connections that come to these listeners.
-    pub(super) fn new(listeners: Listeners, are_required: bool) -> Self {
+    /// Creates the forwarded connections that come to these listeners, and to those of the host that are wanted.
+    pub(super) fn new(listeners: Listeners, wanted: &Forwards) -> Self {
         Self {
             listeners,
-            are_required,
+            remote: RemoteForwards::new(wanted),
+            are_required: wanted.are_required,
             failure: None,
             paused_until: None,
             requests: Vec::new(),
@@ -122,8 +125,8 @@ impl LocalForwards {
             return self.give_up(now, session);
         }
         let Some(carriage) = session.carriage() else { return };
-        let is_used = self.agent.is_some() || carriage.has_packets();
-        if self.listeners.is_empty() && self.layer.is_none() && !is_used {
+        let is_used = self.agent.is_some() || self.remote.has_wishes() || carriage.has_packets();
+        if self.is_empty() && self.layer.is_none() && !is_used {
             return;
         }
         if is_used {
@@ -134,8 +137,9 @@ impl LocalForwards {
         let Some(layer) = &mut self.layer else { return };
         // A new layer learns here how large a packet may be.
         layer.streams.handle_arrivals(now, carriage);
-        layer.handle_events(now);
+        layer.handle_events(now, &mut self.remote);
         let mut refused = layer.take_answers(now);
+        let news = self.remote.turn(now, &mut layer.streams.mux, &mut layer.splices);
         refused.extend(self.agent.as_mut().and_then(|agent| layer.lend(now, agent)));
         layer.move_bytes(now);
         if let Some(closed) = layer.streams.mux.closed() {
@@ -145,11 +149,22 @@ impl LocalForwards {
         for sentence in refused {
             session.announce(now, sentence);
         }
+        for news in news {
+            match news {
+                News::Failed(sentence) if self.are_required => self.fail(now, session, &sentence),
+                News::Failed(sentence) | News::Said(sentence) => session.announce(now, sentence),
+            }
+        }
         let question = self.agent.as_ref().and_then(|agent| agent.question());
         if question != self.asked.as_deref() {
             self.asked = question.map(str::to_owned);
             session.ask(now, self.asked.clone());
         }
+    }
+
+    /// Returns whether nothing is listened for.
+    fn is_empty(&self) -> bool {
+        self.listeners.is_empty() && self.remote.is_empty()
     }
 
     fn layer(&mut self, now: Instant) -> &mut Layer {
@@ -170,25 +185,33 @@ impl LocalForwards {
         if let Some(sentence) = self.agent.as_mut().and_then(|agent| agent.end(reason)) {
             session.announce(now, sentence);
         }
-        if self.listeners.is_empty() {
+        if self.is_empty() {
             return;
         }
-        let options: Vec<&str> = self.listeners.options().collect();
-        let sentence = format!("{}: {reason}", options.join(" "));
+        let options = self.listeners.options().map(str::to_owned).chain(self.remote.options());
+        let sentence = format!("{}: {reason}", options.collect::<Vec<_>>().join(" "));
         self.listeners = Listeners::default();
         self.requests.clear();
+        self.remote.clear();
         if self.are_required {
-            self.failure = Some(format!("{sentence}, and ExitOnForwardFailure wants that"));
-            session.shutdown(now, "No connections are carried, shutting down...");
+            self.fail(now, session, &sentence);
         } else {
             session.announce(now, sentence);
         }
+    }
+
+    /// Ends the session, because a listener cannot be had.
+    fn fail(&mut self, now: Instant, session: &mut Client, sentence: &str) {
+        self.failure
+            .get_or_insert_with(|| format!("{sentence}, and ExitOnForwardFailure wants that"));
+        session.shutdown(now, "No connections are carried, shutting down...");
     }
 
     /// Returns whether one more connection may come.
     fn has_room(&self) -> bool {
         let layer = self.layer.as_ref();
         let waiting = layer.map_or(0, |it| it.waiting.len()) + self.requests.len();
+        let waiting = waiting + self.remote.waiting();
         let open = waiting + layer.map_or(0, |it| it.splices.len());
         waiting < CONNECTS_MAX && open < STREAMS_MAX
     }
@@ -262,8 +285,8 @@ impl LocalForwards {
         let packets = self.layer.as_ref().and_then(|layer| layer.streams.poll_timeout());
         let requests = self.requests.iter().map(|it| it.until);
         let agent = self.agent.as_ref().and_then(|agent| agent.poll_timeout());
-        let own = requests.chain(self.queue.poll_timeout(packets)).chain(self.paused_until);
-        own.chain(agent).min()
+        let own = requests.chain(self.remote.poll_timeout()).chain(self.paused_until);
+        own.chain(self.queue.poll_timeout(packets)).chain(agent).min()
     }
 
     /// Returns the descriptors to wait for. Connections are accepted once it is known that the host carries them.
@@ -275,10 +298,12 @@ impl LocalForwards {
         let requests = self.requests.iter().map(|it| it.socket.as_fd());
         let sockets = listeners.chain(requests).map(|it| Interest::new(it, true, false));
         let agent = self.agent.iter().flat_map(|agent| agent.interests());
-        sockets.chain(agent).chain(self.splices().flat_map(Splice::interests))
+        let sockets = sockets.chain(self.remote.interests()).chain(agent);
+        sockets.chain(self.splices().flat_map(Splice::interests))
     }
 
-    /// Notes which of [`LocalForwards::interests`] are met. Listeners, requests and the agent are looked at in each turn.
+    /// Notes which of [`LocalForwards::interests`] are met. All but joined connections are looked at in each
+    /// turn.
     pub(super) fn handle_ready(&mut self, ready: &[bool]) {
         let joined = self.splices().flat_map(Splice::interests).count();
         debug_assert!(joined <= ready.len(), "joined connections come last");
@@ -296,7 +321,6 @@ impl Layer {
     fn new(now: Instant) -> Self {
         Self {
             streams: Streams::new(Side::Client, now),
-            incoming: Reception::default(),
             waiting: BTreeMap::new(),
             splices: BTreeMap::new(),
             buffer: Vec::new(),
@@ -333,12 +357,14 @@ impl Layer {
         agent.turn(now, &mut self.streams.mux)
     }
 
-    fn handle_events(&mut self, now: Instant) {
+    fn handle_events(&mut self, now: Instant, remote: &mut RemoteForwards) {
         let mux = &mut self.streams.mux;
         while let Some(event) = mux.poll_event() {
-            // The host has nothing to open here.
-            if event == Event::Incoming {
-                self.incoming.turn_away(now, mux);
+            match event {
+                Event::Incoming => remote.handle_incoming(now, mux),
+                Event::Readable(id) => remote.handle_readable(now, mux, id),
+                Event::Stopped(id) => remote.handle_stopped(mux, id),
+                Event::Closed | Event::Writable(_) | Event::Finished(_) => {}
             }
         }
     }
@@ -415,16 +441,11 @@ fn tell(socket: &OwnedFd, reply: &[u8]) -> bool {
     reply.is_empty() || rustix::io::write(socket, reply) == Ok(reply.len())
 }
 
-/// Lets a connection be reset when it is closed: a refusal must not look like an end.
-fn reset(socket: &OwnedFd) {
-    let _ = sockopt::set_socket_linger(socket, Some(Duration::ZERO));
-}
-
 #[cfg(test)]
 mod tests {
     use std::net::{TcpListener, TcpStream};
 
-    use rove_bootstrap::{Forward, Forwards, Place};
+    use rove_bootstrap::{Forward, Place};
 
     use super::*;
 
@@ -439,7 +460,7 @@ mod tests {
         drop(free);
         let all = vec![Forward { listen: Place::Port(Some("127.0.0.1".to_owned()), port), target }];
         let rules = Forwards { all, ..Forwards::default() };
-        (LocalForwards::new(Listeners::open(&rules).unwrap().0, false), port)
+        (LocalForwards::new(Listeners::open(&rules).unwrap().0, &Forwards::default()), port)
     }
 
     #[test]
@@ -472,7 +493,7 @@ mod tests {
 
     #[test]
     fn a_session_without_forwarded_connections_waits_for_nothing_and_holds_nothing() {
-        let mut forwards = LocalForwards::new(Listeners::default(), false);
+        let mut forwards = LocalForwards::new(Listeners::default(), &Forwards::default());
         forwards.accept(at(1));
         forwards.ask(at(1));
         assert!(forwards.layer.is_none() && !forwards.has_work());

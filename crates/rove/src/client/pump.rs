@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 
-use rove_bootstrap::ProgramName;
+use rove_bootstrap::{Forwards, ProgramName};
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::network_watch::NetworkWatch;
 use rove_platform::tty::{self, Tty};
@@ -88,7 +88,7 @@ impl Pump {
             events,
             session,
             wire,
-            forwards: LocalForwards::new(Listeners::default(), false),
+            forwards: LocalForwards::new(Listeners::default(), &Forwards::default()),
             // A session without the watch waits for its next heartbeat.
             network: NetworkWatch::open()
                 .inspect_err(|error| tracing::debug!(%error, "changes of the network are not told"))

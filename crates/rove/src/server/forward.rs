@@ -1,4 +1,4 @@
-//! The streams that a client opens: connections of this computer, made and served beside the session.
+//! The streams of a client: connections that this computer makes or accepts for it, served beside the session.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,10 +10,11 @@ use rove_streams::{Answer, Event, Gathering, Reception, Side, StreamId, Target, 
 use rove_units::{Duration, Instant};
 use rustix::process::Rlimit;
 
+use crate::connect::{Connect, Lookups, Progress};
 use crate::messages::reason;
 use crate::server::agent::Agent;
-use crate::server::connect::{Connect, Lookups, Progress};
 use crate::server::exec::Programs;
+use crate::server::host_listeners::HostListeners;
 use crate::server::ssh_target;
 use crate::splice::{BYTES_PER_TURN, Splice};
 
@@ -31,6 +32,7 @@ pub(super) struct Forwards {
     takeovers: u32,
     lookups: Lookups,
     agent: Agent,
+    listeners: HostListeners,
 }
 
 /// The streams of one client.
@@ -51,14 +53,15 @@ impl Forwards {
     /// Creates the streams of a client that has used none. `core_limit` is that of the programs that it may run, and `agent`
     /// the session's path to the client's agent.
     pub(super) fn new(core_limit: Rlimit, agent: Agent) -> Self {
-        Self { core_limit, layer: None, takeovers: 0, lookups: Lookups::default(), agent }
+        let (lookups, listeners) = (Lookups::default(), HostListeners::default());
+        Self { core_limit, layer: None, takeovers: 0, lookups, agent, listeners }
     }
 
     /// Returns how many connections and programs there are.
     pub(super) fn open(&self) -> usize {
         self.layer.as_ref().map_or(0, |layer| {
             let begun = layer.connects.len() + layer.splices.len() + layer.programs.len();
-            begun + layer.gathering.len()
+            begun + layer.gathering.len() + self.listeners.waiting()
         })
     }
 
@@ -73,7 +76,9 @@ impl Forwards {
         if session.takeovers() != self.takeovers {
             // The former client's connections are cut. Its packets have another key, and their numbers begin again.
             (self.layer, self.takeovers) = (None, session.takeovers());
+            self.listeners.handle_takeover(now);
         }
+        self.listeners.handle_timeout(now);
         let silence = session.client_missed_since().map(|at| now.saturating_since(at));
         if let Some(carriage) = session.carriage()
             && (self.layer.is_some() || carriage.has_packets())
@@ -81,7 +86,7 @@ impl Forwards {
             let new = || Box::new(Layer::new(now, self.core_limit));
             let layer = self.layer.get_or_insert_with(new);
             layer.streams.handle_arrivals(now, carriage);
-            layer.turn(now, &self.lookups, &mut self.agent);
+            layer.turn(now, &self.lookups, &mut self.agent, &mut self.listeners);
         }
         let mux = self.layer.as_mut().map(|layer| &mut layer.streams.mux);
         self.agent.turn(now, mux, silence);
@@ -109,9 +114,10 @@ impl Forwards {
             let now = events.now();
             let Some(layer) = &mut self.layer else { return Ok(()) };
             layer.connects.clear();
+            self.listeners.close();
             // Nobody is left who would read of them.
             layer.programs = Programs::default();
-            layer.turn(now, &self.lookups, &mut self.agent);
+            layer.turn(now, &self.lookups, &mut self.agent, &mut self.listeners);
             layer.splices.retain(|_, splice| splice.owes_output() || splice.has_work());
             let is_told = !events.take_signals().is_empty();
             if layer.splices.is_empty() || now >= until || is_told {
@@ -142,7 +148,7 @@ impl Forwards {
             let connects = layer.connects.values().map(Connect::poll_timeout);
             connects.chain(layer.streams.poll_timeout())
         });
-        layer.chain(self.agent.poll_timeout()).min()
+        layer.chain(self.agent.poll_timeout()).chain(self.listeners.poll_timeout()).min()
     }
 
     /// Returns the descriptors to wait for, as many as [`Forwards::handle_ready`] is told of.
@@ -150,12 +156,14 @@ impl Forwards {
         let layer = self.layer.iter().flat_map(|layer| {
             let connects = layer.connects.values().flat_map(Connect::interests);
             let splices = layer.splices.values().flat_map(Splice::interests);
-            connects.chain(splices).chain(layer.programs.interests())
+            let listeners = self.listeners.interests(layer.splices.len());
+            connects.chain(splices).chain(layer.programs.interests()).chain(listeners)
         });
         layer.chain(self.agent.interests())
     }
 
-    /// Notes which of [`Forwards::interests`] are met. Connects and the agent's connections are looked at in each turn.
+    /// Notes which of [`Forwards::interests`] are met. Connects, listeners and the agent's connections are looked at in each
+    /// turn.
     pub(super) fn handle_ready(&mut self, ready: &[bool]) {
         let Some(layer) = &mut self.layer else { return };
         let connects = layer.connects.values().map(|it| it.interests().count()).sum();
@@ -179,7 +187,13 @@ impl Layer {
         }
     }
 
-    fn turn(&mut self, now: Instant, lookups: &Lookups, agent: &mut Agent) {
+    fn turn(
+        &mut self,
+        now: Instant,
+        lookups: &Lookups,
+        agent: &mut Agent,
+        listeners: &mut HostListeners,
+    ) {
         while let Some(event) = self.streams.mux.poll_event() {
             let mux = &mut self.streams.mux;
             match event {
@@ -189,10 +203,16 @@ impl Layer {
                         self.gathering.handle_part(mux, &mut self.reception, id, part);
                     }
                     Some(Target::Agent) => agent.begin(mux, &mut self.reception, id),
+                    Some(Target::Listen(wanted)) => {
+                        listeners.begin(mux, &mut self.reception, id, wanted);
+                    }
+                    // Only a server accepts for its peer.
+                    Some(Target::Accepted(_)) => self.reception.handle_strange(now, mux, id),
                     Some(target) => self.begin(now, id, target, lookups),
-                    None => {}
+                    None => listeners.handle_news(now, mux, &mut self.reception, id),
                 },
                 Event::Stopped(id) => {
+                    listeners.handle_news(now, mux, &mut self.reception, id);
                     if self.connects.remove(&id).is_some() {
                         self.reception.give_up(mux, id);
                     }
@@ -202,6 +222,7 @@ impl Layer {
                     tracing::info!(closed = ?mux.closed(), "streams are closed");
                     self.connects.clear();
                     self.splices.clear();
+                    listeners.close();
                     (self.gathering, self.programs) = Default::default();
                 }
                 Event::Writable(_) | Event::Finished(_) => {}
@@ -209,6 +230,7 @@ impl Layer {
         }
         self.look_at_connects(now);
         let mux = &mut self.streams.mux;
+        listeners.turn(now, mux, &mut self.splices);
         self.splices.values_mut().for_each(|splice| splice.turn(now, mux, &mut self.buffer));
         self.splices.retain(|_, splice| !splice.is_over());
         let reception = &mut self.reception;
@@ -308,7 +330,12 @@ mod tests {
                 while let Some(packet) = client.poll_transmit(*now) {
                     let _ = layer.streams.mux.handle_packet(*now, packet.number, &packet.payload);
                 }
-                layer.turn(*now, &Lookups::default(), &mut Agent::default());
+                layer.turn(
+                    *now,
+                    &Lookups::default(),
+                    &mut Agent::default(),
+                    &mut forwards.listeners,
+                );
                 layer.splices.values_mut().for_each(|it| it.handle_ready(&mut repeat(true)));
                 layer.programs.handle_ready(&mut repeat(true));
                 while let Some(packet) = layer.streams.mux.poll_transmit(*now) {

@@ -204,3 +204,175 @@ fn a_host_without_streams_carries_nothing_and_one_sentence_says_so() {
     exit.assert_code(255);
     assert!(exit.output.contains("ExitOnForwardFailure"), "{}", exit.output);
 }
+
+/// Returns the number after these words on the screen.
+fn number_after(terminal: &Terminal, words: &str) -> u16 {
+    let screen = terminal.dump();
+    let (_, rest) = screen.split_once(words).expect("the words are there");
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().expect("a port")
+}
+
+#[test]
+fn each_form_of_a_remote_forward_carries_both_ways_and_both_ends() {
+    let (sshd, scratch) = (Sshd::start(Far::default()), Scratch::new());
+    let (near, target) = listener();
+    answer_port(near);
+    let path = |name: &str| scratch.path(name).to_str().expect("it is text").to_owned();
+    let near = UnixListener::bind(path("near")).expect("the folder takes sockets");
+    let accept = move || near.accept().expect("a connection comes").0;
+    answer(accept, |it: &UnixStream| drop(it.shutdown(Shutdown::Both)));
+    let [plain, configured, socket] = [(); 3].map(|()| free_port());
+    sshd.configure(&format!(" RemoteForward {configured} localhost:{target}\n"));
+    let options = [
+        format!("-R{plain}:127.0.0.1:{target}"),
+        format!("-R127.0.0.1:{socket}:{}", path("near")),
+        format!("-R{}:localhost:{target}", path("there")),
+        format!("-R0:localhost:{target}"),
+    ];
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let mut terminal = session(&sshd, &options);
+    terminal.wait_for_text(&format!("for remote forward to localhost:{target}"));
+    let allocated = number_after(&terminal, "Allocated port ");
+    for port in [plain, configured, socket, allocated] {
+        let answer = within_guard("an answer", move || greet_port(port));
+        assert_eq!(answer.expect("a connection"), "far: hello", "{}", terminal.dump());
+    }
+    let stream = UnixStream::connect(path("there")).expect("somebody listens");
+    let writer = stream.try_clone().expect("a descriptor can be duplicated");
+    let end = move |_: &mut dyn Read| writer.shutdown(Shutdown::Write).expect("it is open");
+    let answer = within_guard("an answer", move || greet(stream, end));
+    assert_eq!(answer.expect("a connection"), "far: hello");
+    assert_eq!(sshd.connections(), 1, "no other login carries anything");
+    terminal.send("\x04");
+    terminal.wait_exit().assert_code(0);
+    within_guard("the host's listeners are closed", move || {
+        while TcpStream::connect(("127.0.0.1", plain)).is_ok() {}
+    });
+    assert!(!scratch.path("there").exists());
+}
+
+#[test]
+fn a_target_that_is_down_here_resets_the_hosts_connection_and_is_told() {
+    let sshd = Sshd::start(Far::default());
+    let (port, closed) = (free_port(), free_port());
+    let terminal =
+        session(&sshd, &[&format!("-R0:127.0.0.1:{closed}"), &format!("-R{port}:/none")]);
+    terminal.wait_for_text("Allocated port ");
+    let allocated = number_after(&terminal, "Allocated port ");
+    for port in [allocated, port] {
+        assert!(within_guard("a reset", move || greet_port(port)).is_err());
+    }
+    terminal.wait_for_text("-R: this computer cannot connect: ");
+}
+
+#[test]
+fn a_client_of_socks_at_the_host_reaches_this_computer_only_where_the_user_permits_it() {
+    let sshd = Sshd::start(Far::default());
+    let (near, target) = listener();
+    answer_port(near);
+    let [high, low] = target.to_be_bytes();
+    let request = [&[5, 1, 0, 5, 1, 0, 3, 9][..], b"localhost", &[high, low]].concat();
+    for (permitted, answered) in [
+        ("any".to_owned(), "\x05\0\x05\x04\0\x01\0\0\0\0\0\0".to_owned()),
+        (format!("localhost:{target}"), "\x05\0\x05\0\0\x01\0\0\0\0\0\0far: hello".to_owned()),
+        ("elsewhere:*".to_owned(), "\x05\0\x05\x04\0\x01\0\0\0\0\0\0".to_owned()),
+    ] {
+        let port = free_port();
+        let option = format!("-oPermitRemoteOpen={permitted}");
+        let mut terminal = session(&sshd, &[&format!("-R{port}"), &option, "-R0:localhost:9"]);
+        terminal.wait_for_text("Allocated port ");
+        let request = request.clone();
+        let answer = within_guard("an answer", move || {
+            let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+            stream.write_all(&request)?;
+            let writer = stream.try_clone()?;
+            greet(stream, |_| drop(writer.shutdown(Shutdown::Write)))
+        });
+        let answer = answer.expect("an answer of SOCKS");
+        assert_eq!(answer, answered, "{permitted}: {}", terminal.dump());
+        terminal.send("\x04");
+        terminal.wait_exit().assert_code(0);
+    }
+}
+
+#[test]
+fn a_listener_that_the_host_refuses_is_told_and_with_exit_on_forward_failure_ends_the_session() {
+    let sshd = Sshd::start(Far::default());
+    let (_taken, port) = listener();
+    let option = format!("-R127.0.0.1:{port}:localhost:1");
+    let terminal = session(&sshd, &[&option]);
+    let sentence = "the host cannot listen: Address already in use";
+    terminal.wait_for_text(&format!("-R 127.0.0.1:{port}:localhost:1: {sentence}"));
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg(&option);
+    let exit =
+        Terminal::start(&call.args(["-oExitOnForwardFailure=yes", "far"]).args(READY), (24, 200))
+            .wait_exit();
+    exit.assert_code(255);
+    assert!(exit.output.contains(sentence), "{}", exit.output);
+    // Without the administrator's word, nothing is bound, and that is said.
+    let open = free_port();
+    let terminal = session(&sshd, &[&format!("-R*:{open}:localhost:1")]);
+    terminal.wait_for_text("the host cannot listen: its server.toml lacks gateway-ports");
+    assert!(TcpStream::connect(("127.0.0.1", open)).is_err());
+}
+
+#[test]
+fn a_new_client_gets_the_same_port_of_the_host_and_the_former_ones_connections_are_reset() {
+    let sshd = Sshd::start(Far::default());
+    let (near, target) = listener();
+    let option = format!("-R0:localhost:{target}");
+    let mut first = session(&sshd, &["--session", "work", &option]);
+    first.wait_for_text("Allocated port ");
+    let port = number_after(&first, "Allocated port ");
+    let mut old = TcpStream::connect(("127.0.0.1", port)).expect("the host listens");
+    let (mut joined, _) = near.accept().expect("a connection comes");
+    joined.write_all(b"x").expect("it is read");
+    old.read_exact(&mut [0; 1]).expect("it comes");
+    answer_port(near);
+
+    let call = Invocation::new(rove()).arg("attach").arg(format!("--ssh={}", sshd.ssh()));
+    let mut second = Terminal::start(&call.args([&option, "far", "work"]), (24, 160));
+    second.wait_for_text(&format!("Allocated port {port} for"));
+    first.wait_exit().assert_code(79);
+    let cut = within_guard("a cut", move || old.read(&mut [0; 1]));
+    assert!(cut.is_err(), "a cut does not look like an end");
+    let answer = within_guard("an answer", move || greet_port(port));
+    assert_eq!(answer.expect("a connection"), "far: hello", "{}", second.dump());
+    second.send("\x04");
+    second.wait_exit().assert_code(0);
+}
+
+#[test]
+fn listeners_of_both_ends_and_their_connections_outlive_a_change_of_the_network() {
+    let Some(border) = Border::start(Far::default(), true, true) else { return };
+    let (near, far, port) = (listener(), border.listen(), free_port());
+    let target = far.local_addr().expect("a bound socket has an address").port();
+    answer_port(far);
+    let options = [
+        format!("-L{port}:127.0.0.1:{target}"),
+        format!("-R0:localhost:{}", near.1),
+        format!("-p{}", border.port),
+    ];
+    let options: Vec<&str> = options.iter().map(String::as_str).chain(["--no-tunnel"]).collect();
+    let terminal = session(&border.sshd, &options);
+    terminal.wait_for_text("Allocated port ");
+    let allocated = number_after(&terminal, "Allocated port ");
+    let mut before = border.connect(allocated);
+    let (mut joined, _) = near.0.accept().expect("a connection comes");
+    answer_port(near.0);
+    border.let_pass(false, false);
+    terminal.wait_for_text("ast contact");
+    before.write_all(b"sent in the dark").expect("the system takes it");
+    border.let_pass(true, true);
+    let mut heard = [0; 16];
+    joined.read_exact(&mut heard).expect("the connection goes on");
+    assert_eq!(&heard, b"sent in the dark");
+    let answer = within_guard("an answer", move || greet_port(port));
+    assert_eq!(answer.expect("a connection"), "far: hello");
+    let late = border.connect(allocated);
+    let writer = late.try_clone().expect("a descriptor can be duplicated");
+    let end = move |_: &mut dyn Read| writer.shutdown(Shutdown::Write).expect("it is open");
+    let answer = within_guard("an answer", move || greet(late, end));
+    assert_eq!(answer.expect("a connection"), "far: hello");
+}

@@ -16,7 +16,20 @@ fn target() -> impl Strategy<Value = Target> {
         .prop_map(|(command_len, is_subsystem)| Part::Input { command_len, is_subsystem });
     let id = || (0..1_u64 << 62).prop_map(StreamId::new);
     let part = prop_oneof![input, id().prop_map(Part::Output), id().prop_map(Part::Errors)];
-    prop_oneof![tcp, unix, part.prop_map(Target::Program), Just(Target::Agent)]
+    let host = proptest::option::of("[a-zé:*.-]{0,127}");
+    let port = (host, any::<u16>()).prop_map(|(host, port)| ListenPlace::Port { host, port });
+    let path = proptest::collection::vec(1..=u8::MAX, 0..PATH_MAX);
+    let path = path.prop_map(|path| ListenPlace::Path([b"/", &path[..]].concat()));
+    let listen = (any::<u64>(), prop_oneof![port, path], 0..=0o777_u32, any::<bool>())
+        .prop_map(|(number, at, mask, replaces)| Listen { number, at, mask, replaces });
+    prop_oneof![
+        tcp,
+        unix,
+        part.prop_map(Target::Program),
+        listen.prop_map(Target::Listen),
+        any::<u64>().prop_map(Target::Accepted),
+        Just(Target::Agent)
+    ]
 }
 
 /// Two ends whose packets all arrive, and a stream that the client has opened.
@@ -87,6 +100,14 @@ fn the_bounds_hold_at_the_limit_and_one_past_it() {
     }
     let host = Target::Tcp { host: "a\x1b[2J".to_owned(), port: 1 };
     assert_eq!(host.check(), Err(PrefaceError::Host));
+    let listen = |at| Target::Listen(Listen { number: 1, at, mask: 0, replaces: false }).check();
+    let port = |host: &str| ListenPlace::Port { host: Some(host.to_owned()), port: 0 };
+    assert_eq!(listen(port(&"h".repeat(HOST_MAX))), Ok(()));
+    assert_eq!(listen(port(&"h".repeat(HOST_MAX + 1))), Err(PrefaceError::Host));
+    assert_eq!(listen(port("a\x1b[2J")), Err(PrefaceError::Host));
+    assert_eq!(listen(ListenPlace::Path(vec![b'/'; PATH_MAX])), Ok(()));
+    assert_eq!(listen(ListenPlace::Path(vec![b'/'; PATH_MAX + 1])), Err(PrefaceError::Path));
+    assert_eq!(listen(ListenPlace::Path(b"~/x".to_vec())), Err(PrefaceError::Path));
     // A port of more than 16 bits, a message that is cut short, and a kind of the future.
     assert_eq!(Target::decode(&[8, 1, 18, 1, b'h', 24, 0x80, 0x80, 4]), Err(PrefaceError::Port));
     assert_eq!(Target::decode(&[8, 1, 18, 2, b'h']), Err(PrefaceError::Malformed));

@@ -13,9 +13,9 @@ pub(super) const TEXT: Manual = Manual {
          a terminal; in scripts and pipes use ssh.",
         "Letters that are ssh's own are handed to ssh, but for -a, -n and -p, which are rove's: ssh's port \
          is --ssh='ssh -p 2222', which rove offers after a failed login with -p where ssh answers. X11 is not forwarded.",
-        "-L and -D take ssh's forms, and LocalForward and DynamicForward of ssh's configuration count too. Connections survive \
-         sleep and a change of network. Other users of this computer can use a listening port, as with ssh. The connections \
-         end with the session.",
+        "-L, -R and -D take ssh's forms, and LocalForward, RemoteForward and DynamicForward of ssh's configuration count too. \
+         Connections survive sleep and a change of network. Other users of the computer can use a listening port, as with \
+         ssh. The connections end with the session.",
         "-A, or ForwardAgent in ssh's configuration, lends the agent: the client runs a second ssh -A through the session, which \
          must log in without a question. SSH_AUTH_SOCK is one path for the life of the session. The host may list keys and \
          have them sign; the notice bar tells of each use, or asks (see agent in rove config).",

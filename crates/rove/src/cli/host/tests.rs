@@ -239,13 +239,17 @@ fn the_proxy_role_has_its_own_words() {
     }
 }
 
-#[test]
-fn the_file_holds_where_the_line_says_nothing() {
-    let file = "port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
+/// A configuration that sets everything that a call can set.
+const FILE: &str = "port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
                  strict = true\nescape-key = '^]'\ntitle-prefix = false\nterminal-query = false\ninstall = 'never'\n\
                  read-copied = true\nresume = 'reboot'\nprompt-memory = false\nattach = 'newest'\nagent = 'confirm'\nshare = false\nsize = '80x24'\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\nexperimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
-    let connect = |line: &str| connected(call_with(file, line));
-    let from_file = connect("host");
+
+fn with_file(line: &str) -> HostOptions {
+    connected(call_with(FILE, line))
+}
+
+#[test]
+fn the_file_holds_where_the_line_says_nothing() {
     let expected = HostOptions {
         session: WantedSession::New,
         name: ProgramName::Rove,
@@ -283,8 +287,13 @@ fn the_file_holds_where_the_line_says_nothing() {
         host: "host".into(),
         command: Vec::new(),
     };
-    assert_eq!(from_file, expected);
-    let from_line = connect(
+    assert_eq!(with_file("host"), expected);
+    assert_eq!(with_file("me@other").port.as_deref(), Some("7"));
+}
+
+#[test]
+fn the_line_comes_before_the_file() {
+    let from_line = with_file(
         "--port=6 -a -4 --ssh=ssh --server=z --init --ssh-pty --no-strict --no-predict-overwrite \
          --escape-key=none --bind-server=ssh --experimental-remote-ip=proxy --client=c --size=typist host",
     );
@@ -308,10 +317,9 @@ fn the_file_holds_where_the_line_says_nothing() {
         ssh_pty: true,
         remote_ip: Some(RemoteIp::Proxy),
         escape_key: Some(None),
-        ..from_file
+        ..with_file("host")
     };
     assert_eq!(from_line, expected);
-    assert_eq!(connect("me@other").port.as_deref(), Some("7"));
 }
 
 #[test]
@@ -386,7 +394,7 @@ fn options_of_ssh_go_to_ssh_and_to_nothing_else() {
     }
     let Ok(HostCall::AskSsh { ssh, host }) = call(ProgramName::Rove, "-G -F f h") else { panic!() };
     assert_eq!((ssh.join(" "), host), ("ssh -F f".to_owned(), "h".into()));
-    for line in ["-N h", "-t h", "-T h", "-R 1:h:1 h", "-e x h"] {
+    for line in ["-N h", "-t h", "-T h", "-e x h"] {
         let error = call(ProgramName::Rove, line).unwrap_err();
         assert_eq!(error.usage, None, "{line}");
         assert!(error.message.starts_with(&line[..2]), "{line}: {}", error.message);
@@ -400,6 +408,7 @@ fn options_of_ssh_go_to_ssh_and_to_nothing_else() {
 fn forwards_are_words_for_ssh_where_a_session_can_carry_them() {
     for (line, ssh, forwards) in [
         ("-L 1:h:2 -gD 3 h", "ssh -L 1:h:2 -g -D 3", true),
+        ("-R 0:h:2 -R 9 h", "ssh -R 0:h:2 -R 9", true),
         ("-L1:h:2 --session x h", "ssh -L 1:h:2", true),
         ("-A h", "ssh -A", true),
         ("h", "ssh", true),
@@ -419,11 +428,15 @@ fn forwards_are_words_for_ssh_where_a_session_can_carry_them() {
     for (line, part) in [
         ("--strict -L 1:h:2 h", "--strict speaks nothing else"),
         ("--local -D 1 127.0.0.1", "--local"),
+        ("--strict -R 1:h:2 h", "--strict speaks nothing else"),
         ("--client=x -D 1 h", "no client but rove's own"),
         ("--ssh=dbclient -L 1:h:2 h", "--ssh names another program"),
     ] {
         let error = call(ProgramName::Rove, line).unwrap_err();
-        assert!(error.message.starts_with("-L, -D: ") && error.message.contains(part), "{error:?}");
+        assert!(
+            error.message.starts_with("-L, -R, -D: ") && error.message.contains(part),
+            "{error:?}"
+        );
     }
     let error = call(ProgramName::Rove, "--strict -A h").unwrap_err();
     assert!(error.message.starts_with("-A: "), "{error:?}");

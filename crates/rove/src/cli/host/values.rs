@@ -196,10 +196,10 @@ pub(super) fn ssh(args: &HostArgs, letters: Vec<String>) -> Result<Vec<String>, 
     check_forwards(args, &ssh).map(|()| ssh)
 }
 
-/// Refuses `-A`, `-L` and `-D` together with options that rule them out.
+/// Refuses `-A`, `-L`, `-R` and `-D` together with options that rule them out.
 fn check_forwards(args: &HostArgs, ssh: &[String]) -> Result<(), UsageError> {
     let named = match (ssh_letters::forward(ssh), ssh_letters::lends_agent(ssh)) {
-        (true, _) => "-L, -D",
+        (true, _) => "-L, -R, -D",
         (false, true) => "-A",
         (false, false) => return Ok(()),
     };

@@ -8,7 +8,7 @@ use rustix::stdio;
 
 use super::load::{Carried, FAILURE, Load};
 use crate::bootstrap::screen::tell;
-use crate::client::opening::Opening;
+use crate::opening::Opening;
 use crate::splice::{Descriptor, Splice};
 
 /// A connection to a port.

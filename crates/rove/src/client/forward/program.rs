@@ -10,7 +10,7 @@ use rustix::stdio;
 
 use super::load::{Carried, FAILURE, Load};
 use crate::bootstrap::screen::tell;
-use crate::client::opening::{Answered, Opening};
+use crate::opening::{Answered, Opening};
 use crate::splice::{Descriptor, Splice};
 
 /// The number that a shell adds to that of the signal that ended a program.
@@ -50,7 +50,7 @@ impl Program {
     ) -> anyhow::Result<()> {
         for (index, output) in self.outputs.iter_mut().enumerate() {
             let Some(opening) = output else { continue };
-            let Some(Answered::Opened) = opening.answer(now, mux) else { continue };
+            let Some(Answered::Opened(_)) = opening.answer(now, mux) else { continue };
             let id = opening.id();
             *output = None;
             if index == 0 {
@@ -76,11 +76,11 @@ impl Program {
                 tell(ProgramName::Rove.as_str(), &format!("the program was not run: {reason}"));
                 return Some(Carried::Ended(FAILURE));
             }
-            Answered::Unknown(_) | Answered::Opened if !has_begun => {
+            Answered::Unknown(_) | Answered::Opened(_) if !has_begun => {
                 let reason = "the host's rove runs no programs for `rove exec`";
                 return Some(Carried::NotCarried(reason.to_owned()));
             }
-            Answered::Unknown(_) | Answered::Opened => {
+            Answered::Unknown(_) | Answered::Opened(_) => {
                 tell(ProgramName::Rove.as_str(), "the host has cut the program off");
                 return Some(Carried::Ended(FAILURE));
             }

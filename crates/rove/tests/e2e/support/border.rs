@@ -1,7 +1,7 @@
 //! Networks of their own: a far computer behind a border that passes UDP as a test wants, and one behind a jump host.
 
 use std::fs::File;
-use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,6 +53,13 @@ impl Border {
     pub(crate) fn listen(&self) -> TcpListener {
         within_network(&path_of(&self.keeper), || {
             TcpListener::bind("127.0.0.1:0").expect("loopback has free ports")
+        })
+    }
+
+    /// Connects to a port of the far computer.
+    pub(crate) fn connect(&self, port: u16) -> TcpStream {
+        within_network(&path_of(&self.keeper), move || {
+            TcpStream::connect(("127.0.0.1", port)).expect("somebody listens there")
         })
     }
 

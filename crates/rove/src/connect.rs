@@ -29,16 +29,18 @@ const STAGGER: Duration = Duration::from_millis(250);
 
 /// The threads that look names up. All are counted, because a thread that does not come back cannot be ended.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lookups(Arc<()>);
+pub(crate) struct Lookups(Arc<()>);
 
 /// A connection that is being made.
 #[derive(Debug)]
-pub(super) struct Connect {
+pub(crate) struct Connect {
     lookup: Option<Lookup>,
     untried: VecDeque<SocketAddr>,
     tried: Vec<OwnedFd>,
     next_at: Instant,
     deadline: Instant,
+    /// Whether an address that a name leads to may be tried.
+    may_try: fn(IpAddr) -> bool,
     /// Why the newest attempt failed.
     error: Errno,
 }
@@ -53,7 +55,7 @@ struct Lookup {
 
 /// How far a connection has come.
 #[derive(Debug)]
-pub(super) enum Progress {
+pub(crate) enum Progress {
     /// It is still being made.
     Pending,
     /// It is made, to this address.
@@ -68,13 +70,14 @@ impl Connect {
     /// # Errors
     ///
     /// Returns why that cannot begin.
-    pub(super) fn begin(now: Instant, target: &Target, lookups: &Lookups) -> io::Result<Self> {
+    pub(crate) fn begin(now: Instant, target: &Target, lookups: &Lookups) -> io::Result<Self> {
         let mut begun = Self {
             lookup: None,
             untried: VecDeque::new(),
             tried: Vec::new(),
             next_at: now,
             deadline: now + PATIENCE,
+            may_try: |_| true,
             error: Errno::TIMEDOUT,
         };
         match target {
@@ -83,24 +86,45 @@ impl Connect {
                 Err(_) => begun.lookup = Some(Lookup::begin(host, *port, lookups)?),
             },
             Target::Unix { path } => begun.tried.push(connect_unix(path)?),
-            Target::Program(_) | Target::Agent => return Err(ErrorKind::Unsupported.into()),
+            Target::Program(_) | Target::Listen(_) | Target::Accepted(_) | Target::Agent => {
+                return Err(ErrorKind::Unsupported.into());
+            }
+        }
+        Ok(begun)
+    }
+
+    /// Begins as [`Connect::begin`], but tries only the addresses that `may_try` approves.
+    ///
+    /// # Errors
+    ///
+    /// Returns why that cannot begin.
+    pub(crate) fn begin_within(
+        now: Instant,
+        target: &Target,
+        lookups: &Lookups,
+        may_try: fn(IpAddr) -> bool,
+    ) -> io::Result<Self> {
+        let mut begun = Self { may_try, ..Self::begin(now, target, lookups)? };
+        begun.untried.retain(|it| may_try(it.ip()));
+        if begun.untried.is_empty() && begun.lookup.is_none() {
+            begun.error = Errno::ACCESS;
         }
         Ok(begun)
     }
 
     /// Returns the descriptors whose news call for [`Connect::turn`].
-    pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
+    pub(crate) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         let lookup = self.lookup.iter().map(|it| Interest::new(it.done.as_fd(), true, false));
         lookup.chain(self.tried.iter().map(|it| Interest::new(it.as_fd(), false, true)))
     }
 
     /// Returns when to call [`Connect::turn`] without news.
-    pub(super) fn poll_timeout(&self) -> Instant {
+    pub(crate) fn poll_timeout(&self) -> Instant {
         if self.untried.is_empty() { self.deadline } else { self.next_at.min(self.deadline) }
     }
 
     /// Looks at the attempts, and begins the next one if it is due.
-    pub(super) fn turn(&mut self, now: Instant) -> Progress {
+    pub(crate) fn turn(&mut self, now: Instant) -> Progress {
         if let Some(progress) = self.take_addresses(now) {
             return progress;
         }
@@ -139,8 +163,12 @@ impl Connect {
     /// Takes the addresses of the target's name. Returns the progress where there are none yet.
     fn take_addresses(&mut self, now: Instant) -> Option<Progress> {
         let progress = match self.lookup.as_ref()?.found.try_recv() {
-            Ok(Ok(addresses)) => {
+            Ok(Ok(mut addresses)) => {
                 self.lookup = None;
+                addresses.retain(|it| (self.may_try)(it.ip()));
+                if addresses.is_empty() {
+                    self.error = Errno::ACCESS;
+                }
                 self.untried = alternate(addresses);
                 return None;
             }

@@ -1,18 +1,19 @@
-//! The host's answer to a stream that the client has opened.
+//! The peer's answer to a stream that this end has opened.
 
 use rove_streams::{Answer, Exit, MessageReader, Mux, StreamError, StreamId, Target};
 use rove_units::Instant;
 
 /// A stream whose answer has not come.
 #[derive(Debug)]
-pub(super) struct Opening {
+pub(crate) struct Opening {
     id: StreamId,
     reader: MessageReader,
 }
 
-/// The host's answer to an opening.
-pub(super) enum Answered {
-    Opened,
+/// The peer's answer to an opening.
+pub(crate) enum Answered {
+    /// The stream leads to this address.
+    Opened(String),
     /// The opening failed, for this reason.
     Refused(String),
     /// The program has ended.
@@ -27,24 +28,24 @@ impl Opening {
     /// # Errors
     ///
     /// Returns that there are too many streams, or that the layer is closed.
-    pub(super) fn begin(now: Instant, mux: &mut Mux, target: &Target) -> Result<Self, StreamError> {
+    pub(crate) fn begin(now: Instant, mux: &mut Mux, target: &Target) -> Result<Self, StreamError> {
         let id = mux.open(now)?;
         mux.write(id, &target.encode())?;
         Ok(Self { id, reader: MessageReader::default() })
     }
 
     /// Returns the stream.
-    pub(super) const fn id(&self) -> StreamId {
+    pub(crate) const fn id(&self) -> StreamId {
         self.id
     }
 
     /// Reads the answer. `None` while more of it is to come.
-    pub(super) fn answer(&mut self, now: Instant, mux: &mut Mux) -> Option<Answered> {
+    pub(crate) fn answer(&mut self, now: Instant, mux: &mut Mux) -> Option<Answered> {
         Some(match self.reader.read(now, mux, self.id) {
             Ok(None) if mux.closed().is_none() => return None,
             Ok(None) => Answered::Unknown("streams are closed".to_owned()),
             Ok(Some(fields)) => match Answer::decode(&fields) {
-                Ok(Answer::Opened { .. }) => Answered::Opened,
+                Ok(Answer::Opened { address }) => Answered::Opened(address),
                 Ok(Answer::Refused { text, .. }) => Answered::Refused(text),
                 Ok(Answer::Exited(exit)) => Answered::Exited(exit),
                 Err(error) => Answered::Unknown(error.to_string()),
@@ -56,9 +57,9 @@ impl Opening {
 
 impl Answered {
     /// Returns why a connection is not open. `None` if it is.
-    pub(super) fn into_refusal(self) -> Option<String> {
+    pub(crate) fn into_refusal(self) -> Option<String> {
         match self {
-            Self::Opened => None,
+            Self::Opened(_) => None,
             Self::Refused(reason) | Self::Unknown(reason) => Some(reason),
             Self::Exited(_) => Some("no program was asked for".to_owned()),
         }

@@ -1,0 +1,515 @@
+//! Listeners of the host (`-R`): the host tells the number of a listener, and this table says where the connection leads.
+//!
+//! A host that is hostile gets no other place than the table has. Where the user wants the host's side to name the place
+//! (SOCKS), the places of this computer itself must have been named in `PermitRemoteOpen`.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use rove_bootstrap::{Forwards, Permitted, Place, RemoteForward};
+use rove_platform::event_loop::Interest;
+use rove_streams::{
+    Answer, CONNECTS_MAX, Listen, ListenPlace, Mux, Read, Reception, StreamId, Target, UNREACHED,
+};
+use rove_units::{Duration, Instant};
+
+use crate::connect::{Connect, Lookups, Progress};
+use crate::listeners;
+use crate::messages::reason;
+use crate::opening::{Answered, Opening};
+use crate::socks::{REQUEST_MAX, Request, Step, Version};
+use crate::splice::Splice;
+
+/// How long a client of SOCKS may take to say where it wants to. Chosen: the time that a connection may take.
+const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
+
+/// The code with which a listener's stream is ended. Chosen: unlike the layer's own codes.
+const UNWANTED: u64 = 17;
+
+/// Addresses at which clouds tell a computer its secrets, beside the link-local one.
+/// Source: the documentation of AWS (IPv6) and of Alibaba Cloud on instance metadata.
+const METADATA: [&str; 2] = ["fd00:ec2::254", "100.100.100.200"];
+
+/// The listeners of the host, and the connections that come from them.
+#[derive(Debug, Default)]
+pub(super) struct RemoteForwards {
+    /// The listeners, by the numbers that the host tells.
+    entries: BTreeMap<u64, Entry>,
+    mask: u32,
+    replaces: bool,
+    permitted: Permitted,
+    reception: Reception,
+    requests: BTreeMap<StreamId, (Request, Instant)>,
+    connects: BTreeMap<StreamId, Making>,
+    lookups: Lookups,
+}
+
+#[derive(Debug)]
+struct Entry {
+    forward: RemoteForward,
+    state: State,
+}
+
+/// How far a listener has come.
+#[derive(Debug)]
+enum State {
+    /// The host has not been asked.
+    New,
+    /// The host has been asked.
+    Asked(Opening),
+    /// The host listens.
+    Open,
+}
+
+/// A connection that is being made here.
+#[derive(Debug)]
+struct Making {
+    connect: Connect,
+    /// The version of a client of SOCKS, and what it has sent after its request.
+    socks: Option<(Version, Vec<u8>)>,
+}
+
+/// Something that the user should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum News {
+    /// The host chose a port, or a connection failed.
+    Said(String),
+    /// A listener cannot be had.
+    Failed(String),
+}
+
+impl RemoteForwards {
+    /// Creates the listeners that the user wants.
+    pub(super) fn new(wanted: &Forwards) -> Self {
+        let new = |forward: &RemoteForward| Entry { forward: forward.clone(), state: State::New };
+        let entries: BTreeMap<u64, Entry> = (0..).zip(wanted.remote.iter().map(new)).collect();
+        Self {
+            entries,
+            mask: wanted.mask,
+            replaces: wanted.replaces,
+            permitted: wanted.permitted.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns whether there are no listeners.
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Returns the user's options.
+    pub(super) fn options(&self) -> impl Iterator<Item = String> {
+        self.entries.values().map(|it| it.forward.to_string())
+    }
+
+    /// Forgets everything, because the host carries nothing.
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+        self.requests.clear();
+        self.connects.clear();
+    }
+
+    /// Takes the streams that the host has opened.
+    pub(super) fn handle_incoming(&mut self, now: Instant, mux: &mut Mux) {
+        if self.entries.is_empty() {
+            self.reception.turn_away(now, mux);
+        } else {
+            self.reception.handle_incoming(mux);
+        }
+    }
+
+    /// Looks at a stream of which there are news.
+    pub(super) fn handle_readable(&mut self, now: Instant, mux: &mut Mux, id: StreamId) {
+        let entry = match self.reception.handle_readable(now, mux, id) {
+            None => return,
+            Some(Target::Accepted(number)) => self.entries.get(&number),
+            Some(_) => None,
+        };
+        // The host names a number of the table, and nothing else.
+        let Some(Entry { forward, state: State::Asked(_) | State::Open }) = entry else {
+            return self.reception.handle_strange(now, mux, id);
+        };
+        if self.requests.len() + self.connects.len() >= CONNECTS_MAX {
+            let text = format!("more than {CONNECTS_MAX} connections at a time");
+            return self.refuse(mux, id, text);
+        }
+        let Some(place) = &forward.target else {
+            self.requests.insert(id, (Request::default(), now + REQUEST_PATIENCE));
+            let address = String::new();
+            return self.reception.answer(mux, id, &Answer::Opened { address });
+        };
+        match Connect::begin(now, &listeners::target(place), &self.lookups) {
+            Ok(connect) => drop(self.connects.insert(id, Making { connect, socks: None })),
+            Err(error) => self.refuse(mux, id, reason(&error.to_string())),
+        }
+    }
+
+    /// Gives up a connection whose other end reads no longer.
+    pub(super) fn handle_stopped(&mut self, mux: &mut Mux, id: StreamId) {
+        let was_asking = self.requests.remove(&id).is_some();
+        if self.connects.remove(&id).is_some() || was_asking {
+            self.reception.give_up(mux, id);
+        }
+    }
+
+    /// Asks the host for listeners, and joins the connections that were made.
+    pub(super) fn turn(
+        &mut self,
+        now: Instant,
+        mux: &mut Mux,
+        splices: &mut BTreeMap<StreamId, Splice>,
+    ) -> Vec<News> {
+        let mut news = self.ask(now, mux);
+        self.read_requests(now, mux);
+        self.look_at_connects(now, mux, splices, &mut news);
+        debug_assert!(self.requests.len() + self.connects.len() <= CONNECTS_MAX);
+        news
+    }
+
+    /// Returns how many connections are being made.
+    pub(super) fn waiting(&self) -> usize {
+        self.requests.len() + self.connects.len()
+    }
+
+    /// Returns whether the host is to be asked for something.
+    pub(super) fn has_wishes(&self) -> bool {
+        self.entries.values().any(|it| matches!(it.state, State::New))
+    }
+
+    /// Returns when to call [`RemoteForwards::turn`] without news.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        let requests = self.requests.values().map(|(_, until)| *until);
+        requests.chain(self.connects.values().map(|it| it.connect.poll_timeout())).min()
+    }
+
+    /// Returns the descriptors whose news call for [`RemoteForwards::turn`].
+    pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
+        self.connects.values().flat_map(|it| it.connect.interests())
+    }
+
+    /// Asks for the listeners that the host does not know, and takes its answers.
+    fn ask(&mut self, now: Instant, mux: &mut Mux) -> Vec<News> {
+        let (mut news, mut failed) = (Vec::new(), Vec::new());
+        for (number, entry) in &mut self.entries {
+            let option = entry.forward.to_string();
+            match &mut entry.state {
+                State::New => {
+                    let at = listen_place(&entry.forward.listen);
+                    let (mask, replaces) = (self.mask, self.replaces);
+                    let wanted = Target::Listen(Listen { number: *number, at, mask, replaces });
+                    let begun = wanted.check().map_err(|error| error.to_string());
+                    let begun = begun.and_then(|()| {
+                        Opening::begin(now, mux, &wanted).map_err(|error| error.to_string())
+                    });
+                    match begun {
+                        Ok(opening) => entry.state = State::Asked(opening),
+                        Err(error) => failed.push((*number, format!("{option}: {error}"))),
+                    }
+                }
+                State::Asked(opening) => match opening.answer(now, mux) {
+                    None => {}
+                    Some(Answered::Opened(port)) => {
+                        news.extend(allocated(&entry.forward, &port).map(News::Said));
+                        entry.state = State::Open;
+                    }
+                    Some(Answered::Refused(reason)) => {
+                        let said = format!("{option}: the host cannot listen: {reason}");
+                        failed.push((*number, said));
+                    }
+                    Some(Answered::Unknown(_) | Answered::Exited(_)) => {
+                        let said = format!("{option}: the host's rove is too old to listen");
+                        failed.push((*number, said));
+                    }
+                },
+                State::Open => {}
+            }
+        }
+        for (number, said) in failed {
+            self.entries.remove(&number);
+            news.push(News::Failed(said));
+        }
+        news
+    }
+
+    /// Reads from the clients of SOCKS that have not said where they want to.
+    fn read_requests(&mut self, now: Instant, mux: &mut Mux) {
+        for (id, (mut request, until)) in std::mem::take(&mut self.requests) {
+            let mut buffer = [0; REQUEST_MAX];
+            let step = match mux.read(now, id, &mut buffer) {
+                Ok(Read::Bytes(len)) => {
+                    let mut replies = Vec::new();
+                    let step = request.handle(&buffer[..len], &mut replies);
+                    // A stream has room for the replies, unless its other end has stopped reading.
+                    let _ = mux.write(id, &replies);
+                    step
+                }
+                Ok(Read::Blocked) => Step::More,
+                Ok(Read::End) | Err(_) => Step::End,
+            };
+            match step {
+                Step::More if now < until => drop(self.requests.insert(id, (request, until))),
+                Step::Connect { target, version, rest } => {
+                    self.connect_named(now, mux, id, &target, (version, rest));
+                }
+                Step::More | Step::End => {
+                    let _ = mux.finish(id);
+                    let _ = mux.stop(id, UNWANTED);
+                }
+            }
+        }
+    }
+
+    /// Connects to a place that the host's side has named, if the user permits it.
+    fn connect_named(
+        &mut self,
+        now: Instant,
+        mux: &mut Mux,
+        id: StreamId,
+        target: &Target,
+        socks: (Version, Vec<u8>),
+    ) {
+        let Target::Tcp { host, port } = target else { return };
+        let begun = match self.permitted.find(host, *port) {
+            Some(true) => Connect::begin(now, target, &self.lookups),
+            Some(false) => Connect::begin_within(now, target, &self.lookups, is_elsewhere),
+            None => Err(std::io::ErrorKind::PermissionDenied.into()),
+        };
+        match begun {
+            Ok(connect) => {
+                self.connects.insert(id, Making { connect, socks: Some(socks) });
+            }
+            Err(error) => end_socks(mux, id, socks.0, &reason(&error.to_string())),
+        }
+    }
+
+    fn look_at_connects(
+        &mut self,
+        now: Instant,
+        mux: &mut Mux,
+        splices: &mut BTreeMap<StreamId, Splice>,
+        news: &mut Vec<News>,
+    ) {
+        let settled =
+            self.connects.iter_mut().filter_map(|(id, making)| match making.connect.turn(now) {
+                Progress::Pending => None,
+                progress => Some((*id, progress)),
+            });
+        for (id, progress) in settled.collect::<Vec<_>>() {
+            let Some(Making { socks, .. }) = self.connects.remove(&id) else { continue };
+            match (progress, socks) {
+                (Progress::Connected(socket, _), Some((version, rest))) => {
+                    let _ = mux.write(id, &version.granted());
+                    // A new connection has room for what a request's reader has read.
+                    let _ = rustix::io::write(&socket, &rest);
+                    splices.insert(id, Splice::socket(id, socket));
+                }
+                (Progress::Connected(socket, address), None) => {
+                    self.reception.answer(mux, id, &Answer::Opened { address });
+                    splices.insert(id, Splice::socket(id, socket));
+                }
+                (Progress::Failed(reason), Some((version, _))) => {
+                    end_socks(mux, id, version, &reason);
+                }
+                (Progress::Failed(reason), None) => {
+                    news.push(News::Said(format!("-R: this computer cannot connect: {reason}")));
+                    self.refuse(mux, id, reason);
+                }
+                (Progress::Pending, _) => {}
+            }
+        }
+    }
+
+    fn refuse(&mut self, mux: &mut Mux, id: StreamId, text: String) {
+        self.reception.answer(mux, id, &Answer::Refused { code: UNREACHED, text });
+    }
+}
+
+/// Tells a client of SOCKS that its connection was not made.
+fn end_socks(mux: &mut Mux, id: StreamId, version: Version, reason: &str) {
+    let _ = mux.write(id, &version.refused(reason));
+    let _ = mux.finish(id);
+    let _ = mux.stop(id, UNWANTED);
+}
+
+fn listen_place(place: &Place) -> ListenPlace {
+    match place {
+        Place::Port(host, port) => ListenPlace::Port { host: host.clone(), port: *port },
+        Place::Socket(path) => ListenPlace::Path(path.clone().into_bytes()),
+    }
+}
+
+/// Returns the sentence about a port that the host chose, in ssh's words. `None` if it chose none.
+fn allocated(forward: &RemoteForward, port: &str) -> Option<String> {
+    let Place::Port(_, 0) = forward.listen else { return None };
+    let target = forward.target.as_ref().map_or("SOCKS".to_owned(), Place::to_string);
+    Some(format!("Allocated port {port} for remote forward to {target}"))
+}
+
+/// Returns whether an address is none of this computer's own and none that tells it secrets.
+fn is_elsewhere(address: IpAddr) -> bool {
+    let address = address.to_canonical();
+    let is_local = match address {
+        IpAddr::V4(v4) => v4.is_link_local() || v4.octets()[0] == 0,
+        IpAddr::V6(v6) => v6.is_unicast_link_local(),
+    };
+    let is_metadata = METADATA.iter().any(|it| it.parse() == Ok(address));
+    !is_local && !is_metadata && !address.is_loopback() && !address.is_unspecified()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use rove_session::Streams;
+    use rove_streams::{MessageReader, Side};
+
+    use super::*;
+
+    /// A client with a table, and a host that answers for itself.
+    struct Ends {
+        now: Instant,
+        client: Mux,
+        server: Mux,
+        forwards: RemoteForwards,
+        splices: BTreeMap<StreamId, Splice>,
+        news: Vec<News>,
+    }
+
+    impl Ends {
+        fn new(target: Option<Place>) -> Self {
+            let now = Instant::ZERO;
+            let mux = |side| {
+                let mut mux = Streams::new(side, now).mux;
+                mux.handle_packet_size(1_176);
+                mux
+            };
+            let remote = vec![RemoteForward { listen: Place::Port(None, 0), target }];
+            let forwards = RemoteForwards::new(&Forwards { remote, ..Forwards::default() });
+            let (client, server) = (mux(Side::Client), mux(Side::Server));
+            let mut ends =
+                Self { now, client, server, forwards, splices: BTreeMap::new(), news: Vec::new() };
+            ends.carry();
+            let asked = ends.server.accept().expect("the client asks");
+            let address = "4711".to_owned();
+            let answer = Answer::Opened { address };
+            ends.server.write(asked, &answer.encode()).unwrap();
+            ends.carry();
+            ends
+        }
+
+        /// Opens a stream as the host.
+        fn open(&mut self, target: &Target) -> StreamId {
+            let id = self.server.open(self.now).unwrap();
+            self.server.write(id, &target.encode()).unwrap();
+            self.carry();
+            id
+        }
+
+        fn carry(&mut self) {
+            let Self { client, server, forwards, .. } = self;
+            for _ in 0..8 {
+                self.now += Duration::from_millis(20);
+                let now = self.now;
+                while let Some(packet) = server.poll_transmit(now) {
+                    let _ = client.handle_packet(now, packet.number, &packet.payload);
+                }
+                while let Some(event) = client.poll_event() {
+                    match event {
+                        rove_streams::Event::Incoming => forwards.handle_incoming(now, client),
+                        rove_streams::Event::Readable(id) => {
+                            forwards.handle_readable(now, client, id);
+                        }
+                        rove_streams::Event::Stopped(id) => forwards.handle_stopped(client, id),
+                        _ => {}
+                    }
+                }
+                self.news.extend(forwards.turn(now, client, &mut self.splices));
+                while let Some(packet) = client.poll_transmit(now) {
+                    let _ = server.handle_packet(now, packet.number, &packet.payload);
+                }
+            }
+        }
+
+        /// Returns the client's answer to a stream of the host.
+        fn answer(&mut self, id: StreamId) -> Option<Answer> {
+            let fields = MessageReader::default().read(self.now, &mut self.server, id).ok()??;
+            Answer::decode(&fields).ok()
+        }
+    }
+
+    fn place(port: u16) -> Option<Place> {
+        Some(Place::Port(Some("127.0.0.1".to_owned()), port))
+    }
+
+    #[test]
+    fn a_hostile_host_reaches_no_place_but_that_of_the_clients_table() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let mut ends = Ends::new(place(port));
+        let sentence = format!("Allocated port 4711 for remote forward to 127.0.0.1:{port}");
+        assert_eq!(ends.news, [News::Said(sentence)]);
+        let other = TcpListener::bind("127.0.0.1:0").unwrap();
+        other.set_nonblocking(true).unwrap();
+        let tcp =
+            Target::Tcp { host: "127.0.0.1".to_owned(), port: other.local_addr().unwrap().port() };
+        let at = ListenPlace::Port { host: None, port: 0 };
+        let listen = Target::Listen(Listen { number: 0, at, mask: 0, replaces: true });
+        for target in [tcp, listen, Target::Accepted(1), Target::Accepted(u64::MAX)] {
+            let id = ends.open(&target);
+            let read = ends.server.read(ends.now, id, &mut [0; 9]);
+            assert!(read.is_err(), "{target:?}: {read:?}");
+        }
+        assert!(other.accept().is_err() && ends.splices.is_empty() && ends.forwards.waiting() == 0);
+        let id = ends.open(&Target::Accepted(0));
+        listener.accept().expect("the table's place");
+        ends.carry();
+        assert!(matches!(ends.answer(id), Some(Answer::Opened { .. })));
+        assert_eq!(ends.splices.len(), 1);
+    }
+
+    #[test]
+    fn a_host_that_opens_streams_nobody_asked_for_ends_the_layer_and_not_the_session() {
+        let mut ends = Ends::new(place(9));
+        for number in 1..=100 {
+            assert!(ends.client.closed().is_none(), "{number}");
+            ends.open(&Target::Accepted(7));
+        }
+        assert!(ends.client.closed().is_some());
+    }
+
+    #[test]
+    fn connections_that_are_being_made_for_a_host_are_bounded() {
+        let mut ends = Ends::new(None);
+        let ids: Vec<StreamId> =
+            (0..=CONNECTS_MAX).map(|_| ends.open(&Target::Accepted(0))).collect();
+        assert_eq!(ends.forwards.waiting(), CONNECTS_MAX);
+        assert!(matches!(ends.answer(ids[CONNECTS_MAX]), Some(Answer::Refused { .. })));
+        // Clients of SOCKS that say nothing end in time.
+        ends.now += REQUEST_PATIENCE;
+        ends.carry();
+        assert_eq!((ends.forwards.waiting(), ends.forwards.poll_timeout()), (0, None));
+    }
+
+    #[test]
+    fn places_of_this_computer_must_be_named_before_the_hosts_side_may_name_them() {
+        for (address, is_other) in [
+            ("192.0.2.1", true),
+            ("10.0.0.1", true),
+            ("2001:db8::1", true),
+            ("127.0.0.1", false),
+            ("127.9.9.9", false),
+            ("::1", false),
+            ("::ffff:127.0.0.1", false),
+            ("0.0.0.0", false),
+            ("0.0.0.1", false),
+            ("::", false),
+            ("169.254.169.254", false),
+            ("::ffff:169.254.169.254", false),
+            ("fe80::1", false),
+            ("fd00:ec2::254", false),
+            ("100.100.100.200", false),
+        ] {
+            assert_eq!(is_elsewhere(address.parse().unwrap()), is_other, "{address}");
+        }
+    }
+}

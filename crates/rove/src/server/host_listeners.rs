@@ -1,0 +1,421 @@
+//! The listeners that the client asks for (`-R`): each connection that comes goes to the client in a stream of its own.
+//!
+//! Only the client's table says where connections lead. A listener lives as long as the stream that asked for it. After a
+//! client was replaced, its listeners stay bound for a while, so that the next client gets the same ports.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::OwnedFd;
+
+use rove_bootstrap::{Forwards, Place};
+use rove_platform::event_loop::Interest;
+use rove_streams::{
+    Answer, CONNECTS_MAX, Listen, ListenPlace, Mux, Read, Reception, STREAMS_MAX, StreamId, Target,
+    UNREACHED,
+};
+use rove_units::{Duration, Instant};
+
+use crate::listeners::Sockets;
+use crate::messages::reason;
+use crate::opening::Opening;
+use crate::server::policy::Policy;
+use crate::splice::{Splice, reset};
+
+/// Most listeners of a session. Source: the wire contract, docs/wire.md.
+const LISTENERS_MAX: usize = 32;
+
+/// How long listeners of a replaced client stay bound. Source: the wire contract, docs/wire.md.
+const KEPT: Duration = Duration::from_secs(60);
+
+/// Most connections that are accepted in a second. Chosen: half of what a client takes, whose seconds begin at other
+/// times.
+const ACCEPTED_MAX: u32 = 50;
+
+/// The time in which [`ACCEPTED_MAX`] are accepted, and the pause after the system had no descriptor.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The listeners of a session, for its present client.
+#[derive(Debug, Default)]
+pub(super) struct HostListeners {
+    all: Vec<Held>,
+    /// Connections whose stream the client has not answered.
+    waiting: BTreeMap<StreamId, (OwnedFd, Opening)>,
+    /// When the present second of connections began, and how many there were.
+    accepted: Option<(Instant, u32)>,
+    /// When connections are accepted again.
+    paused_until: Option<Instant>,
+}
+
+/// A listener.
+#[derive(Debug)]
+struct Held {
+    wanted: Listen,
+    sockets: Sockets,
+    holder: Holder,
+}
+
+/// The thing that keeps a listener open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holder {
+    /// The client's stream that asked for it.
+    Stream(StreamId),
+    /// The hope that the next client asks for it before this time.
+    Next(Instant),
+}
+
+impl HostListeners {
+    /// Listens where the client wants that, and answers. A repeated wish gets the listener that there is.
+    pub(super) fn begin(
+        &mut self,
+        mux: &mut Mux,
+        reception: &mut Reception,
+        id: StreamId,
+        wanted: Listen,
+    ) {
+        let kept = self.all.iter().position(|it| it.wanted == wanted).map(|at| self.all.remove(at));
+        let opened = match kept {
+            Some(kept) => Ok(kept.sockets),
+            None if self.all.len() >= LISTENERS_MAX => {
+                Err(format!("more than {LISTENERS_MAX} listeners"))
+            }
+            None => open(&wanted, Policy::read),
+        };
+        let answer = match opened {
+            Ok(sockets) => {
+                let address = sockets.port().map(|port| port.to_string()).unwrap_or_default();
+                tracing::info!(%address, "listening for the client");
+                self.all.push(Held { wanted, sockets, holder: Holder::Stream(id) });
+                Answer::Opened { address }
+            }
+            Err(text) => Answer::Refused { code: UNREACHED, text },
+        };
+        debug_assert!(self.all.len() <= LISTENERS_MAX);
+        reception.answer(mux, id, &answer);
+    }
+
+    /// Looks at a stream of which there are news. If it held a listener and has ended, the listener is closed.
+    pub(super) fn handle_news(
+        &mut self,
+        now: Instant,
+        mux: &mut Mux,
+        reception: &mut Reception,
+        id: StreamId,
+    ) {
+        let Some(at) = self.all.iter().position(|it| it.holder == Holder::Stream(id)) else {
+            return;
+        };
+        // After its wish, a client has nothing to say.
+        if mux.read(now, id, &mut [0; 1]) != Ok(Read::Blocked) {
+            self.all.remove(at);
+            reception.give_up(mux, id);
+        }
+    }
+
+    /// Ends everything of a client that was replaced, and keeps its listeners for the next.
+    pub(super) fn handle_takeover(&mut self, now: Instant) {
+        self.cut_waiting();
+        self.all.iter_mut().for_each(|it| it.holder = Holder::Next(now + KEPT));
+    }
+
+    /// Closes all listeners.
+    pub(super) fn close(&mut self) {
+        self.cut_waiting();
+        self.all.clear();
+    }
+
+    /// Closes the listeners that no client has asked for in time.
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        self.all.retain(|it| !matches!(it.holder, Holder::Next(until) if until <= now));
+    }
+
+    /// Accepts what has come, and joins the connections that the client has taken.
+    pub(super) fn turn(
+        &mut self,
+        now: Instant,
+        mux: &mut Mux,
+        splices: &mut BTreeMap<StreamId, Splice>,
+    ) {
+        self.accept(now, mux, splices.len());
+        let answered = self.waiting.iter_mut().filter_map(|(id, (_, opening))| {
+            let answer = opening.answer(now, mux)?;
+            Some((*id, answer.into_refusal()))
+        });
+        for (id, refusal) in answered.collect::<Vec<_>>() {
+            let Some((socket, _)) = self.waiting.remove(&id) else { continue };
+            match refusal {
+                None => drop(splices.insert(id, Splice::socket(id, socket))),
+                Some(reason) => {
+                    tracing::debug!(reason, id = id.get(), "the client has refused a connection");
+                    reset(&socket);
+                    // The connection's client would wait for a stream that goes nowhere.
+                    let _ = mux.reset(id, UNREACHED);
+                }
+            }
+        }
+    }
+
+    /// Returns how many connections wait for the client.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Returns when to call [`HostListeners::handle_timeout`] and [`HostListeners::turn`] without news.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        let ends = self.all.iter().filter_map(|it| match it.holder {
+            Holder::Next(until) => Some(until),
+            Holder::Stream(_) => None,
+        });
+        ends.chain(self.paused_until).min()
+    }
+
+    /// Returns the descriptors whose news call for [`HostListeners::turn`]. `open` is how many streams there are.
+    pub(super) fn interests(&self, open: usize) -> impl Iterator<Item = Interest<'_>> {
+        let accepts = self.paused_until.is_none() && self.has_room(open);
+        let held = self.all.iter().filter(move |it| accepts && it.is_held());
+        held.flat_map(|it| it.sockets.iter()).map(|it| Interest::new(it, true, false))
+    }
+
+    fn has_room(&self, open: usize) -> bool {
+        self.waiting.len() < CONNECTS_MAX && open + self.waiting.len() < STREAMS_MAX
+    }
+
+    fn accept(&mut self, now: Instant, mux: &mut Mux, open: usize) {
+        if self.paused_until.is_some_and(|until| now < until) {
+            return;
+        }
+        self.paused_until = None;
+        while self.has_room(open) {
+            if let Some((since, ACCEPTED_MAX..)) = self.accepted
+                && now < since + SECOND
+            {
+                self.paused_until = Some(since + SECOND);
+                return;
+            }
+            let found = self.all.iter().filter(|it| it.is_held()).find_map(|it| {
+                let socket = it.sockets.accept().transpose()?;
+                Some(socket.map(|socket| (socket, it.wanted.number)))
+            });
+            let (socket, number) = match found {
+                Some(Ok(found)) => found,
+                Some(Err(error)) => {
+                    tracing::debug!(%error, "cannot accept");
+                    self.paused_until = Some(now + SECOND);
+                    return;
+                }
+                None => return,
+            };
+            self.accepted = match self.accepted {
+                Some((since, count)) if now < since + SECOND => Some((since, count + 1)),
+                _ => Some((now, 1)),
+            };
+            match Opening::begin(now, mux, &Target::Accepted(number)) {
+                Ok(opening) => drop(self.waiting.insert(opening.id(), (socket, opening))),
+                Err(error) => {
+                    tracing::debug!(%error, "no stream for a connection");
+                    reset(&socket);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn cut_waiting(&mut self) {
+        self.waiting.values().for_each(|(socket, _)| reset(socket));
+        self.waiting.clear();
+    }
+}
+
+impl Held {
+    /// Returns whether a client wants the listener.
+    const fn is_held(&self) -> bool {
+        matches!(self.holder, Holder::Stream(_))
+    }
+}
+
+/// Listens at a place, if the host's policy allows that.
+fn open(wanted: &Listen, policy: impl FnOnce() -> Policy) -> Result<Sockets, String> {
+    let place = match &wanted.at {
+        ListenPlace::Port { host, port } => {
+            check_host(host.as_deref(), policy)?;
+            Place::Port(host.clone(), *port)
+        }
+        ListenPlace::Path(path) => {
+            let path =
+                String::from_utf8(path.clone()).map_err(|_| "no path in UTF-8".to_owned())?;
+            Place::Socket(path)
+        }
+    };
+    let rules = Forwards { mask: wanted.mask, replaces: wanted.replaces, ..Forwards::default() };
+    Sockets::open(&place, &rules).map_err(|error: io::Error| reason(&error.to_string()))
+}
+
+/// Checks an address to listen at. A name other than `localhost` would have to be looked up, which takes time.
+fn check_host(host: Option<&str>, policy: impl FnOnce() -> Policy) -> Result<(), String> {
+    let is_loopback = match host {
+        None | Some("localhost") => true,
+        Some("" | "*") => false,
+        Some(text) => match text.parse::<IpAddr>() {
+            Ok(address) => address.is_loopback(),
+            Err(_) => return Err("the host listens at an address, not at a name".to_owned()),
+        },
+    };
+    if is_loopback || policy().gateway_ports {
+        Ok(())
+    } else {
+        // The client's bar has room for few words.
+        Err("its server.toml lacks gateway-ports = true".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpStream;
+
+    use rove_session::Streams;
+    use rove_streams::{Event, MessageReader, Side};
+
+    use super::*;
+
+    /// A client that asks for listeners, and the listeners.
+    struct Ends {
+        now: Instant,
+        client: Mux,
+        server: Mux,
+        reception: Reception,
+        listeners: HostListeners,
+    }
+
+    impl Ends {
+        fn new(listeners: HostListeners) -> Self {
+            let now = Instant::ZERO;
+            let mux = |side| {
+                let mut mux = Streams::new(side, now).mux;
+                mux.handle_packet_size(1_176);
+                mux
+            };
+            let (client, server) = (mux(Side::Client), mux(Side::Server));
+            Self { now, client, server, reception: Reception::default(), listeners }
+        }
+
+        /// Asks for a listener, and returns its stream and the answer.
+        fn ask(&mut self, wanted: &Listen) -> (StreamId, Answer) {
+            let id = self.client.open(self.now).unwrap();
+            self.client.write(id, &Target::Listen(wanted.clone()).encode()).unwrap();
+            self.carry();
+            let fields = MessageReader::default().read(self.now, &mut self.client, id);
+            (id, Answer::decode(&fields.unwrap().expect("an answer")).unwrap())
+        }
+
+        fn carry(&mut self) {
+            let Self { client, server, reception, listeners, .. } = self;
+            let mut splices = BTreeMap::new();
+            for _ in 0..8 {
+                self.now += Duration::from_millis(20);
+                let now = self.now;
+                while let Some(packet) = client.poll_transmit(now) {
+                    let _ = server.handle_packet(now, packet.number, &packet.payload);
+                }
+                while let Some(event) = server.poll_event() {
+                    match event {
+                        Event::Incoming => reception.handle_incoming(server),
+                        Event::Readable(id) => match reception.handle_readable(now, server, id) {
+                            Some(Target::Listen(wanted)) => {
+                                listeners.begin(server, reception, id, wanted);
+                            }
+                            _ => listeners.handle_news(now, server, reception, id),
+                        },
+                        Event::Stopped(id) => listeners.handle_news(now, server, reception, id),
+                        _ => {}
+                    }
+                }
+                listeners.turn(now, server, &mut splices);
+                while let Some(packet) = server.poll_transmit(now) {
+                    let _ = client.handle_packet(now, packet.number, &packet.payload);
+                }
+            }
+        }
+    }
+
+    fn wanted(number: u64) -> Listen {
+        let at = ListenPlace::Port { host: Some("127.0.0.1".to_owned()), port: 0 };
+        Listen { number, at, mask: 0o177, replaces: false }
+    }
+
+    fn port(answer: &Answer) -> u16 {
+        let Answer::Opened { address } = answer else { panic!("{answer:?}") };
+        address.parse().unwrap()
+    }
+
+    #[test]
+    fn a_listener_is_at_the_loopback_unless_the_hosts_rules_allow_more() {
+        let rules = |gateway_ports| move || Policy { gateway_ports, ..Policy::default() };
+        for (host, is_loopback) in [
+            (None, true),
+            (Some("localhost"), true),
+            (Some("127.0.0.2"), true),
+            (Some("::1"), true),
+            (Some(""), false),
+            (Some("*"), false),
+            (Some("0.0.0.0"), false),
+            (Some("192.0.2.1"), false),
+        ] {
+            assert_eq!(check_host(host, rules(false)).is_ok(), is_loopback, "{host:?}");
+            assert_eq!(check_host(host, rules(true)), Ok(()), "{host:?}");
+        }
+        assert!(check_host(Some("example.org"), rules(true)).is_err());
+    }
+
+    #[test]
+    fn a_listener_lives_as_long_as_its_stream_and_no_more_than_the_bound_are_open() {
+        let mut ends = Ends::new(HostListeners::default());
+        let (id, answer) = ends.ask(&wanted(0));
+        let first = port(&answer);
+        for number in 1..32 {
+            port(&ends.ask(&wanted(number)).1);
+        }
+        assert!(matches!(ends.ask(&wanted(32)).1, Answer::Refused { .. }));
+        ends.client.reset(id, 1).unwrap();
+        ends.carry();
+        assert!(TcpStream::connect(("127.0.0.1", first)).is_err());
+        port(&ends.ask(&wanted(32)).1);
+    }
+
+    #[test]
+    fn the_next_client_gets_the_same_port_within_a_minute_and_nobody_gets_it_later() {
+        let mut ends = Ends::new(HostListeners::default());
+        let first = port(&ends.ask(&wanted(3)).1);
+        ends.listeners.handle_takeover(ends.now);
+        let _early = TcpStream::connect(("127.0.0.1", first)).unwrap();
+        ends.carry();
+        assert_eq!(ends.listeners.waiting(), 0, "nobody takes it");
+        let mut next = Ends::new(ends.listeners);
+        assert_eq!(port(&next.ask(&wanted(3)).1), first);
+        next.carry();
+        assert_eq!(next.listeners.waiting(), 1, "the connection has waited");
+        next.listeners.handle_takeover(next.now);
+        assert_eq!(next.listeners.waiting(), 0);
+        let end = next.now + KEPT;
+        assert_eq!(next.listeners.poll_timeout(), Some(end));
+        next.listeners.handle_timeout(end);
+        assert!(TcpStream::connect(("127.0.0.1", first)).is_err());
+    }
+
+    #[test]
+    fn connections_come_no_faster_and_wait_in_no_greater_number_than_a_client_bears() {
+        let mut ends = Ends::new(HostListeners::default());
+        let port = port(&ends.ask(&wanted(0)).1);
+        let connect = || TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let _all: Vec<TcpStream> = (0..70).map(|_| connect()).collect();
+        ends.carry();
+        assert_eq!(ends.listeners.waiting(), CONNECTS_MAX);
+        // The client refuses all of them at once.
+        ends.listeners.cut_waiting();
+        let mut splices = BTreeMap::new();
+        ends.listeners.turn(ends.now, &mut ends.server, &mut splices);
+        assert_eq!(ends.listeners.waiting(), ACCEPTED_MAX as usize - CONNECTS_MAX);
+        let later = ends.listeners.poll_timeout().expect("the next second");
+        ends.listeners.turn(later, &mut ends.server, &mut splices);
+        assert_eq!(ends.listeners.waiting(), 32);
+    }
+}
