@@ -15,7 +15,7 @@ type Table = (&'static str, &'static str, &'static [&'static str]);
 
 /// All tables, each of which takes less than five minutes on two cores.
 #[rustfmt::skip]
-const TABLES: [Table; 20] = [
+const TABLES: [Table; 21] = [
     ("onset", "rove-lab figures onset --full --out target/figures", &[""]),
     ("start", "rove-lab figures start --full --out target/figures", &[""]),
     ("end", "cargo xtask bench end", &[""]),
@@ -42,6 +42,8 @@ const TABLES: [Table; 20] = [
         &["", "--without latency", "--without late-echoes", "--without lateness"]),
     ("people", "rove-lab replay --traces $ROVE_TRACES/keys agd-short agd-trace-01 agd-zippy bash-readline python-repl \
         tmux-irssi-links vim-edit --seeds 3 --link rtt=500ms,jitter=30ms", &["", "--prompt-memory"]),
+    ("sessions", "rove-lab replay --traces lab/rove-lab/sessions --seeds 3 --link rtt=500ms,jitter=30ms",
+        &["", "--prompt-memory", "--first 110", "--first 110 --without statements"]),
     ("agents", "rove-lab replay --traces lab/rove-lab/traces agent-filter agent-ink agent-ratatui agent-stream --seeds 40 \
         --link rtt=100ms,loss=5% --link rtt=300ms,loss=5%",
         &["--engine none", "--engine stock", "--engine replay"]),
