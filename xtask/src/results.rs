@@ -48,6 +48,7 @@ const TABLES: [Table; 21] = [
         --link rtt=100ms,loss=5% --link rtt=300ms,loss=5%",
         &["--engine none", "--engine stock", "--engine replay"]),
     ("sprout", "rove-lab figures sprout-links sprout-constant sprout-loss --out target/figures", &[""]),
+    ("streams", "rove-lab figures streams --full --out target/figures", &[""]),
     ("remy", "rove-lab figures remy-dumbbell remy-heavy-tail remy-lte-4 --out target/figures", &[""]),
     ("addresses", "cargo test --quiet --package rove-ssp --test pair a_moment_for_the_first -- --nocapture", &[""]),
     ("continuity", "env ROVE_RESUME_RUNS=1000 cargo test --quiet --package",

@@ -7,8 +7,8 @@ use rove_units::{Bytes, Duration, Instant};
 use crate::controller::{Ack, Controller, Loss};
 use crate::packet_window::PacketWindow;
 
-/// Largest queueing delay that the flow adds, in seconds. Source: RFC 6817, section 2.5: `TARGET`, at most 100 ms.
-const TARGET: f64 = 0.1;
+/// Largest queueing delay that a flow may add. Source: RFC 6817, section 2.5: `TARGET`, at most 100 ms.
+const TARGET: Duration = Duration::from_millis(100);
 
 /// Largest change of the window in a round trip, in packets. Source: RFC 6817, section 2.5: `GAIN`, at most 1.
 const GAIN: f64 = 1.0;
@@ -36,6 +36,8 @@ const DECREASE: f64 = 0.5;
 #[derive(Clone, Debug)]
 pub struct Ledbat {
     window: PacketWindow,
+    /// The queueing delay at which the window settles, in seconds.
+    target: f64,
     /// Bytes in flight after the last packet was sent. A batch of acknowledgments may leave none in flight.
     flight: Bytes,
     /// The last samples of the one-way delay, in ns. Only differences count, as the clocks' offset is unknown.
@@ -48,8 +50,14 @@ pub struct Ledbat {
 impl Ledbat {
     /// Creates a controller for full packets of size `packet`.
     pub const fn new(packet: Bytes) -> Self {
+        Self::with_target(packet, TARGET)
+    }
+
+    /// Creates a controller that lets packets queue for `target`, which is more than zero and at most 100 ms.
+    pub const fn with_target(packet: Bytes, target: Duration) -> Self {
         Self {
             window: PacketWindow::new(LEAST, LEAST, packet),
+            target: target.as_secs_f64(),
             flight: Bytes::ZERO,
             current: VecDeque::new(),
             base: VecDeque::new(),
@@ -85,7 +93,8 @@ impl Ledbat {
 
 impl Controller for Ledbat {
     fn on_start(&mut self, _: Instant) {
-        *self = Self::new(self.window.packet());
+        let fresh = Self::new(self.window.packet());
+        *self = Self { target: self.target, ..fresh };
     }
 
     fn on_sent(&mut self, _: Instant, _: Bytes, in_flight: Bytes) {
@@ -95,7 +104,7 @@ impl Controller for Ledbat {
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
         let delay = i128::from(ack.received.as_nanos()) - i128::from(ack.sent.as_nanos());
         self.update_delays(now, delay);
-        let off_target = (TARGET - self.queueing()) / TARGET;
+        let off_target = (self.target - self.queueing()) / self.target;
         let acked = self.window.packets_in(ack.size);
         let flight = self.window.packets_in(self.flight.max(ack.in_flight));
         let window =
@@ -129,6 +138,17 @@ mod tests {
         path.windows(600);
         for window in path.windows(100) {
             assert!((73..=77).contains(&window), "{window}");
+        }
+    }
+
+    #[test]
+    fn a_shorter_target_has_a_shorter_queue_after_a_restart_too() {
+        let mut controller = Ledbat::with_target(PACKET, Duration::from_millis(20));
+        controller.on_start(Instant::ZERO);
+        let mut path = Path::with_rate(controller, 50, 500);
+        path.windows(600);
+        for window in path.windows(100) {
+            assert!((33..=37).contains(&window), "{window}: 25 packets, and 10 in 20 ms");
         }
     }
 

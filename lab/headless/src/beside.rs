@@ -2,6 +2,7 @@
 
 use core::net::SocketAddr;
 
+use rove_congestion::Controller;
 use rove_link::net::End;
 use rove_session::Streams;
 use rove_ssp::Carriage;
@@ -59,6 +60,11 @@ impl<E: Carries, O: Owner> Beside<E, O> {
     /// Puts streams beside an end.
     pub const fn new(end: E, owner: O, streams: Streams) -> Self {
         Self { end, streams, owner, packets: 0, is_agreed: false }
+    }
+
+    /// Puts streams that follow a controller beside an end.
+    pub fn controlled(end: E, owner: O, controller: Box<dyn Controller>) -> Self {
+        Self::new(end, owner, Streams::controlled(E::SIDE, controller, Instant::ZERO))
     }
 
     /// Returns whether both ends are known to have offered streams.

@@ -7,7 +7,7 @@
 //! # Modules
 //!
 //! - `client_end` and `server_end` are the two ends.
-//! - `beside` puts streams beside either end.
+//! - `beside` puts streams beside either end. `copying` is a session beside which a stream copies.
 //! - `traffic` counts what they send.
 //! - `config` switches everything off that nobody looks at.
 //!
@@ -18,6 +18,7 @@
 mod beside;
 mod client_end;
 mod config;
+pub mod copying;
 mod server_end;
 mod traffic;
 

@@ -6,106 +6,16 @@ use rove_congestion::ledbat::Ledbat;
 use rove_congestion::new_reno::NewReno;
 use rove_congestion::sprout::Scale;
 use rove_congestion::sprout_ack::SproutAck;
-use rove_headless::{
-    Act, Beside, ClientEnd, Owner, Program, ServerEnd, User, client_config, rove, server_config,
-};
+use rove_headless::copying::{Typist, copying};
 use rove_link::LinkConfig;
 use rove_link::net::Net;
-use rove_session::{Client, Server, Streams};
-use rove_ssp::{Capabilities, Config};
-use rove_streams::{Event, Mux, Read, Side};
-use rove_terminal::Terminal;
 use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
 
-/// The keys that are typed, a quarter of a second apart.
-const KEYS: usize = 300;
-
-/// The pause between two keys.
-const PACE: Duration = Duration::from_millis(250);
+/// How long the user types: some 300 keys.
+const TYPED: Duration = Duration::from_secs(75);
 
 /// The size of a full packet's payload, as the ends begin.
 const PACKET: Bytes = Bytes::new(1_176);
-
-/// A user who types letters, with Enter after each 60, and waits for none.
-struct Typist {
-    next: Instant,
-    typed: Vec<Instant>,
-    delays: Vec<Duration>,
-}
-
-impl Typist {
-    const LINE: usize = 60;
-}
-
-impl User for Typist {
-    fn next_act(&mut self, now: Instant, _: &Client, _: &Terminal) -> Option<Act> {
-        if self.typed.len() == KEYS || now < self.next {
-            return None;
-        }
-        self.next = now + PACE;
-        self.typed.push(now);
-        let ends_line = self.typed.len().is_multiple_of(Self::LINE);
-        Some(Act::Type(if ends_line { b"a\r".to_vec() } else { b"a".to_vec() }))
-    }
-
-    fn poll_timeout(&self, _: &Client) -> Option<Instant> {
-        (self.typed.len() < KEYS).then_some(self.next)
-    }
-
-    fn handle_frame(&mut self, now: Instant, _: &Client, terminal: &mut Terminal) {
-        let rows = 0..terminal.screen().size().rows();
-        let shown: usize =
-            rows.map(|row| terminal.screen().row_text(row).matches('a').count()).sum();
-        for typed in self.typed.iter().take(shown).skip(self.delays.len()) {
-            self.delays.push(now.saturating_since(*typed));
-        }
-    }
-}
-
-/// A program that echoes.
-struct Echo;
-
-impl Program for Echo {
-    fn turn(&mut self, now: Instant, server: &mut Server) {
-        let typed = server.host_input().to_vec();
-        server.consume_host_input(typed.len());
-        let echo = String::from_utf8_lossy(&typed).replace('\r', "\r\n");
-        if !typed.is_empty() {
-            server.handle_host_output(now, echo.as_bytes());
-        }
-    }
-}
-
-/// Writes without an end, if asked to, and reads all that comes.
-#[derive(Default)]
-struct Copy {
-    writes: bool,
-    is_open: bool,
-    read: u64,
-}
-
-impl Owner for Copy {
-    fn turn(&mut self, now: Instant, mux: &mut Mux) {
-        let is_first = self.writes && !self.is_open;
-        if is_first {
-            self.is_open = true;
-            let id = mux.open(now).expect("the first");
-            while mux.write(id, &[7; 65_536]) == Ok(65_536) {}
-        }
-        while let Some(event) = mux.poll_event() {
-            match event {
-                Event::Writable(id) => while mux.write(id, &[7; 65_536]) == Ok(65_536) {},
-                Event::Readable(id) => {
-                    let mut buffer = [0; 4_096];
-                    while let Ok(Read::Bytes(count)) = mux.read(now, id, &mut buffer) {
-                        self.read += count as u64;
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-}
 
 /// Returns the 95th percentile of the delays of keys in ms, and the copy's Mbit/s, and the packets of both ends.
 fn run(
@@ -114,32 +24,26 @@ fn run(
     controller: fn() -> Box<dyn Controller>,
 ) -> (f64, f64, u64) {
     let seed = Seed::new(11);
-    let offered = |config| {
-        let config = rove(config);
-        let capabilities = config.capabilities.map(|it| it.union(Capabilities::STREAMS));
-        Config { capabilities, ..config }
-    };
-    let typist =
-        Typist { next: Instant::from_millis(5_000), typed: Vec::new(), delays: Vec::new() };
-    let client =
-        ClientEnd::new(client_config(offered(Config::client()), seed), typist, Instant::ZERO);
-    let server =
-        ServerEnd::new(server_config(offered(Config::server()), seed), Echo, Instant::ZERO);
-    let streams = |side| Streams::controlled(side, controller(), Instant::ZERO);
-    let left = Beside::new(client, Copy::default(), streams(Side::Client));
-    let writer = Copy { writes: copies, ..Copy::default() };
-    let right = Beside::new(server, writer, streams(Side::Server));
+    let start = Instant::from_millis(5_000);
+    let (left, mut right) = copying(seed, Typist::new(start, start + TYPED, seed), controller);
+    right.owner.writes = copies;
     let mut net = Net::new(left, right, link.clone(), link.clone(), seed);
-    net.run_for(PACE * 300 + Duration::from_secs(15));
-    let mut delays = net.left.end.user.delays.clone();
-    assert_eq!(delays.len(), KEYS, "every key was echoed");
+    net.run_for(TYPED + Duration::from_secs(15));
+    let typist = &net.left.end.user;
+    assert_eq!(typist.waiting(net.now()).count(), 0, "every key was echoed");
+    let mut delays = typist.delays().to_vec();
+    assert!(delays.len() > 280, "{}", delays.len());
     delays.sort();
     #[expect(clippy::cast_precision_loss, reason = "some megabytes")]
-    let rate = net.left.owner.read as f64 * 8.0
+    let rate = net.left.owner.read() as f64 * 8.0
         / 1e6
         / net.now().saturating_since(Instant::ZERO).as_secs_f64();
     assert!(net.left.is_agreed() && net.right.is_agreed());
-    (delays[KEYS * 95 / 100].as_secs_f64() * 1e3, rate, net.left.packets + net.right.packets)
+    (
+        delays[delays.len() * 95 / 100].as_secs_f64() * 1e3,
+        rate,
+        net.left.packets + net.right.packets,
+    )
 }
 
 fn link(kbit: u64, rtt: u64, queue_ms: u64, loss: f64) -> LinkConfig {

@@ -2,13 +2,14 @@
 
 use core::net::SocketAddr;
 
+use rove_headless::copying::with_streams;
 use rove_headless::{
     Beside, ClientEnd, Owner, Program, ServerEnd, client_config, rove, server_config,
 };
 use rove_link::LinkConfig;
 use rove_link::net::{End, LEFT_ADDRESS, Net};
 use rove_session::{ClientConfig, Server, Streams};
-use rove_ssp::{Capabilities, Config};
+use rove_ssp::Config;
 use rove_streams::{Event, Mux, Read, Side, StreamId};
 use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
 
@@ -116,12 +117,6 @@ impl<E: End> End for Counting<E> {
 type Left = Counting<Beside<ClientEnd<()>, Copier>>;
 type Right = Counting<Beside<ServerEnd<Idle>, Copier>>;
 
-fn offered(config: Config) -> Config {
-    let config = rove(config);
-    let capabilities = config.capabilities.map(|it| it.union(Capabilities::STREAMS));
-    Config { capabilities, ..config }
-}
-
 fn net(
     client: ClientConfig,
     server: Config,
@@ -140,8 +135,8 @@ fn net(
 }
 
 fn copying(up: u64, down: u64, link: &LinkConfig) -> Net<Left, Right> {
-    let client = client_config(offered(Config::client()), Seed::new(5));
-    net(client, offered(Config::server()), (up, down), link)
+    let client = client_config(with_streams(Config::client()), Seed::new(5));
+    net(client, with_streams(Config::server()), (up, down), link)
 }
 
 fn link(loss: f64) -> LinkConfig {
@@ -209,13 +204,13 @@ fn a_copy_goes_on_within_a_round_trip_of_the_first_sound_after_eight_hours() {
 #[test]
 fn no_packet_goes_to_a_peer_that_has_not_offered_streams() {
     let plain = |config| client_config(config, Seed::new(5));
-    let as_mosh = ClientConfig { offers_status: false, ..plain(offered(Config::client())) };
+    let as_mosh = ClientConfig { offers_status: false, ..plain(with_streams(Config::client())) };
     for (name, client, server) in [
-        ("an older server", plain(offered(Config::client())), rove(Config::server())),
-        ("an older client", plain(rove(Config::client())), offered(Config::server())),
-        ("a client called mosh", as_mosh, offered(Config::server())),
-        ("--strict", plain(Config::client()), offered(Config::server())),
-        ("a stock server", plain(offered(Config::client())), Config::server()),
+        ("an older server", plain(with_streams(Config::client())), rove(Config::server())),
+        ("an older client", plain(rove(Config::client())), with_streams(Config::server())),
+        ("a client called mosh", as_mosh, with_streams(Config::server())),
+        ("--strict", plain(Config::client()), with_streams(Config::server())),
+        ("a stock server", plain(with_streams(Config::client())), Config::server()),
     ] {
         let mut net = net(client, server, (SIZE, SIZE), &link(0.0));
         net.run_for(Duration::from_secs(60));

@@ -22,6 +22,9 @@ use crate::flow::{self, FlowOptions, FlowReport};
 /// Packets of a fixed window unless another number is set. Chosen: the bandwidth-delay product of the public LTE links.
 const WINDOW: f64 = 16.0;
 
+/// The queueing delay of the LEDBAT that is to be hardly felt. Chosen: the bound of rove on the delay of keys beside a copy.
+pub const SHORT_TARGET: Duration = Duration::from_millis(10);
+
 /// A controller of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Contender {
@@ -47,6 +50,8 @@ pub enum Contender {
     Vegas,
     /// LEDBAT (RFC 6817)
     Ledbat,
+    /// The same with a target of 10 ms in place of 100 ms
+    LedbatShort,
     /// Additive increase, multiplicative decrease, and nothing else
     Aimd,
     /// Sprout (NSDI 2013)
@@ -70,6 +75,7 @@ impl Contender {
             Self::Compound => "Compound",
             Self::Vegas => "Vegas",
             Self::Ledbat => "LEDBAT",
+            Self::LedbatShort => "LEDBAT, 10 ms",
             Self::Aimd => "AIMD",
         }
     }
@@ -94,6 +100,7 @@ impl Contender {
                 | Self::Compound
                 | Self::Vegas
                 | Self::Ledbat
+                | Self::LedbatShort
                 | Self::Aimd
         )
     }
@@ -130,6 +137,7 @@ impl Contender {
             Self::Compound => run(Compound::new(FULL), options),
             Self::Vegas => run(Vegas::new(FULL), options),
             Self::Ledbat => run(Ledbat::new(FULL), options),
+            Self::LedbatShort => run(Ledbat::with_target(FULL, SHORT_TARGET), options),
             Self::Aimd => run(Aimd::new(FULL), options),
         }
     }

@@ -7,6 +7,7 @@ use crate::experiment::conditions::{Conditions, RunFigure, Samples};
 use crate::experiment::system::System;
 
 mod age;
+mod beside;
 mod course;
 mod flow;
 mod host_response;
@@ -57,6 +58,10 @@ pub(crate) enum Measure {
     FlowSetting,
     /// How long 95 % of a call's packets take at most beside a bulk flow, maybe in a tunnel.
     Tunnel,
+    /// How long keys wait for their echoes beside a copy by a stream, whose controller the system is.
+    Beside,
+    /// The same while a download by CUBIC shares the path.
+    BesideDownload,
     /// The age of what a flow or a flood of output has brought, in slots of time.
     Course,
     /// Times between the opportunities of a recorded link.
@@ -79,7 +84,7 @@ impl Measure {
             Self::HostResponse => "time from key to output (ms)",
             Self::ProtocolDelay => "delay of a write (ms)",
             Self::Start => "time to the first frame (ms)",
-            Self::Onset => "echo delay (ms)",
+            Self::Onset | Self::Beside | Self::BesideDownload => "echo delay (ms)",
             Self::Interrupt => "time from Ctrl-C to the prompt (ms)",
             Self::Age | Self::Study | Self::StudyTimeout => "age (ms)",
             Self::Shared => "queueing delay (ms)",
@@ -132,6 +137,7 @@ impl Measure {
             Self::FlowSetting => flow::has_setting(system),
             Self::Tunnel => tunnel::is_measured(system.contender()),
             Self::Course => course::is_measured(system),
+            Self::Beside | Self::BesideDownload => beside::is_measured(system),
             _ if system.is_controller() => false,
             Self::Study | Self::StudyTimeout => study::known_share(system).is_some(),
             Self::Start | Self::Onset | Self::Interrupt | Self::Age => true,
@@ -148,6 +154,8 @@ impl Measure {
             Self::Flow | Self::FlowSetting => &flow::FIGURES,
             Self::Tunnel => &tunnel::FIGURES,
             Self::Course => &course::FIGURES,
+            Self::Beside => beside::FIGURES.split_at(2).0,
+            Self::BesideDownload => &beside::FIGURES,
             Self::Interarrival => &interarrival::FIGURES,
             Self::Mistake => &mistake::FIGURES,
             Self::HostResponse => &host_response::FIGURES,
@@ -180,6 +188,8 @@ impl Measure {
             Self::FlowSetting => flow::run_setting(conditions),
             Self::Tunnel => Ok(tunnel::run(conditions)),
             Self::Course => course::run(conditions),
+            Self::Beside => beside::run(conditions, false),
+            Self::BesideDownload => beside::run(conditions, true),
             Self::Interarrival => Ok(interarrival::run(conditions)),
             Self::Mistake => mistake::run(conditions),
         }

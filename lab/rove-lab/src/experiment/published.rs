@@ -25,6 +25,9 @@ pub(crate) const THROUGHPUT: &str = "throughput";
 /// The value at which the mean is the least.
 pub(crate) const LEAST_AT: &str = "least-at";
 
+/// The end of the name of a statistic that is a part of the baseline's.
+pub(crate) const RATIO: &str = ": ratio";
+
 /// The link of averages.
 pub(crate) const ALL_LINKS: &str = "all links";
 
@@ -133,6 +136,7 @@ pub(crate) fn written(statistic: &str, number: Option<f64>) -> String {
             (f64::INFINITY, 2)
         }
         "instant" => (100.0, 1),
+        name if name.ends_with(RATIO) => (f64::INFINITY, 3),
         name if name.ends_with("(%)") => (100.0, 1),
         _ => return report::number(number),
     };

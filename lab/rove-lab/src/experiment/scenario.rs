@@ -12,7 +12,7 @@ use crate::experiment::catalogue::{self, BUILT_IN};
 use crate::experiment::conditions::RunFigure;
 use crate::experiment::measure::{Measure, quantity};
 use crate::experiment::published::{
-    ALL_LINKS, LEAST_AT, OF_AVERAGES, OF_TIMES, Published, THROUGHPUT,
+    ALL_LINKS, LEAST_AT, OF_AVERAGES, OF_TIMES, Published, RATIO, THROUGHPUT,
 };
 use crate::experiment::system::{Clock, System};
 use crate::experiment::traffic::Traffic;
@@ -192,6 +192,12 @@ impl Body {
     /// Returns the systems of senders beside those that are measured.
     fn others(&self) -> impl Iterator<Item = &System> {
         self.traffic.iter().flat_map(|traffic| &traffic.others).map(|other| &other.system)
+    }
+
+    /// Returns whether systems are compared with the baseline by this statistic.
+    fn is_compared(&self, name: &str) -> bool {
+        let is_of_runs = self.figures().iter().any(|it| it.is_compared && it.name == name);
+        self.baseline.is_some() && (name == "mean" || is_of_runs)
     }
 
     /// Returns the figures of its runs beside times.
@@ -396,7 +402,11 @@ impl Scenario {
                 return Some(sentence.to_owned());
             }
             let known = if is_average { &OF_AVERAGES[..] } else { &of_series[..] };
-            let unknown = result.numbers.keys().find(|name| !known.contains(&name.as_str()))?;
+            let unknown = result.numbers.keys().find(|name| {
+                let is_ratio = |of: &str| body.is_compared(of) && !is_average;
+                let is_ratio = name.strip_suffix(RATIO).is_some_and(is_ratio);
+                !known.contains(&name.as_str()) && !is_ratio
+            })?;
             let known = known.join(", ");
             Some(format!("there is no statistic {unknown:?} here; there are {known}"))
         })
@@ -490,6 +500,18 @@ mod tests {
 
     const GOOD: &str = "title = \"t\"\nabout = \"a\"\nmeasure = \"response\"\nplot = \"distribution\"\n\
                         systems = [\"rove\"]\nrecordings = [\"fish\"]\nseeds = 1\n[[link]]\nname = \"l\"\npath = \"rtt=1ms\"\n";
+
+    #[test]
+    fn a_ratio_may_be_published_where_there_is_a_baseline() {
+        let published = "seeds = 1\npublished = [{ paper = \"p\", place = \"1\", results = [{ system = \"rove\", \"mean: ratio\" = 1 }] }]";
+        let text = GOOD.replacen("seeds = 1", published, 1);
+        let error = Scenario::parse("s", "s.toml", &text).expect_err("no baseline");
+        assert!(error.contains("no statistic \"mean: ratio\""), "{error}");
+        let text = text.replacen("seeds = 1", "seeds = 1\nbaseline = \"rove\"", 1);
+        assert!(Scenario::parse("s", "s.toml", &text).is_ok());
+        let text = text.replacen("mean: ratio", "median: ratio", 1);
+        assert!(Scenario::parse("s", "s.toml", &text).is_err());
+    }
 
     #[test]
     fn a_mistake_is_named_with_its_line() {

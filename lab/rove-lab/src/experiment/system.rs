@@ -57,6 +57,8 @@ pub(crate) enum System {
     RemyTwoSenders,
     /// The same for 1 to 16 senders.
     RemySixteenSenders,
+    /// The same for a copy beside the keys of a session.
+    RemyBulk,
     /// The published RemyCC for delta 0.1.
     RemyDeltaTenth,
     /// The published RemyCC for delta 1.
@@ -124,6 +126,7 @@ impl System {
             Self::MoshUnpredicted => "stock Mosh, no predictions",
             Self::RemyTwoSenders => "RemyCC of ours, 2 senders",
             Self::RemySixteenSenders => "RemyCC of ours, 1-16 senders",
+            Self::RemyBulk => "RemyCC of ours, bulk",
             Self::RemyDeltaTenth => "RemyCC, delta 0.1",
             Self::RemyDeltaOne => "RemyCC, delta 1",
             Self::RemyDeltaTen => "RemyCC, delta 10",
@@ -145,6 +148,7 @@ impl System {
                     | Self::File(_)
                     | Self::RemyTwoSenders
                     | Self::RemySixteenSenders
+                    | Self::RemyBulk
                     | Self::RemyDeltaTenth
                     | Self::RemyDeltaOne
                     | Self::RemyDeltaTen

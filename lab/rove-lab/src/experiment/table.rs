@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::experiment::averages;
 use crate::experiment::conditions::RunFigure;
-use crate::experiment::published::{range, written};
+use crate::experiment::published::{RATIO, range, written};
 use crate::experiment::series::{SeedMeans, Series};
 use crate::experiment::sweep::Figure;
 use crate::experiment::system::System;
@@ -210,7 +210,7 @@ impl Figure {
         let value = self.scenario.body.value.as_deref();
         let heading = value.map_or_else(String::new, |value| format!("by {value}"));
         let row = |series: &Series| Row { label: series.row_label(), columns: self.row(series) };
-        let ratios = self.compared().map(|(name, _)| format!("{name}: ratio"));
+        let ratios = self.compared().map(|(name, _)| format!("{name}{RATIO}"));
         let columns = self.headings().map(str::to_owned).chain(ratios).collect();
         Table { heading, columns, rows: self.rows().map(row).collect() }
     }
@@ -259,6 +259,11 @@ impl Figure {
         let baseline = baseline.and_then(of_recording);
         let ratio = |figure| baseline.and_then(|baseline| series.ratio(baseline, figure));
         self.compared().map(|(name, figure)| (name, ratio(figure))).collect()
+    }
+
+    /// Returns one of these parts, by the name of what is compared.
+    pub(crate) fn ratio(&self, series: &Series, name: &str) -> Option<Ratio> {
+        self.ratios(series).into_iter().find(|(its, _)| *its == name)?.1
     }
 
     /// Returns the title with what it was made from.

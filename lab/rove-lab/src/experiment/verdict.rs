@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::experiment::averages::{self, Average};
 use crate::experiment::measure::UTILISATION;
 use crate::experiment::published::{
-    ALL_LINKS, Band, LEAST_AT, Published, PublishedResult, ROVE, THROUGHPUT, range, written,
+    ALL_LINKS, Band, LEAST_AT, Published, PublishedResult, RATIO, ROVE, THROUGHPUT, range, written,
 };
 use crate::experiment::scenario::{Link, Plot};
 use crate::experiment::series::Series;
@@ -172,7 +172,10 @@ impl Ours {
         let by_recording = series.recordings.iter().map(|part| {
             (part.recording.clone().unwrap_or_default(), statistic(figure, part, name))
         });
-        let over_seeds = series.interval(figure.scenario.body.figures(), name);
+        let over_seeds = match name.strip_suffix(RATIO) {
+            Some(of) => figure.ratio(series, of).and_then(|(_, interval)| interval),
+            None => series.interval(figure.scenario.body.figures(), name),
+        };
         let by_recording = if name == LEAST_AT { BTreeMap::new() } else { by_recording.collect() };
         let is_measured = !series.times.known().is_empty();
         let number = statistic(figure, series, name);
@@ -212,7 +215,10 @@ impl Ours {
 pub(crate) fn statistic(figure: &Figure, series: &Series, name: &str) -> Option<f64> {
     match name {
         LEAST_AT => least_at(figure, series),
-        _ => series.statistic(figure.scenario.body.figures(), name),
+        _ => match name.strip_suffix(RATIO) {
+            Some(of) => figure.ratio(series, of).map(|(ratio, _)| ratio),
+            None => series.statistic(figure.scenario.body.figures(), name),
+        },
     }
 }
 
@@ -421,6 +427,7 @@ mod tests {
 
     use super::*;
     use crate::experiment::scenario::Scenario;
+    use crate::experiment::series::SeedMeans;
 
     #[test]
     fn a_verdict_holds_only_if_it_holds_for_every_recording() {
@@ -439,6 +446,31 @@ mod tests {
             assert_eq!(ours.outcome(band), outcome, "{ours:?}");
         }
         assert_eq!(Ours::default().outcome(band), Outcome::NotReproduced);
+    }
+
+    #[test]
+    fn a_ratio_is_to_the_baseline_over_the_same_link_with_the_same_seeds() {
+        let named = |scenario: &Scenario| scenario.name == "streams-steady";
+        let scenario = Scenario::built_in().find(named).expect("a scenario with a baseline");
+        let series = |contender, rates: [f64; 2]| {
+            let means = |(seed, rate)| (seed, SeedMeans { time: 1.0, figures: vec![0.0, rate] });
+            let system = Some(System::Flow(contender));
+            Series {
+                by_seed: [1, 2].into_iter().zip(rates).map(means).collect(),
+                ..Series::of_times(system, Times::new(vec![1.0], 0))
+            }
+        };
+        let cubic = series(Contender::Cubic, [1_000.0, 2_000.0]);
+        let ledbat = series(Contender::Ledbat, [900.0, 1_800.0]);
+        let figure = Figure { series: vec![cubic, ledbat.clone()], ..Figure::empty(scenario) };
+        let ours = Ours::of(&figure, &ledbat, "kbit/s: ratio");
+        assert!(ours.number.is_some_and(|ratio| (ratio - 0.9).abs() < 1e-9), "{ours:?}");
+        assert!(ours.interval.is_some());
+        let band = |from| Band { from: Some(from), ..Band::default() };
+        assert_eq!(ours.outcome(band(0.8)), Outcome::Reproduced);
+        assert_eq!(ours.outcome(band(0.95)), Outcome::NotReproduced);
+        let absent = Ours::of(&figure, &ledbat, "download left (%): ratio");
+        assert_eq!(absent.outcome(band(0.0)), Outcome::NotReproduced, "nobody compares it");
     }
 
     #[test]

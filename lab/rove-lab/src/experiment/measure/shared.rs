@@ -12,13 +12,14 @@ use anyhow::Result;
 use rove_congestion::aimd::Aimd;
 use rove_congestion::compound::Compound;
 use rove_congestion::cubic::Cubic;
+use rove_congestion::ledbat::Ledbat;
 use rove_congestion::new_reno::NewReno;
 use rove_congestion::remy::RemyController;
 use rove_congestion::sprout::Scale;
 use rove_congestion::sprout_ack::SproutAck;
 use rove_congestion::vegas::Vegas;
 use rove_congestion::{Begin, Controller};
-use rove_flows::flow::contender::Contender;
+use rove_flows::flow::contender::{Contender, SHORT_TARGET};
 use rove_flows::flow::ends::Receiver;
 use rove_flows::flow::on_off_sources::{
     Distribution, FlowSize, OnOffSources, SENDER_PLACE, SenderFigures,
@@ -42,7 +43,8 @@ pub(super) const FIGURES: [RunFigure; 5] = [
 ];
 
 /// The tables that the laboratory brings.
-const TABLES: [(System, &str, &str); 2] = [
+const TABLES: [(System, &str, &str); 3] = [
+    (System::RemyBulk, "bulk.toml", include_str!("../../../remy/remy-bulk.toml")),
     (System::RemyTwoSenders, "two.toml", include_str!("../../../remy/remy-two-senders.toml")),
     (
         System::RemySixteenSenders,
@@ -123,6 +125,10 @@ fn factory(
         System::Flow(Contender::Cubic | Contender::CubicCodel | Contender::CubicFqCodel) => {
             Box::new(move || Box::new(Cubic::with_begin(packet, begin)))
         }
+        System::Flow(Contender::Ledbat) => Box::new(move || Box::new(Ledbat::new(packet))),
+        System::Flow(Contender::LedbatShort) => {
+            Box::new(move || Box::new(Ledbat::with_target(packet, SHORT_TARGET)))
+        }
         System::Flow(Contender::Vegas) => Box::new(move || Box::new(Vegas::new(packet))),
         System::Flow(Contender::SproutAckWide) => {
             Box::new(move || Box::new(SproutAck::new(Scale::Wide, packet, Duration::ZERO)))
@@ -145,6 +151,7 @@ pub(super) const fn is_measured(system: System) -> bool {
                 | Contender::FixedWindow
                 | Contender::CubicTunnel
                 | Contender::Ledbat
+                | Contender::LedbatShort
         ),
         None => system.is_controller(),
     }
