@@ -22,10 +22,10 @@ const KEYS: usize = 20 * LINE;
 const OFFERED: usize = 65_536;
 
 /// The client's end: a user who types, and the side of the copy that reads.
-pub type Near = Beside<ClientEnd<Typist>, Copy>;
+pub type CopyingClient = Beside<ClientEnd<Typist>, Copy>;
 
 /// The server's end: a program that echoes, and the side of the copy that writes once [`Copy::writes`] is set.
-pub type Far = Beside<ServerEnd<Echo>, Copy>;
+pub type CopyingServer = Beside<ServerEnd<Echo>, Copy>;
 
 /// Returns a config that offers streams beside all that a rove understands.
 #[must_use]
@@ -40,13 +40,13 @@ pub fn copying(
     seed: Seed,
     typist: Typist,
     controller: impl Fn() -> Box<dyn Controller>,
-) -> (Near, Far) {
+) -> (CopyingClient, CopyingServer) {
     let client = client_config(with_streams(Config::client()), seed);
     let server = server_config(with_streams(Config::server()), seed);
     let client = ClientEnd::new(client, typist, Instant::ZERO);
     let server = ServerEnd::new(server, Echo, Instant::ZERO);
-    let near = Beside::controlled(client, Copy::default(), controller());
-    (near, Beside::controlled(server, Copy::default(), controller()))
+    let client = Beside::controlled(client, Copy::default(), controller());
+    (client, Beside::controlled(server, Copy::default(), controller()))
 }
 
 /// A user who types letters, with Enter after each 60, and waits for no echo.

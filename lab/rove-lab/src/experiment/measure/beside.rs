@@ -14,7 +14,7 @@ use rove_flows::flow::controlled::Controlled;
 use rove_flows::flow::ends::{Receiver, Sender};
 use rove_flows::flow::program::Limits;
 use rove_flows::flow::source::FULL;
-use rove_headless::copying::{Far, Near, Typist, copying};
+use rove_headless::copying::{Typist, copying};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_units::{Bytes, Duration, Instant, Seed};
 
@@ -128,7 +128,7 @@ fn session(
 ) -> Outcome {
     let (seed, length) = (Seed::new(conditions.seed), length(conditions));
     let start = Instant::ZERO + SETTLING;
-    let (near, far): (Near, Far) = copying(seed, Typist::new(start, start + length, seed), make);
+    let (near, far) = copying(seed, Typist::new(start, start + length, seed), make);
     let source = Controlled::new(Cubic::new(FULL));
     let near = Beside { session: near, flow: has_download.then(|| Receiver::new(RIGHT_ADDRESS)) };
     let far =
