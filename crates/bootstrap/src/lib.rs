@@ -10,7 +10,7 @@
 //! - `quote` writes words for a shell, and `remote` the command that ssh runs on the host.
 //! - `challenge` recognises rove's lines, and `line` reads them byte by byte. `startup` reads both streams of ssh.
 //!   `printable` makes the rest harmless for a terminal.
-//! - `ssh_config` reads the answer of `ssh -G`, and `forwards` the ports in it. `sharing` judges an open connection. `last_words` says in one sentence
+//! - `ssh_config` reads the answer of `ssh -G`, `forwards` the ports in it, and `agent` the agent. `sharing` judges an open connection. `last_words` says in one sentence
 //!   why ssh has failed, and `no_session` why it has brought none.
 //! - `plan` decides what ssh runs, where the session's server is, and why there is none.
 //! - `tunnel` is the protocol of datagrams through ssh: `banner` finds its beginning, `frame` has its bytes, `carrier`

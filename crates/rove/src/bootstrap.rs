@@ -151,9 +151,8 @@ fn start(
         }
         _ => None,
     };
-    let agent = tunnel::agent_call(options, &plan);
-    let told = session_call(options, &plan.config, is_stock);
-    let call = SessionCall { others, tunnel, resumed, agent, ..told };
+    let told = session_call(options, &plan, is_stock);
+    let call = SessionCall { others, tunnel, resumed, ..told };
     Err(become_client(options, invocation, &server.text, &connect, &call))
 }
 
@@ -343,9 +342,8 @@ fn client_command(options: &HostOptions) -> Command {
     client
 }
 
-/// Returns the options of the client that shows the session: what it is called and how to show it. `config` is ssh's for
-/// the host, and `is_stock` says whether the server is a stock one.
-fn session_call(options: &HostOptions, config: &SshConfig, is_stock: bool) -> SessionCall {
+/// Returns the options of the client that shows the session: what it is called and how to show it. `is_stock` says whether the server is a stock one.
+fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCall {
     let command = || shell_words::join(options.command.iter().map(|word| word.to_string_lossy()));
     let is_rove = options.name == ProgramName::Rove;
     let mut choices = session_call::with_environment(options.choices.clone());
@@ -360,13 +358,13 @@ fn session_call(options: &HostOptions, config: &SshConfig, is_stock: bool) -> Se
         // The client names the host if there is no answer.
         host: options.host.to_str().map(str::to_owned),
         command: is_rove.then(command),
-        account: config.account().filter(|_| options.prompt_memory).map(|it| it.to_string()),
+        account: plan.config.account().filter(|_| options.prompt_memory).map(|it| it.to_string()),
         ssh: options.ssh.clone(),
         others: Vec::new(),
         tunnel: None,
         resumed: None,
-        forwards: forwards(options, config).cloned(),
-        agent: None,
+        forwards: forwards(options, &plan.config).cloned(),
+        agent: tunnel::agent_call(options, plan),
         // A stock server gives no second key.
         attached_by: options.attached_by().filter(|_| !is_stock),
         joined: match &options.session {

@@ -12,6 +12,7 @@ mod resumption;
 mod stock_facts;
 mod typed;
 mod uplink;
+mod wishes;
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -32,6 +33,7 @@ use self::recorder::Recorder;
 pub use self::recorder::Recording;
 pub use self::typed::{LeftKeys, NextKeys};
 use self::uplink::{ClientTransport, Uplink, has_room};
+use self::wishes::Wishes;
 use crate::escape::EscapeKey;
 use crate::host_screen::HostScreen;
 use crate::last_screen::{Ending, MissingLines};
@@ -63,12 +65,7 @@ pub struct Client {
     display: Display,
     notice_bar: NoticeBar,
     escape: EscapeKey,
-    /// Whether the driver is still to be told to suspend.
-    suspend_due: bool,
-    /// Whether the driver is still to be told to let the user log in.
-    login_due: bool,
-    /// Whether the driver is still to be told of the user's yes.
-    yes_due: bool,
+    wishes: Wishes,
     /// When the client leaves a server that does not answer, after the user wanted to, and the outcome of the session
     /// then.
     farewell: Option<(Instant, ClientOutcome)>,
@@ -107,9 +104,7 @@ impl Client {
             display: Display::new(terminal, query, engine, config.running, size),
             notice_bar: NoticeBar::new(notices, Company::new(escape.name()), now),
             escape,
-            suspend_due: false,
-            login_due: false,
-            yes_due: false,
+            wishes: Wishes::default(),
             farewell: None,
             given_up: None,
             end_request: EndRequest::new(config.is_end_obeyed_twice),
@@ -322,16 +317,8 @@ impl Client {
 
     /// Returns the next event.
     pub fn poll_event(&mut self) -> Option<ClientEvent> {
-        if self.suspend_due && !self.display.owes_answers() {
-            self.suspend_due = false;
-            return Some(ClientEvent::Suspend);
-        }
-        if self.login_due && !self.display.owes_answers() {
-            self.login_due = false;
-            return Some(ClientEvent::LogIn);
-        }
-        if core::mem::take(&mut self.yes_due) {
-            return Some(ClientEvent::Yes);
+        if let Some(wish) = self.wishes.poll(self.display.owes_answers()) {
+            return Some(wish);
         }
         loop {
             return Some(match self.transport.poll_event()? {
@@ -436,9 +423,7 @@ impl Client {
         if requests.status {
             status.open(now);
         }
-        self.suspend_due |= requests.suspend;
-        self.login_due |= requests.login;
-        self.yes_due |= requests.yes;
+        self.wishes.note(requests);
         if requests.repaint {
             self.display.repaint();
         }

@@ -3,6 +3,9 @@
 //! The client recognises the escape key as a byte and in the forms that [`KeyEvent`] reads, in every keyboard mode that
 //! a program may set: ending the session must always be possible.
 
+mod names;
+
+use names::{CONTROL, key_name, quoted};
 use rove_terminal::{Key, KeyEvent, Keystroke, Keystrokes};
 use rove_units::{Duration, Instant};
 
@@ -23,8 +26,6 @@ const DISMISS: u8 = b'e';
 const YES: u8 = b'y';
 /// Ctrl-L, by custom the key that draws the screen again.
 const FORM_FEED: u8 = 0x0c;
-/// The difference between a capital letter and its control character.
-const CONTROL: u8 = 0x40;
 
 /// How long the filter waits for the rest of a key's escape sequence, after more than ESC or Alt-[ has arrived. Chosen:
 /// terminals write a sequence at once; in this time even 9600 bit/s carry a whole key.
@@ -472,21 +473,6 @@ fn is_beginning(sequence: &[u8]) -> bool {
     let is_parameter = |byte: &u8| matches!(byte, b'0'..=b'9' | b':' | b';');
     let parameters = sequence.strip_prefix(b"\x1b[");
     sequence == b"\x1b" || parameters.is_some_and(|it| it.iter().all(is_parameter))
-}
-
-/// Returns the name of a key: `Ctrl-^` or its like, `Backspace`, or a printable key in quotes.
-fn key_name(key: u8) -> String {
-    match key {
-        0..0x20 => format!("Ctrl-{}", char::from(key + CONTROL)),
-        0x7f => "Backspace".to_owned(),
-        _ => quoted(key),
-    }
-}
-
-/// Returns a printable key in quotes: double ones, or single ones for the key `"`.
-fn quoted(key: u8) -> String {
-    let quote = if key == b'"' { '\'' } else { '"' };
-    format!("{quote}{}{quote}", char::from(key))
 }
 
 /// Returns whether the key is a control character. Such an escape key counts anywhere in a line.

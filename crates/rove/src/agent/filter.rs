@@ -55,7 +55,7 @@ pub(crate) struct Filter {
     names: Vec<(Vec<u8>, String)>,
 }
 
-/// What a connection waits for.
+/// The thing that a connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// The next request.
@@ -308,7 +308,7 @@ fn purpose(data: &[u8]) -> Purpose {
     user.map_or(Purpose::Unknown, |user| Purpose::Login(shown(user)))
 }
 
-/// Takes a string: four bytes of length, and as many bytes.
+/// Splits a string off: four bytes of length, and as many bytes.
 fn string<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (len, after) = rest.split_first_chunk::<4>()?;
     let len = usize::try_from(u32::from_be_bytes(*len)).ok()?;

@@ -21,9 +21,11 @@ mod login;
 pub(crate) use login::{AgentCall, answers};
 use login::{Login, Look};
 
-/// How long after the end of an ssh that had logged in another one is started: at first, and at the longest. Chosen: the
-/// host's sshd may be starting again, and a user does not wait for the agent much longer.
+/// How long after the end of an ssh that had logged in another one is started, at first. Chosen: the host's sshd may be
+/// starting again.
 const PAUSE_MIN: Duration = Duration::from_secs(2);
+
+/// Longest time between the end of an ssh and the next one. Chosen: a user does not wait for the agent much longer.
 const PAUSE_MAX: Duration = Duration::from_secs(120);
 
 /// How long the user has to allow a use. Chosen: ssh, which waits meanwhile, has often two minutes for its login.
@@ -240,5 +242,77 @@ impl AgentLoan {
     fn end_for(&mut self, reason: &str) -> Option<String> {
         self.end(reason);
         Some(reason.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_bootstrap::LentAgent;
+    use rove_session::Streams;
+    use rove_streams::{Answer, Side, UNREACHED};
+
+    use super::*;
+
+    /// Asks a host for its path, which answers the stream so. Returns the loan, and what the user is told.
+    fn asked(answer: impl FnOnce(&mut Mux, StreamId)) -> (AgentLoan, Option<String>) {
+        let mut now = Instant::ZERO;
+        let mux = |side| {
+            let mut mux = Streams::new(side, now).mux;
+            mux.handle_packet_size(1_176);
+            mux
+        };
+        let (mut client, mut server) = (mux(Side::Client), mux(Side::Server));
+        let call = AgentCall {
+            words: Vec::new(),
+            mark: String::new(),
+            agent: LentAgent::At("/nowhere".to_owned()),
+            how: AgentUse::Notify,
+        };
+        let mut loan = AgentLoan::new(call, now);
+        assert_eq!(loan.poll_timeout(), Some(now));
+        assert_eq!(loan.turn(now, &mut client), None);
+        let (mut answer, mut told) = (Some(answer), None);
+        for _ in 0..50 {
+            now += Duration::from_millis(1);
+            while let Some(packet) = client.poll_transmit(now) {
+                server.handle_packet(now, packet.number, &packet.payload).unwrap();
+            }
+            if let Some(id) = server.accept() {
+                (answer.take().expect("one stream is opened"))(&mut server, id);
+            }
+            while let Some(packet) = server.poll_transmit(now) {
+                client.handle_packet(now, packet.number, &packet.payload).unwrap();
+            }
+            let news = loan.turn(now, &mut client);
+            assert!(news.is_none() || told.is_none(), "it is told once");
+            told = told.or(news);
+        }
+        (loan, told)
+    }
+
+    #[test]
+    fn a_host_that_takes_no_agent_is_told_once_and_not_asked_again() {
+        let too_old = |mux: &mut Mux, id| {
+            mux.reset(id, 2).unwrap();
+            mux.stop(id, 2).unwrap();
+        };
+        let refuses = |mux: &mut Mux, id| {
+            let answer = Answer::Refused { code: UNREACHED, text: "no path".to_owned() };
+            mux.write(id, &answer.encode()).unwrap();
+        };
+        let opens = |mux: &mut Mux, id| {
+            let answer = Answer::Opened { address: "/path".to_owned() };
+            mux.write(id, &answer.encode()).unwrap();
+        };
+        for ((mut loan, told), sentence) in [
+            (asked(too_old), format!("-A: {TOO_OLD}")),
+            (asked(refuses), "-A: no path".to_owned()),
+            (asked(opens), "-A: the agent does not answer: ".to_owned()),
+        ] {
+            let told = told.unwrap_or_default();
+            assert!(told.starts_with(&sentence), "{told}");
+            assert_eq!((loan.poll_timeout(), loan.interests().count()), (None, 0));
+            assert_eq!(loan.end("the session has ended"), None);
+        }
     }
 }

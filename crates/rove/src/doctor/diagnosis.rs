@@ -3,10 +3,9 @@
 //! Each step (leg) on the way to a session has one check, in the order in which a session takes the steps. Steps after
 //! a failed one that they need are not checked, so the first problem is the verdict.
 
-use crate::doctor::facts::{Facts, Here, Host, Noise, Server, Ssh};
+use crate::doctor::facts::{Facts, Here, Host, Loan, Noise, Server, Ssh};
 use crate::locale;
 
-mod agent;
 mod path;
 mod ssh_words;
 
@@ -94,7 +93,7 @@ pub(crate) fn diagnose(facts: &Facts) -> Diagnosis {
         let here_works = facts.here.no_socket.is_none();
         login(host, &mut diagnosis);
         start(host, &mut diagnosis);
-        if let Some(finding) = agent::check(host) {
+        if let Some(finding) = agent(host) {
             diagnosis.push("agent", finding);
         }
         if here_works {
@@ -236,6 +235,28 @@ fn start(host: &Host, diagnosis: &mut Diagnosis) {
     diagnosis.push("server-program", server_program(host));
     diagnosis.push("server-locale", server_locale(host));
     diagnosis.push("server-start", server_start(host));
+}
+
+/// Checks the agent. `None` if a session would lend none.
+fn agent(host: &Host) -> Option<Finding> {
+    let far = host.far.as_ref()?;
+    Some(match far.loan? {
+        Loan::Silent => problem(
+            "no agent answers on this computer, so -A lends none",
+            "start one and give it your key: eval \"$(ssh-agent)\"; ssh-add",
+        ),
+        Loan::Answers if far.agent.is_empty() => problem(
+            "the host's sshd forwards no agent, so -A lends none",
+            "have AllowAgentForwarding and DisableForwarding changed in its sshd_config",
+        ),
+        Loan::Answers if !far.version.is_empty() && !far.version.starts_with("rove ") => problem(
+            format!("a session with {} lends no agent", far.version),
+            "rove install copies this rove to the host",
+        ),
+        Loan::Answers => {
+            ok("sshd forwards the agent; a session lends it if ssh can log in without a question")
+        }
+    })
 }
 
 fn server_program(host: &Host) -> Finding {

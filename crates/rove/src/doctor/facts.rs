@@ -35,8 +35,6 @@ pub(crate) struct Host {
     pub(crate) addresses: Vec<String>,
     /// When a session with these options goes through ssh. `None` means never, even if the host's rove could.
     pub(crate) tunnel: Option<TunnelUse>,
-    /// The state of the agent that a session would lend. `None` if it would lend none.
-    pub(crate) loan: Option<Loan>,
     /// The jump host or proxy through which ssh connects, in ssh's words. `None` if it connects directly.
     pub(crate) detour: Option<String>,
     /// The result of ssh's login.
@@ -108,6 +106,8 @@ pub(crate) struct Far {
     /// The character set of the locale in a login without a terminal.
     pub(crate) charset: String,
     pub(crate) locale: String,
+    /// The state of the agent that a session would lend. `None` if it would lend none.
+    pub(crate) loan: Option<Loan>,
     /// The socket of the agent that the login forwards; empty if it forwards none.
     pub(crate) agent: String,
     /// The path of the server program.

@@ -96,12 +96,6 @@ pub(crate) fn open(
         }
     };
     host.detour = plan.detour().map(str::to_owned);
-    host.loan = plan
-        .config
-        .agent
-        .as_ref()
-        .filter(|_| options.forwards())
-        .map(|it| if agent::answers(it) { Loan::Answers } else { Loan::Silent });
     let mut door = Door { options, plan };
     let Some((mut listener, mut status)) = log_in(&door, events, host)? else { return Ok(None) };
     let announced = &listener.startup.announced;
@@ -113,6 +107,10 @@ pub(crate) fn open(
         (listener, status) = again;
     }
     let opening = listener.conclude(&door.plan, &door.options, status, host);
+    if let Some(far) = &mut host.far {
+        let lent = door.plan.config.agent.as_ref().filter(|_| door.options.forwards());
+        far.loan = lent.map(|it| if agent::answers(it) { Loan::Answers } else { Loan::Silent });
+    }
     Ok(opening.map(|opening| (opening, door)))
 }
 

@@ -60,7 +60,7 @@ impl Agent {
         self.socket.as_ref().map(PrivateSocket::path)
     }
 
-    /// Takes a stream of the client about its agent, and answers it. A former one counts no more.
+    /// Begins a stream of the client about its agent, and answers it. A former one counts no more.
     pub(super) fn begin(&mut self, mux: &mut Mux, reception: &mut Reception, id: StreamId) {
         if let Some(socket) = &mut self.socket {
             socket.restore();

@@ -47,7 +47,7 @@ impl Client {
     /// yes.
     pub fn ask(&mut self, now: Instant, question: Option<String>) {
         self.escape.ask(question.is_some());
-        self.yes_due = false;
+        self.wishes.forget_yes();
         self.notice_bar.notices.ask(question, self.escape.yes_hints());
         self.refresh(now);
     }

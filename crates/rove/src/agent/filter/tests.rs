@@ -26,7 +26,7 @@ impl Line {
         self.filter.decide(is_allowed, &mut self.to_agent, &mut self.to_host);
     }
 
-    /// Takes what the agent and the host were sent.
+    /// Returns what the agent and the host were sent, once.
     fn sent(&mut self) -> (Vec<u8>, Vec<u8>) {
         (std::mem::take(&mut self.to_agent), std::mem::take(&mut self.to_host))
     }

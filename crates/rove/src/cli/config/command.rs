@@ -36,10 +36,9 @@ pub(crate) static MANUAL: Manual = Manual {
         "attach: what a login does about sessions of yours on the host that have no client, with hint (the default: names \
          them), ask (shows a list first; Enter starts a new one), newest (goes on with the newest) or never (is silent). \
          Only a login without a command asks, and none with -q, --strict or --session.",
-        "agent: how you learn of the use of an agent that a session lends (-A): notify (the default) tells it in the \
-         notice bar, confirm asks.",
         "install: whether rove is copied to a host that has no server, with ask (the default), always or \
-         never; see rove install.",
+         never; see rove install. agent: how you learn of the use of an agent that a session lends (-A), with notify (the \
+         default: the notice bar tells of it) or confirm (asks).",
         "read-copied lets programs on the host ask for what a program of the session has copied last (OSC 52), never for \
          your own clipboard. Whoever shares the terminal with you, such as a program after su or ssh, could then read it.",
         "prompt-memory = false keeps no memory of the prompts at which lines were typed; see rove forget.",

@@ -48,7 +48,7 @@ pub(crate) struct AgentCall {
 #[derive(Debug)]
 pub(super) struct Login {
     ssh: Child,
-    /// Both are `None` after their end.
+    /// These are `None` after their end.
     output: Option<ChildStdout>,
     errors: Option<ChildStderr>,
     /// The beginning of the line that tells the socket's path; `None` after it.
@@ -196,7 +196,7 @@ impl Login {
 
 impl Drop for Login {
     fn drop(&mut self) {
-        // Both fail if ssh has ended before.
+        // These fail if ssh has ended before.
         let _ = self.ssh.kill();
         let _ = self.ssh.wait();
     }

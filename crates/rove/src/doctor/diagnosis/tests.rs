@@ -3,7 +3,7 @@ use std::time::Duration;
 use rove_udp::Refusal;
 
 use super::*;
-use crate::doctor::facts::{Aftermath, Far, Large, Loan, Logout, Path};
+use crate::doctor::facts::{Aftermath, Far, Large, Logout, Path};
 use crate::install::remedy::Remedy;
 
 /// Returns the facts of a path without faults.
@@ -261,8 +261,8 @@ fn ssh_words_lead_to_their_cause_even_when_a_consequence_follows() {
 fn the_agents_leg_names_why_a_session_would_lend_none() {
     let lent = |loan, agent: &str, version: &str| {
         of_host(|host| {
-            host.loan = loan;
             let far = host.far.as_mut().unwrap();
+            far.loan = loan;
             (far.agent, far.version) = (agent.to_owned(), version.to_owned());
         })
     };
