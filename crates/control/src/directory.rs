@@ -10,6 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use rove_platform::termux;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::process::{Pid, Uid, geteuid, test_kill_process};
 
@@ -255,12 +256,17 @@ pub(crate) fn is_running(pid: u32) -> bool {
 
 fn paths() -> Vec<PathBuf> {
     let [chosen, runtime] = [DIRECTORY_VARIABLE, XDG_VARIABLE].map(std::env::var_os);
-    candidates(chosen, runtime, geteuid().as_raw())
+    candidates(chosen, runtime, termux::prefix(), geteuid().as_raw())
 }
 
 /// Returns the possible directories of control sockets, in order of preference. A server may have started with another
 /// environment than the process that looks for it, so all usual paths count.
-fn candidates(chosen: Option<OsString>, runtime: Option<OsString>, user: u32) -> Vec<PathBuf> {
+fn candidates(
+    chosen: Option<OsString>,
+    runtime: Option<OsString>,
+    termux: Option<PathBuf>,
+    user: u32,
+) -> Vec<PathBuf> {
     let absolute =
         |variable: Option<OsString>| variable.map(PathBuf::from).filter(|path| path.is_absolute());
     if let Some(chosen) = absolute(chosen) {
@@ -268,6 +274,7 @@ fn candidates(chosen: Option<OsString>, runtime: Option<OsString>, user: u32) ->
     }
     let mut paths: Vec<PathBuf> =
         absolute(runtime).into_iter().map(|path| path.join("rove")).collect();
+    paths.extend(termux.map(|prefix| prefix.join(format!("tmp/rove-{user}"))));
     paths.push(format!("/run/user/{user}/rove").into());
     paths.push(format!("/tmp/rove-{user}").into());
     let mut earlier = Vec::new();
@@ -309,8 +316,11 @@ mod tests {
             ("/y", "/x", &["/y"]),
         ] {
             let expected: Vec<PathBuf> = expected.iter().map(PathBuf::from).collect();
-            assert_eq!(candidates(text(chosen), text(runtime), 7), expected);
+            assert_eq!(candidates(text(chosen), text(runtime), None, 7), expected);
         }
+        let termux = PathBuf::from("/data/data/com.termux/files/usr");
+        let found = candidates(None, None, Some(termux.clone()), 7);
+        assert_eq!(found[0], termux.join("tmp/rove-7"), "Android has no /tmp");
     }
 
     #[test]

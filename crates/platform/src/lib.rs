@@ -9,6 +9,7 @@
 //! - `tty` is the user's terminal. `pty` is a terminal for a `program` that is started here. `modes` reads its line
 //!   discipline, and `prompt` tells whether the session's shell, or a program of it, waits at its own prompt.
 //!   `tty_watch` says when to check modes and prompt. `piped` starts a program on pipes.
+//! - `termux` names the folders of Termux on Android.
 //! - `network_watch` reports a change of the computer's network. `route_message` reads the reports of macOS and FreeBSD.
 //! - `peer` names the process at the other end of a socket.
 //! - `sys` is the only unsafe code.
@@ -26,5 +27,6 @@ mod route_message;
 mod select;
 pub mod signals;
 mod sys;
+pub mod termux;
 pub mod tty;
 pub mod tty_watch;

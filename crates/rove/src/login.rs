@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use rove_bootstrap::quote;
 use rove_bootstrap::remote::SESSION_VARIABLE;
 use rove_platform::program::{Program, assignment, c_string, candidates};
+use rove_platform::termux;
 use rustix::process::Rlimit;
 
 use crate::getent::User;
@@ -18,8 +19,6 @@ use crate::sys::is_locale_installed;
 pub(crate) mod piped;
 mod scrub;
 
-/// The login shell of a user whose record names none.
-const DEFAULT_SHELL: &str = "/bin/sh";
 /// Programs are told `TERM=xterm-256color` if the user's terminal has so many colours or more, else `TERM=xterm`.
 const MANY_COLORS: u32 = 256;
 /// Files of messages of the day. The first dynamic one that can be read is shown, then the static one.
@@ -149,7 +148,7 @@ impl Login<'_> {
             .into_iter()
             .flatten()
             .find(|shell| !shell.as_os_str().is_empty())
-            .unwrap_or_else(|| DEFAULT_SHELL.into())
+            .unwrap_or_else(termux::shell)
     }
 }
 

@@ -2,10 +2,15 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
+use std::path::Path;
 
 use nix::net::if_::if_nametoindex;
+use rove_platform::termux;
 
 use crate::getent;
+
+/// The file that names the servers which musl asks. Source: resolv.conf(5).
+const NAME_SERVERS: &str = "/etc/resolv.conf";
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AddressError {
@@ -49,6 +54,18 @@ pub(crate) fn resolve(
         }
     }
     in_order(addresses, host, family)
+}
+
+/// Returns whether this program can find the address of a name, as far as the system tells.
+pub(crate) fn finds_names() -> bool {
+    let is_in_termux = termux::prefix().is_some();
+    can_find_names(getent::IS_NEEDED, is_in_termux, Path::new(NAME_SERVERS))
+}
+
+/// A static program finds names in files, by `getent` and by the servers that a file names. In Termux, there may be nothing
+/// of these; its own programs ask Android.
+fn can_find_names(is_static: bool, is_in_termux: bool, servers: &Path) -> bool {
+    !is_static || !is_in_termux || servers.exists()
 }
 
 /// Returns an address as a word for the client's command line, in numeric form with its IPv6 zone, if any.
@@ -140,6 +157,20 @@ mod tests {
                 Err(AddressError::NoneLeft { .. }) => assert_eq!(ordered, "none", "{family}"),
                 Err(error) => panic!("{error}"),
             }
+        }
+    }
+
+    #[test]
+    fn only_a_static_program_in_termux_may_find_no_names() {
+        let (there, missing) = (Path::new("/"), Path::new("/no/such/file"));
+        for (is_static, is_in_termux, servers, finds) in [
+            (true, true, missing, false),
+            (true, true, there, true),
+            (true, false, missing, true),
+            (false, true, missing, true),
+        ] {
+            let found = can_find_names(is_static, is_in_termux, servers);
+            assert_eq!(found, finds, "{is_static} {is_in_termux} {servers:?}");
         }
     }
 

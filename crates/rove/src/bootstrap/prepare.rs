@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::net::IpAddr;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +12,7 @@ use rove_bootstrap::{
     BindServer, Challenge, HostOptions, Plan, ProgramName, RemoteIp, Route, Sharing, TunnelUse,
     Way, proxy_option, remote, tunnel,
 };
-use rove_platform::tty;
+use rove_platform::{termux, tty};
 use rustix::stdio::stdout;
 
 use crate::bootstrap::error::BootstrapError;
@@ -80,11 +81,15 @@ pub(crate) fn command(plan: &Plan, options: &HostOptions) -> Command {
         .env_remove("MOSH_KEY")
         .envs(gates::variable(options))
         .env("MOSH_CLIENT_PID", std::process::id().to_string());
+    // The plan names the usual place of the shell that a proxy command is written for.
+    if command.get_envs().any(|(name, _)| name == "SHELL") {
+        command.env("SHELL", termux::shell());
+    }
     command
 }
 
 fn local_command(script: &OsStr) -> Command {
-    let mut command = Command::new("/bin/sh");
+    let mut command = Command::new(termux::shell());
     // In a process group of its own the server continues to run while the client is suspended.
     command.arg("-c").arg(script).env_remove("SSH_CONNECTION").process_group(0);
     if let Some(home) = env::var_os("HOME").filter(|home| Path::new(home).is_dir()) {
@@ -105,7 +110,7 @@ fn route(
     }
     let how = match (options.remote_ip, options.name) {
         (Some(how), _) => how,
-        (None, ProgramName::Mosh) => RemoteIp::Proxy,
+        (None, ProgramName::Mosh) => connecting(config),
         (None, ProgramName::Rove) => {
             if let Some(words) = &config.detour {
                 return Ok((Route::Detour(words.clone()), host));
@@ -114,7 +119,7 @@ fn route(
             if !addresses.is_empty() {
                 return Ok((Route::Known(addresses), host));
             }
-            RemoteIp::Proxy
+            connecting(config)
         }
     };
     match how {
@@ -139,6 +144,13 @@ fn route(
             Ok((Route::Address(number), destination.into()))
         }
     }
+}
+
+/// Returns how the address is learned, if the user has not said it. Where only ssh finds names, ssh connects by itself,
+/// and the host tells the address at which ssh has arrived.
+fn connecting(config: &SshConfig) -> RemoteIp {
+    let is_number = config.host_name.as_ref().is_some_and(|name| name.parse::<IpAddr>().is_ok());
+    if is_number || address::finds_names() { RemoteIp::Proxy } else { RemoteIp::Remote }
 }
 
 /// Returns the addresses of a host to which ssh already has a connection open, in the order to try. Empty without such

@@ -5,9 +5,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use rove_platform::program::{Program, assignment, c_string};
+use rove_platform::termux;
 use rustix::process::Rlimit;
 
-use super::{DEFAULT_SHELL, Environment, scrub};
+use super::{Environment, scrub};
 use crate::getent::User;
 
 /// Prepares a command for the user's login shell, as sshd does: `shell -c command`, or the login shell for an empty one.
@@ -28,7 +29,7 @@ pub(crate) fn program(
     let (shell, home) = user.map(|user| (user.shell, user.home)).unzip();
     let shell = shell.filter(|it| !it.as_os_str().is_empty());
     let shell = shell.or_else(|| given("SHELL").map(PathBuf::from));
-    let shell = shell.unwrap_or_else(|| DEFAULT_SHELL.into());
+    let shell = shell.unwrap_or_else(termux::shell);
     let home = home.or_else(|| given("HOME").map(PathBuf::from)).unwrap_or_else(|| "/".into());
     let name = shell.file_name().unwrap_or(shell.as_os_str());
     let arguments: Vec<OsString> = match command.is_empty() {

@@ -1,12 +1,14 @@
 //! A program that a client runs without a terminal, on streams of its own.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 
 use rove_platform::event_loop::Interest;
 use rove_platform::piped::PipedChild;
+use rove_platform::termux;
 use rove_session::ExitStatus;
 use rove_streams::{Answer, Exit, Gathered, Mux, Reception, StreamId, UNREACHED};
 use rove_units::Instant;
@@ -167,9 +169,10 @@ impl Running {
 
 /// Returns the command of ssh's subsystem of this name.
 fn subsystem(name: &[u8]) -> io::Result<OsString> {
-    let exists = |path: &&&str| std::path::Path::new(path).exists();
-    let found = SFTP_SERVERS.iter().filter(|_| name == b"sftp").find(exists);
-    found.map(|path| OsStr::new(path).to_owned()).ok_or_else(|| {
+    let termux = termux::prefix().map(|prefix| prefix.join("libexec/sftp-server"));
+    let servers = termux.into_iter().chain(SFTP_SERVERS.map(PathBuf::from));
+    let found = servers.filter(|_| name == b"sftp").find(|path| path.exists());
+    found.map(PathBuf::into_os_string).ok_or_else(|| {
         let name = String::from_utf8_lossy(name);
         io::Error::other(format!("the host has no subsystem {}", name.escape_debug()))
     })
