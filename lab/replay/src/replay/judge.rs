@@ -83,8 +83,8 @@ pub struct Flicker {
     pub(crate) change: Change,
     /// The last key before it; `None` before the first one.
     pub(crate) key: Option<usize>,
-    /// Whether the program has no part in it: no two keys have made it and taken it back, as for a character that is rubbed
-    /// out, its own screens do not go this way, and no key has made it in a row that they show elsewhere.
+    /// Whether the program and its user have no part in it. Two keys may make a change and take it back, as for a character
+    /// that is rubbed out. The program's own screens may go this way, for a change that a key makes also in another row.
     pub(crate) is_ours: bool,
 }
 
