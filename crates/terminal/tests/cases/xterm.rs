@@ -2,8 +2,9 @@
 //! where docs/terminal.md names the difference and its reason.
 //!
 //! A line holds a sequence and xterm's answer to it, both as in docs/terminal.md, with a tab between. Below a line that
-//! begins with `!` and names a difference, the emulator's own answer follows. `#` begins a heading. xterm was reset before each sequence, and had
-//! `allowWindowOps`, black text on white, and cells of 6 by 13 pixels.
+//! begins with `!` and names a difference, the emulator's own answer follows. `#` begins a heading.
+//!
+//! xterm was reset before each sequence. It had `allowWindowOps`, black text on white, and cells of 6 by 13 pixels.
 
 use rove_terminal::{Size, Terminal, UserTerminal};
 
