@@ -82,7 +82,7 @@ impl SendHalf {
 
     /// Returns how many bytes the credit lets the owner add: the rest of it, and a first credit more, which waits.
     pub(crate) fn room(&self) -> u64 {
-        (self.limit + FIRST_CREDIT).saturating_sub(self.written())
+        self.limit.saturating_add(FIRST_CREDIT).saturating_sub(self.written())
     }
 
     /// Adds bytes. The caller has asked for the room.

@@ -95,6 +95,15 @@ fn what_is_odd_but_harmless_changes_nothing() {
 }
 
 #[test]
+fn a_credit_of_all_numbers_lets_no_more_be_written_than_the_memory_holds() {
+    let mut mux = mux(Side::Server);
+    let id = StreamId::new(2);
+    give(&mut mux, 0, &[data(2, 0, b"", false), Frame::Credit { id, limit: u64::MAX }]).unwrap();
+    let taken = mux.write(id, &vec![0; 16 * 1024 * 1024]).unwrap();
+    assert!((16_384..8 * 1024 * 1024).contains(&taken), "{taken}");
+}
+
+#[test]
 fn a_flood_of_opens_is_refused_within_bounds() {
     let mut client = mux(Side::Client);
     let mut refused = None;
