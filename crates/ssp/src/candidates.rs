@@ -161,9 +161,18 @@ impl Candidates {
         self.sent_at = Some(now);
     }
 
-    /// Notes that the system has no route to an address. If the address is in use, others are probed at once.
+    /// Notes that the system has no route to an address. If the address is in use, others are probed at once, and again
+    /// for each further datagram that could not be sent.
     pub fn handle_unreachable(&mut self, address: SocketAddr) {
-        self.is_unreachable |= address == self.current();
+        if address == self.current() {
+            self.is_unreachable = true;
+            self.handle_change();
+        }
+    }
+
+    /// Notes that the network of this computer has changed. A round of probes that is over does not delay the next one.
+    pub(crate) fn handle_change(&mut self) {
+        self.round = self.round.filter(|round| round.left > 0);
     }
 
     /// Called when a datagram of the server has arrived from `source`. Returns whether the client switches to `source`.
@@ -358,6 +367,34 @@ mod tests {
             }
         }
         found
+    }
+
+    #[test]
+    fn each_datagram_without_a_route_and_each_change_of_the_network_begins_a_round_of_probes() {
+        let mut candidates = candidates(&[A, B]);
+        candidates.handle_answer(at(0), address(A));
+        candidates.handle_send(at(1_000));
+        candidates.handle_unreachable(address(A));
+        let probe = |candidates: &mut Candidates, millis| {
+            candidates.poll_probe(at(millis), &CONFIG).map(|it| it.port())
+        };
+        assert_eq!(probe(&mut candidates, 1_000), Some(B));
+        candidates.handle_unreachable(address(B));
+        assert_eq!(probe(&mut candidates, 1_001), None, "another address has no route");
+        // A key that could not be sent goes to the other address at once.
+        candidates.handle_unreachable(address(A));
+        assert_eq!(probe(&mut candidates, 1_001), Some(B));
+        assert_eq!(probe(&mut candidates, 1_002), None);
+        candidates.handle_change();
+        assert_eq!(probe(&mut candidates, 1_003), Some(B), "it does not wait for the next round");
+        // A round that is under way goes on at its pace.
+        let mut several = self::candidates(&[A, B, C]);
+        several.handle_answer(at(0), address(A));
+        several.handle_send(at(1_000));
+        several.handle_unreachable(address(A));
+        assert_eq!(probe(&mut several, 1_000), Some(B));
+        several.handle_unreachable(address(A));
+        assert_eq!((probe(&mut several, 1_001), probe(&mut several, 1_050)), (None, Some(C)));
     }
 
     #[test]

@@ -187,7 +187,10 @@ impl ClientPath {
         let destination = if self.revalidation.poll(now) {
             match is_aside {
                 true => self.side.handle_tried(now),
-                false => self.candidates.handle_send(now),
+                false => {
+                    self.candidates.handle_send(now);
+                    self.candidates.handle_change();
+                }
             }
             self.destination()
         } else if is_aside {

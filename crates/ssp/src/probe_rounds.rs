@@ -51,9 +51,10 @@ impl ProbeRounds {
         Self { probe_at: now, asked_at: now, ..Self::default() }
     }
 
-    /// Starts again at once: the computer's network has changed, and may now carry datagrams.
+    /// Starts again at once: the computer's network has changed, and may now carry datagrams. The round is of all better
+    /// paths, as the family of the first address may be gone.
     pub(crate) fn handle_change(&mut self, now: Instant) {
-        (self.probe_at, self.gap) = (now, Duration::ZERO);
+        (self.probe_at, self.left, self.gap) = (now, 0, ROUND_MIN / 2);
     }
 
     /// Handles a datagram that wants an answer. Rounds that had become rare are frequent again, the more so if the path in
