@@ -18,6 +18,8 @@ pub struct Streams {
     /// The layer, in which the driver opens, reads and writes streams.
     pub mux: Mux,
     heard_at: Option<Instant>,
+    /// How often the path had changed when that was last looked at. `None` before.
+    path_changes: Option<u64>,
 }
 
 impl Streams {
@@ -28,11 +30,12 @@ impl Streams {
 
     /// Creates streams with a congestion controller.
     pub fn controlled(side: Side, controller: Box<dyn Controller>, now: Instant) -> Self {
-        Self { mux: Mux::new(side, controller, 0, now), heard_at: None }
+        Self { mux: Mux::new(side, controller, 0, now), heard_at: None, path_changes: None }
     }
 
     /// Hands the packets that have arrived to the layer. Any datagram of the peer ends a silence.
     pub fn handle_arrivals(&mut self, now: Instant, mut carriage: Carriage<'_>) {
+        self.look_at_path(now, &carriage);
         self.mux.handle_packet_size(carriage.payload_max());
         if carriage.heard_at() != self.heard_at {
             self.heard_at = carriage.heard_at();
@@ -50,8 +53,17 @@ impl Streams {
 
     /// Returns the next packet as a datagram. A packet that cannot be sealed counts as lost.
     pub fn poll_transmit(&mut self, now: Instant, mut carriage: Carriage<'_>) -> Option<Transmit> {
+        self.look_at_path(now, &carriage);
         let packet = self.mux.poll_transmit(now)?;
         carriage.seal(packet.number.get(), &packet.payload)
+    }
+
+    fn look_at_path(&mut self, now: Instant, carriage: &Carriage<'_>) {
+        let changes = Some(carriage.path_changes());
+        if self.path_changes.is_some_and(|before| Some(before) != changes) {
+            self.mux.handle_path_change(now);
+        }
+        self.path_changes = changes;
     }
 
     /// Returns when to call [`Streams::poll_transmit`] unless something happens before. `None` for idle streams.

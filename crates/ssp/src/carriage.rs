@@ -140,6 +140,12 @@ impl<'a> Carriage<'a> {
         self.connection.path().heard_at
     }
 
+    /// Returns how often datagrams may have come to another path: the peer's address, the network of this computer, or
+    /// the carrier has changed.
+    pub const fn path_changes(&self) -> u64 {
+        self.connection.path_changes()
+    }
+
     /// Seals a packet for the peer; numbers go up and are used once. `None` while no peer is known, and after the key is
     /// exhausted: the packet counts as lost.
     pub fn seal(&mut self, number: u64, payload: &[u8]) -> Option<Transmit> {

@@ -94,6 +94,8 @@ pub(crate) struct Connection {
     peer: Option<SocketAddr>,
     heard_at: Option<Instant>,
     size: PathSize,
+    /// How often datagrams may have come to another path.
+    path_changes: u64,
     /// A client's ports and its server's addresses. `None` at a server.
     client: Option<ClientPath>,
     loss_reports: LossReports,
@@ -129,6 +131,7 @@ impl Connection {
             peer,
             heard_at: None,
             size: PathSize::new(ipv6, config.path.tries_sizes),
+            path_changes: 0,
             client: peer.map(|server| ClientPath::new(server, now)),
             loss_reports: LossReports::default(),
             events: VecDeque::new(),
@@ -253,7 +256,13 @@ impl Connection {
         if let Some(client) = &mut self.client {
             client.handle_network_change(now);
             self.size.handle_moved(self.size.is_ipv6());
+            self.path_changes += 1;
         }
+    }
+
+    /// Returns how often datagrams may have come to another path.
+    pub(crate) const fn path_changes(&self) -> u64 {
+        self.path_changes
     }
 
     fn seal_for(
@@ -382,6 +391,7 @@ impl Connection {
         let peer = client.destination();
         self.peer = Some(peer);
         self.size.handle_moved(peer.is_ipv6());
+        self.path_changes += 1;
     }
 
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
@@ -443,6 +453,7 @@ impl Connection {
         self.heard_at = Some(now);
         if is_peer_moved {
             self.size.handle_moved(self.size.is_ipv6());
+            self.path_changes += 1;
             self.peer = Some(source);
             tracing::info!(%source, "client has moved");
             self.push_event(Event::PeerMoved(source));

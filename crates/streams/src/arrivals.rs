@@ -53,6 +53,13 @@ impl Arrivals {
         debug_assert!(self.numbers.len() <= ACK_RANGES_MAX);
     }
 
+    /// Lets an acknowledgment go at once, as the earlier ones may be lost. It has no effect before the first packet.
+    pub(crate) fn repeat(&mut self, now: Instant) {
+        if self.numbers.last().is_some() {
+            self.due = Some(now);
+        }
+    }
+
     /// Returns when an acknowledgment is due. `None` if there is nothing to tell.
     pub(crate) const fn due(&self) -> Option<Instant> {
         self.due
@@ -111,6 +118,21 @@ mod tests {
 
     fn arrive(arrivals: &mut Arrivals, millis: u64, number: u64) {
         arrivals.handle_packet(at(millis), PacketNum::new(number).unwrap(), true, DELAY);
+    }
+
+    #[test]
+    fn an_acknowledgment_that_may_be_lost_is_repeated() {
+        let mut arrivals = Arrivals::default();
+        arrivals.repeat(at(1));
+        assert_eq!(arrivals.due(), None, "nothing has arrived");
+        arrive(&mut arrivals, 10, 0);
+        arrive(&mut arrivals, 10, 1);
+        let first = arrivals.take(at(10)).unwrap();
+        assert_eq!(arrivals.take(at(11)), None);
+        arrivals.repeat(at(5_000));
+        let again = arrivals.take(at(5_000)).unwrap();
+        assert_eq!((again.largest, &again.ranges), (1, &first.ranges));
+        assert_eq!(again.delay_micros, 4_990_000);
     }
 
     #[test]

@@ -173,7 +173,7 @@ impl Mux {
             self.closing.handle_packet();
             return Err(PacketError::Closed);
         }
-        self.handle_heard(now);
+        self.note_heard(now, true);
         let result = self.handle_frames(now, number, payload);
         if let Err(PacketError::Violation(violation)) = result {
             let text = violation.to_string();
@@ -185,8 +185,16 @@ impl Mux {
 
     /// Called for each authentic datagram of the peer, of whatever kind: it ends a silence.
     pub fn handle_heard(&mut self, now: Instant) {
-        let fates = self.recovery.handle_heard(now);
-        self.handle_fates(fates);
+        self.note_heard(now, false);
+    }
+
+    /// Called when packets may take another path: the oldest in flight and the newest acknowledgment go again at once.
+    pub fn handle_path_change(&mut self, now: Instant) {
+        if self.closing.closed().is_none() {
+            self.arrivals.repeat(now);
+            let fates = self.recovery.handle_path_change(now);
+            self.handle_fates(fates);
+        }
     }
 
     /// Changes how many bytes a packet's payload has at most.
@@ -243,6 +251,14 @@ impl Mux {
     /// Returns how many bytes of all streams are kept: those to be read, and those that may have to be sent again.
     pub fn held(&self) -> u64 {
         self.streams.held()
+    }
+
+    fn note_heard(&mut self, now: Instant, is_packet: bool) {
+        let fates = self.recovery.handle_heard(now, is_packet);
+        if !fates.lost.is_empty() {
+            self.arrivals.repeat(now);
+        }
+        self.handle_fates(fates);
     }
 
     fn check_open(&self) -> Result<(), StreamError> {

@@ -26,6 +26,14 @@ const SILENT_AFTER: u32 = 3;
 /// The first and the longest pause between the probes of a silent flow. Source: the wire contract, docs/wire.md.
 const SILENT_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(15)];
 
+/// How long a silent flow waits for a packet of the peer after a datagram of the session. Chosen: longer than a packet takes
+/// on a link of 1 Mbit/s. Its acknowledgment spares a window of bytes that have arrived.
+const NEWS_MAX: Duration = Duration::from_millis(25);
+
+/// Time for which an acknowledgment was kept back, above which it is one that was repeated and shows no round trip. Chosen:
+/// ten times as long as an end keeps one back, which a busy computer may exceed.
+const REPEATED_AFTER: Duration = Duration::from_millis(250);
+
 /// Most packets remembered as sent. Chosen: a window of 8 MiB in packets of half the usual size.
 const SENT_PACKETS_MAX: usize = 16_384;
 
@@ -79,6 +87,10 @@ pub(crate) struct Recovery {
     asked_at: Instant,
     /// Probe timeouts without an answer.
     timeouts: u32,
+    /// How many of `timeouts` there were when the peer was last heard, which lets the next probes go early.
+    heard_after: u32,
+    /// When a silent flow begins again that has heard the peer.
+    wakes_at: Option<Instant>,
     /// Probes that are to be sent, whatever the window.
     probes: u8,
     /// When a packet was last sent that asks for an acknowledgment.
@@ -98,6 +110,8 @@ impl Recovery {
             lost_at: None,
             asked_at: now,
             timeouts: 0,
+            heard_after: 0,
+            wakes_at: None,
             probes: 0,
             sent_at: now,
             owes_heartbeat: false,
@@ -184,7 +198,8 @@ impl Recovery {
             return Err(Violation::AckOfUnsent);
         }
         let delay = Duration::from_micros(ack.delay_micros);
-        if let Some(newest) = self.sent.get(&ack.largest).filter(|it| it.size > 0) {
+        let newest = self.sent.get(&ack.largest).filter(|it| it.size > 0);
+        if let Some(newest) = newest.filter(|_| delay <= REPEATED_AFTER) {
             self.rtt.handle_sample(now.saturating_since(newest.at), delay);
         }
         let arrivals = arrivals(ack, peer_now);
@@ -206,39 +221,62 @@ impl Recovery {
         }
         if span.is_some() {
             self.largest_acked = self.largest_acked.max(Some(ack.largest));
-            (self.timeouts, self.probes) = (0, 0);
+            (self.timeouts, self.heard_after, self.probes, self.wakes_at) = (0, 0, 0, None);
             self.detect_losses(now, span, &mut fates);
             self.flight.handle_acks_end(now);
         }
         Ok(fates)
     }
 
-    /// Called for each authentic datagram of the peer. It wakes a silent flow, which begins again. Everything that was in
-    /// flight counts as lost until an acknowledgment says otherwise.
-    pub(crate) fn handle_heard(&mut self, now: Instant) -> Fates {
-        let mut fates = Fates::default();
-        if self.is_silent() {
-            self.sent.values_mut().for_each(|it| it.size = 0);
-            fates.lost = self.sent.values().flat_map(|it| it.carried.iter().cloned()).collect();
-            (self.timeouts, self.probes, self.lost_at) = (0, 0, None);
-            self.rtt = Rtt::default();
-            self.flight.restart(now);
-            tracing::debug!("streams go on after a silence");
+    /// Called for each authentic datagram of the peer. A silent flow begins again: at once if the datagram `is_packet`, which
+    /// also tells what has arrived, and otherwise after [`NEWS_MAX`]. Until then it probes. A flow whose probes were not
+    /// answered probes again at once, as the network may be back. It does so once for each probe timeout.
+    pub(crate) fn handle_heard(&mut self, now: Instant, is_packet: bool) -> Fates {
+        if self.is_silent() && is_packet {
+            return self.wake(now);
         }
-        fates
+        if self.timeouts == self.heard_after {
+            return Fates::default();
+        }
+        self.heard_after = self.timeouts;
+        if self.is_silent() {
+            self.wakes_at = Some(now + NEWS_MAX);
+        }
+        self.probe(now)
+    }
+
+    /// Begins again after a silence. Everything that was in flight counts as lost until an acknowledgment says otherwise.
+    fn wake(&mut self, now: Instant) -> Fates {
+        self.sent.values_mut().for_each(|it| it.size = 0);
+        let lost = self.sent.values().flat_map(|it| it.carried.iter().cloned()).collect();
+        (self.timeouts, self.heard_after, self.probes) = (0, 0, 0);
+        (self.lost_at, self.wakes_at) = (None, None);
+        self.rtt = Rtt::default();
+        self.flight.restart(now);
+        tracing::debug!("streams go on after a silence");
+        Fates { lost, ..Fates::default() }
+    }
+
+    /// Called when packets may take another path, on which nothing in flight may arrive: the flow probes at once.
+    pub(crate) fn handle_path_change(&mut self, now: Instant) -> Fates {
+        if !self.is_silent() {
+            // The pauses between probes have grown by another path.
+            (self.timeouts, self.heard_after) = (0, 0);
+        }
+        self.probe(now)
     }
 
     /// Handles the timers that are due.
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> Fates {
         let mut fates = Fates::default();
         self.flight.handle_timeout(now);
-        if self.lost_at.is_some_and(|at| at <= now) {
+        if self.wakes_at.is_some_and(|at| at <= now) {
+            fates = self.wake(now);
+        } else if self.lost_at.is_some_and(|at| at <= now) {
             self.detect_losses(now, None, &mut fates);
         } else if self.probe_at().is_some_and(|at| at <= now) {
             self.timeouts = self.timeouts.saturating_add(1);
-            self.probes = if self.is_silent() { 1 } else { 2 };
-            self.asked_at = now;
-            fates.lost = self.oldest();
+            fates = self.probe(now);
             tracing::debug!(timeouts = self.timeouts, "no answer to streams");
         } else if self.heartbeat_at().is_some_and(|at| at <= now) {
             self.owes_heartbeat = true;
@@ -248,9 +286,24 @@ impl Recovery {
 
     /// Returns when [`Recovery::handle_timeout`] is due.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        let times =
-            [self.lost_at, self.probe_at(), self.heartbeat_at(), self.flight.poll_timeout()];
+        let times = [
+            self.wakes_at,
+            self.lost_at,
+            self.probe_at(),
+            self.heartbeat_at(),
+            self.flight.poll_timeout(),
+        ];
         times.into_iter().flatten().min()
+    }
+
+    /// Lets probes go at once, if anything is in flight.
+    fn probe(&mut self, now: Instant) -> Fates {
+        if self.flight.in_flight() == 0 {
+            return Fates::default();
+        }
+        self.probes = if self.is_silent() { 1 } else { 2 };
+        self.asked_at = now;
+        Fates { lost: self.oldest(), ..Fates::default() }
     }
 
     /// Returns what the probes that are due carry again: the oldest that may not have arrived.

@@ -78,11 +78,11 @@ fn probes_repeat_the_oldest_packets_then_become_rare_and_the_first_sound_begins_
     let pauses: Vec<u64> = probes.windows(2).map(|it| it[1] - it[0]).collect();
     assert_eq!(pauses[2..], [1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
     assert!(recovery.is_silent() && recovery.permit(at(999_999)) == Permit::Full);
-    let fates = recovery.handle_heard(at(1_000_000));
+    let fates = recovery.handle_heard(at(1_000_000), true);
     assert_eq!(numbers(&fates.lost)[..3], [0, 1, 2]);
     assert_eq!((recovery.in_flight(), recovery.permit(at(1_000_000))), (0, Permit::Now));
     assert_eq!(recovery.poll_timeout(), None, "nothing is in flight");
-    assert_eq!(recovery.handle_heard(at(1_000_001)), Fates::default());
+    assert_eq!(recovery.handle_heard(at(1_000_001), true), Fates::default());
     // An acknowledgment that was lost in the silence tells which packets need not go again.
     let number = send(&mut recovery, 1_000_001);
     let frame =
@@ -90,6 +90,56 @@ fn probes_repeat_the_oldest_packets_then_become_rare_and_the_first_sound_begins_
     let fates = recovery.handle_ack(at(1_000_050), &frame, at(1_000_050)).unwrap();
     assert_eq!((numbers(&fates.acked), fates.lost), (vec![number, 1, 2], vec![]));
     assert_eq!((recovery.sent.len(), recovery.rtt().smoothed()), (0, Duration::from_millis(49)));
+}
+
+#[test]
+fn a_flow_probes_at_once_when_its_path_changes_or_its_peer_is_heard_after_a_timeout() {
+    let mut recovery = recovery();
+    assert_eq!(recovery.handle_path_change(at(0)), Fates::default(), "nothing is in flight");
+    (0..3).for_each(|it| assert_eq!(send(&mut recovery, 0), it));
+    assert_eq!(numbers(&recovery.handle_path_change(at(1)).lost), [0, 1]);
+    let probe = |recovery: &mut Recovery, millis| {
+        let mut count = 0;
+        while recovery.owes_probe() {
+            send(recovery, millis);
+            count += 1;
+        }
+        count
+    };
+    assert_eq!(probe(&mut recovery, 1), 2);
+    assert_eq!(recovery.handle_heard(at(2), true), Fates::default(), "no timeout has passed");
+    for timeout in 1..SILENT_AFTER {
+        let due = recovery.poll_timeout().unwrap();
+        assert_eq!(numbers(&recovery.handle_timeout(due).lost), [0, 1]);
+        assert_eq!(probe(&mut recovery, due.as_millis()), 2);
+        let pause = recovery.poll_timeout().unwrap().saturating_since(due);
+        let heard = due + Duration::from_millis(5);
+        assert_eq!(numbers(&recovery.handle_heard(heard, true).lost), [0, 1], "{timeout}");
+        assert_eq!(probe(&mut recovery, heard.as_millis()), 2);
+        assert_eq!(recovery.poll_timeout(), Some(heard + pause), "as long a pause as before");
+        assert_eq!(recovery.handle_heard(heard, true), Fates::default(), "once for each timeout");
+    }
+    // On another path the pauses begin again.
+    let pause = |recovery: &Recovery, now| recovery.poll_timeout().unwrap().saturating_since(now);
+    let (now, long) = (at(100_000), pause(&recovery, recovery.asked_at));
+    recovery.handle_path_change(now);
+    assert_eq!(probe(&mut recovery, 100_000), 2);
+    assert_eq!(pause(&recovery, now) * (1 << (SILENT_AFTER - 1)), long);
+    // A silent flow sends a single probe, and stays silent until the peer is heard.
+    while !recovery.is_silent() {
+        let due = recovery.poll_timeout().unwrap();
+        recovery.handle_timeout(due);
+        probe(&mut recovery, due.as_millis());
+    }
+    assert_eq!(numbers(&recovery.handle_path_change(at(200_000)).lost), [0]);
+    assert!(probe(&mut recovery, 200_000) == 1 && recovery.is_silent());
+    // A datagram of the session lets it probe, and begin again when no packet has followed.
+    assert_eq!(numbers(&recovery.handle_heard(at(200_100), false).lost), [0]);
+    assert!(probe(&mut recovery, 200_100) == 1 && recovery.is_silent());
+    assert_eq!(recovery.handle_heard(at(200_110), false), Fates::default());
+    assert_eq!(recovery.poll_timeout(), Some(at(200_100) + NEWS_MAX));
+    assert_eq!(numbers(&recovery.handle_timeout(at(200_100) + NEWS_MAX).lost)[..3], [0, 1, 2]);
+    assert!(!recovery.is_silent() && recovery.in_flight() == 0);
 }
 
 #[test]
