@@ -1,0 +1,370 @@
+//! A computer whose network changes: UDP of two families behind a NAT, and ssh as the driver of a session starts it.
+
+use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use rove_headless::copying::with_streams;
+use rove_headless::{Beside, ClientEnd, Program, ServerEnd, client_config, server_config};
+use rove_link::net::{End, RIGHT_ADDRESS};
+use rove_link::{Link, LinkConfig};
+use rove_session::{ClientConfig, Server, Streams};
+use rove_ssp::{Config, SIDE_PATH};
+use rove_streams::Side;
+use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
+
+use crate::common::Copier;
+
+/// How long a login of ssh takes.
+const LOGIN: Duration = Duration::from_millis(400);
+
+/// How long a login waits in vain. Source: `bootstrap/tunnel/standby.rs`.
+const LOGIN_MAX: Duration = Duration::from_millis(5_000);
+
+/// Least time between two logins. Source: `bootstrap/tunnel/standby.rs`.
+const PAUSE: Duration = Duration::from_millis(60_000);
+
+/// Most turns at one instant, beyond which the run counts as stuck. Chosen: far above the packets of one instant.
+const TURNS_PER_INSTANT_MAX: u32 = 100_000;
+
+/// Bytes that ssh holds before it takes no more. Source: docs/wire.md, section 8.
+const PIPE_MAX: Bytes = Bytes::new(65_536);
+
+/// The way of datagrams of one address family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Open,
+    /// Nothing passes, and nothing says so.
+    Silent,
+    /// The system has no route, and says so.
+    NoRoute,
+}
+
+/// What the computer's network carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Network {
+    /// UDP by IPv4 and by IPv6.
+    pub(crate) ways: [Way; 2],
+    /// Whether connections of ssh are made and live.
+    pub(crate) ssh: bool,
+    /// The port of the client that the server sees, which a NAT may change.
+    pub(crate) port: u16,
+}
+
+impl Network {
+    /// Everything is open.
+    pub(crate) const OPEN: Self = Self { ways: [Way::Open; 2], ssh: true, port: 1 };
+
+    fn client(self, is_v6: bool) -> SocketAddr {
+        match is_v6 {
+            true => SocketAddr::from((Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1), self.port)),
+            false => SocketAddr::from((Ipv4Addr::new(192, 0, 2, 1), self.port)),
+        }
+    }
+
+    fn passes(self, address: SocketAddr) -> bool {
+        self.ways[usize::from(address.is_ipv6())] == Way::Open
+    }
+}
+
+/// Returns the server's address of IPv6.
+fn server_v6() -> SocketAddr {
+    SocketAddr::from((Ipv6Addr::new(0x2001, 0xdb8, 0, 1, 0, 0, 0, 1), 60_001))
+}
+
+/// A datagram on its way.
+#[derive(Clone, Debug)]
+struct Datagram {
+    source: SocketAddr,
+    destination: SocketAddr,
+    payload: Vec<u8>,
+}
+
+impl AsRef<[u8]> for Datagram {
+    fn as_ref(&self) -> &[u8] {
+        &self.payload
+    }
+}
+
+/// Both directions of a way.
+struct Links {
+    up: Link<Datagram>,
+    down: Link<Datagram>,
+}
+
+impl Links {
+    fn new(config: &LinkConfig, chance: rove_units::Stream) -> Self {
+        let link = |number| Link::new(config.clone(), chance.fork(number));
+        Self { up: link(0), down: link(1) }
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        [self.up.poll_timeout(), self.down.poll_timeout()].into_iter().flatten().min()
+    }
+}
+
+/// A login of ssh under way.
+#[derive(Clone, Copy, Debug)]
+struct Login {
+    since: Instant,
+    /// Whether the network has failed since.
+    is_cut: bool,
+}
+
+impl Login {
+    fn ends_at(self) -> Instant {
+        self.since + if self.is_cut { LOGIN_MAX } else { LOGIN }
+    }
+}
+
+/// The ssh that carries datagrams.
+struct Ssh {
+    links: Links,
+    is_alive: bool,
+}
+
+/// A program that echoes.
+pub(crate) struct Echo;
+
+impl Program for Echo {
+    fn turn(&mut self, now: Instant, server: &mut Server) {
+        let typed = server.host_input().to_vec();
+        server.consume_host_input(typed.len());
+        if !typed.is_empty() {
+            server.handle_host_output(now, &typed);
+        }
+    }
+}
+
+/// A session with a copy in each direction, and the network between its ends.
+pub(crate) struct World {
+    pub(crate) client: Beside<ClientEnd<()>, Copier>,
+    pub(crate) server: Beside<ServerEnd<Echo>, Copier>,
+    pub(crate) now: Instant,
+    pub(crate) network: Network,
+    /// How often ssh has logged in.
+    pub(crate) logins: usize,
+    /// When either end first heard the other one after the newest change.
+    pub(crate) heard_at: Option<Instant>,
+    udp: Links,
+    ssh: Option<Ssh>,
+    login: Option<Login>,
+    logged_in_at: Option<Instant>,
+    ssh_config: LinkConfig,
+    chance: rove_units::Stream,
+    typed: usize,
+}
+
+impl World {
+    /// Begins a session with this round trip.
+    pub(crate) fn new(seed: u64, rtt: Duration) -> Self {
+        let seed = Seed::new(seed);
+        let config = client_config(with_streams(Config::client()), seed);
+        let config = ClientConfig { server: RIGHT_ADDRESS, ..config };
+        let mut client = ClientEnd::new(config, (), Instant::ZERO);
+        client.client.candidates_mut().add(server_v6());
+        let server = ServerEnd::new(
+            server_config(with_streams(Config::server()), seed),
+            Echo,
+            Instant::ZERO,
+        );
+        let streams = |side| Streams::new(side, Instant::ZERO);
+        let rate = BitRate::from_bits_per_second(2_000_000);
+        let udp = LinkConfig {
+            delay: rtt / 2,
+            rate,
+            queue_max: Bytes::new(100_000),
+            overhead: Bytes::new(28),
+            ..LinkConfig::default()
+        };
+        let ssh_config = LinkConfig { queue_max: PIPE_MAX, ..udp.clone() };
+        let chance = seed.stream("network");
+        Self {
+            client: Beside::new(client, Copier::new(u64::MAX), streams(Side::Client)),
+            server: Beside::new(server, Copier::new(u64::MAX), streams(Side::Server)),
+            now: Instant::ZERO,
+            network: Network::OPEN,
+            logins: 0,
+            heard_at: None,
+            udp: Links::new(&udp, chance.fork(0)),
+            ssh: None,
+            login: None,
+            logged_in_at: None,
+            ssh_config,
+            chance,
+            typed: 0,
+        }
+    }
+
+    /// Changes what the network carries. The system reports that if it `is_told`.
+    pub(crate) fn change(&mut self, network: Network, is_told: bool) {
+        if !network.ssh || network.port != self.network.port {
+            self.ssh.iter_mut().for_each(|ssh| ssh.is_alive = false);
+            self.login.iter_mut().for_each(|login| login.is_cut = true);
+        }
+        (self.network, self.heard_at) = (network, None);
+        if is_told {
+            self.client.end.client.handle_network_change(self.now);
+        }
+    }
+
+    /// Returns whether anything carries datagrams both ways.
+    pub(crate) fn has_way(&self) -> bool {
+        self.has_udp() || self.ssh.as_ref().is_some_and(|ssh| ssh.is_alive)
+    }
+
+    /// Returns whether UDP of either family carries datagrams.
+    pub(crate) fn has_udp(&self) -> bool {
+        self.network.ways.contains(&Way::Open)
+    }
+
+    /// Types a letter.
+    pub(crate) fn type_key(&mut self) {
+        self.typed += 1;
+        self.client.end.client.handle_input(self.now, b"k");
+    }
+
+    /// Returns whether the client shows the echo of every key.
+    pub(crate) fn is_echoed(&self) -> bool {
+        let screen = self.client.end.client.screen();
+        let rows = 0..screen.size().rows();
+        rows.map(|row| screen.row_text(row).matches('k').count()).sum::<usize>() == self.typed
+    }
+
+    /// Runs until `done` or for at most `limit`; returns whether it was done.
+    pub(crate) fn run_until(&mut self, limit: Duration, done: impl Fn(&Self) -> bool) -> bool {
+        let deadline = self.now + limit;
+        let mut turns = 0;
+        loop {
+            self.turn();
+            if done(self) {
+                return true;
+            }
+            let next = self.poll_timeout().unwrap_or(deadline).max(self.now);
+            if next > deadline {
+                self.now = deadline;
+                return false;
+            }
+            turns = if next > self.now { 0 } else { turns + 1 };
+            assert!(turns < TURNS_PER_INSTANT_MAX, "an end spins at {}", self.now);
+            self.now = next;
+        }
+    }
+
+    /// Runs for this long.
+    pub(crate) fn run_for(&mut self, span: Duration) {
+        self.run_until(span, |_| false);
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let client = &self.client.end.client;
+        let times = [
+            self.client.poll_timeout(),
+            self.server.poll_timeout(),
+            self.udp.poll_timeout(),
+            self.ssh.as_ref().filter(|ssh| ssh.is_alive).and_then(|ssh| ssh.links.poll_timeout()),
+            self.login.map(Login::ends_at),
+            self.login_at(),
+            client.side_path_dead_at().filter(|_| self.ssh.is_some()),
+        ];
+        times.into_iter().flatten().min()
+    }
+
+    /// Returns when the driver starts another ssh.
+    fn login_at(&self) -> Option<Instant> {
+        let client = &self.client.end.client;
+        let wanted_at = match (&self.login, &self.ssh) {
+            (Some(_), _) => return None,
+            (None, None) => client.side_path_wanted_at()?,
+            (None, Some(_)) => client.side_path_late_at()?,
+        };
+        Some(self.logged_in_at.map_or(wanted_at, |at| wanted_at.max(at + PAUSE)))
+    }
+
+    fn turn(&mut self) {
+        self.deliver();
+        self.drive();
+        let now = self.now;
+        if self.client.poll_timeout().is_some_and(|due| due <= now) {
+            self.client.handle_timeout(now);
+        }
+        if self.server.poll_timeout().is_some_and(|due| due <= now) {
+            self.server.handle_timeout(now);
+        }
+        self.transmit();
+    }
+
+    fn deliver(&mut self) {
+        let (now, network) = (self.now, self.network);
+        let mut links = vec![&mut self.udp];
+        links.extend(self.ssh.as_mut().filter(|ssh| ssh.is_alive).map(|ssh| &mut ssh.links));
+        for links in links {
+            while let Some((_, datagram)) = links.up.poll_packet(now) {
+                self.heard_at.get_or_insert(now);
+                self.server.handle_datagram(now, datagram.source, &datagram.payload);
+            }
+            while let Some((_, datagram)) = links.down.poll_packet(now) {
+                let to = datagram.destination;
+                if to == SIDE_PATH || to == network.client(to.is_ipv6()) {
+                    self.heard_at.get_or_insert(now);
+                    self.client.handle_datagram(now, datagram.source, &datagram.payload);
+                }
+            }
+        }
+    }
+
+    /// Does what the client's driver does about ssh.
+    fn drive(&mut self) {
+        let now = self.now;
+        let client = &mut self.client.end.client;
+        if self.ssh.is_some()
+            && (!client.uses_side_path() || client.side_path_dead_at().is_some_and(|at| at <= now))
+        {
+            client.handle_side_path(now, false);
+            self.ssh = None;
+        }
+        if let Some(login) = self.login.filter(|login| login.ends_at() <= now) {
+            self.login = None;
+            if !login.is_cut {
+                let links = Links::new(&self.ssh_config, self.chance.fork(1 + self.logins as u64));
+                self.ssh = Some(Ssh { links, is_alive: true });
+                self.client.end.client.handle_side_path(now, true);
+            }
+        }
+        if self.login_at().is_some_and(|at| at <= now) {
+            self.logins += 1;
+            self.logged_in_at = Some(now);
+            self.login = Some(Login { since: now, is_cut: !self.network.ssh });
+        }
+    }
+
+    fn transmit(&mut self) {
+        let (now, network) = (self.now, self.network);
+        while let Some((destination, payload)) = self.client.poll_transmit(now) {
+            if destination == SIDE_PATH {
+                if let Some(ssh) = self.ssh.as_mut().filter(|ssh| ssh.is_alive) {
+                    let datagram = Datagram { source: SIDE_PATH, destination, payload };
+                    ssh.links.up.handle_packet(now, datagram);
+                }
+                continue;
+            }
+            let is_v6 = destination.is_ipv6();
+            if network.ways[usize::from(is_v6)] == Way::NoRoute {
+                self.client.end.client.candidates_mut().handle_unreachable(destination);
+            } else if network.passes(destination) {
+                let datagram = Datagram { source: network.client(is_v6), destination, payload };
+                self.udp.up.handle_packet(now, datagram);
+            }
+        }
+        while let Some((destination, payload)) = self.server.poll_transmit(now) {
+            if destination == SIDE_PATH {
+                if let Some(ssh) = self.ssh.as_mut().filter(|ssh| ssh.is_alive) {
+                    let datagram = Datagram { source: SIDE_PATH, destination, payload };
+                    ssh.links.down.handle_packet(now, datagram);
+                }
+            } else if network.passes(destination) {
+                let source = if destination.is_ipv6() { server_v6() } else { RIGHT_ADDRESS };
+                let datagram = Datagram { source, destination, payload };
+                self.udp.down.handle_packet(now, datagram);
+            }
+        }
+    }
+}
