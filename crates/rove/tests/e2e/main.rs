@@ -44,6 +44,7 @@ mod secrets;
 mod sessions;
 mod signals;
 mod stdio_forward;
+mod stream_paths;
 mod support;
 mod tunnel;
 mod usage;

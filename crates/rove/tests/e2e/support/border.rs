@@ -151,6 +151,11 @@ impl Bastion {
         ip(&user, &["route", "add", "10.0.2.0/24", "via", "10.0.1.2"]);
     }
 
+    /// Changes the network of the user's computer by `ip` and these words.
+    pub(crate) fn ip_here(&self, words: &[&str]) {
+        ip(&path_of(&self.keepers[0]), words);
+    }
+
     /// Runs a call on the user's computer.
     pub(crate) fn here(&self, call: Invocation) -> Invocation {
         call.behind(&["nsenter", &format!("--net={}", path_of(&self.keepers[0]))])

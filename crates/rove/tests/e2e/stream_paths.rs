@@ -1,0 +1,186 @@
+//! Streams on other paths than UDP at one address: through ssh, from ssh to UDP, and from one network to another.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::process::{Child, ChildStdout, Stdio};
+use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::{
+    Bastion, Border, Far, Invocation, Report, SIZE, Scratch, Sshd, Terminal, rove, within_guard,
+};
+
+/// Returns bytes that look the same nowhere else in the copy.
+fn bytes(len: usize) -> Vec<u8> {
+    (0_u64..)
+        .flat_map(|it| it.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes())
+        .take(len)
+        .collect()
+}
+
+/// Returns a call of `rove exec` at `far` by this ssh, whose session has these settings.
+fn exec(ssh: &str, settings: &std::path::Path, script: &str) -> Invocation {
+    // The sshd of the tests has a shell and a PATH of its own.
+    let script = script.replace('\'', r"'\''");
+    Invocation::new(rove())
+        .arg("exec")
+        .arg(format!("--ssh={ssh}"))
+        .args(["far", "--", &format!("PATH=/usr/bin:/bin exec sh -c '{script}'")])
+        .env("ROVE_CONFIG", settings)
+}
+
+/// A program that was started with this standard input, of which the rest waits until it is read.
+struct Running {
+    child: Child,
+    output: Option<ChildStdout>,
+}
+
+impl Running {
+    fn start(call: &Invocation, input: Vec<u8>) -> Self {
+        let mut command = call.command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("rove starts");
+        let mut stdin = child.stdin.take().expect("it is piped");
+        thread::spawn(move || drop(stdin.write_all(&input)));
+        let output = child.stdout.take();
+        Self { child, output }
+    }
+
+    /// Reads so many bytes of standard output.
+    fn read(&mut self, len: usize) -> Vec<u8> {
+        let mut output = self.output.take().expect("it is not at its end");
+        let (read, output) = within_guard("output", move || {
+            let mut read = vec![0; len];
+            output.read_exact(&mut read).expect("more comes");
+            (read, output)
+        });
+        self.output = Some(output);
+        read
+    }
+
+    /// Reads the rest of standard output, and returns the exit status, too.
+    fn finish(mut self) -> (Vec<u8>, Option<i32>) {
+        let mut output = self.output.take().expect("it is not at its end");
+        within_guard("the end", move || {
+            let mut rest = Vec::new();
+            output.read_to_end(&mut rest).expect("it is readable");
+            (rest, self.child.wait().expect("it ends").code())
+        })
+    }
+}
+
+#[test]
+fn programs_and_ports_go_through_ssh_alone() {
+    let (sshd, scratch) = (Sshd::start(Far::default()), Scratch::new());
+    let settings = scratch.write("rove.toml", "tunnel = true\n");
+    let all = bytes(2_000_000);
+    let program = Running::start(&exec(&sshd.ssh(), &settings, "cat; exit 3"), all.clone());
+    let (copied, code) = program.finish();
+    assert!(copied == all && code == Some(3), "{} bytes, {code:?}\n{}", copied.len(), sshd.log());
+    assert_eq!(sshd.connections(), 1, "ssh did not run the program");
+
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let target = listener.local_addr().expect("a bound socket has an address").port();
+    let port = free_port();
+    let echo = thread::spawn(move || {
+        let (mut connection, _) = listener.accept().expect("a connection comes");
+        let mut said = Vec::new();
+        connection.read_to_end(&mut said).expect("it ends");
+        connection.write_all(&said).expect("it is read");
+    });
+    let call = Invocation::new(rove()).arg("--tunnel").arg(format!("--ssh={}", sshd.ssh()));
+    let call = call.arg(format!("-L{port}:127.0.0.1:{target}"));
+    let call = call.args(["far", "--", "sh", "-c", "echo; echo; echo ready; cat"]);
+    let terminal = Terminal::start(&call, SIZE);
+    terminal.wait_for_text("ready");
+    let mut connection = TcpStream::connect(("127.0.0.1", port)).expect("somebody listens");
+    let (mut writer, sent) = (connection.try_clone().expect("it can be duplicated"), all.clone());
+    let writing = thread::spawn(move || {
+        writer.write_all(&sent).expect("it is read");
+        writer.shutdown(Shutdown::Write).expect("it is open");
+    });
+    let answer = within_guard("an answer", move || {
+        let mut answer = Vec::new();
+        connection.read_to_end(&mut answer).map(|_| answer)
+    });
+    let answer = answer.expect("the connection ends in order");
+    assert!(answer == all, "{} bytes", answer.len());
+    writing.join().expect("no panic");
+    echo.join().expect("no panic");
+    terminal.send("hello\r");
+    terminal.wait_for("the echo and the line", |screen| {
+        screen.contents().matches("hello").count() == 2
+    });
+    assert_eq!(sshd.connections(), 2);
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    listener.local_addr().expect("a bound socket has an address").port()
+}
+
+#[test]
+fn a_copy_goes_from_ssh_to_udp_and_loses_nothing() {
+    let Some(border) = Border::start(Far::default(), false, false) else { return };
+    let scratch = Scratch::new();
+    let settings = scratch.write("rove.toml", &format!("port = {}\n", border.port));
+    let all = bytes(4_000_000);
+    let mut program = Running::start(&exec(&border.sshd.ssh(), &settings, "cat"), all.clone());
+    let mut copied = program.read(1_000_000);
+    assert_eq!(border.sshd.connections(), 1, "ssh carries the session");
+    border.let_pass(true, true);
+    // UDP carries the session, which has left ssh.
+    border.sshd.wait_alone();
+    let (rest, code) = program.finish();
+    copied.extend(rest);
+    assert!(copied == all, "{} bytes", copied.len());
+    assert_eq!((code, border.sshd.connections()), (Some(0), 1));
+}
+
+/// The program on the host measures the minute, so this test takes real time, beside the others.
+#[test]
+fn a_program_outlasts_a_minute_without_a_network_and_another_address() {
+    let Some(bastion) = Bastion::start(Far::default()) else { return };
+    let scratch = Scratch::new();
+    let report = Report::new(&scratch);
+    let settings = scratch.write("rove.toml", "tunnel = false\n");
+    let script = format!("head -c 1000000; sleep 60; echo slept >'{}'; cat", report.path());
+    let all = bytes(3_000_000);
+    let call = bastion.here(exec(&bastion.jump.ssh(), &settings, &script));
+    let mut program = Running::start(&call, all.clone());
+    let mut copied = program.read(1_000_000);
+    bastion.ip_here(&["link", "set", "u0", "down"]);
+    report.wait_line("slept");
+    bastion.ip_here(&["address", "del", "10.0.1.1/24", "dev", "u0"]);
+    bastion.ip_here(&["address", "add", "10.0.1.3/24", "dev", "u0"]);
+    bastion.ip_here(&["link", "set", "u0", "up"]);
+    let (rest, code) = program.finish();
+    copied.extend(rest);
+    assert!(copied == all, "{} bytes\n{}", copied.len(), bastion.jump.log());
+    assert_eq!((code, bastion.jump.connections()), (Some(0), 1));
+}
+
+#[test]
+fn a_program_whose_client_was_killed_is_hung_up_when_its_time_is_over() {
+    let profile = "export MOSH_SERVER_NETWORK_TMOUT=3";
+    let (sshd, scratch) = (Sshd::start(Far { profile, ..Far::default() }), Scratch::new());
+    let settings = scratch.write("rove.toml", "tunnel = false\n");
+    let log = scratch.path("log");
+    let script = format!(
+        "trap 'echo hung up >{0}; exit' HUP; echo ready; while :; do sleep 1 & wait; done",
+        log.display()
+    );
+    let mut program = Running::start(&exec(&sshd.ssh(), &settings, &script), Vec::new());
+    assert_eq!(program.read(6), b"ready\n");
+    assert!(!log.exists());
+    let client = Pid::from_child(&program.child);
+    kill_process(client, Signal::KILL).expect("it runs");
+    within_guard("the hang-up", move || {
+        while fs::read_to_string(&log).ok().as_deref() != Some("hung up\n") {
+            thread::yield_now();
+        }
+    });
+    program.child.wait().expect("it was killed");
+}
