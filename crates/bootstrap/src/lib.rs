@@ -10,7 +10,7 @@
 //! - `quote` writes words for a shell, and `remote` the command that ssh runs on the host.
 //! - `challenge` recognises rove's lines, and `line` reads them byte by byte. `startup` reads both streams of ssh.
 //!   `printable` makes the rest harmless for a terminal.
-//! - `ssh_config` reads the answer of `ssh -G`, `forwards` the ports in it, and `agent` the agent. `sharing` judges an open connection. `last_words` says in one sentence
+//! - `ssh_config` reads the answer of `ssh -G`, `forwards` the ports in it, and `agent` the agent. `forward_line` reads a port that is added in a session. `sharing` judges an open connection. `last_words` says in one sentence
 //!   why ssh has failed, and `no_session` why it has brought none.
 //! - `plan` decides what ssh runs, where the session's server is, and why there is none.
 //! - `tunnel` is the protocol of datagrams through ssh: `banner` finds its beginning, `frame` has its bytes, `carrier`
@@ -24,6 +24,7 @@ mod account;
 mod agent;
 mod challenge;
 mod choices;
+mod forward_line;
 mod forwards;
 mod install_policy;
 pub mod last_words;
@@ -46,6 +47,7 @@ pub use account::Account;
 pub use agent::{AgentUse, LentAgent};
 pub use challenge::Challenge;
 pub use choices::{Choices, Resume};
+pub use forward_line::ForwardLine;
 pub use forwards::{Forward, Forwards, Permitted, Place, RemoteForward};
 pub use install_policy::InstallPolicy;
 pub use line::{LINE_BYTES_MAX, LineReader};

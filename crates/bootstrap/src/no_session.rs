@@ -60,6 +60,12 @@ pub enum NoSession {
         host.display()
     )]
     OlderRove { host: OsString, lacks: &'static str },
+    /// The host's server started no session without a program.
+    #[error(
+        "rove -N needs a rove of this version on {}, whose server started no session without a program: \
+         `rove install {}` copies one there", host.display(), host.display()
+    )]
+    NoForwarding { host: OsString },
     /// A server was announced on the host before rove's command had begun.
     #[error(
         "{} did not run rove's command, and what it announced in its place is not believed: a start-up \
@@ -101,11 +107,13 @@ impl NoSession {
         } else if !announced.sessions.is_empty() {
             Self::SeveralSessions { host, sessions: announced.sessions.clone() }
         } else if announced.has_started && announced.is_older {
-            Self::OlderRove { host, lacks: feature(&options.session) }
+            Self::OlderRove { host, lacks: feature(options) }
         } else if announced.has_started
             && matches!(options.session, WantedSession::Attached(..) | WantedSession::Resumed(..))
         {
             Self::NotAttached { host, status }
+        } else if announced.has_started && options.no_program && !announced.port_refused {
+            Self::NoForwarding { host }
         } else if announced.has_started {
             Self::ServerFailed { host, status }
         } else {
@@ -130,8 +138,9 @@ impl NoSession {
 }
 
 /// Returns the feature that a rove must have for this session.
-const fn feature(session: &WantedSession) -> &'static str {
-    match session {
+const fn feature(options: &HostOptions) -> &'static str {
+    match &options.session {
+        WantedSession::New if options.no_program => "rove -N",
         WantedSession::New => "rove server new",
         WantedSession::Named(_) => "--session",
         WantedSession::Streams(passage) => passage.joined.feature(),

@@ -58,6 +58,8 @@ pub struct HostOptions {
     pub host: OsString,
     /// The command for the host, with its arguments. Empty for the login shell.
     pub command: Vec<OsString>,
+    /// Whether the session runs no program, and is there for its forwarded connections.
+    pub no_program: bool,
     /// The session to start or to attach to.
     pub session: WantedSession,
     /// The login's treatment of sessions without a client.
@@ -199,6 +201,7 @@ impl HostOptions {
     /// for others, and a quiet login neither asks nor goes on with any.
     pub fn detached_use(&self) -> DetachedUse {
         let is_login = self.name == ProgramName::Rove
+            && !self.no_program
             && self.session == WantedSession::New
             && self.command.is_empty()
             && !self.choices.strict;
@@ -229,7 +232,8 @@ impl HostOptions {
     pub fn starts_early(&self) -> bool {
         let is_new = matches!(self.session, WantedSession::New | WantedSession::Named(_));
         let is_ours = self.name == ProgramName::Rove && self.client.is_none();
-        is_new && is_ours && self.command.is_empty() && !self.choices.strict
+        let is_shell = self.command.is_empty() && !self.no_program;
+        is_new && is_ours && is_shell && !self.choices.strict
     }
 
     /// Returns whether the user chose a range of UDP ports.

@@ -102,9 +102,10 @@ pub fn server_arguments(
         return words.chain(told).chain(session).map(OsString::from).collect();
     }
     // An older rove refuses the word, and starts no shell.
-    let has_program = !matches!(options.session, WantedSession::Streams(_));
+    let has_program = !options.no_program && !matches!(options.session, WantedSession::Streams(_));
     let mut args: Vec<OsString> = match has_program {
         true => vec!["new".into(), "-c".into(), colors.to_string().into()],
+        false if options.no_program => vec!["forwards".into()],
         false => vec!["streams".into()],
     };
     if let WantedSession::Named(name) = &options.session {

@@ -28,8 +28,8 @@ pub use directory::{
 pub use handover::{Handover, ask_for_port};
 pub use listener::Listener;
 pub use protocol::{
-    Answer, Attachment, Carrier, ClientPath, KeyText, ReplyError, Request, RequestError,
-    SessionStatus, State, Window,
+    Answer, Attachment, Carrier, ClientPath, Forwarding, KeyText, ReplyError, Request,
+    RequestError, SessionStatus, State, Window,
 };
 #[doc(hidden)]
 pub use protocol::{decode_reply, decode_request};

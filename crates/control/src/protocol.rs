@@ -144,6 +144,9 @@ pub struct Attachment {
     pub no_program: bool,
     /// Number of times that another client has taken the session over.
     pub takeovers: u32,
+    /// The streams beside the session.
+    #[serde(flatten)]
+    pub forwards: Forwarding,
     /// The clients that have joined: where their users asked from, their processes and what they do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub joined: Vec<String>,
@@ -231,6 +234,18 @@ pub struct SessionStatus {
     /// The facts that the next client needs.
     #[serde(flatten)]
     pub attachment: Attachment,
+}
+
+/// The streams beside a session, as far as its server knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Forwarding {
+    /// The places at which the server listens for its client.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub listeners: Vec<String>,
+    /// How many forwarded connections and programs beside the session's own there are.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub streams: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]

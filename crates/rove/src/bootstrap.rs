@@ -358,13 +358,18 @@ fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCa
         // The client names the host if there is no answer.
         host: options.host.to_str().map(str::to_owned),
         command: is_rove.then(command),
-        account: plan.config.account().filter(|_| options.prompt_memory).map(|it| it.to_string()),
+        account: plan
+            .config
+            .account()
+            .filter(|_| options.prompt_memory && !options.no_program)
+            .map(|it| it.to_string()),
         ssh: options.ssh.clone(),
         others: Vec::new(),
         tunnel: None,
         resumed: None,
         forwards: forwards(options, &plan.config).cloned(),
         agent: tunnel::agent_call(options, plan),
+        no_program: options.no_program,
         // A stock server gives no second key.
         attached_by: options.attached_by().filter(|_| !is_stock),
         joined: match &options.session {

@@ -30,6 +30,7 @@ use crate::tunnel::spare::Spare;
 use crate::{doctor, entropy, hardening, logging, sys};
 
 pub(crate) mod agent;
+mod asking;
 mod forward;
 mod local_forwards;
 mod pump;
@@ -173,6 +174,8 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let term = std::env::var("TERM").unwrap_or_default();
     let name = options.name;
     let forwards = local_forwards(name, options.call.forwards.as_ref())?;
+    let has_program = !options.call.no_program;
+    let forwards = if has_program { forwards } else { forwards.without_program() };
     let running = running(name, command.as_deref());
     // As a local command does, it leaves its output in the history.
     let scrollback = choices.scrollback.unwrap_or(running == Running::Command);
@@ -204,6 +207,10 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let session = start(config, record.as_mut(), way, clock.now());
     let mut session = session.context("the session cannot be resumed")?;
     hardening::keep_in_memory(session.key_memory());
+    if !has_program {
+        let text = "This session runs no program and forwards connections; Ctrl-C ends it.";
+        session.announce(clock.now(), text.to_owned());
+    }
     allow(&mut session, &choices);
     match (wire.tunnel().is_some(), wire.has_pipe()) {
         (true, _) => session.handle_tunnel(clock.now(), None),

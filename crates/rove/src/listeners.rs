@@ -45,6 +45,8 @@ pub(crate) struct Listeners {
 #[derive(Debug)]
 struct Listener {
     sockets: Sockets,
+    /// Where it listens.
+    place: Place,
     /// The place that all connections lead to. `None` if each says so by SOCKS.
     target: Option<Target>,
     /// The user's option.
@@ -87,12 +89,8 @@ impl Listeners {
     pub(crate) fn open(forwards: &Forwards) -> Result<(Self, Vec<ListenerError>), ListenerError> {
         let (mut listeners, mut failures) = (Self::default(), Vec::new());
         for forward in &forwards.all {
-            let opened = match listeners.all.len() {
-                LISTENERS_MAX.. => Err(ListenerError::Many { forward: forward.to_string() }),
-                _ => Listener::open(forward, forwards),
-            };
-            match opened {
-                Ok(listener) => listeners.all.push(listener),
+            match listeners.add(forward, forwards) {
+                Ok(()) => {}
                 Err(error) if forwards.are_required => return Err(error),
                 Err(error) => failures.push(error),
             }
@@ -104,6 +102,26 @@ impl Listeners {
             "each is told of"
         );
         Ok((listeners, failures))
+    }
+
+    /// Opens one more listener.
+    ///
+    /// # Errors
+    ///
+    /// Returns why that is not possible.
+    pub(crate) fn add(&mut self, forward: &Forward, rules: &Forwards) -> Result<(), ListenerError> {
+        if self.all.len() >= LISTENERS_MAX {
+            return Err(ListenerError::Many { forward: forward.to_string() });
+        }
+        self.all.push(Listener::open(forward, rules)?);
+        Ok(())
+    }
+
+    /// Closes the listener at a place, and returns the user's option for it. Its connections go on.
+    pub(crate) fn remove(&mut self, place: &Place, is_socks: bool) -> Option<String> {
+        let is_meant = |it: &Listener| it.place == *place && it.target.is_none() == is_socks;
+        let at = self.all.iter().position(is_meant)?;
+        Some(self.all.remove(at).option)
     }
 
     /// Returns whether there are none.
@@ -144,7 +162,7 @@ impl Listener {
             return Err(ListenerError::Target { forward: option, error });
         }
         match Sockets::open(&forward.listen, rules) {
-            Ok(sockets) => Ok(Self { sockets, target, option }),
+            Ok(sockets) => Ok(Self { sockets, place: forward.listen.clone(), target, option }),
             Err(error) => Err(ListenerError::System { forward: option, error }),
         }
     }

@@ -17,7 +17,7 @@ use rove_session::{Server, ServerConfig, ServerOutcome};
 use rove_ssp::{Capabilities, Config, Key};
 use rove_terminal::Size;
 use rove_udp::{PortRange, ServerSocket};
-use rove_units::Duration;
+use rove_units::{Duration, Instant};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Rlimit, Signal, kill_process};
 use rustix::stdio;
@@ -84,6 +84,18 @@ pub(crate) enum Purpose {
     Program,
     /// The session carries streams, and has neither program nor terminal.
     Streams,
+    /// The same for a client that forwards, and comes back even if no stream is open.
+    Forwards,
+}
+
+impl Purpose {
+    /// Returns what keeps a session without a program that starts now.
+    const fn life(self, now: Instant) -> StreamLife {
+        match self {
+            Self::Forwards => StreamLife::Kept,
+            Self::Streams | Self::Program => StreamLife::new(now),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -182,6 +194,7 @@ pub(crate) struct PreparedServer {
     pub(crate) key: Key,
     /// The session's program. `None` for a session that lives for its streams.
     program: Option<PreparedProgram>,
+    purpose: Purpose,
     name: ProgramName,
     session: Option<SessionLabel>,
     /// The random word in the environment of the session's programs.
@@ -216,6 +229,7 @@ impl PreparedServer {
             socket,
             key: entropy::key().context("cannot draw a session key")?,
             program,
+            purpose: options.purpose,
             name: options.name,
             session: options.session.clone(),
             word,
@@ -262,7 +276,7 @@ impl PreparedServer {
                 let (hosted, hold, entry) = program.start(listed)?;
                 (Content::Program(hosted), hold, entry)
             }
-            None => (Content::Streams(StreamLife::new(clock.now())), Hold::new(false), None),
+            None => (Content::Streams(self.purpose.life(clock.now())), Hold::new(false), None),
         };
         let name = listed.then_some(SessionName { pid: card.pid, port: card.port });
         let control = name.map(|name| Control::open(name, card));
@@ -408,7 +422,7 @@ fn warn(text: impl AsRef<str>) {
 /// Returns the default network timeout of a session. `None` for no timeout.
 const fn silence_max(purpose: Purpose, name: ProgramName) -> Option<Duration> {
     match (purpose, name) {
-        (Purpose::Streams, _) => Some(stream_life::UNHEARD_MAX),
+        (Purpose::Streams | Purpose::Forwards, _) => Some(stream_life::UNHEARD_MAX),
         (Purpose::Program, ProgramName::Rove) => Some(DETACHED_MAX),
         // Stock servers wait for ever, and scripts may depend on it.
         (Purpose::Program, ProgramName::Mosh) => None,
@@ -492,6 +506,7 @@ mod tests {
             (Purpose::Program, ProgramName::Rove, Some(DETACHED_MAX)),
             (Purpose::Program, ProgramName::Mosh, None),
             (Purpose::Streams, ProgramName::Rove, Some(Duration::from_secs(24 * 3600))),
+            (Purpose::Forwards, ProgramName::Rove, Some(Duration::from_secs(24 * 3600))),
         ] {
             assert_eq!(idle_limit("ROVE_TEST_UNSET", silence_max(purpose, name)), wanted);
         }

@@ -53,6 +53,9 @@ pub(crate) struct SessionCall {
     /// How the user's agent is lent to the host. `None` if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<AgentCall>,
+    /// Whether the session runs no program, so that Ctrl-C ends it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub(crate) no_program: bool,
     /// The thing that a session without a program joins the standard descriptors with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) joined: Option<Joined>,
@@ -157,6 +160,7 @@ mod tests {
                     agent: LentAgent::Usual,
                     how: AgentUse::Confirm,
                 }),
+                no_program: true,
                 joined: Some(Joined::Port("[::1]:22".to_owned())),
             };
             let text = serde_json::to_string(&call).expect("a call is text and numbers");

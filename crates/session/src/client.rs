@@ -41,7 +41,7 @@ use crate::notice::Notices;
 pub use crate::notice::Trouble;
 use crate::report::TerminalReport;
 use crate::user_stream::UserStream;
-use crate::wish::{Door, SizeRule, Wish};
+use crate::wish::Door;
 
 /// How long to wait for the server's first state. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
@@ -320,6 +320,9 @@ impl Client {
         if let Some(wish) = self.wishes.poll(self.display.owes_answers()) {
             return Some(wish);
         }
+        if let Some(line) = self.escape.take_line() {
+            return Some(ClientEvent::Forward(line));
+        }
         loop {
             return Some(match self.transport.poll_event()? {
                 Event::OpenPort => ClientEvent::OpenPort,
@@ -457,11 +460,6 @@ impl Client {
     pub fn set_door(&mut self, door: Door) {
         let wish = self.notice_bar.company.set_usual(door);
         self.uplink.wish(Some(wish), &mut self.transport);
-    }
-
-    /// Tells the server which window decides the session's size, if it is a rove. Call this before any input.
-    pub fn set_size_rule(&mut self, rule: SizeRule) {
-        self.uplink.wish(Some(Wish::Size(rule)), &mut self.transport);
     }
 
     /// Shows the server's faults to the user, except errors that the protocol expects.

@@ -3,11 +3,14 @@
 //! The client recognises the escape key as a byte and in the forms that [`KeyEvent`] reads, in every keyboard mode that
 //! a program may set: ending the session must always be possible.
 
-mod names;
-
-use names::{CONTROL, key_name, quoted};
 use rove_terminal::{Key, KeyEvent, Keystroke, Keystrokes};
 use rove_units::{Duration, Instant};
+
+use crate::command_line::{CommandLine, Typed};
+
+mod key;
+
+use key::{CONTROL, is_beginning, is_control, is_pass_key, key_name, quoted, sequence_start};
 
 const ESC: u8 = 0x1b;
 /// Command byte after the escape key: end the session.
@@ -24,6 +27,8 @@ const LOCK: u8 = b'l';
 const DISMISS: u8 = b'e';
 /// Command byte after the escape key, if the driver asks the user something: say yes.
 const YES: u8 = b'y';
+/// Command byte after the escape key, if the status is offered: read a line about forwarded connections.
+const FORWARD: u8 = b'f';
 /// Ctrl-L, by custom the key that draws the screen again.
 const FORM_FEED: u8 = 0x0c;
 
@@ -85,6 +90,8 @@ enum State {
     },
     /// The status panel is shown. The next key closes it and does not go to the program.
     Status,
+    /// A line about forwarded connections is typed. No key goes to the program.
+    Line(CommandLine),
 }
 
 /// Filters the escape key and the commands after it out of the user's keys.
@@ -105,6 +112,10 @@ pub(crate) struct EscapeKey {
     passed: usize,
     /// When the filter stops waiting for the rest of `beginning`; set at the end of a read, `None` while nothing waits.
     due: Option<Instant>,
+    /// The newest line that the user has ended.
+    line: Option<String>,
+    /// Whether the terminal has marked the beginning of a paste, and not its end.
+    is_pasting: bool,
     /// Whether the newest key after the escape key was not a command, so that the help is to be shown.
     is_help_due: bool,
     /// Until when the help is shown after a key that was not a command. `None` if it is not shown.
@@ -126,6 +137,8 @@ impl EscapeKey {
             beginning: Vec::new(),
             passed: 0,
             due: None,
+            line: None,
+            is_pasting: false,
             is_help_due: false,
             help_until: None,
         }
@@ -146,6 +159,11 @@ impl EscapeKey {
         if self.state == State::Status {
             self.state = State::Text { line_start: self.is_printable() };
         }
+    }
+
+    /// Returns the line about forwarded connections that the user has ended, once.
+    pub(crate) fn take_line(&mut self) -> Option<String> {
+        self.line.take()
     }
 
     /// Filters the bytes of one read: appends the bytes for the remote program to `out`, and returns the user's
@@ -194,6 +212,11 @@ impl EscapeKey {
         out: &mut Vec<u8>,
         requests: &mut Requests,
     ) {
+        self.is_pasting = match key {
+            Key::PasteStart => true,
+            Key::PasteEnd => false,
+            _ => self.is_pasting,
+        };
         let bytes: Vec<u8> = self.beginning.drain(..len).collect();
         let passed = self.passed.min(len);
         self.passed -= passed;
@@ -252,9 +275,22 @@ impl EscapeKey {
                 requests.close_status();
                 self.state = escaped;
             }
+            State::Line(_) if is_escape_key && !self.is_printable() => self.state = escaped,
             State::Status => self.keep(Key::Other, typed, out, requests),
             State::Escaped { .. } => self.take_command(byte, typed, out, requests),
+            State::Line(_) => self.take_line_key(byte),
         }
+    }
+
+    /// Handles a key of a line about forwarded connections.
+    fn take_line_key(&mut self, byte: Option<u8>) {
+        let State::Line(line) = &mut self.state else { return };
+        match line.handle(byte) {
+            Typed::More => return,
+            Typed::Ended(text) => self.line = Some(text),
+            Typed::Cancelled => {}
+        }
+        self.state = State::Text { line_start: self.is_printable() };
     }
 
     /// Handles the key after the escape key: a command, the escape key itself, or another key.
@@ -268,13 +304,11 @@ impl EscapeKey {
         let (shows_status, logs_in) = (self.is_status_key(byte), self.is_login_key(byte));
         let decides = |key| self.offers_status && byte == Some(key) && !is_pass_key(self.key, byte);
         let (locks, dismisses) = (decides(LOCK), decides(DISMISS));
-        let agrees = self.is_yes_key(byte);
+        // Pasted text must allow and open nothing by itself.
+        let agrees = self.is_yes_key(byte) && !self.is_pasting;
+        let reads_line = decides(FORWARD) && !self.is_pasting;
         let is_command = matches!(byte, Some(QUIT | SUSPEND))
-            || shows_status
-            || logs_in
-            || locks
-            || dismisses
-            || agrees;
+            || [shows_status, logs_in, locks, dismisses, agrees, reads_line].contains(&true);
         let is_pass = !is_command && is_pass_key(self.key, byte);
         let keeps = self.keeps_keys();
         let State::Escaped { key, silent } = &mut self.state else { return };
@@ -306,6 +340,9 @@ impl EscapeKey {
             (requests.status, requests.closes_status) = (true, false);
             self.state = State::Status;
         }
+        if reads_line {
+            self.state = State::Line(CommandLine::default());
+        }
     }
 
     /// Returns whether a key that is not a command is kept from the program.
@@ -313,7 +350,7 @@ impl EscapeKey {
         match self.state {
             State::Text { .. } => false,
             State::Escaped { .. } => self.offers_status && self.key != Some(ESC),
-            State::Status => true,
+            State::Status | State::Line(_) => true,
         }
     }
 
@@ -323,9 +360,12 @@ impl EscapeKey {
             return self.take_silent(typed, out);
         }
         let is_paste = matches!(key, Key::PasteStart | Key::PasteEnd);
+        if let State::Line(line) = &mut self.state {
+            return line.handle_paste(key);
+        }
         let fresh = State::Text { line_start: self.is_printable() };
         match core::mem::replace(&mut self.state, fresh) {
-            State::Text { .. } => {}
+            State::Text { .. } | State::Line(_) => {}
             State::Status => requests.close_status(),
             State::Escaped { silent, .. } => {
                 out.extend(silent);
@@ -358,7 +398,7 @@ impl EscapeKey {
     /// Handles the release of a key, or a modifier key.
     fn take_silent(&mut self, typed: &[u8], out: &mut Vec<u8>) {
         match &mut self.state {
-            State::Text { .. } | State::Status => out.extend(typed),
+            State::Text { .. } | State::Status | State::Line(_) => out.extend(typed),
             State::Escaped { silent, .. } if silent.len() + typed.len() <= SILENT_BYTES_MAX => {
                 silent.extend(typed);
             }
@@ -404,6 +444,9 @@ impl EscapeKey {
     /// Returns the help to show while the escape key waits for its command, from the longest version to the shortest.
     /// `None` if no help is shown. With the program's name, the first fits 80 columns and the last 40.
     pub(crate) fn help(&self) -> Option<Vec<String>> {
+        if let State::Line(line) = &self.state {
+            return Some(line.shown());
+        }
         let is_shown = matches!(self.state, State::Escaped { .. }) || self.help_until.is_some();
         let key = self.key.filter(|_| is_shown)?;
         let pass = if is_control(key) && key < 0x20 { key + CONTROL } else { key };
@@ -415,12 +458,17 @@ impl EscapeKey {
         }
         let pass = quoted(pass);
         let (full, short) = if self.is_status_key(Some(STATUS)) {
-            let others = [(LOCK, "\"l\" locks, "), (DISMISS, "\"e\" ends others, ")];
+            let others = [
+                (LOCK, "\"l\" locks, "),
+                (DISMISS, "\"e\" ends others, "),
+                (FORWARD, "\"f\" ports, "),
+            ];
             let is_named = |&(byte, _): &(u8, _)| !is_pass_key(self.key, Some(byte));
             let others: String =
                 others.into_iter().filter(is_named).map(|(_, words)| words).collect();
+            let others = others.trim_end_matches(", ");
             (
-                format!("\".\" quits, ^Z suspends, \"s\" status, {others}{pass} itself"),
+                format!("\".\" quits, ^Z suspends, \"s\" status, {others}"),
                 "\".\" quits, \"s\" shows status",
             )
         } else {
@@ -461,31 +509,6 @@ impl EscapeKey {
             format!("[Log in: {key} r. Quit: {key} .]"),
         ]
     }
-}
-
-/// Returns the index of the last ESC, where the last escape sequence begins; 0 if there is none.
-fn sequence_start(bytes: &[u8]) -> usize {
-    bytes.iter().rposition(|byte| *byte == ESC).unwrap_or_default()
-}
-
-/// Returns whether more bytes may turn the sequence into a [`KeyEvent`].
-fn is_beginning(sequence: &[u8]) -> bool {
-    let is_parameter = |byte: &u8| matches!(byte, b'0'..=b'9' | b':' | b';');
-    let parameters = sequence.strip_prefix(b"\x1b[");
-    sequence == b"\x1b" || parameters.is_some_and(|it| it.iter().all(is_parameter))
-}
-
-/// Returns whether the key is a control character. Such an escape key counts anywhere in a line.
-const fn is_control(key: u8) -> bool {
-    key < 0x20 || key == 0x7f
-}
-
-/// Returns whether `byte`, typed after the escape key `key`, asks to send the escape key itself to the program.
-fn is_pass_key(key: Option<u8>, byte: Option<u8>) -> bool {
-    let (Some(key), Some(byte)) = (key, byte) else {
-        return false;
-    };
-    if key < 0x20 { byte.to_ascii_uppercase() == key + CONTROL } else { byte == key }
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@
 //!
 //! - `probe` asks the user's terminal what it can do, and takes the answers out of the user's keys. `columns` measures
 //!   clusters.
-//! - `escape` finds the keys that are meant for the client. `announced` holds the window sizes that the server may
+//! - `escape` finds the keys that are meant for the client, and `command_line` reads a line of them. `announced` holds the window sizes that the server may
 //!   still show.
 //! - `notice` has the client's messages to the user, and `bar` and `status` draw them.
 //! - `one_shot_effects` rings bells, copies text and notifies, as often as its `rate_limiter` allows.
@@ -48,6 +48,7 @@
 mod announced;
 mod bar;
 mod client;
+mod command_line;
 mod echo;
 mod escape;
 mod former;

@@ -59,6 +59,8 @@ pub(crate) struct Facts {
     pub(crate) pending_input: u64,
     /// Lines about the joined clients, and about the lock of the session; empty if there is nothing to tell.
     pub(crate) joined: Vec<String>,
+    /// Lines about the forwarded connections; empty if there are none.
+    pub(crate) forwards: Vec<String>,
 }
 
 /// The status panel, whether it is shown or not.
@@ -150,8 +152,10 @@ fn lines(now: Instant, facts: &Facts) -> Vec<String> {
     line("Received", traffic(path.received));
     line("Sent", traffic(path.sent));
     line("Waiting", counted(facts.pending_input, "key or resize", "keys and resizes"));
-    for (at, joined) in facts.joined.iter().enumerate() {
-        line(if at == 0 { "Joined" } else { "" }, joined.clone());
+    for (label, texts) in [("Joined", &facts.joined), ("Forwards", &facts.forwards)] {
+        for (at, text) in texts.iter().enumerate() {
+            line(if at == 0 { label } else { "" }, text.clone());
+        }
     }
     lines
 }

@@ -89,6 +89,22 @@ pub struct Listen {
     pub replaces: bool,
 }
 
+impl Listen {
+    fn put(&self, fields: &mut Vec<u8>) {
+        put_number(fields, 1, LISTEN);
+        match &self.at {
+            ListenPlace::Port { host, port } => {
+                host.iter().for_each(|host| put_bytes(fields, 2, host.as_bytes()));
+                put_number(fields, 3, u64::from(*port));
+            }
+            ListenPlace::Path(path) => put_bytes(fields, 4, path),
+        }
+        put_number(fields, 9, self.number);
+        put_number(fields, 10, u64::from(self.mask));
+        put_number(fields, 11, u64::from(self.replaces));
+    }
+}
+
 /// A place to listen at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListenPlace {
@@ -219,21 +235,7 @@ impl Target {
                 put_number(&mut fields, 1, ACCEPTED);
                 put_number(&mut fields, 9, *listener);
             }
-            Self::Listen(listen) => {
-                put_number(&mut fields, 1, LISTEN);
-                match &listen.at {
-                    ListenPlace::Port { host, port } => {
-                        if let Some(host) = host {
-                            put_bytes(&mut fields, 2, host.as_bytes());
-                        }
-                        put_number(&mut fields, 3, u64::from(*port));
-                    }
-                    ListenPlace::Path(path) => put_bytes(&mut fields, 4, path),
-                }
-                put_number(&mut fields, 9, listen.number);
-                put_number(&mut fields, 10, u64::from(listen.mask));
-                put_number(&mut fields, 11, u64::from(listen.replaces));
-            }
+            Self::Listen(listen) => listen.put(&mut fields),
         }
         with_length(&fields)
     }

@@ -18,8 +18,8 @@ use rove_cli_docs::{Manual, Suggested};
 use rove_session::Preference;
 
 use self::values::{
-    TARGET, bind_server, check_host, check_option_port, fake_proxy, family, no_host, prediction,
-    remote_ip, ssh, target, target_option, tunnel_use,
+    NO_PROGRAM, TARGET, bind_server, check_host, check_option_port, fake_proxy, family, no_host,
+    no_program_option, prediction, remote_ip, ssh, target, target_option, tunnel_use,
 };
 use crate::cli::config::{Config, ConfigError, Settings};
 use crate::cli::getopt_long::{self, Permutation};
@@ -34,7 +34,8 @@ pub(crate) use values::NO_TARGET;
 /// The manual of a session.
 pub(crate) static MANUAL: Manual = Manual {
     definition: || {
-        definition().args([target_option(), help::all()]).args(ssh_letters::forwarding())
+        let own = [target_option(), no_program_option(), help::all()];
+        definition().args(own).args(ssh_letters::forwarding())
     },
     ..manual::TEXT
 };
@@ -196,6 +197,8 @@ struct HostArgs {
     // Only rove itself has the option, and no command.
     #[arg(skip)]
     target: Option<String>,
+    #[arg(skip)]
+    no_program: bool,
 }
 
 #[derive(Debug)]
@@ -312,6 +315,7 @@ pub(crate) fn parse(
         prompt_memory: settings.flag("prompt-memory").unwrap_or(true),
         host: host.clone(),
         command: command_words.to_vec(),
+        no_program: args.no_program,
         client: args.client,
         server: args.server,
         port: args.port,
@@ -427,7 +431,9 @@ impl HostArgs {
         let matches = command.clone().no_binary_name(true).try_get_matches_from(words);
         let taken = matches.and_then(|matches| {
             let target = matches.try_get_one::<String>(TARGET).ok().flatten().cloned();
-            Ok(Self { target, ..Self::from_arg_matches(&matches)? })
+            let no_program = matches.try_get_one::<bool>(NO_PROGRAM).ok().flatten();
+            let no_program = no_program.copied().unwrap_or_default();
+            Ok(Self { target, no_program, ..Self::from_arg_matches(&matches)? })
         });
         taken.map_err(|error| {
             UsageError::without_usage(match name {

@@ -35,7 +35,7 @@ pub(crate) enum ServerCall {
 pub(crate) static MANUAL: Manual = Manual {
     word: "server",
     definition,
-    words: Words::OneOf(&["new", "attach", "streams"]),
+    words: Words::OneOf(&["new", "attach", "streams", "forwards"]),
     notes: &[
         "It prints a line with its port and key, lets the caller go and waits for a client. rove and \
               apps that speak Mosh start it over ssh; it is compatible with mosh-server. An option it does \
@@ -47,7 +47,8 @@ pub(crate) static MANUAL: Manual = Manual {
          takes the session over. With --view or --share first, that client joins beside the present one. rove attach calls \
          it over ssh. The line ROVE LOOPBACK stands above the key where the server listens on the loopback only.",
         "rove server streams starts a session without a program and without a terminal, which carries streams only. It ends \
-         10 minutes after its last stream has closed, and when its client has been silent for 24 hours.",
+         10 minutes after its last stream has closed, and when its client has been silent for 24 hours. rove server \
+         forwards, for rove -N, ends only by its client or that silence.",
         "The command does not inherit what ends with the ssh connection: the SSH_AUTH_SOCK of a forwarded \
          agent and the DISPLAY of forwarded X11. SSH_TTY becomes the session's own terminal. \
          SSH_CONNECTION and SSH_CLIENT stay.",
@@ -86,7 +87,7 @@ fn definition() -> Command {
     Command::new("rove server")
         .about("Runs a shell or a command for a client to come")
         .override_usage(
-            "rove server new [options] [-- command...]\n       rove server attach [--view|--share] [NAME|PID|PORT]\n       rove server streams [options]",
+            "rove server new [options] [-- command...]\n       rove server attach [--view|--share] [NAME|PID|PORT]\n       rove server streams|forwards [options]",
         )
         .disable_help_flag(true)
         .args([
@@ -114,7 +115,7 @@ fn definition() -> Command {
 pub(crate) enum ServerLineError {
     #[error("the first word must be \"new\"")]
     NotNew,
-    #[error("streams runs no command, and its session has no name")]
+    #[error("streams and forwards run no command, and their session has no name")]
     NoProgram,
     #[error("attach takes one session")]
     SeveralSessions,
@@ -170,8 +171,11 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall
         Some((first, rest)) if first == "new" => {
             parse_new(options, rest.to_vec(), &mut complaints)?
         }
-        Some((first, rest)) if first == "streams" && name == ProgramName::Rove => {
-            let options = ServerOptions { purpose: Purpose::Streams, ..options };
+        Some((first, rest))
+            if (first == "streams" || first == "forwards") && name == ProgramName::Rove =>
+        {
+            let purpose = if first == "streams" { Purpose::Streams } else { Purpose::Forwards };
+            let options = ServerOptions { purpose, ..options };
             let options = parse_new(options, rest.to_vec(), &mut complaints)?;
             if options.session.is_some() || !options.command.is_empty() {
                 return Err(ServerLineError::NoProgram);
@@ -501,7 +505,11 @@ mod tests {
             panic!("a server")
         };
         assert_eq!((options.purpose, options.ports.low), (Purpose::Streams, 60_010));
-        for line in ["streams -n work", "streams -- ls"] {
+        let Ok(ServerCall::Run { options, .. }) = own("forwards -p 60010") else {
+            panic!("a server")
+        };
+        assert_eq!(options.purpose, Purpose::Forwards);
+        for line in ["streams -n work", "streams -- ls", "forwards -- ls"] {
             assert_eq!(own(line), Err(ServerLineError::NoProgram), "{line}");
         }
         assert!(call("streams x y").is_err(), "stock has no such word");

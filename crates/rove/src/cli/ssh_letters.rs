@@ -82,7 +82,9 @@ pub(super) fn fate(letter: char) -> Option<Fate> {
         'w' => Fate::Refused("rove forwards no network device; use `ssh -w` for it"),
         't' => Fate::Refused("a session always has a terminal; leave it out"),
         'T' => Fate::Refused("a session always has a terminal; use ssh for a command without one"),
-        'N' => Fate::Refused("a session always runs something; use `ssh -N` to forward only"),
+        'N' => {
+            Fate::Refused("this command forwards no connection; `rove -N` does, without a program")
+        }
         'f' => Fate::Refused("a session stays in the foreground; use ssh for the background"),
         's' => Fate::Refused("a session is no subsystem of ssh; use ssh or sftp for one"),
         'M' => Fate::Refused("rove keeps no ssh open; open the one to be shared by `ssh -M`"),

@@ -217,7 +217,10 @@ impl Forward {
                 }
                 ClientEvent::ClosePorts { keep } => self.wire.close_ports(keep),
                 // There is no terminal to give back.
-                ClientEvent::Suspend | ClientEvent::LogIn | ClientEvent::Yes => {}
+                ClientEvent::Suspend
+                | ClientEvent::LogIn
+                | ClientEvent::Yes
+                | ClientEvent::Forward(_) => {}
             }
         }
         if let Some(port) = self.wire.local_port(self.session.server()) {

@@ -6,21 +6,21 @@
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rove_bootstrap::Forwards;
+use rove_bootstrap::{ForwardLine, Forwards, Place};
 use rove_platform::event_loop::Interest;
 use rove_session::{Client, Streams};
 use rove_streams::{CONNECTS_MAX, Event, STREAMS_MAX, Side, StreamId, Target};
 use rove_udp::Refusal;
 use rove_units::{Duration, Instant};
-use rustix::io::Errno;
 
 use super::agent::AgentLoan;
+use super::asking::{Asking, tell};
 use super::remote_forwards::{News, RemoteForwards};
 use super::wire::Wire;
 use crate::listeners::Listeners;
 use crate::opening::Opening;
 use crate::packet_queue::PacketQueue;
-use crate::socks::{REQUEST_MAX, Request, Step, Version};
+use crate::socks::{Request, Step, Version};
 use crate::splice::{BYTES_PER_TURN, Splice, reset};
 
 /// How long a client of SOCKS may take to say where it wants to. Chosen: the time that a connection may take.
@@ -30,14 +30,21 @@ const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
 /// does not spin, and shorter than a user's patience.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 
+/// The key that ends a session without a program, as with `ssh -N`.
+const CTRL_C: u8 = 0x03;
+
 /// The forwarded connections of a session.
 #[derive(Debug)]
 pub(super) struct LocalForwards {
     listeners: Listeners,
     /// The listeners of the host.
     remote: RemoteForwards,
-    /// Whether the session ends if a listener cannot be had.
-    are_required: bool,
+    /// The user's rules for listeners, without any.
+    rules: Forwards,
+    /// Whether the session has a program, which gets the keys.
+    has_program: bool,
+    /// Whether the session has been told of the listeners as they are.
+    is_told: bool,
     /// Why the session was ended, if it was for lack of forwarded connections.
     failure: Option<String>,
     /// When connections are accepted again.
@@ -59,14 +66,6 @@ struct Layer {
     splices: BTreeMap<StreamId, Splice>,
     /// Space for bytes on their way; none while nothing is joined.
     buffer: Vec<u8>,
-}
-
-/// A connection whose client has not said where it wants to.
-#[derive(Debug)]
-struct Asking {
-    socket: OwnedFd,
-    request: Request,
-    until: Instant,
 }
 
 /// A connection that waits for the host's answer.
@@ -93,7 +92,9 @@ impl LocalForwards {
         Self {
             listeners,
             remote: RemoteForwards::new(wanted),
-            are_required: wanted.are_required,
+            rules: Forwards { all: Vec::new(), remote: Vec::new(), ..wanted.clone() },
+            has_program: true,
+            is_told: false,
             failure: None,
             paused_until: None,
             requests: Vec::new(),
@@ -114,6 +115,16 @@ impl LocalForwards {
         self.agent.iter_mut().for_each(|agent| agent.handle_yes());
     }
 
+    /// Makes these the only purpose of the session, which Ctrl-C ends.
+    pub(super) fn without_program(self) -> Self {
+        Self { has_program: false, ..self }
+    }
+
+    /// Returns whether these keys end the session.
+    pub(super) fn end_by(&self, keys: &[u8]) -> bool {
+        !self.has_program && keys.contains(&CTRL_C)
+    }
+
     /// Returns why the session was ended, if it was for lack of forwarded connections.
     pub(super) fn into_failure(self) -> Option<String> {
         self.failure
@@ -121,6 +132,11 @@ impl LocalForwards {
 
     /// Does everything that can be done at once. Call it after datagrams have arrived, and after a wait.
     pub(super) fn turn(&mut self, now: Instant, session: &mut Client) {
+        self.serve(now, session);
+        self.tell(session);
+    }
+
+    fn serve(&mut self, now: Instant, session: &mut Client) {
         if session.carries_streams() == Some(false) {
             return self.give_up(now, session);
         }
@@ -146,13 +162,19 @@ impl LocalForwards {
             tracing::info!(?closed, "streams are closed");
             self.close(now, session, "the host has broken the rules of streams");
         }
+        self.is_told &= news.is_empty();
         for sentence in refused {
             session.announce(now, sentence);
         }
         for news in news {
             match news {
-                News::Failed(sentence) if self.are_required => self.fail(now, session, &sentence),
-                News::Failed(sentence) | News::Said(sentence) => session.announce(now, sentence),
+                News::Failed(sentence) if self.rules.are_required => {
+                    self.fail(now, session, &sentence)
+                }
+                News::Failed(said) | News::Said(said) | News::Opened(Some(said)) => {
+                    session.announce(now, said);
+                }
+                News::Opened(None) => {}
             }
         }
         let question = self.agent.as_ref().and_then(|agent| agent.question());
@@ -160,6 +182,46 @@ impl LocalForwards {
             self.asked = question.map(str::to_owned);
             session.ask(now, self.asked.clone());
         }
+    }
+
+    /// Tells the session of the listeners, for its status.
+    fn tell(&mut self, session: &mut Client) {
+        if !std::mem::replace(&mut self.is_told, true) {
+            let here = self.listeners.options().map(str::to_owned);
+            session.show_forwards(here.chain(self.remote.lines()).collect());
+        }
+    }
+
+    /// Obeys a line that adds or removes a listener, and answers the user.
+    pub(super) fn obey(&mut self, now: Instant, session: &mut Client, line: &str) {
+        self.is_told = false;
+        let said = match ForwardLine::parse(line) {
+            Some(ForwardLine::Help) => ForwardLine::FORMS.to_owned(),
+            None => format!("not understood: {}", ForwardLine::FORMS),
+            Some(_) if session.carries_streams() != Some(true) => {
+                format!("the server at {} carries no connections", session.server())
+            }
+            Some(ForwardLine::Add(forward)) => match self.listeners.add(&forward, &self.rules) {
+                Ok(()) => format!("{forward}: listening here"),
+                Err(error) => error.to_string(),
+            },
+            Some(ForwardLine::AddRemote(forward)) => {
+                let said = format!("{forward}: the host is asked to listen");
+                self.remote.add(forward);
+                said
+            }
+            Some(ForwardLine::Remove(place, is_socks)) => {
+                let removed = self.listeners.remove(&place, is_socks);
+                removed.map_or_else(|| missing(&place), |option| ended(&option))
+            }
+            Some(ForwardLine::RemoveRemote(place)) => {
+                let layer = self.layer.get_or_insert_with(|| Box::new(Layer::new(now)));
+                let removed = self.remote.remove(&mut layer.streams.mux, &place);
+                removed.map_or_else(|| missing(&place), |option| ended(&option))
+            }
+        };
+        session.announce(now, said);
+        self.serve(now, session);
     }
 
     /// Returns whether nothing is listened for.
@@ -191,9 +253,10 @@ impl LocalForwards {
         let options = self.listeners.options().map(str::to_owned).chain(self.remote.options());
         let sentence = format!("{}: {reason}", options.collect::<Vec<_>>().join(" "));
         self.listeners = Listeners::default();
+        self.is_told = false;
         self.requests.clear();
         self.remote.clear();
-        if self.are_required {
+        if self.rules.are_required {
             self.fail(now, session, &sentence);
         } else {
             session.announce(now, sentence);
@@ -419,33 +482,19 @@ impl Layer {
     }
 }
 
-impl Asking {
-    /// Reads what has come. `None` if the client is gone.
-    fn turn(&mut self) -> Option<Step> {
-        let mut buffer = [0; REQUEST_MAX];
-        match rustix::io::read(&self.socket, &mut buffer) {
-            Ok(0) => None,
-            Ok(len) => {
-                let mut replies = Vec::new();
-                let step = self.request.handle(&buffer[..len], &mut replies);
-                tell(&self.socket, &replies).then_some(step)
-            }
-            Err(Errno::AGAIN | Errno::INTR) => Some(Step::More),
-            Err(_) => None,
-        }
-    }
+fn ended(option: &str) -> String {
+    format!("{option}: ended; open connections go on")
 }
 
-/// Writes a short reply, for which a new connection has room. Returns whether all of it was taken.
-fn tell(socket: &OwnedFd, reply: &[u8]) -> bool {
-    reply.is_empty() || rustix::io::write(socket, reply) == Ok(reply.len())
+fn missing(place: &Place) -> String {
+    format!("nothing listens at {place} for this session")
 }
 
 #[cfg(test)]
 mod tests {
     use std::net::{TcpListener, TcpStream};
 
-    use rove_bootstrap::{Forward, Place};
+    use rove_bootstrap::Forward;
 
     use super::*;
 

@@ -259,7 +259,12 @@ impl Pump {
     fn read_input(&mut self, now: Instant) {
         match self.terminal.read(&mut self.buffer) {
             Ok(0) => self.session.handle_input_closed(now),
-            Ok(len) => self.session.handle_input(now, &self.buffer[..len]),
+            Ok(len) => {
+                self.session.handle_input(now, &self.buffer[..len]);
+                if self.forwards.end_by(&self.buffer[..len]) {
+                    self.session.shutdown(now, "Exiting on user request...");
+                }
+            }
             // Someone else has made the terminal non-blocking and was faster.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => {
@@ -293,6 +298,7 @@ impl Pump {
                 ClientEvent::Suspend => self.suspend()?,
                 ClientEvent::LogIn => self.log_in()?,
                 ClientEvent::Yes => self.forwards.handle_yes(),
+                ClientEvent::Forward(line) => self.forwards.obey(now, &mut self.session, &line),
             }
         }
         Ok(())

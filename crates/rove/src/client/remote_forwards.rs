@@ -35,6 +35,7 @@ const METADATA: [&str; 2] = ["fd00:ec2::254", "100.100.100.200"];
 pub(super) struct RemoteForwards {
     /// The listeners, by the numbers that the host tells.
     entries: BTreeMap<u64, Entry>,
+    next_number: u64,
     mask: u32,
     replaces: bool,
     permitted: Permitted,
@@ -48,6 +49,8 @@ pub(super) struct RemoteForwards {
 struct Entry {
     forward: RemoteForward,
     state: State,
+    /// Whether the user has added it in the session, which a failure does not end.
+    is_added: bool,
 }
 
 /// How far a listener has come.
@@ -57,8 +60,8 @@ enum State {
     New,
     /// The host has been asked.
     Asked(Opening),
-    /// The host listens.
-    Open,
+    /// The host listens as long as this stream is open.
+    Open { stream: StreamId, port: String },
 }
 
 /// A connection that is being made here.
@@ -72,7 +75,9 @@ struct Making {
 /// Something that the user should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum News {
-    /// The host chose a port, or a connection failed.
+    /// The host listens, which may have to be said.
+    Opened(Option<String>),
+    /// A connection failed, or a listener that was added in the session.
     Said(String),
     /// A listener cannot be had.
     Failed(String),
@@ -81,9 +86,10 @@ pub(super) enum News {
 impl RemoteForwards {
     /// Creates the listeners that the user wants.
     pub(super) fn new(wanted: &Forwards) -> Self {
-        let new = |forward: &RemoteForward| Entry { forward: forward.clone(), state: State::New };
+        let new = |forward: &RemoteForward| Entry::new(forward.clone(), false);
         let entries: BTreeMap<u64, Entry> = (0..).zip(wanted.remote.iter().map(new)).collect();
         Self {
+            next_number: entries.len() as u64,
             entries,
             mask: wanted.mask,
             replaces: wanted.replaces,
@@ -102,6 +108,46 @@ impl RemoteForwards {
         self.entries.values().map(|it| it.forward.to_string())
     }
 
+    /// Returns lines about the listeners for the user.
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+        self.entries.values().map(|it| match &it.state {
+            State::New | State::Asked(_) => format!("{}, not open yet", it.forward),
+            State::Open { port, .. } if matches!(it.forward.listen, Place::Port(_, 0)) => {
+                format!("{}, port {port}", it.forward)
+            }
+            State::Open { .. } => it.forward.to_string(),
+        })
+    }
+
+    /// Adds a listener.
+    pub(super) fn add(&mut self, forward: RemoteForward) {
+        self.entries.insert(self.next_number, Entry::new(forward, true));
+        self.next_number += 1;
+    }
+
+    /// Ends the listener at a place, and returns the user's option for it. Its connections go on. A port that the host
+    /// chose is meant as well.
+    pub(super) fn remove(&mut self, mux: &mut Mux, place: &Place) -> Option<String> {
+        let is_meant = |it: &Entry| {
+            let is_chosen = matches!((&it.state, &it.forward.listen, place),
+                (State::Open { port, .. }, Place::Port(_, 0), Place::Port(_, wanted))
+                    if *port == wanted.to_string());
+            it.forward.listen == *place || is_chosen
+        };
+        let number = self.entries.iter().find(|(_, it)| is_meant(it)).map(|(number, _)| *number)?;
+        let Entry { forward, state, .. } = self.entries.remove(&number)?;
+        let stream = match state {
+            State::New => None,
+            State::Asked(opening) => Some(opening.id()),
+            State::Open { stream, .. } => Some(stream),
+        };
+        if let Some(stream) = stream {
+            let _ = mux.reset(stream, UNWANTED);
+            let _ = mux.stop(stream, UNWANTED);
+        }
+        Some(forward.to_string())
+    }
+
     /// Forgets everything, because the host carries nothing.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
@@ -109,7 +155,7 @@ impl RemoteForwards {
         self.connects.clear();
     }
 
-    /// Takes the streams that the host has opened.
+    /// Accepts the streams that the host has opened.
     pub(super) fn handle_incoming(&mut self, now: Instant, mux: &mut Mux) {
         if self.entries.is_empty() {
             self.reception.turn_away(now, mux);
@@ -126,7 +172,7 @@ impl RemoteForwards {
             Some(_) => None,
         };
         // The host names a number of the table, and nothing else.
-        let Some(Entry { forward, state: State::Asked(_) | State::Open }) = entry else {
+        let Some(Entry { forward, state: State::Asked(_) | State::Open { .. }, .. }) = entry else {
             return self.reception.handle_strange(now, mux, id);
         };
         if self.requests.len() + self.connects.len() >= CONNECTS_MAX {
@@ -189,45 +235,22 @@ impl RemoteForwards {
 
     /// Asks for the listeners that the host does not know, and takes its answers.
     fn ask(&mut self, now: Instant, mux: &mut Mux) -> Vec<News> {
-        let (mut news, mut failed) = (Vec::new(), Vec::new());
-        for (number, entry) in &mut self.entries {
-            let option = entry.forward.to_string();
-            match &mut entry.state {
-                State::New => {
-                    let at = listen_place(&entry.forward.listen);
-                    let (mask, replaces) = (self.mask, self.replaces);
-                    let wanted = Target::Listen(Listen { number: *number, at, mask, replaces });
-                    let begun = wanted.check().map_err(|error| error.to_string());
-                    let begun = begun.and_then(|()| {
-                        Opening::begin(now, mux, &wanted).map_err(|error| error.to_string())
-                    });
-                    match begun {
-                        Ok(opening) => entry.state = State::Asked(opening),
-                        Err(error) => failed.push((*number, format!("{option}: {error}"))),
-                    }
-                }
-                State::Asked(opening) => match opening.answer(now, mux) {
-                    None => {}
-                    Some(Answered::Opened(port)) => {
-                        news.extend(allocated(&entry.forward, &port).map(News::Said));
-                        entry.state = State::Open;
-                    }
-                    Some(Answered::Refused(reason)) => {
-                        let said = format!("{option}: the host cannot listen: {reason}");
-                        failed.push((*number, said));
-                    }
-                    Some(Answered::Unknown(_) | Answered::Exited(_)) => {
-                        let said = format!("{option}: the host's rove is too old to listen");
-                        failed.push((*number, said));
-                    }
-                },
-                State::Open => {}
-            }
-        }
-        for (number, said) in failed {
-            self.entries.remove(&number);
-            news.push(News::Failed(said));
-        }
+        let (mask, replaces) = (self.mask, self.replaces);
+        let mut news = Vec::new();
+        self.entries.retain(|number, entry| {
+            let listen = || Listen {
+                number: *number,
+                at: listen_place(&entry.forward.listen),
+                mask,
+                replaces,
+            };
+            let is_new = matches!(entry.state, State::New);
+            let found =
+                if is_new { entry.begin(now, mux, listen()) } else { entry.answer(now, mux) };
+            let is_kept = matches!(found, None | Some(News::Opened(_)));
+            news.extend(found);
+            is_kept
+        });
         news
     }
 
@@ -321,6 +344,50 @@ impl RemoteForwards {
 
     fn refuse(&mut self, mux: &mut Mux, id: StreamId, text: String) {
         self.reception.answer(mux, id, &Answer::Refused { code: UNREACHED, text });
+    }
+}
+
+impl Entry {
+    const fn new(forward: RemoteForward, is_added: bool) -> Self {
+        Self { forward, state: State::New, is_added }
+    }
+
+    /// Asks the host for the listener. Returns why that cannot be done.
+    fn begin(&mut self, now: Instant, mux: &mut Mux, wanted: Listen) -> Option<News> {
+        let wanted = Target::Listen(wanted);
+        let begun = wanted.check().map_err(|error| error.to_string());
+        let begun = begun
+            .and_then(|()| Opening::begin(now, mux, &wanted).map_err(|error| error.to_string()));
+        match begun {
+            Ok(opening) => {
+                self.state = State::Asked(opening);
+                None
+            }
+            Err(error) => Some(self.failed(&error)),
+        }
+    }
+
+    /// Reads the host's answer. Returns the news for the user.
+    fn answer(&mut self, now: Instant, mux: &mut Mux) -> Option<News> {
+        let State::Asked(opening) = &mut self.state else { return None };
+        Some(match opening.answer(now, mux)? {
+            Answered::Opened(port) => {
+                let said = allocated(&self.forward, &port);
+                let usual = || self.is_added.then(|| format!("{}: the host listens", self.forward));
+                let said = said.or_else(usual);
+                self.state = State::Open { stream: opening.id(), port };
+                News::Opened(said)
+            }
+            Answered::Refused(reason) => self.failed(&format!("the host cannot listen: {reason}")),
+            Answered::Unknown(_) | Answered::Exited(_) => {
+                self.failed("the host's rove is too old to listen")
+            }
+        })
+    }
+
+    fn failed(&self, reason: &str) -> News {
+        let said = format!("{}: {reason}", self.forward);
+        if self.is_added { News::Said(said) } else { News::Failed(said) }
     }
 }
 
@@ -447,7 +514,7 @@ mod tests {
         let port = listener.local_addr().unwrap().port();
         let mut ends = Ends::new(place(port));
         let sentence = format!("Allocated port 4711 for remote forward to 127.0.0.1:{port}");
-        assert_eq!(ends.news, [News::Said(sentence)]);
+        assert_eq!(ends.news, [News::Opened(Some(sentence))]);
         let other = TcpListener::bind("127.0.0.1:0").unwrap();
         other.set_nonblocking(true).unwrap();
         let tcp =

@@ -175,6 +175,8 @@ pub(crate) struct Path {
     pub(crate) down: Large,
     /// Whether the server followed the client to a new local port. `None` if that was not tried.
     pub(crate) rebinding: Option<bool>,
+    /// Whether the server forwards connections. `None` if it has not said.
+    pub(crate) forwards: Option<bool>,
     /// Whether the session ended by an acknowledged shutdown.
     pub(crate) ended: bool,
 }

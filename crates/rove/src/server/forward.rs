@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use rove_control::Forwarding;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::{Server, Streams};
 use rove_ssp::Transmit;
@@ -63,6 +64,11 @@ impl Forwards {
             let begun = layer.connects.len() + layer.splices.len() + layer.programs.len();
             begun + layer.gathering.len() + self.listeners.waiting()
         })
+    }
+
+    /// Returns what the list of sessions says of this.
+    pub(super) fn status(&self) -> Forwarding {
+        Forwarding { listeners: self.listeners.places(), streams: self.open() as u64 }
     }
 
     /// Notes that a child process has ended.
@@ -198,19 +204,7 @@ impl Layer {
             let mux = &mut self.streams.mux;
             match event {
                 Event::Incoming => self.reception.handle_incoming(mux),
-                Event::Readable(id) => match self.reception.handle_readable(now, mux, id) {
-                    Some(Target::Program(part)) => {
-                        self.gathering.handle_part(mux, &mut self.reception, id, part);
-                    }
-                    Some(Target::Agent) => agent.begin(mux, &mut self.reception, id),
-                    Some(Target::Listen(wanted)) => {
-                        listeners.begin(mux, &mut self.reception, id, wanted);
-                    }
-                    // Only a server accepts for its peer.
-                    Some(Target::Accepted(_)) => self.reception.handle_strange(now, mux, id),
-                    Some(target) => self.begin(now, id, target, lookups),
-                    None => listeners.handle_news(now, mux, &mut self.reception, id),
-                },
+                Event::Readable(id) => self.handle_readable(now, id, lookups, agent, listeners),
                 Event::Stopped(id) => {
                     listeners.handle_news(now, mux, &mut self.reception, id);
                     if self.connects.remove(&id).is_some() {
@@ -238,6 +232,26 @@ impl Layer {
             self.programs.start(mux, reception, gathered, self.core_limit);
         }
         self.programs.turn(now, mux, reception, &mut self.buffer);
+    }
+
+    fn handle_readable(
+        &mut self,
+        now: Instant,
+        id: StreamId,
+        lookups: &Lookups,
+        agent: &mut Agent,
+        listeners: &mut HostListeners,
+    ) {
+        let (mux, reception) = (&mut self.streams.mux, &mut self.reception);
+        match reception.handle_readable(now, mux, id) {
+            Some(Target::Program(part)) => self.gathering.handle_part(mux, reception, id, part),
+            Some(Target::Agent) => agent.begin(mux, reception, id),
+            Some(Target::Listen(wanted)) => listeners.begin(mux, reception, id, wanted),
+            // Only a server accepts for its peer.
+            Some(Target::Accepted(_)) => reception.handle_strange(now, mux, id),
+            Some(target) => self.begin(now, id, target, lookups),
+            None => listeners.handle_news(now, mux, reception, id),
+        }
     }
 
     fn begin(&mut self, now: Instant, id: StreamId, target: Target, lookups: &Lookups) {

@@ -35,6 +35,23 @@ const ACCEPTED_MAX: u32 = 50;
 /// The time in which [`ACCEPTED_MAX`] are accepted, and the pause after the system had no descriptor.
 const SECOND: Duration = Duration::from_secs(1);
 
+/// Why the host does not listen. A client's bar has room for few words.
+#[derive(Debug, thiserror::Error)]
+enum Refusal {
+    #[error("more than {LISTENERS_MAX} listeners")]
+    Many,
+    /// Other computers may not connect.
+    #[error("its server.toml lacks gateway-ports = true")]
+    Closed,
+    /// A name would have to be looked up, which takes time.
+    #[error("it listens at an address, not at a name")]
+    Name,
+    #[error("the path is not UTF-8")]
+    Path,
+    #[error("{}", reason(&_0.to_string()))]
+    System(#[from] io::Error),
+}
+
 /// The listeners of a session, for its present client.
 #[derive(Debug, Default)]
 pub(super) struct HostListeners {
@@ -76,9 +93,7 @@ impl HostListeners {
         let kept = self.all.iter().position(|it| it.wanted == wanted).map(|at| self.all.remove(at));
         let opened = match kept {
             Some(kept) => Ok(kept.sockets),
-            None if self.all.len() >= LISTENERS_MAX => {
-                Err(format!("more than {LISTENERS_MAX} listeners"))
-            }
+            None if self.all.len() >= LISTENERS_MAX => Err(Refusal::Many),
             None => open(&wanted, Policy::read),
         };
         let answer = match opened {
@@ -88,7 +103,7 @@ impl HostListeners {
                 self.all.push(Held { wanted, sockets, holder: Holder::Stream(id) });
                 Answer::Opened { address }
             }
-            Err(text) => Answer::Refused { code: UNREACHED, text },
+            Err(refusal) => Answer::Refused { code: UNREACHED, text: refusal.to_string() },
         };
         debug_assert!(self.all.len() <= LISTENERS_MAX);
         reception.answer(mux, id, &answer);
@@ -153,6 +168,19 @@ impl HostListeners {
                 }
             }
         }
+    }
+
+    /// Returns where the client's listeners are, for people.
+    pub(super) fn places(&self) -> Vec<String> {
+        let place = |held: &Held| match &held.wanted.at {
+            ListenPlace::Port { host, port } => {
+                let port = held.sockets.port().unwrap_or(*port);
+                let host = host.as_deref().unwrap_or("localhost");
+                format!("{host}:{port}")
+            }
+            ListenPlace::Path(path) => String::from_utf8_lossy(path).into_owned(),
+        };
+        self.all.iter().map(place).collect()
     }
 
     /// Returns how many connections wait for the client.
@@ -234,38 +262,31 @@ impl Held {
 }
 
 /// Listens at a place, if the host's policy allows that.
-fn open(wanted: &Listen, policy: impl FnOnce() -> Policy) -> Result<Sockets, String> {
+fn open(wanted: &Listen, policy: impl FnOnce() -> Policy) -> Result<Sockets, Refusal> {
     let place = match &wanted.at {
         ListenPlace::Port { host, port } => {
             check_host(host.as_deref(), policy)?;
             Place::Port(host.clone(), *port)
         }
         ListenPlace::Path(path) => {
-            let path =
-                String::from_utf8(path.clone()).map_err(|_| "no path in UTF-8".to_owned())?;
-            Place::Socket(path)
+            Place::Socket(String::from_utf8(path.clone()).map_err(|_| Refusal::Path)?)
         }
     };
     let rules = Forwards { mask: wanted.mask, replaces: wanted.replaces, ..Forwards::default() };
-    Sockets::open(&place, &rules).map_err(|error: io::Error| reason(&error.to_string()))
+    Ok(Sockets::open(&place, &rules)?)
 }
 
-/// Checks an address to listen at. A name other than `localhost` would have to be looked up, which takes time.
-fn check_host(host: Option<&str>, policy: impl FnOnce() -> Policy) -> Result<(), String> {
+/// Checks an address to listen at.
+fn check_host(host: Option<&str>, policy: impl FnOnce() -> Policy) -> Result<(), Refusal> {
     let is_loopback = match host {
         None | Some("localhost") => true,
         Some("" | "*") => false,
         Some(text) => match text.parse::<IpAddr>() {
             Ok(address) => address.is_loopback(),
-            Err(_) => return Err("the host listens at an address, not at a name".to_owned()),
+            Err(_) => return Err(Refusal::Name),
         },
     };
-    if is_loopback || policy().gateway_ports {
-        Ok(())
-    } else {
-        // The client's bar has room for few words.
-        Err("its server.toml lacks gateway-ports = true".to_owned())
-    }
+    if is_loopback || policy().gateway_ports { Ok(()) } else { Err(Refusal::Closed) }
 }
 
 #[cfg(test)]
@@ -361,7 +382,7 @@ mod tests {
             (Some("192.0.2.1"), false),
         ] {
             assert_eq!(check_host(host, rules(false)).is_ok(), is_loopback, "{host:?}");
-            assert_eq!(check_host(host, rules(true)), Ok(()), "{host:?}");
+            assert!(check_host(host, rules(true)).is_ok(), "{host:?}");
         }
         assert!(check_host(Some("example.org"), rules(true)).is_err());
     }

@@ -314,6 +314,7 @@ impl Pump {
             window: Window { columns: size.columns(), rows: size.rows() },
             attachment: Attachment {
                 takeovers: self.session.takeovers(),
+                forwards: self.forwards.status(),
                 ..card.attachment.clone()
             },
             title: screen.title().to_owned(),

@@ -17,6 +17,8 @@ pub(super) enum StreamLife {
     Busy,
     /// No stream has been open since this time.
     QuietSince(Instant),
+    /// The client forwards connections, and only its own end or silence ends the session.
+    Kept,
     /// The session's end has begun.
     Over,
 }
@@ -30,7 +32,7 @@ impl StreamLife {
     /// Notes how many streams are open, and returns whether the session ends now. It does so once.
     pub(super) fn handle(&mut self, now: Instant, open: usize) -> bool {
         *self = match *self {
-            Self::Over => Self::Over,
+            known @ (Self::Over | Self::Kept) => known,
             _ if open > 0 => Self::Busy,
             Self::Busy => Self::QuietSince(now),
             quiet => quiet,
@@ -52,6 +54,15 @@ impl StreamLife {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_session_for_a_client_that_forwards_waits_for_it_without_a_stream() {
+        let mut life = StreamLife::Kept;
+        for (second, open) in [(0, 0), (5, 1), (9, 0), (100_000, 0)] {
+            assert!(!life.handle(Instant::from_millis(1000 * second), open));
+            assert_eq!(life.deadline(), None);
+        }
+    }
 
     /// Tells a life how many streams are open at these times, in seconds. Returns when it ended.
     fn ends(told: &[(u64, usize)]) -> Vec<u64> {

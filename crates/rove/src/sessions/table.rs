@@ -136,6 +136,17 @@ fn command(status: &SessionStatus) -> String {
     if !status.title.is_empty() {
         text.push_str(&format!(" [{}]", printable(&status.title)));
     }
+    if !status.attachment.forwards.listeners.is_empty() {
+        text.push_str(&format!(
+            " (-R {})",
+            printable(&status.attachment.forwards.listeners.join(", "))
+        ));
+    }
+    match status.attachment.forwards.streams {
+        0 => {}
+        1 => text.push_str(" (1 stream)"),
+        many => text.push_str(&format!(" ({many} streams)")),
+    }
     text
 }
 

@@ -87,6 +87,8 @@ fn a_host_that_is_well_passes_every_leg_with_either_server() {
             assert_eq!(report.status(leg), "ok", "{}", report.text);
         }
         assert!(report.text.contains(programs[0]), "the version is told: {}", report.text);
+        let forwards = if programs[0] == "rove" { "ok" } else { "note" };
+        assert_eq!(report.status("forwarding"), forwards, "{}", report.text);
     });
 }
 

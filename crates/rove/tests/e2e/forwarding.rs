@@ -1,11 +1,18 @@
 //! Forwarded connections of a session: `-L` and `-D` in ssh's forms, and the ends of the world that they meet.
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
 
-use crate::support::{Border, Far, Invocation, SIZE, Scratch, Sshd, Terminal, rove, within_guard};
+use serde_json::json;
+
+use crate::support::{
+    Border, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, lossy, relay_to, rove,
+    within_guard,
+};
+
+const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// Says that it is there, below the notice bar, and echoes lines until its input ends.
 const READY: [&str; 4] = ["--", "sh", "-c", "echo; echo; echo ready; cat"];
@@ -205,6 +212,14 @@ fn a_host_without_streams_carries_nothing_and_one_sentence_says_so() {
     assert!(exit.output.contains("ExitOnForwardFailure"), "{}", exit.output);
 }
 
+/// Returns what `rove list` of this host prints.
+fn list(sshd: &Sshd, options: &[&str]) -> String {
+    let call = Invocation::new(rove()).arg("list").arg(format!("--ssh={}", sshd.ssh()));
+    let call = call.args(options).arg("far");
+    let output = within_guard("a list", move || call.command().output().expect("rove"));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
 /// Returns the number after these words on the screen.
 fn number_after(terminal: &Terminal, words: &str) -> u16 {
     let screen = terminal.dump();
@@ -375,4 +390,144 @@ fn listeners_of_both_ends_and_their_connections_outlive_a_change_of_the_network(
     let end = move |_: &mut dyn Read| writer.shutdown(Shutdown::Write).expect("it is open");
     let answer = within_guard("an answer", move || greet(late, end));
     assert_eq!(answer.expect("a connection"), "far: hello");
+}
+
+#[test]
+fn a_session_without_a_program_forwards_until_ctrl_c_and_is_listed() {
+    let sshd = Sshd::start(Far::default());
+    let ((near, there), (far, target), port) = (listener(), listener(), free_port());
+    answer_port(near);
+    answer_port(far);
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("-N");
+    let options = [format!("-L{port}:localhost:{target}"), format!("-R0:localhost:{there}")];
+    let mut terminal = Terminal::start(&call.args(&options).arg("far"), (24, 160));
+    terminal.wait_for_text("Allocated port ");
+    let allocated = number_after(&terminal, "Allocated port ");
+    for port in [port, allocated] {
+        let answer = within_guard("an answer", move || greet_port(port));
+        assert_eq!(answer.expect("a connection"), "far: hello", "{}", terminal.dump());
+    }
+    let listed = list(&sshd, &[]);
+    assert!(listed.contains("no program"), "{listed}");
+    assert!(listed.contains(&format!("(-R localhost:{allocated})")), "{listed}");
+    let listed = list(&sshd, &["--json"]);
+    assert!(listed.contains(&format!("\"listeners\":[\"localhost:{allocated}\"]")), "{listed}");
+    terminal.send("ls\r\x03");
+    terminal.wait_exit().assert_code(0);
+    within_guard("the session ends with its client", move || {
+        while list(&sshd, &[]).contains("no program") {}
+    });
+}
+
+#[test]
+fn a_stock_host_has_no_session_without_a_program_and_one_sentence_says_so() {
+    let sshd = Sshd::start(Far { programs: &["rove as mosh-server"], ..Far::default() });
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("-N");
+    let exit = Terminal::start(&call.arg("-L9:localhost:9").arg("far"), (24, 160)).wait_exit();
+    assert!(exit.code() != 0, "{}", exit.output);
+    assert!(exit.output.contains("rove -N"), "{}", exit.output);
+}
+
+#[test]
+fn a_line_after_the_escape_key_adds_and_removes_forwards_and_the_status_shows_them() {
+    let sshd = Sshd::start(Far::default());
+    let ((near, there), (far, target)) = (listener(), listener());
+    answer_port(near);
+    answer_port(far);
+    let [port, socks] = [(); 2].map(|()| free_port());
+    let mut terminal = session(&sshd, &[]);
+    let add = format!("\x1ef-L {port}:localhost:{target}\r");
+    terminal.send(&add);
+    terminal.wait_for_text(&format!("-L {port}:localhost:{target}: listening here"));
+    let answer = within_guard("an answer", move || greet_port(port));
+    assert_eq!(answer.expect("a connection"), "far: hello", "{}", terminal.dump());
+    terminal.send(&format!("\x1ef-R 0:localhost:{there}\r"));
+    terminal.wait_for_text("Allocated port ");
+    let allocated = number_after(&terminal, "Allocated port ");
+    let answer = within_guard("an answer", move || greet_port(allocated));
+    assert_eq!(answer.expect("a connection"), "far: hello", "{}", terminal.dump());
+    terminal.send(&format!("\x1ef-D 127.0.0.1:{socks}\r"));
+    terminal.wait_for_text(&format!("-D 127.0.0.1:{socks}: listening here"));
+    terminal.send("\x1es");
+    terminal.wait_for_text(&format!("Forwards    -L {port}:localhost:{target}"));
+    terminal.wait_for_text(&format!("-R 0:localhost:{there}, port {allocated}"));
+    terminal.send("x");
+    terminal.send(&format!("\x1ef-KL {port}\r"));
+    terminal.wait_for_text(&format!("-L {port}:localhost:{target}: ended"));
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
+    terminal.send(&format!("\x1ef-KR {allocated}\r"));
+    terminal.wait_for_text(&format!("-R 0:localhost:{there}: ended"));
+    within_guard("the host listens no longer", move || {
+        while TcpStream::connect(("127.0.0.1", allocated)).is_ok() {}
+    });
+    terminal.send(&format!("\x1ef-KD 127.0.0.1:{socks}\r"));
+    terminal.wait_for_text(&format!("-D 127.0.0.1:{socks}: ended"));
+    terminal.send("\x1efnonsense\r");
+    terminal.wait_for_text("not understood: -L or -R port:host:port");
+    terminal.send(&format!("\x1ef-KL {port}\r"));
+    terminal.wait_for_text(&format!("nothing listens at {port} for this session"));
+    let screen = terminal.screen().contents();
+    assert!(!screen.contains("nonsense"), "no key of a line goes to the program: {screen}");
+    terminal.send("\x04");
+    terminal.wait_exit().assert_code(0);
+}
+
+/// A call of a client that forwards this port of its own, and lets the host choose a port that leads to `there`.
+fn forwarding_call(port: u16, target: u16, there: u16) -> String {
+    let place = |port| json!({"Port": ["127.0.0.1", port]});
+    let choices = json!({
+        "predict": "Adaptive", "predict_overwrite": false, "init": true, "scrollback": null,
+        "title_prefix": true, "query": true, "read_copied": false, "resume": "Never",
+        "share": true, "size": null, "strict": false,
+    });
+    let forwards = json!({
+        "all": [{"listen": place(port), "target": place(target)}],
+        "remote": [{"listen": place(0), "target": place(there)}],
+        "permitted": "Any", "are_required": false, "are_open": false, "mask": 0o177,
+        "replaces": false,
+    });
+    let call = json!({
+        "choices": choices, "escape_key": 0x1e, "quiet": false, "host": null, "command": null,
+        "account": null, "ssh": [], "others": [], "tunnel": null, "forwards": forwards,
+    });
+    call.to_string()
+}
+
+#[test]
+fn copies_by_listeners_of_both_ends_go_on_when_the_clients_address_changes() {
+    const LEN: usize = 600_000;
+    let ((near, there), (far, target), port) = (listener(), listener(), free_port());
+    let server = Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", "echo; echo; read line"]);
+    let relay = relay_to(server.address, lossy(0.05));
+    let call = Maker::Rove.client(relay.address(), &server.key);
+    let call = call.env("ROVE_CALL", forwarding_call(port, target, there));
+    let terminal = Terminal::start(&call, (24, 160));
+    terminal.wait_for_text("Allocated port ");
+    let allocated = number_after(&terminal, "Allocated port ");
+    let bytes: Vec<u8> = (0..=250).cycle().take(LEN).collect();
+    let copies: Vec<_> = [(far, port), (near, allocated)]
+        .into_iter()
+        .map(|(listener, port)| {
+            let sent = bytes.clone();
+            let sender = thread::spawn(move || {
+                let (mut stream, _) = listener.accept().expect("a connection comes");
+                stream.write_all(&sent).expect("it is read");
+            });
+            let mut copy = TcpStream::connect(("127.0.0.1", port)).expect("somebody listens");
+            let mut begin = vec![0; 50_000];
+            copy.read_exact(&mut begin).expect("it comes");
+            (sender, copy, begin)
+        })
+        .collect();
+    relay.roam(None).expect("loopback has free ports");
+    relay.roam(Some([127, 0, 0, 2].into())).expect("loopback has many addresses");
+    for (sender, mut copy, mut begin) in copies {
+        let rest = within_guard("the rest", move || {
+            let mut rest = Vec::new();
+            copy.read_to_end(&mut rest).map(|_| rest)
+        });
+        begin.extend(rest.expect("the connection goes on"));
+        assert!(begin == bytes, "{} of {LEN} bytes", begin.len());
+        sender.join().expect("no panic");
+    }
 }

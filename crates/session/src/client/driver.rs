@@ -11,6 +11,7 @@ use super::display::network;
 use super::uplink::pending;
 use super::{Client, ClientOutcome, notice_bar};
 use crate::notice::Trouble;
+use crate::wish::{SizeRule, Wish};
 
 /// Why there is always an address.
 const CLIENT: &str = "a client has an address of its server from the start";
@@ -37,6 +38,20 @@ impl Client {
         is_known.then(|| self.transport.capabilities().contains(Capabilities::STREAMS))
     }
 
+    /// Tells the server which window decides the session's size, if it is a rove. Call this before any input.
+    pub fn set_size_rule(&mut self, rule: SizeRule) {
+        self.uplink.wish(Some(Wish::Size(rule)), &mut self.transport);
+    }
+
+    /// Returns whether the server offers streams, even if this client does not. `None` until that is known.
+    pub fn server_offers_streams(&self) -> Option<bool> {
+        match self.transport.peer() {
+            Peer::Unknown => None,
+            Peer::Stock => Some(false),
+            Peer::Rove(hello) => Some(hello.capabilities.contains(Capabilities::STREAMS)),
+        }
+    }
+
     /// Tells the user something that the driver knows, for ten seconds.
     pub fn announce(&mut self, now: Instant, text: String) {
         self.notice_bar.notices.announce(now, text);
@@ -50,6 +65,11 @@ impl Client {
         self.wishes.forget_yes();
         self.notice_bar.notices.ask(question, self.escape.yes_hints());
         self.refresh(now);
+    }
+
+    /// Notes lines about the forwarded connections, for the status.
+    pub fn show_forwards(&mut self, lines: Vec<String>) {
+        self.notice_bar.forwards = lines;
     }
 
     /// Returns these addresses to add one, or to tell of one that the system has no route to.

@@ -73,6 +73,8 @@ pub enum ClientEvent {
     /// Give the terminal back, say so, stop the process group; then call
     /// [`Client::handle_resume`](super::Client::handle_resume).
     Suspend,
+    /// Obey a line about forwarded connections, and answer it by [`Client::announce`](super::Client::announce).
+    Forward(String),
     /// Give the terminal back, let the user log in again there for a tunnel; then call
     /// [`Client::handle_resume`](super::Client::handle_resume).
     LogIn,

@@ -41,6 +41,8 @@ pub(super) struct NoticeBar {
     pub(super) refused_at: Option<Instant>,
     /// The port that datagrams leave from, if the driver has said.
     pub(super) local_port: Option<u16>,
+    /// Lines about the forwarded connections, as the driver has said.
+    pub(super) forwards: Vec<String>,
     /// Where the forwarder on a jump host listens; empty without one.
     pub(super) forwarder: Vec<SocketAddr>,
 }
@@ -58,6 +60,7 @@ impl NoticeBar {
             regained_at: now,
             refused_at: None,
             local_port: None,
+            forwards: Vec::new(),
             forwarder: Vec::new(),
         }
     }
@@ -155,6 +158,7 @@ impl NoticeBar {
             changed_at: transport.side_path().and_then(SidePath::changed_at),
             pending_input: pending(transport),
             joined: Vec::new(),
+            forwards: self.forwards.clone(),
         }
     }
 }

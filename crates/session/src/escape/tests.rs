@@ -547,3 +547,28 @@ fn only_what_may_become_a_key_event_is_held_in_text() {
         assert_eq!((&out[..], escape.poll_timeout()), (bytes, None));
     }
 }
+
+#[test]
+fn a_line_is_read_after_its_key_and_no_key_of_it_goes_to_the_program() {
+    for (typed, out, requests, line) in [
+        ("a\x1ef-L 1:h:2\rb", "ab", NOTHING, Some("-L 1:h:2")),
+        ("\x1ef\x1b[A-D 9\x1b[1;5C\rb", "b", NOTHING, Some("-D 9")),
+        ("\x1ef-L\x03b", "b", NOTHING, None),
+        ("\x1ef-L\x1e.", "", QUITS, None),
+        // Pasted text begins no line and ends none.
+        ("\x1b[200~\x1ef-D 9\r\x1b[201~", "\x1b[200~-D 9\r\x1b[201~", NOTHING, None),
+        ("\x1ef\x1b[200~-D 9\r\x1b[201~0\rb", "b", NOTHING, Some("-D 90")),
+    ] {
+        let (mut read, mut escape) = (Vec::new(), EscapeKey::new(DEFAULT, true));
+        assert_eq!(escape.handle(at(0), typed.as_bytes(), &mut read), requests, "{typed:?}");
+        assert_eq!(String::from_utf8(read).unwrap(), out, "{typed:?}");
+        assert_eq!(escape.take_line().as_deref(), line, "{typed:?}");
+        assert_eq!(escape.take_line(), None, "{typed:?}");
+    }
+    let mut escape = EscapeKey::new(DEFAULT, true);
+    escape.handle(at(0), b"\x1ef-L 1", &mut Vec::new());
+    assert!(escape.help().unwrap()[0].ends_with(": -L 1_"));
+    let (mut read, mut stock) = (Vec::new(), EscapeKey::new(DEFAULT, false));
+    stock.handle(at(0), b"\x1ef", &mut read);
+    assert_eq!((read.as_slice(), stock.take_line()), (&b"\x1ef"[..], None));
+}

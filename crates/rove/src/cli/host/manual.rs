@@ -23,7 +23,7 @@ pub(super) const TEXT: Manual = Manual {
          reaches, and the connection survives sleep and roaming. localhost:22 is the gate's own sshd. A gate without such \
          a rove carries the connection by ssh -W. rove proxy-config prints the section for ssh's configuration.",
         "In the session the escape key is Ctrl-^: then \".\" quits (a second time at once, if the server does not \
-         answer), Ctrl-Z suspends, \"s\" shows the path and the peer until the next key, \"l\" locks the session and \"e\" ends the clients that have joined it, \"^\" sends the key itself, and \"r\" logs in again where ssh needs you for that. \
+         answer), Ctrl-Z suspends, \"s\" shows the path and the peer until the next key, \"l\" locks the session and \"e\" ends the clients that have joined it, \"f\" reads a line such as -L 8080:localhost:80 or -KL 8080, which adds or removes a forwarded port, \"^\" sends the key itself, and \"r\" logs in again where ssh needs you for that. \
          Another key shows these commands and is not sent.",
         "Called as mosh, mosh-client or mosh-server (link those names to rove), it behaves like these programs.",
     ],
@@ -34,6 +34,7 @@ pub(super) const TEXT: Manual = Manual {
         ("rove -i ~/.ssh/work -J bastion host", "as with ssh: another key, by way of another host"),
         ("rove --tunnel host", "always through ssh, whether UDP passes or not"),
         ("rove -L 8080:localhost:80 host", "reach the host's port 80 at this computer's 8080"),
+        ("rove -R 0:localhost:3000 host", "let the host reach this computer's port 3000"),
         ("rove --session work host", "go on with the session that is called work, or start it"),
         ("ssh -o ProxyCommand='rove -W %h:%p gate' host", "ssh through a gate, by rove"),
         ("rove demo --rtt 500ms --loss 5%", "what it feels like, without any server"),

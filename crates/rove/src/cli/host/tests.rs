@@ -30,6 +30,7 @@ fn connect(name: ProgramName, line: &str) -> HostOptions {
 fn defaults_are_stocks() {
     let options = connect(ProgramName::Mosh, "me@host");
     let expected = HostOptions {
+        no_program: false,
         session: WantedSession::New,
         name: ProgramName::Mosh,
         client: None,
@@ -251,6 +252,7 @@ fn with_file(line: &str) -> HostOptions {
 #[test]
 fn the_file_holds_where_the_line_says_nothing() {
     let expected = HostOptions {
+        no_program: false,
         session: WantedSession::New,
         name: ProgramName::Rove,
         client: Some("y".into()),
@@ -394,7 +396,7 @@ fn options_of_ssh_go_to_ssh_and_to_nothing_else() {
     }
     let Ok(HostCall::AskSsh { ssh, host }) = call(ProgramName::Rove, "-G -F f h") else { panic!() };
     assert_eq!((ssh.join(" "), host), ("ssh -F f".to_owned(), "h".into()));
-    for line in ["-N h", "-t h", "-T h", "-e x h"] {
+    for line in ["-t h", "-T h", "-e x h"] {
         let error = call(ProgramName::Rove, line).unwrap_err();
         assert_eq!(error.usage, None, "{line}");
         assert!(error.message.starts_with(&line[..2]), "{line}: {}", error.message);
@@ -425,6 +427,12 @@ fn forwards_are_words_for_ssh_where_a_session_can_carry_them() {
         );
     }
     assert!(!connect(ProgramName::Mosh, "h").forwards());
+    assert!(connect(ProgramName::Rove, "-N -L 1:h:2 h").no_program);
+    assert!(connect(ProgramName::Rove, "-NL1:h:2 h").no_program);
+    for line in ["--strict -N h", "-N --client=x h", "-N --session x h", "-N h ls", "-NW x:1 h"] {
+        let error = call(ProgramName::Rove, line).unwrap_err();
+        assert!(error.message.starts_with("-N: "), "{line}: {error:?}");
+    }
     for (line, part) in [
         ("--strict -L 1:h:2 h", "--strict speaks nothing else"),
         ("--local -D 1 127.0.0.1", "--local"),

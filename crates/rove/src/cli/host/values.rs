@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
 
-use clap::Arg;
+use clap::{Arg, ArgAction};
 use rove_bootstrap::ssh_config::is_ssh;
 use rove_bootstrap::{BindServer, HANDS_OVER, ProgramName, RemoteIp, TunnelUse};
 use rove_session::Preference;
@@ -18,6 +18,8 @@ use crate::stdio_forward::target::HostPort;
 
 /// The id of the option `-W` in clap.
 pub(super) const TARGET: &str = "target";
+/// The id of the option `-N` in clap.
+pub(super) const NO_PROGRAM: &str = "no_program";
 /// The sentence about `-W` for a command that takes a session's options.
 pub(crate) const NO_TARGET: &str =
     "-W: this command carries no connection; `rove -W HOST:PORT host` does";
@@ -27,6 +29,27 @@ pub(super) fn target_option() -> Arg {
     Arg::new(TARGET).short('W').value_name("HOST:PORT").help(
         "Join standard input and output with this TCP port, as the host reaches it; no session starts",
     )
+}
+
+/// Returns the option `-N`, which only `rove` without a command has.
+pub(super) fn no_program_option() -> Arg {
+    Arg::new(NO_PROGRAM).short('N').action(ArgAction::SetTrue).help(
+        "Run no program at the host, and forward connections until Ctrl-C; the host needs rove",
+    )
+}
+
+/// Checks what `-N` excludes.
+fn check_no_program(args: &HostArgs, command: &[OsString]) -> Result<(), UsageError> {
+    let reason = match () {
+        () if !args.no_program => return Ok(()),
+        () if args.strict => "stock Mosh runs a program always, and --strict speaks nothing else",
+        () if args.client.is_some() => "no client but rove's own forwards connections",
+        () if args.session.is_some() => "a session that runs no program has no name",
+        () if args.target.is_some() => "-W starts no session",
+        () if !command.is_empty() => "no command runs with it",
+        () => return Ok(()),
+    };
+    Err(UsageError::without_usage(format!("-N: {reason}; leave one of them out")))
 }
 
 pub(super) fn prediction(
@@ -167,11 +190,12 @@ pub(super) fn bind_server(name: ProgramName, text: Option<&str>) -> Result<BindS
     }
 }
 
-/// Reads the value of `-W`. `None` without the option. Refuses what belongs to a session.
+/// Reads the value of `-W`. `None` without the option. Refuses what belongs to a session, and what `-N` excludes.
 pub(super) fn target(
     args: &HostArgs,
     command: &[OsString],
 ) -> Result<Option<HostPort>, UsageError> {
+    check_no_program(args, command)?;
     let Some(text) = &args.target else { return Ok(None) };
     let refused = |sentence: &str| Err(UsageError::without_usage(format!("-W: {sentence}")));
     if args.strict {

@@ -20,13 +20,27 @@ pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
     let legs = ["server-alive", "udp-out", "udp-back"];
     let later = ["address", "datagram-size", "rebinding", "session-end"];
     let (Some(server), Some(path)) = (&host.server, &host.path) else {
-        for leg in legs.into_iter().chain(later).chain(["tunnel"]) {
+        for leg in legs.into_iter().chain(later).chain(["tunnel", "forwarding"]) {
             diagnosis.push(leg, unchecked("no server has started"));
         }
         return;
     };
     check_path(host, server, path, diagnosis);
     diagnosis.push("tunnel", tunnel(host, path));
+    diagnosis.push("forwarding", forwarding(host, path));
+}
+
+/// Returns whether a session can forward connections, and why not.
+fn forwarding(host: &Host, path: &Path) -> Finding {
+    let is_rove = host.far.as_ref().is_some_and(|far| far.version.starts_with("rove "));
+    match path.forwards {
+        None => unchecked("the server has not said what it can"),
+        Some(true) => ok("-L, -R and -D carry connections; -R listens on the host's loopback"),
+        Some(false) if is_rove => note(
+            "-L, -R and -D carry nothing: the host's rove is too old, or its /etc/rove/server.toml has streams = false",
+        ),
+        Some(false) => note("-L, -R and -D need rove on the host, and no rove has answered"),
+    }
 }
 
 /// Returns which way a session goes at present and why, and whether the host could carry it through ssh.

@@ -127,6 +127,7 @@ fn facts(is_on_disk: bool) -> SessionFacts {
         attached_by: Some("rove attach".to_owned()),
         forwards: None,
         agent: None,
+        no_program: false,
         joined: None,
     };
     SessionFacts {

@@ -1,0 +1,178 @@
+//! A line that adds or removes a forwarded connection in a session, as ssh's `~C` takes it.
+
+use crate::forwards::{Forward, Place, RemoteForward};
+
+/// The request of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ForwardLine {
+    /// `-L` and `-D`: the client listens.
+    Add(Forward),
+    /// `-R`: the host listens.
+    AddRemote(RemoteForward),
+    /// `-KL` and `-KD`: the client listens no longer. The second value says whether it listens for SOCKS.
+    Remove(Place, bool),
+    /// `-KR`: the host listens no longer.
+    RemoveRemote(Place),
+    /// `?`: the user wants to know the forms.
+    Help,
+}
+
+impl ForwardLine {
+    /// The forms of a line.
+    pub const FORMS: &str = "-L or -R port:host:port, -D or -R port, -KL, -KR or -KD port";
+
+    /// Reads a line. `None` if it has none of the forms, or asks for port 0 here.
+    pub fn parse(line: &str) -> Option<Self> {
+        let line = line.trim();
+        if line.is_empty() || line == "?" {
+            return Some(Self::Help);
+        }
+        let option = line.strip_prefix('-')?;
+        let (option, removes) = match option.strip_prefix('K') {
+            Some(rest) => (rest, true),
+            None => (option, false),
+        };
+        let kind = option.chars().next()?;
+        let fields = fields(option.get(kind.len_utf8()..)?.trim_start())?;
+        let words: Vec<&str> = fields.iter().map(String::as_str).collect();
+        let line = match (kind, removes) {
+            ('L', true) => Self::Remove(listen(&words)?, false),
+            ('D', true) => Self::Remove(listen(&words)?, true),
+            ('R', true) => Self::RemoveRemote(listen(&words)?),
+            ('D', false) => Self::Add(Forward { listen: listen(&words)?, target: None }),
+            ('L', false) => {
+                let (listen, target) = both(&words)?;
+                Self::Add(Forward { listen, target: Some(target) })
+            }
+            ('R', false) => Self::AddRemote(match listen(&words) {
+                Some(listen) => RemoteForward { listen, target: None },
+                None => {
+                    let (listen, target) = both(&words)?;
+                    RemoteForward { listen, target: Some(target) }
+                }
+            }),
+            _ => return None,
+        };
+        let is_chosen_here =
+            matches!(&line, Self::Add(it) if matches!(it.listen, Place::Port(_, 0)));
+        (!is_chosen_here).then_some(line)
+    }
+}
+
+/// Splits a forward at its colons, but for those of an address in brackets.
+fn fields(text: &str) -> Option<Vec<String>> {
+    let mut fields = vec![String::new()];
+    let mut is_bracketed = false;
+    for letter in text.chars() {
+        match letter {
+            '[' => is_bracketed = true,
+            ']' => is_bracketed = false,
+            ':' if !is_bracketed => fields.push(String::new()),
+            letter if letter.is_control() || letter.is_whitespace() => return None,
+            letter => fields.last_mut()?.push(letter),
+        }
+    }
+    Some(fields)
+}
+
+/// Reads the places of a forward.
+fn both(words: &[&str]) -> Option<(Place, Place)> {
+    let is_path = |word: &str| word.starts_with('/');
+    let target_len = if is_path(words.last()?) { 1 } else { 2 };
+    let (first, target) = words.split_at_checked(words.len().checked_sub(target_len)?)?;
+    let target = match *target {
+        [path] => Place::Socket(path.to_owned()),
+        [host, port] if !host.is_empty() => Place::Port(Some(host.to_owned()), port_of(port)?),
+        _ => return None,
+    };
+    (target != Place::Port(None, 0)).then_some((listen(first)?, target))
+}
+
+/// Reads a place to listen at.
+fn listen(words: &[&str]) -> Option<Place> {
+    match *words {
+        [path] if path.starts_with('/') => Some(Place::Socket(path.to_owned())),
+        [port] => Some(Place::Port(None, port.parse().ok()?)),
+        [host, port] if !host.starts_with('/') => {
+            Some(Place::Port(Some(host.to_owned()), port.parse().ok()?))
+        }
+        _ => None,
+    }
+}
+
+/// Reads a port to connect to.
+fn port_of(text: &str) -> Option<u16> {
+    text.parse().ok().filter(|port| *port != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_form_of_sshs_command_line_is_read() {
+        for (line, option) in [
+            ("-L 1:h:2", "-L 1:h:2"),
+            (" -L1:h:2 ", "-L 1:h:2"),
+            ("-L b:1:h:2", "-L b:1:h:2"),
+            ("-L :1:h:2", "-L :1:h:2"),
+            ("-L [::1]:1:[::2]:2", "-L [::1]:1:[::2]:2"),
+            ("-L 1:/a", "-L 1:/a"),
+            ("-L b:1:/a", "-L b:1:/a"),
+            ("-L /a:h:2", "-L /a:h:2"),
+            ("-L /a:/b", "-L /a:/b"),
+            ("-D 9", "-D 9"),
+            ("-D *:9", "-D *:9"),
+            ("-R 0:h:2", "-R 0:h:2"),
+            ("-R 9", "-R 9"),
+            ("-R b:9", "-R b:9"),
+            ("-R /a:/b", "-R /a:/b"),
+        ] {
+            let found = match ForwardLine::parse(line) {
+                Some(ForwardLine::Add(forward)) => forward.to_string(),
+                Some(ForwardLine::AddRemote(forward)) => forward.to_string(),
+                other => panic!("{line}: {other:?}"),
+            };
+            assert_eq!(found, option, "{line}");
+        }
+        let port = |port| Place::Port(None, port);
+        for (line, wanted) in [
+            ("-KL 1", ForwardLine::Remove(port(1), false)),
+            ("-KD 1", ForwardLine::Remove(port(1), true)),
+            ("-KR b:1", ForwardLine::RemoveRemote(Place::Port(Some("b".to_owned()), 1))),
+            ("-KL /a", ForwardLine::Remove(Place::Socket("/a".to_owned()), false)),
+            ("?", ForwardLine::Help),
+            ("", ForwardLine::Help),
+        ] {
+            assert_eq!(ForwardLine::parse(line), Some(wanted), "{line}");
+        }
+    }
+
+    #[test]
+    fn other_lines_are_refused() {
+        for line in [
+            "L 1:h:2",
+            "-",
+            "-K",
+            "-X 1",
+            "-L",
+            "-L 1",
+            "-L 1:2",
+            "-L x:h:2",
+            "-L 1:h:x",
+            "-L 1:h:0",
+            "-L 0:h:2",
+            "-L 1::2",
+            "-L 99999:h:2",
+            "-L a:b:c:d:e",
+            "-D x",
+            "-D 0",
+            "-KL 1:h:2",
+            "-L 1:h:2 -D 9",
+            "-L 1:h\u{1b}:2",
+            "-é",
+        ] {
+            assert_eq!(ForwardLine::parse(line), None, "{line}");
+        }
+    }
+}
