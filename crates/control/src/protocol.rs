@@ -35,12 +35,19 @@ const TEXT_BYTES_MAX: usize = 256;
 const JOINED_BYTES_MAX: usize = 72;
 /// Most joined clients in a reply. Source: as many as a session takes.
 const JOINED_MAX: usize = 16;
+/// Most bytes of all places at which the server listens in a reply. Chosen: 32 ports have room.
+const LISTENERS_BYTES_MAX: usize = 704;
+/// Most places at which the server listens in a reply. Source: as many as a server has.
+const LISTENERS_MAX: usize = 32;
 /// Number of texts in a reply besides the command: name, version, client, title, terminal, session, word.
 const TEXTS: usize = 7;
 const _: () = assert!(
-    6 * (COMMAND_BYTES_MAX + TEXTS * TEXT_BYTES_MAX + JOINED_MAX * JOINED_BYTES_MAX)
-        + 3 * (COMMAND_WORDS_MAX + JOINED_MAX)
-        < REPLY_LEN_MAX / 4 * 3
+    6 * (COMMAND_BYTES_MAX
+        + TEXTS * TEXT_BYTES_MAX
+        + JOINED_MAX * JOINED_BYTES_MAX
+        + LISTENERS_BYTES_MAX)
+        + 3 * (COMMAND_WORDS_MAX + JOINED_MAX + LISTENERS_MAX)
+        < REPLY_LEN_MAX / 8 * 7
 );
 
 /// How long a client may say nothing after it was due to until its session counts as one without a client. Chosen: three
@@ -408,13 +415,18 @@ impl SessionStatus {
         }
         self.attachment.joined.truncate(JOINED_MAX);
         self.attachment.joined.iter_mut().for_each(|text| clip(text, JOINED_BYTES_MAX));
-        self.command.truncate(COMMAND_WORDS_MAX);
-        let mut room = COMMAND_BYTES_MAX;
-        for word in &mut self.command {
-            clip(word, room);
-            room -= word.len();
-        }
+        clip_all(&mut self.attachment.forwards.listeners, LISTENERS_MAX, LISTENERS_BYTES_MAX);
+        clip_all(&mut self.command, COMMAND_WORDS_MAX, COMMAND_BYTES_MAX);
         self
+    }
+}
+
+/// Cuts a list to at most `count` texts, which have at most `room` bytes together.
+fn clip_all(texts: &mut Vec<String>, count: usize, mut room: usize) {
+    texts.truncate(count);
+    for text in texts {
+        clip(text, room);
+        room -= text.len();
     }
 }
 
@@ -559,6 +571,13 @@ mod tests {
                     takeovers: u32::MAX,
                     loopback: true,
                     no_program: true,
+                    forwards: Forwarding {
+                        listeners: vec![
+                            long(LISTENERS_BYTES_MAX / 8 + extra);
+                            LISTENERS_MAX + extra
+                        ],
+                        streams: u64::MAX,
+                    },
                     joined: vec![long(JOINED_BYTES_MAX + extra); JOINED_MAX + extra],
                 },
                 command: vec![long(COMMAND_BYTES_MAX / 8 + extra); COMMAND_WORDS_MAX + extra],

@@ -441,30 +441,30 @@ fn a_line_after_the_escape_key_adds_and_removes_forwards_and_the_status_shows_th
     terminal.wait_for_text(&format!("-L {port}:localhost:{target}: listening here"));
     let answer = within_guard("an answer", move || greet_port(port));
     assert_eq!(answer.expect("a connection"), "far: hello", "{}", terminal.dump());
-    terminal.send(&format!("\x1ef-R 0:localhost:{there}\r"));
+    terminal.send(format!("\x1ef-R 0:localhost:{there}\r"));
     terminal.wait_for_text("Allocated port ");
     let allocated = number_after(&terminal, "Allocated port ");
     let answer = within_guard("an answer", move || greet_port(allocated));
     assert_eq!(answer.expect("a connection"), "far: hello", "{}", terminal.dump());
-    terminal.send(&format!("\x1ef-D 127.0.0.1:{socks}\r"));
+    terminal.send(format!("\x1ef-D 127.0.0.1:{socks}\r"));
     terminal.wait_for_text(&format!("-D 127.0.0.1:{socks}: listening here"));
     terminal.send("\x1es");
     terminal.wait_for_text(&format!("Forwards    -L {port}:localhost:{target}"));
     terminal.wait_for_text(&format!("-R 0:localhost:{there}, port {allocated}"));
     terminal.send("x");
-    terminal.send(&format!("\x1ef-KL {port}\r"));
+    terminal.send(format!("\x1ef-KL {port}\r"));
     terminal.wait_for_text(&format!("-L {port}:localhost:{target}: ended"));
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
-    terminal.send(&format!("\x1ef-KR {allocated}\r"));
+    terminal.send(format!("\x1ef-KR {allocated}\r"));
     terminal.wait_for_text(&format!("-R 0:localhost:{there}: ended"));
     within_guard("the host listens no longer", move || {
         while TcpStream::connect(("127.0.0.1", allocated)).is_ok() {}
     });
-    terminal.send(&format!("\x1ef-KD 127.0.0.1:{socks}\r"));
+    terminal.send(format!("\x1ef-KD 127.0.0.1:{socks}\r"));
     terminal.wait_for_text(&format!("-D 127.0.0.1:{socks}: ended"));
     terminal.send("\x1efnonsense\r");
     terminal.wait_for_text("not understood: -L or -R port:host:port");
-    terminal.send(&format!("\x1ef-KL {port}\r"));
+    terminal.send(format!("\x1ef-KL {port}\r"));
     terminal.wait_for_text(&format!("nothing listens at {port} for this session"));
     let screen = terminal.screen().contents();
     assert!(!screen.contains("nonsense"), "no key of a line goes to the program: {screen}");
