@@ -118,6 +118,39 @@ fn a_server_on_this_computer_needs_no_ssh_and_stands_apart_from_the_client() {
 }
 
 #[test]
+fn termuxs_folder_takes_the_place_of_folders_that_android_lacks() {
+    let scratch = Scratch::new();
+    let prefix = scratch.path("com.termux/files/usr");
+    for folder in ["bin", "tmp"] {
+        std::fs::create_dir_all(prefix.join(folder)).expect("the folder takes folders");
+    }
+    // Another process writes it: a file that somebody may still write cannot be executed.
+    let shell = prefix.join("bin/sh");
+    let script = r#"#!/bin/sh
+        : >"${0%/*}/was-called"
+        exec /bin/sh "$@"
+    "#;
+    let write = "printf %s \"$1\" >\"$0\" && chmod 755 \"$0\"";
+    let made = Command::new("/bin/sh").args(["-c", write]).arg(&shell).arg(script).status();
+    assert!(made.expect("there is a shell").success());
+    std::os::unix::fs::symlink(rove(), scratch.path("rove")).expect("the folder takes links");
+    let path = std::env::var("PATH").expect("the tests have a PATH");
+    let path = format!("{}:{path}", scratch.folder().display());
+    let call = Invocation::new(rove()).env("PATH", path).env("PREFIX", &prefix);
+    let list = r#"
+        while set -- "$PREFIX"/tmp/rove-*/[0-9]*; ! [ -S "$1" ]; do :; done
+        echo "socket there"
+        read -r end
+    "#;
+    let call = call.args(["--local", "127.0.0.1", "--", "sh", "-c", list]);
+    let mut terminal = Terminal::start(&call, (24, 200));
+    terminal.wait_for_text("socket there");
+    terminal.send("\r");
+    terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
+    assert!(prefix.join("bin/was-called").exists(), "the server is started by Termux's shell");
+}
+
+#[test]
 fn every_login_shell_understands_what_ssh_is_told() {
     side_by_side(["sh", "bash", "fish", "csh"], |shell| {
         for (programs, code) in [(&["rove"][..], ROVE_ANSWERED), (&["mosh-server"], STOCK_ANSWERED)]
