@@ -43,6 +43,7 @@ mod secrecy;
 mod secrets;
 mod sessions;
 mod signals;
+mod ssh_observables;
 mod stdio_forward;
 mod stream_paths;
 mod support;

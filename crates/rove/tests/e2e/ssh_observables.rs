@@ -1,0 +1,425 @@
+//! The same forwarding options given to ssh and to rove, at one sshd: everything that a user can observe is the same, or a
+//! sentence of docs/use.md says that it is not.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::Stdio;
+use std::thread;
+
+use crate::support::{Far, Invocation, Scratch, Sshd, Terminal, rove, within_guard};
+
+/// The observables that are not ssh's, each with the sentence of docs/use.md about it.
+const DIFFERENCES: [(&str, &str); 13] = [
+    (
+        "a place that refuses: the connection",
+        "A connection that the host could not make, or that was cut, is reset.",
+    ),
+    ("a socket after the end", "is removed at the end"),
+    (
+        "a socket that a killed client has left",
+        "If a killed client has left one, the next client replaces it.",
+    ),
+    ("SOCKS 5: a place that refuses", "A client of SOCKS is told why it gets no connection"),
+    ("SOCKS 5: UDP", "A client of SOCKS is told why it gets no connection"),
+    ("SOCKS 4: BIND", "A client of SOCKS is told why it gets no connection"),
+    ("SOCKS 5: a password", "A client of SOCKS is told why it gets no connection"),
+    ("port 0", "A forward that ssh cannot read ends rove with status 10"),
+    ("no place", "A forward that ssh cannot read ends rove with status 10"),
+    ("a port that is too large", "A forward that ssh cannot read ends rove with status 10"),
+    ("a place without a port", "A forward that ssh cannot read ends rove with status 10"),
+    ("a port of -D that is too large", "A forward that ssh cannot read ends rove with status 10"),
+    (
+        "a port that is taken in one family, with ExitOnForwardFailure",
+        "A port that is taken in one address family is silently that of the other.",
+    ),
+];
+
+/// The program whose behaviour is observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Ssh,
+    Rove,
+}
+
+/// What was observed, by the name of the observable.
+type Observed = BTreeMap<&'static str, String>;
+
+/// A computer with an sshd, a port that echoes, a socket that does, and a port where nobody listens.
+struct Place {
+    sshd: Sshd,
+    scratch: Scratch,
+    echo: u16,
+    closed: u16,
+}
+
+fn listener() -> (TcpListener, u16) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let port = listener.local_addr().expect("a bound socket has an address").port();
+    (listener, port)
+}
+
+/// Answers each connection, after its end, with all that it said. It ends with this process.
+fn echo<S: Read + Write + Send + 'static>(mut accept: impl FnMut() -> S + Send + 'static) {
+    thread::spawn(move || {
+        loop {
+            let mut stream = accept();
+            thread::spawn(move || {
+                let mut said = Vec::new();
+                let _ = stream.read_to_end(&mut said);
+                let _ = stream.write_all(&said);
+            });
+        }
+    });
+}
+
+/// Says `request` and the end of it. Returns the answer in hexadecimal, or how the connection failed.
+fn ask(stream: std::io::Result<TcpStream>, request: &[u8]) -> String {
+    let Ok(mut stream) = stream else { return "nobody listens".to_owned() };
+    let request = request.to_vec();
+    within_guard("an answer", move || {
+        let _ = stream.write_all(&request);
+        let _ = stream.shutdown(Shutdown::Write);
+        answer(&mut stream)
+    })
+}
+
+/// Says these pieces of a request of SOCKS, each after the reply to the one before, and, if it `says_hello`, `hello` and the
+/// end after the last reply. Returns as [`ask`] does.
+fn ask_for_place(port: u16, pieces: Vec<Vec<u8>>, says_hello: bool) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("somebody listens");
+    within_guard("an answer", move || {
+        let mut replies = Vec::new();
+        for (index, piece) in pieces.iter().enumerate() {
+            let is_last = index + 1 == pieces.len();
+            stream.write_all(piece).expect("it is read");
+            if is_last && !says_hello {
+                break;
+            }
+            let len = match (piece[0], is_last) {
+                (4, _) => 8,
+                (_, true) => 10,
+                (_, false) => 2,
+            };
+            let mut reply = vec![0; len];
+            stream.read_exact(&mut reply).expect("a reply");
+            replies.extend(reply);
+        }
+        if says_hello {
+            stream.write_all(b"hello").expect("it is read");
+            stream.shutdown(Shutdown::Write).expect("it is open");
+        }
+        format!("{} then {}", replies.escape_ascii(), answer(&mut stream))
+    })
+}
+
+fn answer(stream: &mut impl Read) -> String {
+    let mut said = Vec::new();
+    let end = match stream.read_to_end(&mut said) {
+        Ok(_) => "the end",
+        Err(error) if error.kind() == ErrorKind::ConnectionReset => "a reset",
+        Err(_) => "an error",
+    };
+    format!("{}, {end}", said.escape_ascii())
+}
+
+/// Returns which addresses of this computer a port answers at. The last one is of the loopback, but is no loopback's own.
+fn reach(port: u16) -> String {
+    let addresses = ["127.0.0.1", "::1", "127.0.0.2"];
+    addresses
+        .into_iter()
+        .filter(|it| TcpStream::connect((*it, port)).is_ok())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn mode(path: &std::path::Path) -> String {
+    match fs::metadata(path) {
+        Ok(it) => {
+            format!("socket {} {:o}", it.file_type().is_socket(), it.permissions().mode() & 0o777)
+        }
+        Err(_) => "none".to_owned(),
+    }
+}
+
+impl Place {
+    fn new() -> Self {
+        let scratch = Scratch::new();
+        let (tcp, echo_port) = listener();
+        echo(move || tcp.accept().expect("a connection comes").0);
+        let unix = UnixListener::bind(scratch.path("far")).expect("the folder takes sockets");
+        echo(move || unix.accept().expect("a connection comes").0);
+        let closed = listener().1;
+        Self { sshd: Sshd::start(Far::default()), scratch, echo: echo_port, closed }
+    }
+
+    fn call(&self, by: By) -> Invocation {
+        let line = self.sshd.ssh();
+        match by {
+            By::Rove => Invocation::new(rove()).arg(format!("--ssh={line}")),
+            By::Ssh => {
+                let mut words = line.split(' ');
+                Invocation::new(words.next().expect("ssh has a name")).args(words)
+            }
+        }
+    }
+
+    /// Starts a session with these options, whose program runs this script.
+    fn start(&self, by: By, options: &[String], script: &str) -> Terminal {
+        let call = self.call(by).args(options).args(["far", "--"]);
+        let call = match by {
+            By::Rove => call.args(["sh", "-c", script]),
+            // The words go to a shell as one line.
+            By::Ssh => call.arg(format!("sh -c '{script}'")),
+        };
+        Terminal::start(&call, (24, 200))
+    }
+
+    /// Starts a session with these options, and waits for it.
+    fn session(&self, by: By, options: &[String]) -> Terminal {
+        let terminal = self.start(by, options, "echo; echo; echo ready; cat");
+        terminal.wait_for_text("ready");
+        terminal
+    }
+
+    /// Returns the exit status of a session with these options, and which words of ssh's are said.
+    fn exit(&self, by: By, options: &[String]) -> String {
+        let exit = self.start(by, options, "exit 7").wait_exit();
+        let said = [
+            "Bad local forwarding specification",
+            "Bad dynamic forwarding specification",
+            "Address already in use",
+        ];
+        let said: Vec<_> = said.into_iter().filter(|it| exit.output.contains(it)).collect();
+        format!("{} {said:?}", exit.code())
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.scratch.path(name).to_str().expect("it is text").to_owned()
+    }
+}
+
+fn end(mut terminal: Terminal) -> String {
+    terminal.send("\x04");
+    terminal.wait_exit().code().to_string()
+}
+
+/// Observes where the listeners of `-L` are, and how their connections go and end.
+fn local(place: &Place, by: By, seen: &mut Observed) {
+    let [plain, localhost, star, empty, v6, own, refused, named, to_socket] =
+        [(); 9].map(|()| listener().1);
+    let (echo, closed) = (place.echo, place.closed);
+    let (here, both, far) = (place.path("here"), place.path("both"), place.path("far"));
+    let options = [
+        format!("-L{plain}:127.0.0.1:{echo}"),
+        format!("-Llocalhost:{localhost}:127.0.0.1:{echo}"),
+        format!("-L*:{star}:127.0.0.1:{echo}"),
+        format!("-L:{empty}:127.0.0.1:{echo}"),
+        format!("-L[::1]:{v6}:127.0.0.1:{echo}"),
+        format!("-L127.0.0.2:{own}:127.0.0.1:{echo}"),
+        format!("-L{refused}:127.0.0.1:{closed}"),
+        format!("-L{named}:localhost:{echo}"),
+        format!("-L127.0.0.1:{to_socket}:{far}"),
+        format!("-L{here}:127.0.0.1:{echo}"),
+        format!("-L{both}:{far}"),
+    ];
+    let terminal = place.session(by, &options);
+    for (name, port) in [
+        ("no address: listens at", plain),
+        ("localhost: listens at", localhost),
+        ("*: listens at", star),
+        ("an empty address: listens at", empty),
+        ("[::1]: listens at", v6),
+        ("127.0.0.2: listens at", own),
+    ] {
+        seen.insert(name, reach(port));
+    }
+    let at = |port: u16| TcpStream::connect(("127.0.0.1", port));
+    for (name, port) in [
+        ("an answer after the end", plain),
+        ("a place by name", named),
+        ("a socket of the host", to_socket),
+    ] {
+        seen.insert(name, ask(at(port), b"hello"));
+    }
+    seen.insert("a place that refuses: the connection", ask(at(refused), b""));
+    for (name, path) in [("a socket here", &here), ("a socket here and there", &both)] {
+        let answer = UnixStream::connect(path).map(|mut stream| {
+            within_guard("an answer", move || {
+                let _ = stream.write_all(b"hello");
+                let _ = stream.shutdown(Shutdown::Write);
+                answer(&mut stream)
+            })
+        });
+        seen.insert(name, answer.unwrap_or_else(|error| error.kind().to_string()));
+    }
+    seen.insert("a socket's mode", mode(here.as_ref()));
+    seen.insert("the session's exit status", end(terminal));
+    seen.insert("a socket after the end", mode(here.as_ref()));
+    seen.insert("a port after the end", reach(plain));
+    for path in [here, both] {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// Observes what clients of SOCKS are answered.
+fn socks(place: &Place, by: By, seen: &mut Observed) {
+    let port = listener().1;
+    let terminal = place.session(by, &[format!("-D{port}")]);
+    let [high, low] = place.echo.to_be_bytes();
+    let [closed_high, closed_low] = place.closed.to_be_bytes();
+    seen.insert("-D without an address: listens at", reach(port));
+    let five = |kind: &[u8]| vec![vec![5, 1, 0], [&[5, 1, 0][..], kind].concat()];
+    let local = [1, 127, 0, 0, 1];
+    for (name, pieces, says_hello) in [
+        ("SOCKS 4", vec![vec![4, 1, high, low, 127, 0, 0, 1, 0]], true),
+        (
+            "SOCKS 4a",
+            vec![[&[4, 1, high, low, 0, 0, 0, 9, b'm', 0][..], b"localhost\0"].concat()],
+            true,
+        ),
+        ("SOCKS 5", five(&[&local[..], &[high, low]].concat()), true),
+        ("SOCKS 5: a name", five(&[&[3, 9][..], b"localhost", &[high, low]].concat()), true),
+        (
+            "SOCKS 5: a place that refuses",
+            five(&[&local[..], &[closed_high, closed_low]].concat()),
+            false,
+        ),
+        (
+            "SOCKS 5: UDP",
+            vec![vec![5, 1, 0], [&[5, 3, 0][..], &local, &[high, low]].concat()],
+            false,
+        ),
+        ("SOCKS 5: a password", vec![vec![5, 1, 2]], false),
+        ("SOCKS 4: BIND", vec![vec![4, 2, high, low, 127, 0, 0, 1, 0]], false),
+        ("HTTP", vec![b"GET / HTTP/1.0\r\n\r\n".to_vec()], false),
+        ("version 0", vec![vec![0, 1, 0]], false),
+    ] {
+        seen.insert(name, ask_for_place(port, pieces, says_hello));
+    }
+    end(terminal);
+}
+
+/// Observes settings of ssh's configuration that change the listeners.
+fn settings(place: &Place, by: By, seen: &mut Observed) {
+    let echo = place.echo;
+    for (name, option) in [
+        ("-g: listens at", "-g"),
+        ("GatewayPorts: listens at", "-oGatewayPorts=yes"),
+        ("ClearAllForwardings: listens at", "-oClearAllForwardings=yes"),
+    ] {
+        let port = listener().1;
+        let options = [option.to_owned(), format!("-L{port}:127.0.0.1:{echo}")];
+        let terminal = place.session(by, &options);
+        seen.insert(name, reach(port));
+        end(terminal);
+    }
+    let here = place.path("masked");
+    let options = ["-oStreamLocalBindMask=0117".to_owned(), format!("-L{here}:127.0.0.1:{echo}")];
+    let terminal = place.session(by, &options);
+    seen.insert("StreamLocalBindMask", mode(here.as_ref()));
+    end(terminal);
+    let _ = fs::remove_file(&here);
+    for (name, unlink) in [
+        ("a socket that a killed client has left", "no"),
+        ("a socket that a killed client has left, with StreamLocalBindUnlink", "yes"),
+    ] {
+        drop(UnixListener::bind(&here).expect("the folder takes sockets"));
+        let options = [
+            format!("-oStreamLocalBindUnlink={unlink}"),
+            "-oExitOnForwardFailure=yes".to_owned(),
+            format!("-L{here}:127.0.0.1:{echo}"),
+        ];
+        seen.insert(name, place.exit(by, &options));
+        let _ = fs::remove_file(&here);
+    }
+    fs::write(&here, "a letter").expect("a file");
+    let options = ["-oExitOnForwardFailure=yes".to_owned(), format!("-L{here}:127.0.0.1:{echo}")];
+    let exit = place.exit(by, &options);
+    let kept = fs::read_to_string(&here).unwrap_or_default();
+    seen.insert("a file in the socket's place", format!("{exit} {kept}"));
+    let _ = fs::remove_file(&here);
+}
+
+/// Observes how sessions end whose forwards cannot be had.
+fn failures(place: &Place, by: By, seen: &mut Observed) {
+    let (_taken, port) = listener();
+    let taken = format!("-L127.0.0.1:{port}:localhost:1");
+    let one_family = format!("-L{port}:localhost:1");
+    let must = "-oExitOnForwardFailure=yes".to_owned();
+    for (name, options) in [
+        ("a taken port", vec![taken.clone()]),
+        ("a taken port with ExitOnForwardFailure", vec![taken, must.clone()]),
+        ("a port that is taken in one family, with ExitOnForwardFailure", vec![one_family, must]),
+        ("port 0", vec!["-L0:localhost:1".to_owned()]),
+        ("no place", vec!["-Lnonsense".to_owned()]),
+        ("a port that is too large", vec!["-L70000:localhost:1".to_owned()]),
+        ("a place without a port", vec![format!("-L{port}:localhost")]),
+        ("a port of -D that is too large", vec!["-D70000".to_owned()]),
+    ] {
+        seen.insert(name, place.exit(by, &options));
+    }
+}
+
+/// Observes connections of standard input and output.
+fn standard(place: &Place, by: By, seen: &mut Observed) {
+    let echo = format!("127.0.0.1:{}", place.echo);
+    let closed = format!("127.0.0.1:{}", place.closed);
+    for (name, target, input) in [
+        ("-W: an answer after the end", &echo[..], &b"hello"[..]),
+        ("-W: no input", &echo, b""),
+        ("-W: a place that refuses", &closed, b"hello"),
+        ("-W: a name that nobody has", "no-such-host.invalid:1", b""),
+        ("-W: no port", "localhost", b""),
+        ("-W: port 0", "localhost:0", b""),
+    ] {
+        let mut command = place.call(by).args(["-W", target, "far"]).command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let output = within_guard(name, move || {
+            let mut child = command.spawn().expect("it starts");
+            let _ = child.stdin.take().expect("it is piped").write_all(input);
+            child.wait_with_output().expect("it ends")
+        });
+        let said = String::from_utf8_lossy(&output.stderr);
+        let is_told = !said.is_empty();
+        seen.insert(
+            name,
+            format!("{:?} {} told {is_told}", output.status.code(), output.stdout.escape_ascii()),
+        );
+    }
+}
+
+#[test]
+fn forwards_are_observed_to_be_as_those_of_ssh_or_the_manual_says_so() {
+    let documents = include_str!("../../../../docs/use.md").replace('\n', " ");
+    let mut wrong = Vec::new();
+    for observe in [local, socks, settings, failures, standard] {
+        let place = Place::new();
+        let by = |by| {
+            let mut seen = Observed::new();
+            observe(&place, by, &mut seen);
+            seen
+        };
+        let (sshs, ours) = (by(By::Ssh), by(By::Rove));
+        for (name, ssh) in &sshs {
+            let rove = &ours[name];
+            println!(
+                "{name}: {ssh}{}",
+                if ssh == rove { String::new() } else { format!("; rove: {rove}") }
+            );
+            let sentence = DIFFERENCES.iter().find(|it| it.0 == *name).map(|it| it.1);
+            match sentence {
+                None if ssh != rove => wrong.push(format!("{name}: {ssh}; rove: {rove}")),
+                None => {}
+                Some(_) if ssh == rove => wrong.push(format!("{name}: no difference any more")),
+                Some(sentence) => {
+                    assert!(documents.contains(sentence), "{name}: {sentence}");
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
