@@ -63,11 +63,13 @@ impl Owner for Honest {
     }
 }
 
+/// Returns the bytes of the packet of a number.
+type Attack = fn(u64) -> Vec<u8>;
+
 /// An end whose packets hold what an attacker chooses, as many as go each millisecond.
 struct Attacker<E> {
     end: E,
-    /// Returns the bytes of the packet of this number.
-    attack: fn(u64) -> Vec<u8>,
+    attack: Attack,
     number: u64,
     next_at: Instant,
     left: u32,
@@ -123,7 +125,7 @@ fn data(id: u64, offset: u64, bytes: &[u8], is_end: bool) -> Vec<u8> {
 
 /// The attacks, by name: the bytes of each packet. A stream of the attacker's is odd at a server, and even at a client.
 #[rustfmt::skip]
-const ATTACKS: [(&str, fn(u64) -> Vec<u8>); 12] = [
+const ATTACKS: [(&str, Attack); 12] = [
     ("an acknowledgment of a packet that was never sent", |_| {
         packet(&[Frame::Ack(AckFrame { largest: 1 << 40, ranges: vec![(0, 1)], ..AckFrame::default() })])
     }),
@@ -176,7 +178,7 @@ fn shown(client: &ClientEnd<()>) -> usize {
     client.client.screen().row_text(0).matches('k').count()
 }
 
-fn attacker<E>(end: E, attack: fn(u64) -> Vec<u8>) -> Attacker<E> {
+fn attacker<E>(end: E, attack: Attack) -> Attacker<E> {
     Attacker { end, attack, number: 0, next_at: Instant::ZERO, left: 0, is_agreed: false }
 }
 

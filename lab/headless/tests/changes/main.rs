@@ -42,6 +42,17 @@ struct Late {
     streams: Duration,
 }
 
+/// Returns what UDP of both families does after a change. UDP of either is there in four cases of six.
+const fn ways(draw: u64) -> [world::Way; 2] {
+    match draw {
+        0 => [Silent; 2],
+        1 => [NoRoute; 2],
+        2 => [Open, NoRoute],
+        3 => [NoRoute, Open],
+        _ => [Open; 2],
+    }
+}
+
 /// Runs a session through so many changes.
 fn run(number: u64, changes: u64) -> (Vec<Late>, usize) {
     let draws = Seed::new(number).stream("changes");
@@ -67,13 +78,7 @@ fn run(number: u64, changes: u64) -> (Vec<Late>, usize) {
             let dark = (2_000 + at(4, 2_700)) << at(8, 8);
             world.run_for(ms(dark.min(600_000)));
         }
-        let ways = match at(5, 6) {
-            0 => [Silent; 2],
-            1 => [NoRoute; 2],
-            2 => [Open, NoRoute],
-            3 => [NoRoute, Open],
-            _ => [Open; 2],
-        };
+        let ways = ways(at(5, 6));
         world.change(Network { ways, port, ssh: true }, is_told);
         assert!(world.run_until(ms(200_000), World::has_way), "no way");
         let kind = match (world.has_udp(), is_told) {
