@@ -133,7 +133,7 @@ const SHOULD: [u64; 2] = [100, 200];
 /// How much later they go on at most, in milliseconds, and the least share that goes on as it should, in percent.
 const MUST: [(u64, usize); 2] = [(300, 95), (700, 85)];
 
-/// Prints a table of docs/results/streams.md.
+/// Prints a table of docs/results/stream-paths.md.
 #[test]
 fn keys_and_copies_go_on_after_every_change_of_the_network() {
     let changes = std::env::var("ROVE_NETWORK_CHANGES").ok().and_then(|it| it.parse().ok());
