@@ -45,7 +45,7 @@ enum By {
     Rove,
 }
 
-/// What was observed, by the name of the observable.
+/// The observations, by the name of the observable.
 type Observed = BTreeMap<&'static str, String>;
 
 /// A computer with an sshd, a port that echoes, a socket that does, and a port where nobody listens.
