@@ -338,6 +338,11 @@ impl LocalForwards {
         wire.send_packets(now, session, &mut layer.streams, &mut self.queue)
     }
 
+    /// Returns whether this writes to sockets, which their peers may have closed.
+    pub(super) const fn write_to_others(&self) -> bool {
+        self.layer.is_some() || !self.requests.is_empty()
+    }
+
     /// Returns whether there is more to do without waiting.
     pub(super) fn has_work(&self) -> bool {
         self.layer.iter().any(|layer| layer.splices.values().any(Splice::has_work))
@@ -531,6 +536,7 @@ mod tests {
         let _clients: Vec<TcpStream> =
             (0..clients).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
         forwards.accept(at(1));
+        assert!(forwards.write_to_others());
         let waiting = |it: &LocalForwards| it.layer.as_ref().map(|layer| layer.waiting.len());
         assert_eq!(waiting(&forwards), Some(CONNECTS_MAX));
         // The host answers one of them.
@@ -546,6 +552,7 @@ mod tests {
         forwards.accept(at(1));
         forwards.ask(at(1));
         assert!(forwards.layer.is_none() && !forwards.has_work());
+        assert!(!forwards.write_to_others(), "a pipe that breaks is the terminal's");
         assert_eq!((forwards.poll_timeout(), forwards.requests.capacity()), (None, 0));
     }
 }

@@ -238,8 +238,9 @@ impl Pump {
             }
             SIGWINCH => self.session.handle_resize(now, self.terminal.size()),
             SIGCONT => self.resume(now),
-            // An ssh has ended. The end of the terminal would show when a frame is drawn.
-            SIGPIPE if self.wire.has_pipe() => {}
+            // An ssh, or a peer of a forwarded connection, has ended. The end of the terminal would show when a frame is
+            // drawn.
+            SIGPIPE if self.wire.has_pipe() || self.forwards.write_to_others() => {}
             _ => {
                 self.signal.get_or_insert(signal);
                 self.session.shutdown(now, "Signal received, shutting down...");
