@@ -112,7 +112,10 @@ impl NoSession {
             && matches!(options.session, WantedSession::Attached(..) | WantedSession::Resumed(..))
         {
             Self::NotAttached { host, status }
-        } else if announced.has_started && options.no_program && !announced.port_refused {
+        } else if announced.has_started
+            && options.no_program
+            && (options.port.is_none() || !announced.port_refused)
+        {
             Self::NoForwarding { host }
         } else if announced.has_started {
             Self::ServerFailed { host, status }

@@ -93,6 +93,22 @@ impl Joint {
     }
 
     fn pass(&mut self) -> Result<(), Over> {
+        self.read()?;
+        self.agent.write()?;
+        self.asker.write()?;
+        let is_cut = self.asker.has_ended && self.filter.as_ref().is_some_and(Filter::is_cut);
+        if is_cut || self.agent.has_ended && self.asker.waiting.is_empty() {
+            return Err(Over::Ended);
+        }
+        if self.asker.has_ended && self.agent.waiting.is_empty() && !self.is_told {
+            self.is_told = true;
+            shutdown(&self.agent.socket, Shutdown::Write)?;
+        }
+        Ok(())
+    }
+
+    /// Reads what both sockets have, as far as the other one takes it.
+    fn read(&mut self) -> Result<(), Over> {
         let mut buffer = [0; CHUNK];
         if self.takes_requests() {
             let bytes = self.asker.read(&mut buffer)?;
@@ -113,16 +129,6 @@ impl Joint {
                 }
                 None => self.asker.waiting.extend(bytes),
             }
-        }
-        self.agent.write()?;
-        self.asker.write()?;
-        let is_cut = self.asker.has_ended && self.filter.as_ref().is_some_and(Filter::is_cut);
-        if is_cut || self.agent.has_ended && self.asker.waiting.is_empty() {
-            return Err(Over::Ended);
-        }
-        if self.asker.has_ended && self.agent.waiting.is_empty() && !self.is_told {
-            self.is_told = true;
-            shutdown(&self.agent.socket, Shutdown::Write)?;
         }
         Ok(())
     }

@@ -88,17 +88,7 @@ impl Login {
         UnixStream::connect(&real)
             .map_err(|error| io::Error::other(format!("the agent does not answer: {error}")))?;
         let (way, agent) = (PrivateSocket::open("way")?, PrivateSocket::open("lent")?);
-        let ourselves = std::env::current_exe().unwrap_or_else(|_| "rove".into());
-        let proxy = [quote::bourne(ourselves.as_os_str()), quote::bourne(way.path().as_os_str())];
-        let [program, path] = proxy.map(|word| word.to_string_lossy().replace('%', "%%"));
-        let own = [
-            format!("ProxyCommand={program} --fake-proxy -- {path} 0"),
-            format!("ForwardAgent=\"{}\"", agent.path().display()),
-        ];
-        let options = OPTIONS.iter().map(|it| (*it).to_owned()).chain(own);
-        let options: Vec<String> = options.flat_map(|it| ["-o".to_owned(), it]).collect();
-        let options: Vec<&str> = options.iter().map(String::as_str).collect();
-        let words = ssh_config::with_options(&call.words, &options);
+        let words = words(call, &way, &agent);
         let (program, args) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         // A process group of its own keeps ssh from the terminal's hang-up and from the client's suspension.
         let mut command = Command::new(program);
@@ -200,6 +190,21 @@ impl Drop for Login {
         let _ = self.ssh.kill();
         let _ = self.ssh.wait();
     }
+}
+
+/// Returns the argument vector of an ssh that reaches the host through `way`, and forwards the agent at `agent`.
+fn words(call: &AgentCall, way: &PrivateSocket, agent: &PrivateSocket) -> Vec<String> {
+    let ourselves = std::env::current_exe().unwrap_or_else(|_| "rove".into());
+    let proxy = [quote::bourne(ourselves.as_os_str()), quote::bourne(way.path().as_os_str())];
+    let [program, path] = proxy.map(|word| word.to_string_lossy().replace('%', "%%"));
+    let own = [
+        format!("ProxyCommand={program} --fake-proxy -- {path} 0"),
+        format!("ForwardAgent=\"{}\"", agent.path().display()),
+    ];
+    let options = OPTIONS.iter().map(|it| (*it).to_owned()).chain(own);
+    let options: Vec<String> = options.flat_map(|it| ["-o".to_owned(), it]).collect();
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    ssh_config::with_options(&call.words, &options)
 }
 
 /// Returns whether the agent that is lent answers.
