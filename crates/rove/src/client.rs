@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use rove_bootstrap::{Account, AgentUse, Choices, Forwards, Joined, ProgramName, quote};
+use rove_bootstrap::{Account, AgentUse, Choices, Joined, ProgramName, quote};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_platform::tty::{self, Tty};
@@ -17,7 +17,6 @@ use rove_units::Instant;
 use rustix::stdio;
 
 use crate::bootstrap::address;
-use crate::listeners::Listeners;
 use crate::messages::{warn, wrapped_for};
 use crate::prompt_store::PromptKeeper;
 use crate::resume::{RecordKeeper, Saved, Store, Way};
@@ -27,7 +26,7 @@ use crate::terminal_type::{self, RenderOptions};
 use crate::tunnel::inherited::Inherited;
 use crate::tunnel::near::Tunnel;
 use crate::tunnel::spare::Spare;
-use crate::{doctor, entropy, hardening, logging, sys};
+use crate::{doctor, entropy, hardening, logging, sys, threads};
 
 pub(crate) mod agent;
 mod asking;
@@ -173,7 +172,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     }
     let term = std::env::var("TERM").unwrap_or_default();
     let name = options.name;
-    let forwards = local_forwards(name, options.call.forwards.as_ref())?;
+    let forwards = LocalForwards::listen(name, options.call.forwards.as_ref())?;
     let has_program = !options.call.no_program;
     let forwards = if has_program { forwards } else { forwards.without_program() };
     let running = running(name, command.as_deref());
@@ -243,18 +242,6 @@ fn may_be_lent(call: &AgentCall, escape_key: Option<u8>, name: ProgramName) -> b
         warn(name.as_str(), text);
     }
     can_ask
-}
-
-/// Listens for the connections that are to be forwarded. Says which ones cannot be.
-fn local_forwards(name: ProgramName, wanted: Option<&Forwards>) -> anyhow::Result<LocalForwards> {
-    let Some(wanted) = wanted else {
-        return Ok(LocalForwards::new(Listeners::default(), &Forwards::default()));
-    };
-    let (listeners, failures) = Listeners::open(wanted)?;
-    for failure in failures {
-        warn(name.as_str(), &format!("{failure}; the session goes on without it"));
-    }
-    Ok(LocalForwards::new(listeners, wanted))
 }
 
 /// Returns the abilities of a terminal of this type. Warns of a type that is not known.
@@ -393,7 +380,8 @@ fn missing_output(missing: MissingLines, host: &str, command: &str) -> String {
 /// Returns an error that says why there is no key; never the text itself.
 pub(crate) fn take_key() -> anyhow::Result<Key> {
     hardening::conceal_memory().context("cannot conceal the key")?;
-    let text = wiping(|| sys::take_secret_variable(c"MOSH_KEY")).context("cannot take the key")?;
+    let alone = threads::check_alone().context("cannot take the key")?;
+    let text = wiping(|| sys::take_secret_variable(c"MOSH_KEY", alone));
     let text = text.context(
         "the environment variable MOSH_KEY is not set: \
          it must hold the key that the server printed on its MOSH CONNECT line",

@@ -76,7 +76,8 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
     prepared.greet(&introduction);
     let (port, key) = (prepared.port(), prepared.key.clone());
     // The relay's thread comes after the fork: a process with threads cannot be split.
-    match sys::fork().context("cannot start the demo's server")? {
+    let alone = threads::check_alone().context("cannot start the demo's server")?;
+    match sys::fork(alone).context("cannot start the demo's server")? {
         Fork::Parent(_) => {}
         Fork::Child => {
             stay_behind().context("cannot detach the demo's server")?;

@@ -145,7 +145,8 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     let nothing = open_nothing().context("cannot open /dev/null")?;
     // The session outlives the ssh connection that started it, and any hang-up.
     sys::ignore_signal(libc::SIGHUP).context("cannot ignore SIGHUP")?;
-    match sys::fork().context("cannot detach")? {
+    let alone = threads::check_alone().context("cannot detach")?;
+    match sys::fork(alone).context("cannot detach")? {
         Fork::Parent(server) => {
             // The server is announced only when nothing more can fail.
             if let Err(error) = announcement::print(prepared.port(), &prepared.key) {

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::client::agent::AgentCall;
 use crate::escape_key;
-use crate::sys;
 use crate::tunnel::inherited::Inherited;
+use crate::{sys, threads};
 
 /// The environment variable that holds the call. Stock clients ignore it.
 pub(crate) const VARIABLE: &CStr = c"ROVE_CALL";
@@ -68,9 +68,8 @@ impl SessionCall {
     ///
     /// Returns an error for an unknown prediction mode, for a malformed call, and when other threads run.
     pub(crate) fn take(name: ProgramName) -> anyhow::Result<Self> {
-        match sys::take_secret_variable(VARIABLE)
-            .context("cannot take the description of the session")?
-        {
+        let alone = threads::check_alone().context("cannot take the description of the session")?;
+        match sys::take_secret_variable(VARIABLE, alone) {
             Some(text) => serde_json::from_slice(&text).with_context(|| {
                 format!(
                     "{} does not describe a session; only rove sets it",

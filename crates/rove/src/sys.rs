@@ -14,7 +14,9 @@ use libc::c_int;
 use rustix::process::Pid;
 use zeroize::Zeroizing;
 
-use crate::threads::{self, ThreadsError};
+/// Evidence that this process has no threads of its own, of which only a check can know.
+#[derive(Debug)]
+pub(crate) struct Alone(pub(crate) ());
 
 /// Which side of a fork this process is.
 pub(crate) enum Fork {
@@ -27,10 +29,9 @@ pub(crate) enum Fork {
 ///
 /// # Errors
 ///
-/// Returns an error when other threads run, as they would be missing in the child together with
-/// whatever locks they hold, and when the system refuses.
-pub(crate) fn fork() -> io::Result<Fork> {
-    threads::check_alone().map_err(io::Error::other)?;
+/// Returns an error when the system refuses. Other threads would be missing in the child together with whatever locks
+/// they hold.
+pub(crate) fn fork(_: Alone) -> io::Result<Fork> {
     // SAFETY: with this the only thread, the child is a whole copy of a consistent process.
     match unsafe { libc::fork() } {
         0 => Ok(Fork::Child),
@@ -171,29 +172,23 @@ pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> Option<usize> {
 }
 
 /// Returns a secret of the environment and removes it. The variable is gone afterwards, and so are the bytes that
-/// other processes of the user could read through `/proc`. `None` where it is not set.
-///
-/// # Errors
-///
-/// Returns an error when other threads run, as they may be reading the environment.
-pub(crate) fn take_secret_variable(
-    name: &CStr,
-) -> Result<Option<Zeroizing<Vec<u8>>>, ThreadsError> {
-    threads::check_alone()?;
+/// other processes of the user could read through `/proc`. `None` where it is not set. Other threads may be reading the
+/// environment.
+pub(crate) fn take_secret_variable(name: &CStr, _: Alone) -> Option<Zeroizing<Vec<u8>>> {
     // SAFETY: no other thread touches the environment. The value is the process's own memory from
     // the program's start, writable and null-terminated. It is read before and overwritten up to
     // its end, byte by byte so that the compiler keeps the writes.
     unsafe {
         let value = libc::getenv(name.as_ptr());
         if value.is_null() {
-            return Ok(None);
+            return None;
         }
         let secret = Zeroizing::new(CStr::from_ptr(value).to_bytes().to_vec());
         for offset in 0..secret.len() {
             ptr::write_volatile(value.add(offset), 0);
         }
         libc::unsetenv(name.as_ptr());
-        Ok(Some(secret))
+        Some(secret)
     }
 }
 

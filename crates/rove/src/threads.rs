@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rove_bootstrap::remote::ALLOW_EMULATOR_VARIABLE;
 
-use crate::sys;
+use crate::sys::{self, Alone};
 
 /// The program that Linux executes for this thread. qemu answers questions about `/proc/self/exe` itself and names the
 /// program that it emulates (qemu 11.1). It passes questions about this path on to the system.
@@ -71,9 +71,9 @@ pub(crate) fn allow_emulator() {
 /// # Errors
 ///
 /// Returns an error if it has started threads, or if the origin of other threads is in doubt.
-pub(crate) fn check_alone() -> Result<(), ThreadsError> {
+pub(crate) fn check_alone() -> Result<Alone, ThreadsError> {
     // Where the system tells nothing, as without /proc, nothing can be checked.
-    let Some(now) = sys::thread_count() else { return Ok(()) };
+    let Some(now) = sys::thread_count() else { return Ok(Alone(())) };
     Facts {
         at_start: AT_START.get().copied().flatten().unwrap_or(1),
         now,
@@ -82,6 +82,7 @@ pub(crate) fn check_alone() -> Result<(), ThreadsError> {
             || env::var_os(ALLOW_EMULATOR_VARIABLE).is_some_and(|word| word != "0"),
     }
     .judge()
+    .map(Alone)
 }
 
 impl Facts {

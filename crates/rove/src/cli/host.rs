@@ -7,19 +7,18 @@ mod values;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::str::FromStr;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
 use rove_bootstrap::{
-    AgentUse, Choices, DetachedUse, HostOptions, InstallPolicy, ProgramName, SessionLabel,
-    TunnelUse, WantedSession,
+    AgentUse, Choices, DetachedUse, HostOptions, InstallPolicy, ProgramName, TunnelUse,
 };
 use rove_cli_docs::{Manual, Suggested};
 use rove_session::Preference;
 
 use self::values::{
-    NO_PROGRAM, TARGET, bind_server, check_host, check_option_port, fake_proxy, family, no_host,
-    no_program_option, prediction, remote_ip, ssh, target, target_option, tunnel_use,
+    NO_PROGRAM, TARGET, bind_server, check_host, check_option_port, check_size, fake_proxy, family,
+    no_host, no_program_option, prediction, remote_ip, ssh, target, target_option, tunnel_use,
+    wanted_session,
 };
 use crate::cli::config::{Config, ConfigError, Settings};
 use crate::cli::getopt_long::{self, Permutation};
@@ -284,11 +283,9 @@ pub(crate) fn parse(
         return fake_proxy(family, host, command_words);
     }
     check_host(name, host)?;
-    let size = args.size.as_deref().map_or(Ok(()), option_values::check_size_rule);
-    size.map_err(|error| UsageError::without_usage(format!("--size: {error}")))?;
+    check_size(&args)?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
-    let session = args.session.as_deref().map(SessionLabel::from_str);
-    let session = session.transpose().map_err(UsageError::without_usage)?;
+    let session = wanted_session(&args)?;
     let ssh = ssh(&args, letters)?;
     if asks_ssh {
         return Ok(HostCall::AskSsh { ssh, host: host.clone() });
@@ -296,7 +293,7 @@ pub(crate) fn parse(
     let target = target(&args, command_words)?;
     let options = Box::new(HostOptions {
         name,
-        session: session.map_or_else(WantedSession::default, WantedSession::Named),
+        session,
         choices: args.choices(&settings, predict),
         family,
         bind_server: bind_server(name, args.bind_server.as_deref())?,

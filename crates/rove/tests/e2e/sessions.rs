@@ -414,7 +414,7 @@ fn a_session_without_a_program_is_listed_and_ended_and_nobody_attaches_to_it() {
         )
     };
     let refused = start(&["--", "ls"]).err().expect("a command is refused");
-    assert!(text(&refused.stderr).contains("streams runs no command"), "{refused:?}");
+    assert!(text(&refused.stderr).contains("streams and forwards run no command"), "{refused:?}");
     let server = start(&[]).unwrap_or_else(|output| panic!("{output:?}"));
     let port = server.address.port().to_string();
     assert_eq!(host.list()[0]["no_program"], true);

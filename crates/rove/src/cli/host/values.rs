@@ -3,15 +3,18 @@
 
 use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
+use std::str::FromStr;
 
 use clap::{Arg, ArgAction};
 use rove_bootstrap::ssh_config::is_ssh;
-use rove_bootstrap::{BindServer, HANDS_OVER, ProgramName, RemoteIp, TunnelUse};
+use rove_bootstrap::{
+    BindServer, HANDS_OVER, ProgramName, RemoteIp, SessionLabel, TunnelUse, WantedSession,
+};
 use rove_session::Preference;
 
 use super::{HostArgs, HostCall, UsageError};
 use crate::cli::option_values::{
-    ADDRESS_FAMILIES, MODES, ValueError, check_own_port, check_port, ssh_words,
+    self, ADDRESS_FAMILIES, MODES, ValueError, check_own_port, check_port, ssh_words,
 };
 use crate::cli::ssh_letters;
 use crate::stdio_forward::target::HostPort;
@@ -218,6 +221,19 @@ pub(super) fn ssh(args: &HostArgs, letters: Vec<String>) -> Result<Vec<String>, 
     let mut ssh = ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?;
     ssh.extend(letters);
     check_forwards(args, &ssh).map(|()| ssh)
+}
+
+/// Returns the session that the line names, or a new one.
+pub(super) fn wanted_session(args: &HostArgs) -> Result<WantedSession, UsageError> {
+    let label = args.session.as_deref().map(SessionLabel::from_str).transpose();
+    let label = label.map_err(UsageError::without_usage)?;
+    Ok(label.map_or_else(WantedSession::default, WantedSession::Named))
+}
+
+/// Checks the rule for the session's size.
+pub(super) fn check_size(args: &HostArgs) -> Result<(), UsageError> {
+    let checked = args.size.as_deref().map_or(Ok(()), option_values::check_size_rule);
+    checked.map_err(|error| UsageError::without_usage(format!("--size: {error}")))
 }
 
 /// Refuses `-A`, `-L`, `-R` and `-D` together with options that rule them out.

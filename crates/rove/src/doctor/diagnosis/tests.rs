@@ -92,7 +92,7 @@ fn where_all_is_well_every_leg_is_checked_and_fine() {
         legs.join(" "),
         "local-locale local-terminal local-udp ssh login-output clock server-program server-locale \
          server-start server-alive udp-out udp-back address datagram-size rebinding session-end \
-         tunnel"
+         tunnel forwarding"
     );
     for check in &diagnosis.checks {
         assert_eq!(check.status, Status::Ok, "{check:?}");
