@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use rove_bootstrap::{Account, AgentUse, Choices, Joined, ProgramName, quote};
+use rove_bootstrap::{Account, AgentUse, Choices, Forwards, Joined, ProgramName, quote};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
 use rove_platform::tty::{self, Tty};
@@ -17,6 +17,7 @@ use rove_units::Instant;
 use rustix::stdio;
 
 use crate::bootstrap::address;
+use crate::listeners::Listeners;
 use crate::messages::{warn, wrapped_for};
 use crate::prompt_store::PromptKeeper;
 use crate::resume::{RecordKeeper, Saved, Store, Way};
@@ -172,7 +173,8 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     }
     let term = std::env::var("TERM").unwrap_or_default();
     let name = options.name;
-    let forwards = LocalForwards::listen(name, options.call.forwards.as_ref())?;
+    let wanted = options.call.forwards.unwrap_or_default();
+    let forwards = LocalForwards::new(listeners(name, &wanted)?, &wanted);
     let has_program = !options.call.no_program;
     let forwards = if has_program { forwards } else { forwards.without_program() };
     let running = running(name, command.as_deref());
@@ -242,6 +244,15 @@ fn may_be_lent(call: &AgentCall, escape_key: Option<u8>, name: ProgramName) -> b
         warn(name.as_str(), text);
     }
     can_ask
+}
+
+/// Listens for the connections that are to be forwarded. Says which ones cannot be.
+fn listeners(name: ProgramName, wanted: &Forwards) -> anyhow::Result<Listeners> {
+    let (listeners, failures) = Listeners::open(wanted)?;
+    for failure in failures {
+        warn(name.as_str(), &format!("{failure}; the session goes on without it"));
+    }
+    Ok(listeners)
 }
 
 /// Returns the abilities of a terminal of this type. Warns of a type that is not known.

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rove_bootstrap::{ForwardLine, Forwards, Place, ProgramName};
+use rove_bootstrap::{ForwardLine, Forwards, Place};
 use rove_platform::event_loop::Interest;
 use rove_session::{Client, Streams};
 use rove_streams::{CONNECTS_MAX, Event, STREAMS_MAX, Side, StreamId, Target};
@@ -18,7 +18,6 @@ use super::asking::{Asking, tell};
 use super::remote_forwards::{News, RemoteForwards};
 use super::wire::Wire;
 use crate::listeners::Listeners;
-use crate::messages::warn;
 use crate::opening::Opening;
 use crate::packet_queue::PacketQueue;
 use crate::socks::{Request, Step, Version};
@@ -88,22 +87,6 @@ enum Origin {
 }
 
 impl LocalForwards {
-    /// Listens for the connections that are to be forwarded. Says which ones cannot be.
-    ///
-    /// # Errors
-    ///
-    /// Returns which listener cannot be had, if all of them are required.
-    pub(super) fn listen(name: ProgramName, wanted: Option<&Forwards>) -> anyhow::Result<Self> {
-        let Some(wanted) = wanted else {
-            return Ok(Self::new(Listeners::default(), &Forwards::default()));
-        };
-        let (listeners, failures) = Listeners::open(wanted)?;
-        for failure in failures {
-            warn(name.as_str(), &format!("{failure}; the session goes on without it"));
-        }
-        Ok(Self::new(listeners, wanted))
-    }
-
     /// Creates the forwarded connections that come to these listeners, and to those of the host that are wanted.
     pub(super) fn new(listeners: Listeners, wanted: &Forwards) -> Self {
         Self {

@@ -1,4 +1,4 @@
-use rove_bootstrap::{BindServer, RemoteIp, Resume};
+use rove_bootstrap::{BindServer, RemoteIp, Resume, WantedSession};
 
 use super::*;
 use crate::cli::help::BRIEF;
