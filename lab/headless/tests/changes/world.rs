@@ -38,7 +38,7 @@ pub(crate) enum Way {
     NoRoute,
 }
 
-/// What the computer's network carries.
+/// The packets that the computer's network carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Network {
     /// UDP by IPv4 and by IPv6.

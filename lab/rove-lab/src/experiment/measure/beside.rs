@@ -47,7 +47,7 @@ pub(super) const FIGURES: [RunFigure; 3] = [
 /// Makes the controller of an end.
 type Make<'a> = &'a dyn Fn() -> Box<dyn Controller>;
 
-/// What came of a session.
+/// The outcome of a session.
 struct Outcome {
     /// The echo delays of keys, as far as they had echoes.
     delays: Vec<Duration>,
