@@ -35,6 +35,7 @@ impl ForwardLine {
         let kind = option.chars().next()?;
         let fields = fields(option.get(kind.len_utf8()..)?.trim_start())?;
         let words: Vec<&str> = fields.iter().map(String::as_str).collect();
+        debug_assert!(!words.is_empty(), "text without a colon is one field");
         let line = match (kind, removes) {
             ('L', true) => Self::Remove(listen(&words)?, false),
             ('D', true) => Self::Remove(listen(&words)?, true),
@@ -72,6 +73,7 @@ fn fields(text: &str) -> Option<Vec<String>> {
             letter => fields.last_mut()?.push(letter),
         }
     }
+    debug_assert!(!fields.iter().any(|it| it.contains(char::is_whitespace)));
     Some(fields)
 }
 

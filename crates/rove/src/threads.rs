@@ -74,6 +74,7 @@ pub(crate) fn allow_emulator() {
 pub(crate) fn check_alone() -> Result<Alone, ThreadsError> {
     // Where the system tells nothing, as without /proc, nothing can be checked.
     let Some(now) = sys::thread_count() else { return Ok(Alone(())) };
+    debug_assert!(now > 0, "this code runs in a thread");
     Facts {
         at_start: AT_START.get().copied().flatten().unwrap_or(1),
         now,

@@ -63,6 +63,7 @@ impl CommandLine {
 
     /// Returns the line as the bar shows it, from the longest version to the shortest.
     pub(crate) fn shown(&self) -> Vec<String> {
+        debug_assert!(self.text.is_ascii(), "a part of the text begins at any byte");
         let from = self.text.len().saturating_sub(SHOWN_MAX);
         let end = self.text.get(from..).unwrap_or_default();
         vec![format!("-L, -R, -D, -KL ... or ?: {end}_"), format!("{end}_")]

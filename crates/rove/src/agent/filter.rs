@@ -179,6 +179,7 @@ impl Filter {
             self.request.drain(..len);
             to_host.extend(REFUSAL);
         }
+        debug_assert_ne!(self.state, State::Asking, "a decision is taken once");
     }
 
     /// Handles bytes of the agent. Appends what the host is sent, and what the agent is sent next.
@@ -221,6 +222,10 @@ impl Filter {
 
     /// Passes the complete request on.
     fn pass(&mut self, to_agent: &mut Vec<u8>) {
+        debug_assert!(
+            !matches!(self.state, State::Asked(_)),
+            "the agent answers one request at a time"
+        );
         if let Ok(Some(message)) = complete(&self.request) {
             self.state = State::Asked(message[4]);
             let len = message.len();
@@ -230,6 +235,7 @@ impl Filter {
 
     /// Reads a request for a signature.
     fn use_of(&self, body: &[u8]) -> Use {
+        debug_assert_eq!(body.first(), Some(&SIGN));
         let rest = &mut &body[1..];
         let (key, data) = (string(rest), string(rest));
         let named = self.names.iter().find(|(blob, _)| Some(&blob[..]) == key);
@@ -266,6 +272,7 @@ fn complete(bytes: &[u8]) -> Result<Option<&[u8]>, Fault> {
 
 /// Returns whether an extension passes.
 fn is_extension(body: &[u8]) -> bool {
+    debug_assert_eq!(body.first(), Some(&EXTENSION));
     string(&mut &body[1..]).is_some_and(|name| EXTENSIONS.contains(&name))
 }
 
@@ -290,6 +297,7 @@ fn names(mut rest: &[u8]) -> Vec<(Vec<u8>, String)> {
             break;
         }
     }
+    debug_assert!(names.len() <= NAMES_MAX);
     names
 }
 

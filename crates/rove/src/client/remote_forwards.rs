@@ -88,6 +88,7 @@ impl RemoteForwards {
     pub(super) fn new(wanted: &Forwards) -> Self {
         let new = |forward: &RemoteForward| Entry::new(forward.clone(), false);
         let entries: BTreeMap<u64, Entry> = (0..).zip(wanted.remote.iter().map(new)).collect();
+        debug_assert_eq!(entries.len(), wanted.remote.len());
         Self {
             next_number: entries.len() as u64,
             entries,
@@ -121,7 +122,8 @@ impl RemoteForwards {
 
     /// Adds a listener.
     pub(super) fn add(&mut self, forward: RemoteForward) {
-        self.entries.insert(self.next_number, Entry::new(forward, true));
+        let former = self.entries.insert(self.next_number, Entry::new(forward, true));
+        debug_assert!(former.is_none(), "a number is given once");
         self.next_number += 1;
     }
 
@@ -153,6 +155,7 @@ impl RemoteForwards {
         self.entries.clear();
         self.requests.clear();
         self.connects.clear();
+        debug_assert!(!self.has_wishes() && self.poll_timeout().is_none());
     }
 
     /// Accepts the streams that the host has opened.

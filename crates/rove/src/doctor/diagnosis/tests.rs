@@ -44,6 +44,7 @@ fn answered() -> Path {
         down: Large::Pass(1252),
         rebinding: Some(true),
         ended: true,
+        forwards: Some(true),
         ..Path::default()
     }
 }
