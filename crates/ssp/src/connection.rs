@@ -24,6 +24,7 @@ use crate::nonce::Direction;
 use crate::num::SeqNum;
 use crate::path::{Arrival, Loss, Path, Traffic};
 use crate::path_size::{PathSize, SIZE_MIN};
+use crate::peer_path::PeerPath;
 use crate::rtt::RttEstimator;
 use crate::rtt_min::RttMin;
 use crate::send_timing::{PathView, SendTiming};
@@ -91,11 +92,8 @@ pub(crate) struct Connection {
     echo: TimestampEcho,
     rtt: RttEstimator,
     rtt_min: RttMin,
-    peer: Option<SocketAddr>,
+    to_peer: PeerPath,
     heard_at: Option<Instant>,
-    size: PathSize,
-    /// How often datagrams may have come to another path.
-    path_changes: u64,
     /// A client's ports and its server's addresses. `None` at a server.
     client: Option<ClientPath>,
     loss_reports: LossReports,
@@ -128,10 +126,8 @@ impl Connection {
             echo: TimestampEcho::default(),
             rtt: RttEstimator::new(),
             rtt_min: RttMin::default(),
-            peer,
+            to_peer: PeerPath::new(peer, PathSize::new(ipv6, config.path.tries_sizes)),
             heard_at: None,
-            size: PathSize::new(ipv6, config.path.tries_sizes),
-            path_changes: 0,
             client: peer.map(|server| ClientPath::new(server, now)),
             loss_reports: LossReports::default(),
             events: VecDeque::new(),
@@ -204,7 +200,7 @@ impl Connection {
 
     /// Addresses a sealed packet of streams to the peer. `None` while no peer is known.
     pub(crate) fn address(&mut self, payload: Vec<u8>) -> Option<Transmit> {
-        let destination = self.peer?;
+        let destination = self.to_peer.address()?;
         self.sent.count(payload.len());
         Some(Transmit { destination, payload, tries_size: false })
     }
@@ -222,9 +218,9 @@ impl Connection {
             payload.len() >= FRAGMENT_HEADER_LEN,
             "less than a fragment header ends a stock peer"
         );
-        let destination = self.peer?;
+        let destination = self.to_peer.address()?;
         if let Some(client) = &mut self.client {
-            client.handle_sent(now, &payload, is_answer, self.size.stock());
+            client.handle_sent(now, &payload, is_answer, self.to_peer.size().stock());
         }
         let sealed = self.seal_for(now, destination, payload);
         self.after_send(now, is_answer, config);
@@ -255,14 +251,13 @@ impl Connection {
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         if let Some(client) = &mut self.client {
             client.handle_network_change(now);
-            self.size.handle_moved(self.size.is_ipv6());
-            self.path_changes += 1;
+            self.to_peer.handle_network_change();
         }
     }
 
     /// Returns how often datagrams may have come to another path.
     pub(crate) const fn path_changes(&self) -> u64 {
-        self.path_changes
+        self.to_peer.changes()
     }
 
     fn seal_for(
@@ -295,8 +290,8 @@ impl Connection {
         self.client.as_mut().map(|client| &mut client.candidates)
     }
 
-    pub(crate) fn peer(&self) -> Option<SocketAddr> {
-        self.peer
+    pub(crate) const fn peer(&self) -> Option<SocketAddr> {
+        self.to_peer.address()
     }
 
     pub(crate) fn rtt(&self) -> &RttEstimator {
@@ -351,12 +346,12 @@ impl Connection {
 
     /// Returns how many bytes of an instruction a datagram carries at most.
     pub(crate) const fn contents_max(&self) -> usize {
-        contents_of(self.size.get())
+        contents_of(self.to_peer.size().get())
     }
 
     /// Returns the size of datagrams on the path to the peer, for changes.
     pub(crate) const fn size(&mut self) -> &mut PathSize {
-        &mut self.size
+        self.to_peer.size_mut()
     }
 
     /// Falls back to smaller datagrams after the system has refused one of `len` bytes.
@@ -364,7 +359,7 @@ impl Connection {
         if let Some(client) = &mut self.client {
             client.handle_refused(len);
         }
-        self.size.handle_refused(now, len);
+        self.size().handle_refused(now, len);
         tracing::debug!(len, "datagram refused for its size");
     }
 
@@ -389,9 +384,7 @@ impl Connection {
         let Some(client) = &mut self.client else { return };
         self.loss_reports.forgive(client.side.take_dropped(), self.next_seq);
         let peer = client.destination();
-        self.peer = Some(peer);
-        self.size.handle_moved(peer.is_ipv6());
-        self.path_changes += 1;
+        self.to_peer.handle_moved(peer, peer.is_ipv6());
     }
 
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
@@ -410,7 +403,7 @@ impl Connection {
     ) -> bool {
         let (None, Some(heard_at)) = (&self.client, self.heard_at) else { return false };
         let expected_at = hears_by.max(Some(heard_at + config.heartbeat.interval));
-        self.peer != Some(source)
+        self.peer() != Some(source)
             || expected_at.is_some_and(|at| now.saturating_since(at) > config.heartbeat.interval)
     }
 
@@ -448,13 +441,11 @@ impl Connection {
         hears_by: Option<Instant>,
         config: &Config,
     ) -> Arrival {
-        let is_peer_moved = self.client.is_none() && self.peer != Some(source);
+        let is_peer_moved = self.client.is_none() && self.peer() != Some(source);
         let is_peer_regained = self.regains(now, source, hears_by, config);
         self.heard_at = Some(now);
         if is_peer_moved {
-            self.size.handle_moved(self.size.is_ipv6());
-            self.path_changes += 1;
-            self.peer = Some(source);
+            self.to_peer.handle_moved(source, self.to_peer.size().is_ipv6());
             tracing::info!(%source, "client has moved");
             self.push_event(Event::PeerMoved(source));
         }
@@ -470,7 +461,7 @@ impl Connection {
             .heard_at
             .is_none_or(|heard_at| now.saturating_since(heard_at) > config.path.association_timeout)
         {
-            self.peer = None;
+            self.to_peer.handle_lost();
             tracing::info!("client not heard for the association timeout");
             self.push_event(Event::PeerLost);
         }
@@ -488,7 +479,7 @@ impl Connection {
             if candidates.handle_no_roundtrip(now) {
                 self.follow_candidates();
             }
-            self.size.handle_moved(self.size.is_ipv6());
+            self.to_peer.handle_port_change();
         }
         self.push_event(Event::OpenPort);
         keep.into_iter().for_each(|keep| self.push_event(Event::ClosePorts { keep }));

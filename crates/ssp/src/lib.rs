@@ -88,6 +88,7 @@ mod ocb;
 mod path;
 mod path_revalidation;
 mod path_size;
+mod peer_path;
 mod probe_rounds;
 pub mod protobuf;
 mod receiver;

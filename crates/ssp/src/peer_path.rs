@@ -1,0 +1,88 @@
+//! Where datagrams to the peer go, and how large they may be on the way.
+
+use core::net::SocketAddr;
+
+use crate::path_size::PathSize;
+
+/// The peer's address, the size of datagrams on the path there, and how often that path has changed.
+#[derive(Debug)]
+pub(crate) struct PeerPath {
+    address: Option<SocketAddr>,
+    size: PathSize,
+    changes: u64,
+}
+
+impl PeerPath {
+    pub(crate) const fn new(address: Option<SocketAddr>, size: PathSize) -> Self {
+        Self { address, size, changes: 0 }
+    }
+
+    /// Returns the address to send to. `None` while no peer is known.
+    pub(crate) const fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    /// Returns the size of datagrams.
+    pub(crate) const fn size(&self) -> &PathSize {
+        &self.size
+    }
+
+    /// Returns the size of datagrams, for changes.
+    pub(crate) const fn size_mut(&mut self) -> &mut PathSize {
+        &mut self.size
+    }
+
+    /// Returns how often datagrams may have come to another path.
+    pub(crate) const fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Sends to this address from now on, with the sizes of IPv6 or of IPv4.
+    pub(crate) fn handle_moved(&mut self, address: SocketAddr, ipv6: bool) {
+        self.address = Some(address);
+        self.size.handle_moved(ipv6);
+        self.changes += 1;
+    }
+
+    /// Handles a change of the network between this end and the address.
+    pub(crate) fn handle_network_change(&mut self) {
+        self.handle_port_change();
+        self.changes += 1;
+    }
+
+    /// Handles a change of the local port, after which other routers may carry the datagrams.
+    pub(crate) fn handle_port_change(&mut self) {
+        self.size.handle_moved(self.size.is_ipv6());
+    }
+
+    /// Forgets the address of a peer that is no longer heard.
+    pub(crate) const fn handle_lost(&mut self) {
+        self.address = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path_size::SIZE_BASE;
+
+    #[test]
+    fn a_change_is_counted_and_starts_the_sizes_again_but_another_port_is_no_change() {
+        let address = |text: &str| Some(text.parse::<SocketAddr>().expect("an address"));
+        let mut path = PeerPath::new(None, PathSize::new(false, true));
+        let moves: [fn(&mut PeerPath); 3] = [
+            |path| path.handle_moved("[::1]:7".parse().expect("an address"), true),
+            PeerPath::handle_network_change,
+            PeerPath::handle_port_change,
+        ];
+        for (moves, changes) in moves.into_iter().zip([1, 2, 2]) {
+            path.size_mut().handle_refused(rove_units::Instant::from_millis(0), SIZE_BASE);
+            assert!(path.size().get() < SIZE_BASE);
+            moves(&mut path);
+            let found = (path.size().get(), path.size().is_ipv6(), path.changes(), path.address());
+            assert_eq!(found, (SIZE_BASE, true, changes, address("[::1]:7")));
+        }
+        path.handle_lost();
+        assert_eq!((path.address(), path.changes()), (None, 2));
+    }
+}
