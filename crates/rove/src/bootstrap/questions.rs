@@ -5,11 +5,15 @@
 //!
 //! Another user's terminal cannot be watched so. Linux before 6.5 may note nothing for a reader of `/dev/tty`. There the
 //! echo tells, which is off while a secret is asked for.
+//!
+//! A command in a pipeline may have its terminal at standard output or standard error alone. Without any terminal, as under
+//! cron, ssh asks nothing unless it can open a window.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use rove_platform::clock::unix_seconds;
@@ -29,6 +33,8 @@ const PUT_BACK_SECONDS: u64 = 16;
 /// A watch for questions that ssh asks the user during a login.
 pub(super) struct Questions {
     started_at: Instant,
+    /// The terminal at which ssh asks, if a standard stream is it.
+    terminal: Option<OwnedFd>,
     /// Whether the terminal echoed when the watch began.
     echoed: bool,
     /// The time of the terminal's last read and the time put in its place, in seconds since 1970. `None` if that failed.
@@ -39,13 +45,18 @@ pub(super) struct Questions {
 impl Questions {
     /// Begins the watch over a login by this command. Call this before ssh is started.
     pub(super) fn watch(ssh: &[String], now: Instant) -> Self {
+        let terminal = terminal();
+        let askpass_require = env::var_os("SSH_ASKPASS_REQUIRE");
+        // Under `sshpass` ssh's terminal is not ours.
+        let is_seen = terminal.is_some()
+            || File::open("/dev/tty").is_err()
+                && !asks_in_window(askpass_require.as_deref(), has_display());
         Self {
             started_at: now,
-            echoed: echoes(),
-            read_at: put_back(io::stdin()),
-            // Under `sshpass` ssh's terminal is not ours.
-            have_come: !asks_here(ssh, env::var_os("SSH_ASKPASS_REQUIRE"))
-                || tcgetsid(io::stdin()).is_err(),
+            echoed: echoes(terminal.as_ref()),
+            read_at: terminal.as_ref().and_then(put_back),
+            terminal,
+            have_come: !asks_here(ssh, askpass_require) || !is_seen,
         }
     }
 
@@ -57,13 +68,14 @@ impl Questions {
 
     /// Looks at the terminal; returns when to do so again.
     pub(super) fn look(&mut self, now: Instant) -> Instant {
-        self.have_come |= self.echoed && !echoes();
+        self.have_come |= self.echoed && !echoes(self.terminal.as_ref());
         now + LOOK_EVERY
     }
 
     /// Ends the watch. Returns whether something was asked, as far as is known, of a login that has ended now.
     pub(super) fn have_come(self, now: Instant) -> bool {
-        let is_read = self.read_at.is_some_and(|read_at| is_read(io::stdin(), read_at));
+        let watched = self.terminal.zip(self.read_at);
+        let is_read = watched.is_some_and(|(terminal, read_at)| is_read(terminal, read_at));
         is_read || self.have_come || now.saturating_since(self.started_at) >= SLOW
     }
 }
@@ -73,6 +85,24 @@ impl Questions {
 fn asks_here(ssh: &[String], askpass_require: Option<OsString>) -> bool {
     let program = ssh.first().and_then(|word| Path::new(word).file_name());
     program == Some(OsStr::new("ssh")) && askpass_require.is_none_or(|it| it == "never")
+}
+
+/// Returns whether ssh asks in a window if it has no terminal. Source: ssh(1), `SSH_ASKPASS`.
+fn asks_in_window(askpass_require: Option<&OsStr>, has_display: bool) -> bool {
+    has_display && askpass_require.is_none_or(|it| it != "never")
+}
+
+fn has_display() -> bool {
+    let names = ["DISPLAY", "WAYLAND_DISPLAY"];
+    names.into_iter().any(|name| env::var_os(name).is_some_and(|it| !it.is_empty()))
+}
+
+/// Returns the first standard stream that is the terminal of this process's session.
+fn terminal() -> Option<OwnedFd> {
+    let (input, error, output) = (io::stdin(), io::stderr(), io::stdout());
+    let streams = [input.as_fd(), error.as_fd(), output.as_fd()];
+    let terminal = streams.into_iter().find(|it| tcgetsid(it).is_ok())?;
+    terminal.try_clone_to_owned().ok()
 }
 
 /// Puts back the time when a terminal was last read from. Returns the former time and the present one.
@@ -101,8 +131,9 @@ fn set_last_read(terminal: impl AsFd, seconds: i64) -> bool {
     futimens(terminal, &Timestamps { last_access, last_modification }).is_ok()
 }
 
-fn echoes() -> bool {
-    tcgetattr(io::stdin()).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ECHO))
+fn echoes(terminal: Option<&OwnedFd>) -> bool {
+    let modes = terminal.and_then(|it| tcgetattr(it).ok());
+    modes.is_some_and(|modes| modes.local_modes.contains(LocalModes::ECHO))
 }
 
 #[cfg(test)]
@@ -153,6 +184,12 @@ mod tests {
             let words: Vec<String> = ssh.split_whitespace().map(str::to_owned).collect();
             let found = super::asks_here(&words, askpass_require.map(OsString::from));
             assert_eq!(found, asks_here, "{ssh} {askpass_require:?}");
+        }
+        for (askpass_require, has_display, asks) in
+            [(None, true, true), (Some("never"), true, false), (None, false, false)]
+        {
+            let found = asks_in_window(askpass_require.map(OsStr::new), has_display);
+            assert_eq!(found, asks, "{askpass_require:?} {has_display}");
         }
     }
 }

@@ -139,6 +139,24 @@ fn a_copy_goes_from_ssh_to_udp_and_loses_nothing() {
     assert_eq!((code, border.sshd.connections()), (Some(0), 1));
 }
 
+#[test]
+fn a_copy_goes_from_udp_that_has_died_to_ssh_and_loses_nothing() {
+    let Some(border) = Border::start(Far::default(), true, true) else { return };
+    let scratch = Scratch::new();
+    let settings = scratch.write("rove.toml", &format!("port = {}\n", border.port));
+    let all = bytes(8_000_000);
+    // Without a terminal ssh can ask nobody, whatever terminal the tests were started at.
+    let call = exec(&border.sshd.ssh(), &settings, "cat").behind(&["setsid"]);
+    let mut program = Running::start(&call, all.clone());
+    let mut copied = program.read(1_000_000);
+    border.sshd.wait_alone();
+    border.let_pass(false, false);
+    let (rest, code) = program.finish();
+    copied.extend(rest);
+    assert!(copied == all, "{} bytes\n{}", copied.len(), border.sshd.log());
+    assert_eq!((code, border.sshd.connections()), (Some(0), 2));
+}
+
 /// The program on the host measures the minute, so this test takes real time, beside the others.
 #[test]
 fn a_program_outlasts_a_minute_without_a_network_and_another_address() {
