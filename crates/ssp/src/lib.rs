@@ -31,7 +31,7 @@
 //!   server's addresses. `path_revalidation` sends again after the computer's network has changed. `side_path` is a way
 //!   beside the network. `probe_rounds` probes better paths beside the one in use.
 //! - `path_size` finds the largest datagram that arrives (`search`), and notices a black hole (`unanswered`).
-//! - `path` counts what a user may want to see.
+//! - `peer_path` has the peer's address with that size. `path` counts what a user may want to see.
 //! - `connection` puts all of this together: it sends and receives datagrams. `carriage` seals the packets of streams, which
 //!   go the same way.
 //!
