@@ -51,14 +51,7 @@ pub(crate) struct DemoOptions {
 ///
 /// Returns why the demo cannot start, in a sentence for the user.
 pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
-    for (stream, is_terminal) in
-        [("standard input", isatty(stdio::stdin())), ("standard output", isatty(stdio::stdout()))]
-    {
-        anyhow::ensure!(
-            is_terminal,
-            "{stream} is not a terminal, and the demo is something to look at: run it from one"
-        );
-    }
+    check_terminal()?;
     let server = ServerOptions {
         bind: BindAddress::Address(Ipv4Addr::LOCALHOST.into()),
         ports: PortRange { low: 0, high: 0 },
@@ -92,6 +85,18 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
         let _ = writeln!(io::stdout(), "{introduction}");
     }
     join(&options, SocketAddr::from((Ipv4Addr::LOCALHOST, port)), key)
+}
+
+fn check_terminal() -> anyhow::Result<()> {
+    for (stream, is_terminal) in
+        [("standard input", isatty(stdio::stdin())), ("standard output", isatty(stdio::stdout()))]
+    {
+        anyhow::ensure!(
+            is_terminal,
+            "{stream} is not a terminal, and the demo is something to look at: run it from one"
+        );
+    }
+    Ok(())
 }
 
 /// Connects a client on this terminal to the server through the link; returns the client's exit code.

@@ -56,13 +56,7 @@ pub(crate) fn plan(
         // The host's address may match another section of ssh's configuration than its name.
         config.sharing = ssh_query::sharing(options, &destination);
     }
-    let mut variables = locale::for_server(options.name);
-    let window = tty::window_size(stdout()).filter(|_| options.starts_early());
-    let words = window.map(|size| format!("{}x{}", size.columns(), size.rows()));
-    variables.extend(words.map(|words| (remote::WINDOW_VARIABLE.to_owned(), words)));
-    if options.forwards() && config.agent.is_some() {
-        variables.push((remote::AGENT_VARIABLE.to_owned(), "1".to_owned()));
-    }
+    let variables = variables(options, config.agent.is_some());
     let mut bound = options.clone();
     if route == Route::Tunnel {
         bound.bind_server = BindServer::Address(tunnel::SERVER.to_owned());
@@ -71,6 +65,18 @@ pub(crate) fn plan(
     let ourselves = env::current_exe().unwrap_or_else(|_| "rove".into());
     let way = Way { route, destination, config, own };
     Ok(Plan::new(options, way, challenge, &args, preamble, ourselves.as_os_str()))
+}
+
+/// Returns the variables that travel to the server.
+fn variables(options: &HostOptions, has_agent: bool) -> Vec<(String, String)> {
+    let mut variables = locale::for_server(options.name);
+    let window = tty::window_size(stdout()).filter(|_| options.starts_early());
+    let words = window.map(|size| format!("{}x{}", size.columns(), size.rows()));
+    variables.extend(words.map(|words| (remote::WINDOW_VARIABLE.to_owned(), words)));
+    if options.forwards() && has_agent {
+        variables.push((remote::AGENT_VARIABLE.to_owned(), "1".to_owned()));
+    }
+    variables
 }
 
 /// Returns the command that a plan runs; the caller redirects its output.

@@ -166,21 +166,22 @@ impl LocalForwards {
         for sentence in refused {
             session.announce(now, sentence);
         }
-        for news in news {
-            match news {
-                News::Failed(sentence) if self.rules.are_required => {
-                    self.fail(now, session, &sentence)
-                }
-                News::Failed(said) | News::Said(said) | News::Opened(Some(said)) => {
-                    session.announce(now, said);
-                }
-                News::Opened(None) => {}
-            }
-        }
+        news.into_iter().for_each(|it| self.announce(now, session, it));
         let question = self.agent.as_ref().and_then(|agent| agent.question());
         if question != self.asked.as_deref() {
             self.asked = question.map(str::to_owned);
             session.ask(now, self.asked.clone());
+        }
+    }
+
+    /// Tells the user what has become of a listener of the host.
+    fn announce(&mut self, now: Instant, session: &mut Client, news: News) {
+        match news {
+            News::Failed(sentence) if self.rules.are_required => self.fail(now, session, &sentence),
+            News::Failed(said) | News::Said(said) | News::Opened(Some(said)) => {
+                session.announce(now, said);
+            }
+            News::Opened(None) => {}
         }
     }
 
