@@ -271,10 +271,8 @@ impl Target {
             UNIX => Self::Unix { path: path.unwrap_or_default().to_vec() },
             ACCEPTED => Self::Accepted(number_of),
             LISTEN => {
-                let at = match path {
-                    Some(path) => ListenPlace::Path(path.to_vec()),
-                    None => ListenPlace::Port { host, port: port()? },
-                };
+                let at = path.map(|path| Ok(ListenPlace::Path(path.to_vec())));
+                let at = at.unwrap_or_else(|| Ok(ListenPlace::Port { host, port: port()? }))?;
                 let mask = u32::try_from(mask & 0o777).unwrap_or(0o777);
                 Self::Listen(Listen { number: number_of, at, mask, replaces })
             }

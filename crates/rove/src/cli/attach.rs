@@ -74,41 +74,37 @@ pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,
 ) -> Result<HostCall, UsageError> {
-    let wrong =
-        |message: String| UsageError { message, usage: Some(rove_cli_docs::usage_hint(&MANUAL)) };
+    let wrong = |message: &str| UsageError {
+        message: message.to_owned(),
+        usage: Some(rove_cli_docs::usage_hint(&MANUAL)),
+    };
     let (args, mode) = take_mode(args).ok_or_else(|| {
-        wrong("--view sees and does not type, --share does both; give one of them".to_owned())
+        wrong("--view sees and does not type, --share does both; give one of them")
     })?;
     let mut options = match host::parse(ProgramName::Rove, args, load)? {
         HostCall::Connect(options) => options,
         HostCall::Help(_) | HostCall::HelpAll => return Ok(HostCall::Help(MANUAL.help())),
-        HostCall::Carry(..) => return Err(wrong(host::NO_TARGET.to_owned())),
+        HostCall::Carry(..) => return Err(wrong(host::NO_TARGET)),
         other => return Ok(other),
     };
     if options.session != WantedSession::New {
-        return Err(wrong(
-            "--session starts a session where there is none; leave it out".to_owned(),
-        ));
+        return Err(wrong("--session starts a session where there is none; leave it out"));
     }
     let session = match &options.command[..] {
         [] => None,
         [word] => {
             let session = word.to_string_lossy().parse();
-            Some(session.map_err(|error: LabelError| wrong(error.to_string()))?)
+            Some(session.map_err(|error: LabelError| wrong(&error.to_string()))?)
         }
         _ => {
-            return Err(wrong(
-                "one session can be attached to, and its command runs already".to_owned(),
-            ));
+            return Err(wrong("one session can be attached to, and its command runs already"));
         }
     };
     if mode.is_some() && ssh_letters::lends_agent(&options.ssh) {
-        return Err(wrong("-A: a client that joins lends no agent; leave it out".to_owned()));
+        return Err(wrong("-A: a client that joins lends no agent; leave it out"));
     }
     if mode.is_some() && ssh_letters::forward(&options.ssh) {
-        return Err(wrong(
-            "-L, -R, -D: a client that joins forwards nothing; leave them out".to_owned(),
-        ));
+        return Err(wrong("-L, -R, -D: a client that joins forwards nothing; leave them out"));
     }
     options.command.clear();
     options.session = WantedSession::Attached(session, mode);

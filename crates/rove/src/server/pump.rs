@@ -361,15 +361,7 @@ impl Pump {
                     shown = Some(Some(address.ip()));
                 }
                 ServerEvent::ClientLost => shown = Some(None),
-                ServerEvent::ClientChanged => {
-                    if let Some(control) = &mut self.host.control {
-                        control.path.handle_newcomer(self.events.now());
-                    }
-                    let client = self.session.client_address().map(|address| address.ip());
-                    let client =
-                        client.map_or(String::new(), |ip| format!(" at {}", ip.to_canonical()));
-                    syslog::tell(&format!("a client{client} has attached to this session"));
-                }
+                ServerEvent::ClientChanged => self.note_newcomer(),
                 ServerEvent::Joined(clients) => {
                     if let Some(control) = &mut self.host.control {
                         visitors::note(&mut control.card.attachment.joined, &clients);
@@ -384,6 +376,15 @@ impl Pump {
         if let Some(client) = shown {
             self.show_client(client);
         }
+    }
+
+    fn note_newcomer(&mut self) {
+        if let Some(control) = &mut self.host.control {
+            control.path.handle_newcomer(self.events.now());
+        }
+        let client = self.session.client_address().map(|address| address.ip());
+        let client = client.map_or(String::new(), |ip| format!(" at {}", ip.to_canonical()));
+        syslog::tell(&format!("a client{client} has attached to this session"));
     }
 
     /// Starts the program, unless it has started early. It is started when the window's true size is set.
