@@ -346,6 +346,8 @@ fn a_yes_counts_only_while_something_is_asked() {
         (0x1e, true, "a\x1eyb", "ab", agrees),
         (0x1e, true, "y\r", "y\r", NOTHING),
         (0x1e, false, "\x1ey", "", NOTHING),
+        // Pasted text allows nothing.
+        (0x1e, true, "\x1b[200~\x1ey\x1b[201~", "\x1b[200~\x1b[201~", NOTHING),
         // Ctrl-Y has "y" for its own.
         (0x19, true, "\x19y", "\x19", NOTHING),
     ] {
