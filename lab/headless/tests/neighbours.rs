@@ -3,13 +3,11 @@
 
 use core::net::SocketAddr;
 
-use rove_headless::copying::with_streams;
-use rove_headless::{
-    Beside, Carries, ClientEnd, Owner, Program, ServerEnd, client_config, server_config,
-};
+use rove_headless::copying::{Echo, with_streams};
+use rove_headless::{Beside, Carries, ClientEnd, Owner, ServerEnd, client_config, server_config};
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net};
-use rove_session::{Server, Streams};
+use rove_session::Streams;
 use rove_ssp::Config;
 use rove_streams::{AckFrame, Event, Frame, Mux, Read, Side, StreamId, Target};
 use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
@@ -19,19 +17,6 @@ const RTT: Duration = Duration::from_millis(20);
 
 /// Within which time a key is answered. Source: SECURITY.md.
 const ANSWERED_WITHIN: Duration = Duration::from_millis(50);
-
-/// A program that echoes.
-struct Echo;
-
-impl Program for Echo {
-    fn turn(&mut self, now: Instant, server: &mut Server) {
-        let typed = server.host_input().to_vec();
-        server.consume_host_input(typed.len());
-        if !typed.is_empty() {
-            server.handle_host_output(now, &typed);
-        }
-    }
-}
 
 /// An owner that opens a copy, and reads all that comes.
 #[derive(Default)]

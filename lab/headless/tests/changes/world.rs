@@ -2,11 +2,11 @@
 
 use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use rove_headless::copying::with_streams;
-use rove_headless::{Beside, ClientEnd, Program, ServerEnd, client_config, server_config};
+use rove_headless::copying::{Echo, with_streams};
+use rove_headless::{Beside, ClientEnd, ServerEnd, client_config, server_config};
 use rove_link::net::{End, RIGHT_ADDRESS};
 use rove_link::{Link, LinkConfig};
-use rove_session::{ClientConfig, Server, Streams};
+use rove_session::{ClientConfig, Streams};
 use rove_ssp::{Config, SIDE_PATH};
 use rove_streams::Side;
 use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
@@ -119,19 +119,6 @@ impl Login {
 struct Ssh {
     links: Links,
     is_alive: bool,
-}
-
-/// A program that echoes.
-pub(crate) struct Echo;
-
-impl Program for Echo {
-    fn turn(&mut self, now: Instant, server: &mut Server) {
-        let typed = server.host_input().to_vec();
-        server.consume_host_input(typed.len());
-        if !typed.is_empty() {
-            server.handle_host_output(now, &typed);
-        }
-    }
 }
 
 /// A session with a copy in each direction, and the network between its ends.
