@@ -4,7 +4,10 @@ use std::net::SocketAddr;
 
 use rove_units::{Duration, Instant};
 
+use self::announcements::Announcements;
 use crate::bar::Bar;
+
+mod announcements;
 
 /// How long the client waits for the server's first answer without a notice. Source, as for all times here unless
 /// chosen: Mosh 1.4.0 as observed.
@@ -35,12 +38,8 @@ const ADVICE_AFTER: Duration = Duration::from_secs(30);
 /// How long ssh carries the session, because UDP is silent, until the user reads the reason. Chosen: in this time UDP
 /// is tried five times.
 const ASIDE_AFTER: Duration = Duration::from_secs(3);
-/// How long the notice stays that ssh carries the session. Chosen: long enough to read it twice.
-const ASIDE_SHOWN: Duration = Duration::from_secs(8);
 /// How long any other passing notice stays, and a network error after the server is heard again.
 const MESSAGE_SHOWN: Duration = Duration::from_secs(1);
-/// How long the notice stays that a client has joined or left. Chosen: a user who has looked away for a moment sees it.
-const ANNOUNCEMENT_SHOWN: Duration = Duration::from_secs(10);
 
 /// The times and counts of the contact with the server, from which the notices are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +95,7 @@ pub(crate) struct Notices {
     /// The hint how to quit, shown at the end of most notices. `None` without an escape key.
     quit_hint: Option<String>,
     message: Option<Message>,
+    announcements: Announcements,
     /// Whether notices name commands of rove that help.
     advises: bool,
     /// The tunnel's failure, or `Some(None)` while the tunnel works. `None` if the session uses no tunnel.
@@ -111,24 +111,36 @@ pub(crate) struct Notices {
 
 impl Notices {
     /// Creates an empty set of notices for a program of this name.
-    pub(crate) const fn new(program: String, quit_hint: Option<String>, advises: bool) -> Self {
+    pub(crate) fn new(program: String, quit_hint: Option<String>, advises: bool) -> Self {
         let (message, tunnel, aside) = (None, None, None);
-        let (question, farewell) = (None, None);
-        Self { program, quit_hint, message, advises, tunnel, aside, question, farewell }
+        let (announcements, question, farewell) = (Announcements::default(), None, None);
+        Self {
+            program,
+            quit_hint,
+            message,
+            announcements,
+            advises,
+            tunnel,
+            aside,
+            question,
+            farewell,
+        }
     }
 
     /// Shows `text` for a second.
     pub(crate) fn say(&mut self, now: Instant, text: impl Into<String>) {
-        self.show(now + MESSAGE_SHOWN, text);
-    }
-
-    /// Shows `text` for ten seconds, as when somebody joins.
-    pub(crate) fn announce(&mut self, now: Instant, text: impl Into<String>) {
-        self.show(now + ANNOUNCEMENT_SHOWN, text);
-    }
-
-    fn show(&mut self, until: Instant, text: impl Into<String>) {
+        let until = now + MESSAGE_SHOWN;
         self.message = Some(Message { text: text.into(), until, network_error: false });
+    }
+
+    /// Shows `text`, an event such as a client that joins, for ten seconds, or for three if another event waits.
+    pub(crate) fn announce(&mut self, now: Instant, text: impl Into<String>) {
+        self.announcements.push(now, text.into());
+    }
+
+    /// Shows `text`, the answer to something that the user has done, in front of all events.
+    pub(crate) fn answer(&mut self, now: Instant, text: impl Into<String>) {
+        self.announcements.answer(now, text.into());
     }
 
     /// Shows an error of the local network for about three seconds after its last occurrence.
@@ -162,7 +174,7 @@ impl Notices {
         if !*is_told && now.saturating_since(*since) >= ASIDE_AFTER {
             *is_told = true;
             let text = format!("UDP port {port} is silent: using ssh. See rove doctor.");
-            self.show(now + ASIDE_SHOWN, text);
+            self.announce(now, text);
         }
     }
 
@@ -201,6 +213,7 @@ impl Notices {
     ) -> Option<Bar> {
         let silence = Silence::at(now, contact);
         let message = self.message.as_ref().filter(|message| now < message.until);
+        let announcement = self.announcements.current(now);
         let quit = || self.quit_hint.iter().cloned().collect();
         let is_gone = self.is_gone(now, contact);
         let (texts, hints) = if let Some(farewell) = &self.farewell {
@@ -209,6 +222,8 @@ impl Notices {
             (help, Vec::new())
         } else if let Some((question, hints)) = &self.question {
             (vec![question.clone()], hints.clone())
+        } else if let Some(text) = announcement {
+            (with_silence(&text, silence), quit())
         } else if is_gone && message.is_none_or(|message| message.network_error) {
             (gone(contact.server, self.is_tunnelled()), quit())
         } else if let Some(message) = message {
@@ -261,7 +276,8 @@ impl Notices {
         let gone = contact.refused_at.map(|_| contact.due_at + GONE_LATE);
         let aside = self.aside.filter(|(_, is_told)| !is_told);
         let aside = aside.map(|(since, _)| since + ASIDE_AFTER);
-        [aside, expiry, connecting, Some(contact_late), Some(reply_late), count, gone]
+        let announcement = self.announcements.poll_timeout(now);
+        [aside, expiry, announcement, connecting, Some(contact_late), Some(reply_late), count, gone]
             .into_iter()
             .flatten()
             .filter(|at| *at > now)

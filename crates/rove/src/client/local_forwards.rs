@@ -221,7 +221,7 @@ impl LocalForwards {
                 removed.map_or_else(|| missing(&place), |option| ended(&option))
             }
         };
-        session.announce(now, said);
+        session.answer(now, said);
         self.serve(now, session);
     }
 

@@ -52,9 +52,15 @@ impl Client {
         }
     }
 
-    /// Tells the user something that the driver knows, for ten seconds.
+    /// Tells the user of an event that the driver knows, for ten seconds, or for three if another event waits.
     pub fn announce(&mut self, now: Instant, text: String) {
         self.notice_bar.notices.announce(now, text);
+        self.refresh(now);
+    }
+
+    /// Answers something that the user has done, for three to ten seconds.
+    pub fn answer(&mut self, now: Instant, text: String) {
+        self.notice_bar.notices.answer(now, text);
         self.refresh(now);
     }
 

@@ -106,7 +106,7 @@ impl NoticeBar {
             (false, true) => self.company.dismiss(transport),
             (false, false) => return None,
         };
-        self.notices.announce(now, text);
+        self.notices.answer(now, text);
         wish
     }
 

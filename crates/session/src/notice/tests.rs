@@ -42,6 +42,20 @@ fn a_question_comes_before_other_notices_and_goes_when_it_is_answered() {
 }
 
 #[test]
+fn nothing_that_passes_hides_an_event() {
+    let (mut notices, heard) = (notices(), contact(Some(0), Some(0)));
+    notices.announce(ms(1_000), "Somebody has joined.");
+    notices.say(ms(1_500), "Bad datagram.");
+    notices.network_error(ms(1_600), "Network is down");
+    assert!(text(&notices, 1_700, heard).contains("has joined"));
+    notices.announce(ms(1_800), "Another has joined.");
+    notices.answer(ms(2_000), "Locked.");
+    assert!(text(&notices, 2_000, heard).contains("Locked"));
+    assert!(text(&notices, 5_000, heard).contains("Somebody has joined"));
+    assert!(text(&notices, 8_000, heard).contains("Another has joined"));
+}
+
+#[test]
 fn a_start_without_an_answer_is_told_after_a_quarter_of_a_second() {
     let silent = contact(None, None);
     let told = "rove: Nothing received from server on UDP port 60001. [To quit: Ctrl-^ .]";
@@ -291,8 +305,8 @@ fn the_user_reads_once_why_a_session_goes_through_ssh() {
         (0, Some(0), ""),
         (2_999, Some(0), ""),
         (3_000, Some(0), told),
-        (10_999, Some(0), told),
-        (11_000, Some(0), ""),
+        (12_999, Some(0), told),
+        (13_000, Some(0), ""),
         (20_000, None, ""),
         // Where UDP comes back soon there is nothing to say.
         (21_000, Some(21_000), ""),

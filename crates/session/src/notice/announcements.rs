@@ -1,0 +1,141 @@
+//! Announcements: events that the user must not miss, such as a client that joins or a key that is used. Neither another
+//! event nor a passing notice hides one.
+
+use std::collections::VecDeque;
+
+use rove_units::{Duration, Instant};
+
+/// How long an announcement stays. Chosen: a user who has looked away for a moment sees it.
+const SHOWN: Duration = Duration::from_secs(10);
+/// How long an announcement stays while another one waits. Chosen: long enough to read it once.
+const SHOWN_MIN: Duration = Duration::from_secs(3);
+/// Most announcements that are kept. Chosen: all of them are then read within half a minute.
+const KEPT_MAX: usize = 8;
+
+/// The announcements that are shown one after the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Announcements {
+    /// The announcement that is shown, and those that wait.
+    kept: VecDeque<String>,
+    /// When the first one came to the front.
+    since: Instant,
+    /// How many found no room behind the last one.
+    missed: u32,
+}
+
+impl Announcements {
+    /// Adds an event.
+    pub(super) fn push(&mut self, now: Instant, text: String) {
+        self.drop_read(now);
+        if self.kept.len() == 1 && self.kept[0] != text && now >= self.since + SHOWN_MIN {
+            self.kept.clear();
+        }
+        if self.kept.is_empty() {
+            self.since = now;
+        }
+        if self.kept.len() == KEPT_MAX {
+            self.missed = self.missed.saturating_add(1);
+        } else if self.kept.back() != Some(&text) {
+            self.kept.push_back(text);
+        } else if self.kept.len() == 1 {
+            self.since = now;
+        }
+    }
+
+    /// Adds the answer to something that the user has done, which is shown first.
+    pub(super) fn answer(&mut self, now: Instant, text: String) {
+        self.drop_read(now);
+        self.kept.truncate(KEPT_MAX - 1);
+        self.kept.push_front(text);
+        self.since = now;
+    }
+
+    /// Returns the announcement to show, if there is one.
+    pub(super) fn current(&self, now: Instant) -> Option<String> {
+        let (index, _) = self.look(now)?;
+        let text = &self.kept[index];
+        let is_last = index + 1 == self.kept.len();
+        Some(match self.missed {
+            missed if is_last && missed > 0 => format!("{text} (And {missed} more.)"),
+            _ => text.clone(),
+        })
+    }
+
+    /// Returns when the announcement to show changes.
+    pub(super) fn poll_timeout(&self, now: Instant) -> Option<Instant> {
+        self.look(now).map(|(_, until)| until)
+    }
+
+    /// Returns the index of the announcement that is shown now, and until when it is.
+    fn look(&self, now: Instant) -> Option<(usize, Instant)> {
+        let mut until = self.since;
+        (0..self.kept.len()).find_map(|index| {
+            let is_last = index + 1 == self.kept.len();
+            until += if is_last { SHOWN } else { SHOWN_MIN };
+            (now < until).then_some((index, until))
+        })
+    }
+
+    /// Drops the announcements whose time is over.
+    fn drop_read(&mut self, now: Instant) {
+        while !self.kept.is_empty() {
+            let until = self.since + if self.kept.len() == 1 { SHOWN } else { SHOWN_MIN };
+            if now < until {
+                return;
+            }
+            self.kept.pop_front();
+            self.since = until;
+        }
+        self.missed = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_event_is_shown_for_three_seconds_whatever_else_happens(
+            events in prop::collection::vec((0_u64..4_000, any::<bool>()), 1..8),
+        ) {
+            let mut announcements = Announcements::default();
+            let mut shown = vec![0_u64; events.len()];
+            let mut now = 0;
+            let mut run = |announcements: &Announcements, from: u64, to: u64| {
+                for at in (from..to).step_by(10) {
+                    if let Some(text) = announcements.current(Instant::from_millis(at)) {
+                        shown[text.parse::<usize>().expect("the texts are numbers")] += 10;
+                    }
+                }
+            };
+            for (index, (pause, is_answer)) in events.iter().enumerate() {
+                let next = now + pause / 10 * 10;
+                run(&announcements, now, next);
+                now = next;
+                if *is_answer {
+                    announcements.answer(Instant::from_millis(now), index.to_string());
+                } else {
+                    announcements.push(Instant::from_millis(now), index.to_string());
+                }
+            }
+            run(&announcements, now, now + 60_000);
+            prop_assert!(shown.iter().all(|it| *it >= 3_000), "{shown:?}");
+        }
+    }
+
+    #[test]
+    fn a_flood_of_events_is_counted_and_hides_none_of_the_first() {
+        let mut announcements = Announcements::default();
+        let now = Instant::from_millis(1);
+        (0..1_000).for_each(|it| announcements.push(now, it.to_string()));
+        let shown = |secs| announcements.current(now + Duration::from_secs(secs));
+        for index in 0..7 {
+            assert_eq!(shown(3 * index), Some(index.to_string()));
+        }
+        assert_eq!(shown(21).as_deref(), Some("7 (And 992 more.)"));
+        assert_eq!((shown(30).is_some(), shown(31)), (true, None));
+    }
+}
