@@ -8,7 +8,7 @@ use rove_shell::relay::{Relay, RelayConfig};
 use rove_units::Seed;
 
 use crate::support::{
-    Far, Invocation, Maker, SIZE, Server, Sshd, Terminal, lossy, rove, side_by_side,
+    Far, Invocation, Maker, SIZE, Server, Sshd, Terminal, free_port, lossy, rove, side_by_side,
 };
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -99,11 +99,7 @@ fn a_server_that_rove_starts_listens_everywhere_unless_it_is_told_where() {
         let mut terminal = Terminal::start(&call.args(["far", "--"]).args(ECHO), SIZE);
         terminal.wait_for_text("ready");
         terminal.send("\x1es");
-        terminal.wait_for_text("to 127.0.0.1:");
-        let screen = terminal.screen().contents();
-        let (_, rest) = screen.split_once("to 127.0.0.1:").expect("it was just there");
-        let port: String = rest.chars().take_while(char::is_ascii_digit).collect();
-        let port: u16 = port.parse().expect("a port");
+        let port = terminal.number_on_screen("to 127.0.0.1:", " from ");
         assert_eq!(UdpSocket::bind((elsewhere, port)).is_err(), everywhere, "{option:?}");
         terminal.send("x\x1e.");
         terminal.wait_exit().assert_code(0).assert_restored(Maker::Rove);
@@ -112,9 +108,9 @@ fn a_server_that_rove_starts_listens_everywhere_unless_it_is_told_where() {
 
 #[test]
 fn a_session_that_no_address_answers_names_them_all() {
-    let silent = UdpSocket::bind((HERE, 0)).expect("loopback has free ports");
-    let address = silent.local_addr().expect("a bound socket has an address");
-    let _there = UdpSocket::bind((THERE, address.port())).expect("the port is free there");
+    let port = free_port();
+    let _silent = [HERE, THERE].map(|it| UdpSocket::bind((it, port)).expect("the port is free"));
+    let address = SocketAddr::new(HERE, port);
     let call = Maker::Rove.client(address, "AAAAAAAAAAAAAAAAAAAAAA");
     let call = call.env("ROVE_ADDRESSES", "127.0.0.2 no-address");
     let mut terminal = Terminal::start(&call, SIZE);

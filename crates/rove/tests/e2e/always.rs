@@ -5,8 +5,8 @@ use std::io::Write as _;
 use serde_json::Value;
 
 use crate::support::{
-    Border, Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, process, rove,
-    side_by_side, within_guard,
+    Border, Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, answered,
+    process, rove, side_by_side,
 };
 
 /// Answers every line and reports it, first where it is.
@@ -48,7 +48,7 @@ fn call(sshd: &Sshd, options: &[&str]) -> Invocation {
 fn listed_path(sshd: &Sshd) -> String {
     let call = Invocation::new(rove()).env("ROVE_RUNTIME_DIR", sshd.path("sockets"));
     let call = call.args(["list", "--json"]);
-    let output = within_guard("rove list", move || call.command().output().expect("rove starts"));
+    let output = answered(&call);
     let listing: Value = serde_json::from_slice(&output.stdout).expect("a line of JSON");
     let session = &listing["sessions"][0];
     assert!(session["path_age_seconds"].as_u64().is_some_and(|age| age < 60), "{session}");
@@ -82,7 +82,7 @@ fn where_udp_is_blocked_keys_go_through_ssh_and_the_user_reads_why() {
             crossing.terminal.talk(&format!("line {number}"));
         }
         let port = crossing.border.port;
-        crossing.terminal.wait_for_text(&format!("UDP port {port} is silent: using ssh."));
+        crossing.terminal.wait_for_notice(&format!("UDP port {port} is silent: using ssh."));
         crossing.terminal.wait_for_path(&format!("as 127.0.0.1:{port} is silent"));
         assert_eq!(listed_path(&crossing.border.sshd), "ssh");
         crossing.border.let_pass(true, true);
@@ -110,7 +110,13 @@ fn a_block_in_the_midst_of_a_session_costs_five_seconds_and_a_login() {
     // The next login by itself is a minute away.
     crossing.border.let_pass(false, false);
     crossing.terminal.send("line 5\r");
-    crossing.terminal.wait_for_text("Last contact 9 seconds ago");
+    crossing.terminal.wait_for("nine seconds without contact", |screen| {
+        let seconds = screen
+            .contents()
+            .split_once("Last contact ")
+            .and_then(|(_, rest)| rest.split_once(" seconds ago")?.0.parse::<u32>().ok());
+        seconds.is_some_and(|seconds| seconds >= 9)
+    });
     assert_eq!(crossing.border.sshd.connections(), 2);
     crossing.border.let_pass(true, true);
     crossing.terminal.wait_for_text("got line 5");

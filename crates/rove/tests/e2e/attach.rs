@@ -11,8 +11,8 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{
-    Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, require, rove, side_by_side,
-    within_guard,
+    Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, answered, install_script,
+    require, rove, side_by_side, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -47,8 +47,7 @@ fn start(sshd: &Sshd, options: &[&str]) -> Terminal {
 
 /// Ends sessions on the host: the one of this name, or `--all`.
 fn end(sshd: &Sshd, which: &str) {
-    let kill = command(sshd, "kill", &["far", which]);
-    let ended = within_guard("the end", move || kill.command().output().expect("rove"));
+    let ended = answered(&command(sshd, "kill", &["far", which]));
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
 }
 
@@ -65,8 +64,7 @@ fn a_session_goes_on_at_another_terminal_and_the_former_client_says_so() {
         assert!(first.output().contains(TAKEN_OVER), "{}", first.output());
         second.talk("two");
 
-        let listing = command(&sshd, "list", &["far", "--json"]);
-        let listing = within_guard("a list", move || listing.command().output().expect("rove"));
+        let listing = answered(&command(&sshd, "list", &["far", "--json"]));
         let listing: Value = serde_json::from_slice(&listing.stdout).expect("a line of JSON");
         let session = &listing["sessions"][0];
         assert_eq!((&session["session"], &session["takeovers"]), (&"work".into(), &1.into()));
@@ -167,10 +165,7 @@ fn a_name_is_given_to_one_session_and_waits_for_no_client() {
     });
     assert!(ports.iter().all(|port| *port == ports[0]), "{ports:?}");
     let end = Invocation::new(rove()).env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
-    let end = end.args(["kill", &ports[0]]);
-    within_guard("its end", move || {
-        assert!(end.command().output().expect("rove").status.success())
-    });
+    assert!(answered(&end.args(["kill", &ports[0]])).status.success());
     for server in [first, second] {
         assert!(server.is_running());
         server.signal(Signal::TERM);
@@ -246,7 +241,7 @@ fn start_quiet(sshd: &Sshd, options: &[&str]) -> Terminal {
 fn join(sshd: &Sshd, option: &str, others: &[&Terminal]) -> Terminal {
     let terminal = attach(sshd, &[option, "far"]);
     let purpose = if option == "--view" { "joined to view" } else { "joined to type" };
-    others.iter().for_each(|other| other.wait_for_text(purpose));
+    others.iter().for_each(|other| other.wait_for_notice(purpose));
     terminal
 }
 
@@ -258,22 +253,21 @@ fn a_viewer_sees_and_does_not_type_and_the_owner_sees_it_come_and_go() {
         owner.talk("one");
         let mut viewer = attach(&sshd, &[way, &["--view", "far"][..]].concat());
         viewer.wait_for_text("got one");
-        owner.wait_for_text("joined to view");
-        viewer.wait_for_text("You view this session");
+        owner.wait_for_notice("joined to view");
+        viewer.wait_for_notice("You view this session");
         viewer.send("never\r");
         owner.talk("two");
         viewer.wait_for_text("got two");
         assert!(!owner.output().contains("got never"), "{}", owner.output());
 
-        let listing = command(&sshd, "list", &["far", "--json"]);
-        let listing = within_guard("a list", move || listing.command().output().expect("rove"));
+        let listing = answered(&command(&sshd, "list", &["far", "--json"]));
         let listing: Value = serde_json::from_slice(&listing.stdout).expect("a line of JSON");
         let joined = listing["sessions"][0]["joined"][0].as_str().expect("a joined client");
         assert!(joined.contains("process") && joined.ends_with("views"), "{joined}");
 
         viewer.send("\x1e.");
         viewer.wait_exit().assert_code(0).assert_restored(Maker::Rove);
-        owner.wait_for_text("has left");
+        owner.wait_for_notice("has left");
         owner.talk("three");
         owner.send("\x04");
         owner.wait_exit().assert_code(0).assert_restored(Maker::Rove);
@@ -298,7 +292,7 @@ fn two_clients_share_a_session_until_the_owner_ends_that_and_locks_it() {
         assert!(ended.output().contains("goes on without this client"), "{}", ended.output());
     }
     owner.send("\x1el");
-    owner.wait_for_text("Locked");
+    owner.wait_for_notice("Locked");
     for (words, part) in [
         (&["--view", "far"][..], "nobody may join it"),
         (&["--share", "far", "work"], "nobody may join it"),
@@ -311,7 +305,7 @@ fn two_clients_share_a_session_until_the_owner_ends_that_and_locks_it() {
     }
     owner.talk("three");
     owner.send("\x1el");
-    owner.wait_for_text("Unlocked");
+    owner.wait_for_notice("Unlocked");
     let mut heir = attach(&sshd, &["far", "work"]);
     heir.wait_for_text("got three");
     owner.wait_exit().assert_code(79);
@@ -400,6 +394,9 @@ fn wait_for_sessions(sshd: &Sshd, is_wanted: fn(&Value) -> bool) {
     });
 }
 
+/// How many logins are tried until one has had its answers in time.
+const LOGINS_MAX: usize = 20;
+
 /// Logs in with this setting.
 fn login(sshd: &Sshd, scratch: &Scratch, setting: &str, options: &[&str]) -> Terminal {
     let file = scratch.path(setting);
@@ -428,16 +425,21 @@ fn a_login_does_about_sessions_without_a_client_what_the_configuration_says() {
     wait_for_sessions(&sshd, |it| it["state"] == "detached");
 
     let hint = "2 sessions of yours on this computer have no client";
-    for (setting, options) in [("hint", &[][..]), ("newest", &["-q"]), ("never", &[])] {
+    // A login does not wait for a session that is slow to answer, and this computer may be busy.
+    let is_told = |setting: &str, options: &[&str]| {
         let mut shell = login(&sshd, &scratch, setting, options);
         shell.send("echo a$((1+1))b\r");
         shell.wait_for_text("a2b");
-        let screen = shell.screen().contents();
-        assert_eq!(screen.contains(hint), setting != "never", "{setting}: {screen}");
+        let is_told = shell.screen().contents().contains(hint);
         shell.send("exit\r");
         shell.wait_exit().assert_code(0);
         assert!(!shell.output().contains("go on with which"), "{}", shell.output());
+        is_told
+    };
+    for (setting, options) in [("hint", &[][..]), ("newest", &["-q"])] {
+        assert!((0..LOGINS_MAX).any(|_| is_told(setting, options)), "{setting}");
     }
+    assert!(!is_told("never", &[]));
     let mut asked = login(&sshd, &scratch, "ask", &[]);
     asked.wait_for_text("go on with which? [1-2, Enter: a new one]");
     asked.send("\r");
@@ -480,8 +482,7 @@ fn an_older_rove_and_an_older_server_are_said_to_lack_what_was_asked_for() {
     let program = format!(
         "#!/bin/sh\ncase \"$*\" in *--share*) echo \"rove server: {says}\" >&2; exit 1;; esac\nexec \"$HOME/bin/rove\" \"$@\"\n"
     );
-    fs::write(old.join("rove"), program).unwrap();
-    fs::set_permissions(old.join("rove"), fs::Permissions::from_mode(0o755)).unwrap();
+    install_script(&old.join("rove"), &program);
     let mut refused = attach(&sshd, &["--share", "far"]);
     refused.wait_exit().assert_code(10);
     let said = refused.output().replace("\r\n", " ");
@@ -498,7 +499,8 @@ fn an_older_rove_and_an_older_server_are_said_to_lack_what_was_asked_for() {
         for mut connection in listener.incoming().map_while(Result::ok) {
             let mut request = String::new();
             let mut reader = BufReader::new(connection.try_clone().unwrap());
-            reader.read_line(&mut request).unwrap();
+            // An asker that has waited long enough on a busy computer has gone. The next one is answered.
+            let _ = reader.read_line(&mut request);
             let status = format!(
                 "{{\"protocol\":1,\"session\":{{\"pid\":{pid},\"port\":60001,\"name\":\"rove\",\"state\":\"attached\"}}}}\n"
             );
@@ -506,7 +508,7 @@ fn an_older_rove_and_an_older_server_are_said_to_lack_what_was_asked_for() {
                 true => status,
                 false => "{\"protocol\":1,\"error\":\"no such request\"}\n".to_owned(),
             };
-            connection.write_all(answer.as_bytes()).unwrap();
+            let _ = connection.write_all(answer.as_bytes());
         }
     });
     let cases = [(&["far"][..], "no rove attach;"), (&["--view", "far"], "no rove attach --view;")];

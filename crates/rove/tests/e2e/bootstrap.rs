@@ -5,7 +5,8 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{
-    Far, Invocation, Maker, SIZE, Scratch, Sshd, Terminal, rove, side_by_side, within_guard,
+    ClosedPort, Far, Invocation, Maker, SIZE, Scratch, Sshd, Terminal, rove, side_by_side,
+    within_guard,
 };
 
 /// Says something, so that the session is seen to work, and ends in a way that only a rove server
@@ -185,13 +186,11 @@ fn a_far_side_without_any_server_is_named_and_the_exit_code_is_ten() {
 
 #[test]
 fn an_ssh_that_cannot_connect_or_does_not_exist_ends_in_a_sentence() {
-    let closed = {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.local_addr().unwrap().port()
-    };
-    let refused = format!("cannot connect to 127.0.0.1 port {closed}: Connection refused");
+    let closed = ClosedPort::new();
+    let port = closed.number;
+    let refused = format!("cannot connect to 127.0.0.1 port {port}: Connection refused");
     for (ssh, sentence) in [
-        (format!("ssh -F /dev/null -p {closed}"), refused.as_str()),
+        (format!("ssh -F /dev/null -p {port}"), refused.as_str()),
         ("/nonexistent/ssh".to_owned(), "cannot run /nonexistent/ssh: "),
     ] {
         let call = Invocation::new(rove()).arg(format!("--ssh={ssh}")).arg("127.0.0.1");

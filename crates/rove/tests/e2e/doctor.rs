@@ -4,11 +4,10 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU16, Ordering};
 
 use crate::support::{
-    Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, Way, rove, side_by_side,
-    within_guard,
+    ClosedPort, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, Way, free_port,
+    rove, side_by_side, within_guard,
 };
 
 #[derive(Debug)]
@@ -186,11 +185,8 @@ fn a_stock_server_that_refuses_its_locale_is_told_as_that() {
 
 #[test]
 fn an_ssh_that_fails_is_quoted_with_what_to_do() {
-    let closed = {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.local_addr().unwrap().port()
-    };
-    let ssh = format!("--ssh=ssh -F /dev/null -p {closed}");
+    let closed = ClosedPort::new();
+    let ssh = format!("--ssh=ssh -F /dev/null -p {}", closed.number);
     let report = run(&doctor().arg(ssh).arg("127.0.0.1"));
     report.assert_problem("ssh", "sshd runs");
     assert_eq!(report.status("udp-out"), "unchecked");
@@ -269,22 +265,6 @@ fn script(scratch: &Scratch, name: &str, text: &str) -> PathBuf {
     scratch.script(name, &format!("#!/bin/sh\n{text}\n"))
 }
 
-/// Returns a free port that the system gives to nobody who asks for any: it is still free seconds later.
-fn port_of_nobody() -> u16 {
-    /// Ports below those that Linux gives out. Source: ip_local_port_range in the kernel's documentation, ip-sysctl.
-    const PORTS: std::ops::Range<u16> = 20_000..30_000;
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let first = u16::try_from(std::process::id() % u32::from(PORTS.end - PORTS.start));
-    let first = first.expect("a remainder");
-    loop {
-        let number = first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
-        let port = PORTS.start + number % (PORTS.end - PORTS.start);
-        if UdpSocket::bind(("0.0.0.0", port)).is_ok() {
-            return port;
-        }
-    }
-}
-
 /// A middlebox between the doctor and a server that says the middlebox's port for its own.
 struct BadPath {
     scratch: Scratch,
@@ -298,7 +278,7 @@ impl BadPath {
         let port = |socket: &UdpSocket| socket.local_addr().expect("it is bound").port();
         let (near, far) = (Arc::new(bind()), Arc::new(bind()));
         let near_port = port(&near);
-        let server_port = port_of_nobody();
+        let server_port = free_port();
         let server = SocketAddr::from(([127, 0, 0, 1], server_port));
         let client = Arc::new(std::sync::Mutex::new(None));
         for way in [Way::Up, Way::Down] {

@@ -120,10 +120,7 @@ fn git_rsync_scp_and_sftp_take_it_for_ssh() {
     let ssh = gate.ssh();
     // The login's ssh has the test's own configuration, which a user's ssh would find by itself.
     let wrapper = format!("#!/bin/sh\nexec {} exec --ssh='{ssh}' \"$@\"\n", rove().display());
-    let program = place.write("exec-by-rove", &wrapper);
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    let program = program.display().to_string();
+    let program = place.script("exec-by-rove", &wrapper).display().to_string();
     let bytes: Vec<u8> = (0..251).cycle().take(400_000).collect();
     fs::write(place.join("file"), &bytes).expect("a file");
     let done = |what: &str, words: &[&str]| {

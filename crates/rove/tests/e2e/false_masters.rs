@@ -165,15 +165,18 @@ fn a_tunnel_that_is_made_again_goes_through_no_socket_of_somebody_elses() {
         let terminal = Terminal::start(&call.args(["far", "--", "sh", "-c", echo]), SIZE);
         terminal.wait_for_text("ready");
         assert_ne!(sshd.cut(), 0);
-        terminal.wait_for_text("The ssh tunnel has ended and is being started again");
+        terminal.wait_for_notice("The ssh tunnel has ended and is being started again");
         terminal.send("one\r");
         terminal.wait_for_text("got one");
         // The user is asked next, and gets through no more than before.
         sshd.bar();
         assert_ne!(sshd.cut(), 0);
         terminal.wait_for_text("Ctrl-^ r");
+        const TAKES: &str = "\x1b[?1049h";
+        let takes = terminal.output().matches(TAKES).count();
         terminal.send("\x1er");
-        terminal.wait_for("the login", |screen| !screen.alternate_screen());
+        // The terminal is the login's for a moment only.
+        terminal.wait_for_output_times(TAKES, takes + 1);
         terminal.wait_for("the session", |screen| screen.alternate_screen());
         assert_eq!(master.visits(), 0);
         sshd.unbar();
@@ -202,7 +205,7 @@ fn neither_a_login_where_udp_is_silent_nor_a_resumed_session_goes_through_one() 
         let call = call.args(["far", "--", "sh", "-c", "echo ready; read line; echo got $line"]);
         let mut terminal = Terminal::start(&environment(call), SIZE);
         terminal.wait_for_text("ready");
-        terminal.wait_for_text("is silent: using ssh");
+        terminal.wait_for_notice("is silent: using ssh");
         terminal.signal(rustix::process::Signal::KILL);
         terminal.wait_exit();
         let call = environment(Invocation::new(rove()).arg("resume"));

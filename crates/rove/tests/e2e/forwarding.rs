@@ -8,8 +8,8 @@ use std::thread;
 use serde_json::json;
 
 use crate::support::{
-    Border, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, lossy, relay_to, rove,
-    within_guard,
+    Border, ClosedPort, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, answered,
+    free_port, lossy, relay_to, rove, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -23,11 +23,6 @@ fn session(sshd: &Sshd, options: &[&str]) -> Terminal {
     let terminal = Terminal::start(&call.arg("far").args(READY), (24, 160));
     terminal.wait_for_text("ready");
     terminal
-}
-
-/// Returns a port of this computer at which nobody listens.
-fn free_port() -> u16 {
-    listener().1
 }
 
 fn listener() -> (TcpListener, u16) {
@@ -48,8 +43,18 @@ fn greet(
     Ok(answer)
 }
 
+/// Connects when the host has come so far as to listen, which nobody is told of a port that is not the host's choice.
+fn connect_once_open<T>(connect: impl Fn() -> std::io::Result<T>) -> T {
+    loop {
+        match connect() {
+            Ok(stream) => return stream,
+            Err(_) => thread::yield_now(),
+        }
+    }
+}
+
 fn greet_port(port: u16) -> std::io::Result<String> {
-    let stream = TcpStream::connect(("127.0.0.1", port))?;
+    let stream = connect_once_open(|| TcpStream::connect(("127.0.0.1", port)));
     let writer = stream.try_clone()?;
     greet(stream, |_| writer.shutdown(Shutdown::Write).expect("it is open"))
 }
@@ -130,11 +135,12 @@ fn each_form_of_a_forward_carries_both_ways_and_both_ends() {
 #[test]
 fn a_place_that_the_host_cannot_reach_resets_the_connection_and_is_told() {
     let sshd = Sshd::start(Far::default());
-    let (port, closed) = (free_port(), free_port());
+    let (port, refuses) = (free_port(), ClosedPort::new());
+    let closed = refuses.number;
     let option = format!("-L{port}:127.0.0.1:{closed}");
     let terminal = session(&sshd, &[&option]);
     assert!(within_guard("a reset", move || greet_port(port)).is_err());
-    terminal.wait_for_text(&format!(
+    terminal.wait_for_notice(&format!(
         "-L {port}:127.0.0.1:{closed}: the host cannot connect: Connection refused"
     ));
 }
@@ -159,7 +165,7 @@ fn a_copy_and_a_new_connection_wait_while_the_network_is_down_and_lose_nothing()
     let mut begin = vec![0; 100_000];
     copy.read_exact(&mut begin).expect("it comes");
     border.let_pass(false, false);
-    terminal.wait_for_text("ast contact");
+    terminal.wait_for_notice("ast contact");
     let late = thread::spawn(move || greet_port(port));
     border.let_pass(true, true);
     let rest = within_guard("the rest", move || {
@@ -203,7 +209,7 @@ fn a_host_without_streams_carries_nothing_and_one_sentence_says_so() {
     let port = free_port();
     let option = format!("-L{port}:localhost:1");
     let terminal = session(&sshd, &[&option]);
-    terminal.wait_for_text("carries no connections");
+    terminal.wait_for_notice("carries no connections");
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "nothing is half promised");
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg(&option);
     let call = call.arg("-oExitOnForwardFailure=yes").arg("far").args(READY);
@@ -215,17 +221,13 @@ fn a_host_without_streams_carries_nothing_and_one_sentence_says_so() {
 /// Returns what `rove list` of this host prints.
 fn list(sshd: &Sshd, options: &[&str]) -> String {
     let call = Invocation::new(rove()).arg("list").arg(format!("--ssh={}", sshd.ssh()));
-    let call = call.args(options).arg("far");
-    let output = within_guard("a list", move || call.command().output().expect("rove"));
+    let output = answered(&call.args(options).arg("far"));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Returns the number after these words on the screen.
-fn number_after(terminal: &Terminal, words: &str) -> u16 {
-    let screen = terminal.dump();
-    let (_, rest) = screen.split_once(words).expect("the words are there");
-    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().expect("a port")
+/// Waits for the notice of a port that the host has chosen, and returns the port.
+fn allocated_port(terminal: &Terminal) -> u16 {
+    terminal.number_in_notice("Allocated port ", " for remote forward to ")
 }
 
 #[test]
@@ -247,13 +249,16 @@ fn each_form_of_a_remote_forward_carries_both_ways_and_both_ends() {
     ];
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     let mut terminal = session(&sshd, &options);
-    terminal.wait_for_text(&format!("for remote forward to localhost:{target}"));
-    let allocated = number_after(&terminal, "Allocated port ");
+    let to = format!(" for remote forward to localhost:{target}");
+    let allocated = terminal.number_in_notice("Allocated port ", &to);
     for port in [plain, configured, socket, allocated] {
         let answer = within_guard("an answer", move || greet_port(port));
         assert_eq!(answer.expect("a connection"), "far: hello", "{}", terminal.dump());
     }
-    let stream = UnixStream::connect(path("there")).expect("somebody listens");
+    let there = path("there");
+    let stream = within_guard("the host's socket", move || {
+        connect_once_open(|| UnixStream::connect(&there))
+    });
     let writer = stream.try_clone().expect("a descriptor can be duplicated");
     let end = move |_: &mut dyn Read| writer.shutdown(Shutdown::Write).expect("it is open");
     let answer = within_guard("an answer", move || greet(stream, end));
@@ -264,21 +269,20 @@ fn each_form_of_a_remote_forward_carries_both_ways_and_both_ends() {
     within_guard("the host's listeners are closed", move || {
         while TcpStream::connect(("127.0.0.1", plain)).is_ok() {}
     });
-    assert!(!scratch.path("there").exists());
+    within_guard("the host's socket is removed", move || while scratch.path("there").exists() {});
 }
 
 #[test]
 fn a_target_that_is_down_here_resets_the_hosts_connection_and_is_told() {
     let sshd = Sshd::start(Far::default());
-    let (port, closed) = (free_port(), free_port());
+    let (port, closed) = (free_port(), ClosedPort::new());
     let terminal =
-        session(&sshd, &[&format!("-R0:127.0.0.1:{closed}"), &format!("-R{port}:/none")]);
-    terminal.wait_for_text("Allocated port ");
-    let allocated = number_after(&terminal, "Allocated port ");
+        session(&sshd, &[&format!("-R0:127.0.0.1:{}", closed.number), &format!("-R{port}:/none")]);
+    let allocated = allocated_port(&terminal);
     for port in [allocated, port] {
         assert!(within_guard("a reset", move || greet_port(port)).is_err());
     }
-    terminal.wait_for_text("-R: this computer cannot connect: ");
+    terminal.wait_for_notice("-R: this computer cannot connect: ");
 }
 
 #[test]
@@ -296,10 +300,10 @@ fn a_client_of_socks_at_the_host_reaches_this_computer_only_where_the_user_permi
         let port = free_port();
         let option = format!("-oPermitRemoteOpen={permitted}");
         let mut terminal = session(&sshd, &[&format!("-R{port}"), &option, "-R0:localhost:9"]);
-        terminal.wait_for_text("Allocated port ");
+        allocated_port(&terminal);
         let request = request.clone();
         let answer = within_guard("an answer", move || {
-            let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+            let mut stream = connect_once_open(|| TcpStream::connect(("127.0.0.1", port)));
             stream.write_all(&request)?;
             let writer = stream.try_clone()?;
             greet(stream, |_| drop(writer.shutdown(Shutdown::Write)))
@@ -318,7 +322,7 @@ fn a_listener_that_the_host_refuses_is_told_and_with_exit_on_forward_failure_end
     let option = format!("-R127.0.0.1:{port}:localhost:1");
     let terminal = session(&sshd, &[&option]);
     let sentence = "the host cannot listen: Address already in use";
-    terminal.wait_for_text(&format!("-R 127.0.0.1:{port}:localhost:1: {sentence}"));
+    terminal.wait_for_notice(&format!("-R 127.0.0.1:{port}:localhost:1: {sentence}"));
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg(&option);
     let exit =
         Terminal::start(&call.args(["-oExitOnForwardFailure=yes", "far"]).args(READY), (24, 200))
@@ -328,7 +332,7 @@ fn a_listener_that_the_host_refuses_is_told_and_with_exit_on_forward_failure_end
     // Without the administrator's word, nothing is bound, and that is said.
     let open = free_port();
     let terminal = session(&sshd, &[&format!("-R*:{open}:localhost:1")]);
-    terminal.wait_for_text("the host cannot listen: its server.toml lacks gateway-ports");
+    terminal.wait_for_notice("the host cannot listen: its server.toml lacks gateway-ports");
     assert!(TcpStream::connect(("127.0.0.1", open)).is_err());
 }
 
@@ -338,8 +342,7 @@ fn a_new_client_gets_the_same_port_of_the_host_and_the_former_ones_connections_a
     let (near, target) = listener();
     let option = format!("-R0:localhost:{target}");
     let mut first = session(&sshd, &["--session", "work", &option]);
-    first.wait_for_text("Allocated port ");
-    let port = number_after(&first, "Allocated port ");
+    let port = allocated_port(&first);
     let mut old = TcpStream::connect(("127.0.0.1", port)).expect("the host listens");
     let (mut joined, _) = near.accept().expect("a connection comes");
     joined.write_all(b"x").expect("it is read");
@@ -348,7 +351,7 @@ fn a_new_client_gets_the_same_port_of_the_host_and_the_former_ones_connections_a
 
     let call = Invocation::new(rove()).arg("attach").arg(format!("--ssh={}", sshd.ssh()));
     let mut second = Terminal::start(&call.args([&option, "far", "work"]), (24, 160));
-    second.wait_for_text(&format!("Allocated port {port} for"));
+    assert_eq!(allocated_port(&second), port);
     first.wait_exit().assert_code(79);
     let cut = within_guard("a cut", move || old.read(&mut [0; 1]));
     assert!(cut.is_err(), "a cut does not look like an end");
@@ -371,13 +374,12 @@ fn listeners_of_both_ends_and_their_connections_outlive_a_change_of_the_network(
     ];
     let options: Vec<&str> = options.iter().map(String::as_str).chain(["--no-tunnel"]).collect();
     let terminal = session(&border.sshd, &options);
-    terminal.wait_for_text("Allocated port ");
-    let allocated = number_after(&terminal, "Allocated port ");
+    let allocated = allocated_port(&terminal);
     let mut before = border.connect(allocated);
     let (mut joined, _) = near.0.accept().expect("a connection comes");
     answer_port(near.0);
     border.let_pass(false, false);
-    terminal.wait_for_text("ast contact");
+    terminal.wait_for_notice("ast contact");
     before.write_all(b"sent in the dark").expect("the system takes it");
     border.let_pass(true, true);
     let mut heard = [0; 16];
@@ -401,8 +403,7 @@ fn a_session_without_a_program_forwards_until_ctrl_c_and_is_listed() {
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("-N");
     let options = [format!("-L{port}:localhost:{target}"), format!("-R0:localhost:{there}")];
     let mut terminal = Terminal::start(&call.args(&options).arg("far"), (24, 160));
-    terminal.wait_for_text("Allocated port ");
-    let allocated = number_after(&terminal, "Allocated port ");
+    let allocated = allocated_port(&terminal);
     for port in [port, allocated] {
         let answer = within_guard("an answer", move || greet_port(port));
         assert_eq!(answer.expect("a connection"), "far: hello", "{}", terminal.dump());
@@ -438,34 +439,33 @@ fn a_line_after_the_escape_key_adds_and_removes_forwards_and_the_status_shows_th
     let mut terminal = session(&sshd, &[]);
     let add = format!("\x1ef-L {port}:localhost:{target}\r");
     terminal.send(&add);
-    terminal.wait_for_text(&format!("-L {port}:localhost:{target}: listening here"));
+    terminal.wait_for_notice(&format!("-L {port}:localhost:{target}: listening here"));
     let answer = within_guard("an answer", move || greet_port(port));
     assert_eq!(answer.expect("a connection"), "far: hello", "{}", terminal.dump());
     terminal.send(format!("\x1ef-R 0:localhost:{there}\r"));
-    terminal.wait_for_text("Allocated port ");
-    let allocated = number_after(&terminal, "Allocated port ");
+    let allocated = allocated_port(&terminal);
     let answer = within_guard("an answer", move || greet_port(allocated));
     assert_eq!(answer.expect("a connection"), "far: hello", "{}", terminal.dump());
     terminal.send(format!("\x1ef-D 127.0.0.1:{socks}\r"));
-    terminal.wait_for_text(&format!("-D 127.0.0.1:{socks}: listening here"));
+    terminal.wait_for_notice(&format!("-D 127.0.0.1:{socks}: listening here"));
     terminal.send("\x1es");
     terminal.wait_for_text(&format!("Forwards    -L {port}:localhost:{target}"));
     terminal.wait_for_text(&format!("-R 0:localhost:{there}, port {allocated}"));
     terminal.send("x");
     terminal.send(format!("\x1ef-KL {port}\r"));
-    terminal.wait_for_text(&format!("-L {port}:localhost:{target}: ended"));
+    terminal.wait_for_notice(&format!("-L {port}:localhost:{target}: ended"));
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
     terminal.send(format!("\x1ef-KR {allocated}\r"));
-    terminal.wait_for_text(&format!("-R 0:localhost:{there}: ended"));
+    terminal.wait_for_notice(&format!("-R 0:localhost:{there}: ended"));
     within_guard("the host listens no longer", move || {
         while TcpStream::connect(("127.0.0.1", allocated)).is_ok() {}
     });
     terminal.send(format!("\x1ef-KD 127.0.0.1:{socks}\r"));
-    terminal.wait_for_text(&format!("-D 127.0.0.1:{socks}: ended"));
+    terminal.wait_for_notice(&format!("-D 127.0.0.1:{socks}: ended"));
     terminal.send("\x1efnonsense\r");
-    terminal.wait_for_text("not understood: -L or -R port:host:port");
+    terminal.wait_for_notice("not understood: -L or -R port:host:port");
     terminal.send(format!("\x1ef-KL {port}\r"));
-    terminal.wait_for_text(&format!("nothing listens at {port} for this session"));
+    terminal.wait_for_notice(&format!("nothing listens at {port} for this session"));
     let screen = terminal.screen().contents();
     assert!(!screen.contains("nonsense"), "no key of a line goes to the program: {screen}");
     terminal.send("\x04");
@@ -502,8 +502,7 @@ fn copies_by_listeners_of_both_ends_go_on_when_the_clients_address_changes() {
     let call = Maker::Rove.client(relay.address(), &server.key);
     let call = call.env("ROVE_CALL", forwarding_call(port, target, there));
     let terminal = Terminal::start(&call, (24, 160));
-    terminal.wait_for_text("Allocated port ");
-    let allocated = number_after(&terminal, "Allocated port ");
+    let allocated = allocated_port(&terminal);
     let bytes: Vec<u8> = (0..=250).cycle().take(LEN).collect();
     let copies: Vec<_> = [(far, port), (near, allocated)]
         .into_iter()

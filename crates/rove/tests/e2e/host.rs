@@ -224,7 +224,10 @@ fn a_server_whose_client_is_gone_leaves_after_the_time_it_was_given() {
         let command = ["sh", "-c", ANSWERING, "sh", report.path()];
         let server = Server::start_with(call, LOCALHOST, &command);
         let terminal = Terminal::start(&client.client(server.address, &server.key), SIZE);
-        terminal.wait_for_text("ready");
+        // On a busy computer, the client may be silent for so long before it is killed.
+        terminal.wait_for("ready, or the end", |screen| {
+            screen.contents().contains("ready") || !server.is_running()
+        });
         terminal.signal(Signal::KILL);
         report.wait_line("hung up");
         server.assert_gone();
@@ -262,7 +265,7 @@ fn a_user_signal_ends_the_session_unless_its_client_was_heard_lately() {
 #[test]
 fn a_user_signal_ends_a_session_whose_client_has_been_silent_for_as_long_as_was_asked() {
     let script = r#"
-        echo ready; read -r line; sleep 5; echo slept > "$1"; read -r line
+        echo ready; read -r line; echo "got $line"; sleep 5; echo slept > "$1"; read -r line
     "#;
     each_pair(|(client, server)| {
         let scratch = Scratch::new();
@@ -272,8 +275,8 @@ fn a_user_signal_ends_a_session_whose_client_has_been_silent_for_as_long_as_was_
         let server = Server::start_with(call, LOCALHOST, &command);
         let terminal = Terminal::start(&client.client(server.address, &server.key), SIZE);
         terminal.wait_for_text("ready");
-        terminal.send("go\r");
-        terminal.wait_for_text("go");
+        // A key alone may be seen on the screen that has not been sent yet.
+        terminal.talk("go");
         terminal.signal(Signal::KILL);
         report.wait_line("slept");
         server.signal(Signal::USR1);

@@ -2,7 +2,7 @@
 //! them, at each of rove's exits.
 
 use crate::support::{
-    Far, Invocation, SIZE, Sshd, Terminal, install_script, rove, side_by_side, within_guard,
+    Far, Invocation, SIZE, Sshd, Terminal, answered, install_script, rove, side_by_side,
 };
 
 /// Overrides, isolates, separators, spaces of no width, a tag, a soft hyphen, a mark; a C1 control and DEL.
@@ -52,8 +52,7 @@ fn no_text_of_a_host_hides_or_turns_around_what_stands_beside_it() {
     ];
     for words in list.into_iter().chain(others) {
         let call = Invocation::new(rove()).args(words).arg(&ssh);
-        let output =
-            within_guard("rove to answer", move || call.command().output().expect("rove starts"));
+        let output = answered(&call);
         let said = [&output.stdout[..], &output.stderr].concat();
         let said = String::from_utf8(said).expect("it is text");
         assert!(said.contains("said"), "{words:?}: {}", said.escape_debug());

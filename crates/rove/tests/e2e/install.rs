@@ -308,6 +308,16 @@ fn count_sockets(folder: &Path) -> usize {
     entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket())).count()
 }
 
+/// Waits until ssh has removed its socket, which it does after it has left the host.
+fn wait_for_no_socket(folder: &Path) {
+    let folder = folder.to_owned();
+    within_guard("the end of the socket", move || {
+        while count_sockets(&folder) > 0 {
+            std::thread::yield_now();
+        }
+    });
+}
+
 #[test]
 fn a_password_is_asked_for_once_and_the_connection_is_gone_with_the_run() {
     let ways = [
@@ -344,7 +354,7 @@ fn a_password_is_asked_for_once_and_the_connection_is_gone_with_the_run() {
                 // The session needs none of it.
                 sshd.wait_alone();
             }
-            assert_eq!(count_sockets(&sockets), 0);
+            wait_for_no_socket(&sockets);
             terminal.send("\r");
         }
         let exit = terminal.wait_exit();
@@ -354,13 +364,8 @@ fn a_password_is_asked_for_once_and_the_connection_is_gone_with_the_run() {
         assert_eq!(sshd.connections(), 1, "{said}");
         assert_eq!(exit.output.contains("hello from afar"), answer == Answer::Yes, "{said}");
         sshd.wait_alone();
-        // ssh removes its socket after it has left the host.
         if answer != Answer::Death {
-            within_guard("the end of the socket", move || {
-                while count_sockets(&sockets) > 0 {
-                    std::thread::yield_now();
-                }
-            });
+            wait_for_no_socket(&sockets);
         }
     });
 }

@@ -12,7 +12,8 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{
-    ANSWERING, Bastion, Far, Invocation, Report, SIZE, Scratch, Terminal, pause, rove, within_guard,
+    ANSWERING, Bastion, Far, Invocation, Report, SIZE, Scratch, Terminal, answered, pause, rove,
+    within_guard,
 };
 
 /// A session through a jump host, whose command answers lines.
@@ -48,9 +49,7 @@ fn udp_goes_by_a_jump_host_with_rove_until_it_goes_to_the_host_itself() {
     session.terminal.talk("line 2");
     let list = |options: &[&str]| {
         let call = Invocation::new(rove()).env("ROVE_RUNTIME_DIR", far.path("sockets"));
-        let call = call.arg("list").args(options);
-        let list = move || call.command().output().expect("rove starts").stdout;
-        String::from_utf8(within_guard("rove list", list)).expect("it is text")
+        String::from_utf8(answered(&call.arg("list").args(options)).stdout).expect("it is text")
     };
     assert!(list(&[]).contains("UDP by jump host"), "{}", list(&[]));
     let listing: Value = serde_json::from_str(&list(&["--json"])).expect("a line of JSON");
@@ -233,7 +232,12 @@ fn a_forwarder_serves_its_client_alone_and_ends_with_its_ssh() {
         assert!(is_silent(socket));
     }
     assert_eq!(alone.end(), "");
-    UdpSocket::bind(("0.0.0.0", ends.port)).expect("the port is free again");
+    // A server of another test may take it at once, and ends with that test.
+    within_guard("the port to be free again", move || {
+        while UdpSocket::bind(("0.0.0.0", ends.port)).is_err() {
+            pause(Duration::from_millis(5));
+        }
+    });
 }
 
 #[test]

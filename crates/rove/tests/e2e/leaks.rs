@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +13,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use rustix::process::Signal;
 
-use crate::support::{Far, Invocation, SIZE, Scratch, Sshd, Terminal, pause, rove, side_by_side};
+use crate::support::{
+    Far, Invocation, SIZE, Scratch, Sshd, Terminal, install_script, pause, rove, side_by_side,
+};
 
 /// Says that it is there, and then what it reads.
 const ECHOING: &str = "echo here; while read -r line; do echo \"got $line\"; done";
@@ -150,7 +151,8 @@ fn one_name_twice(user: &User) {
 
 fn two_at_once(user: &User) {
     let _session = user.start(&[]);
-    let (_first, known) = (user.attach(&["far"]), user.keys());
+    let known = user.keys();
+    let _first = user.attach(&["far"]);
     while user.keys() == known {
         pause(Duration::from_millis(5));
     }
@@ -161,13 +163,18 @@ fn a_server_ends(user: &User) {
     let session = user.start(&[]);
     let mut next = user.attach(&["far"]);
     session.send("\x04");
+    next.wait_for("the end of either", |screen| {
+        session.is_over() && (next.is_over() || screen.contents().contains("here"))
+    });
+    // The attachment may have come before the end, which is then its own.
+    next.send("\x04");
     next.wait_exit();
 }
 
 fn another_types(user: &User) {
     let session = user.start(&[]);
     let other = user.attach(&["--share", "far"]);
-    session.wait_for_text("joined to type");
+    session.wait_for_notice("joined to type");
     other.talk("one");
 }
 
@@ -186,8 +193,7 @@ fn an_older_rove(user: &User) {
     let old = user.sshd.path("old");
     fs::create_dir(&old).expect("the folder takes another");
     let program = "#!/bin/sh\necho 'rove server: no such option' >&2; exit 1\n";
-    fs::write(old.join("rove"), program).expect("the folder takes a file");
-    fs::set_permissions(old.join("rove"), fs::Permissions::from_mode(0o755)).expect("it is ours");
+    install_script(&old.join("rove"), program);
     assert_ne!(user.attach(&["--share", "far"]).wait_exit().code(), 0);
 }
 
@@ -213,7 +219,7 @@ fn a_full_disk(user: &User) {
     let mount = r#"mount -t tmpfs -o mode=700,ro none "$ROVE_RUNTIME_DIR"; exec "$@""#;
     let words = [&*user.ssh, "--no-tunnel", "far", "--", "sh", "-c", ECHOING];
     let call = user.call("own", &words).behind_mounts(&[mount, "sh"]);
-    Terminal::start(&call, SIZE).wait_for_text("No record for rove resume");
+    Terminal::start(&call, SIZE).wait_for_notice("No record for rove resume");
 }
 
 #[test]

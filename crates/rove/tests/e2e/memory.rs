@@ -13,7 +13,7 @@ use base64::engine::general_purpose::STANDARD_NO_PAD;
 
 use rustix::process::geteuid;
 
-use crate::support::{Invocation, Maker, SIZE, Scratch, Server, Terminal, require, rove};
+use crate::support::{Invocation, Maker, SIZE, Scratch, Server, Terminal, answered, require, rove};
 
 /// Echoes lines.
 const ECHO: &str = "echo ready; while IFS= read -r line; do echo \"got $line\"; done";
@@ -252,13 +252,12 @@ fn nobody_looks_into_client_and_server_and_their_shell_is_an_ordinary_process() 
         assert!(["4 kB", "8 kB", "12 kB", "16 kB"].contains(&&*locked), "{locked}");
     }
     // The session's owner still finds it, and ends it.
-    let rove = |words: &[&str]| {
+    for words in [&["list"][..], &["kill", &server.pid().to_string()]] {
         let call = user.call(Invocation::new(rove()).args(words));
-        String::from_utf8(call.command().output().expect("rove starts").stdout).unwrap()
-    };
-    let listed = rove(&["list"]);
-    assert!(listed.contains(&server.pid().to_string()), "{listed}");
-    rove(&["kill", &server.pid().to_string()]);
+        let output = answered(&call);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains(&server.pid().to_string()), "{words:?}: {output:?}");
+    }
     server.assert_gone();
 }
 

@@ -2,7 +2,9 @@
 
 use std::net::TcpListener;
 
-use crate::support::{Far, Impostor, Invocation, SIZE, Sshd, Terminal, rove, side_by_side};
+use crate::support::{
+    ClosedPort, Far, Impostor, Invocation, SIZE, Sshd, Terminal, rove, side_by_side,
+};
 
 /// The commands that log in, and the name under which they speak.
 const COMMANDS: [(&[&str], &str); 4] = [
@@ -26,15 +28,10 @@ fn assert_said(ssh: &str, host: &str, wanted: &str) {
     }
 }
 
-/// Returns a port at which nobody listens.
-fn closed_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-    listener.local_addr().expect("a bound socket has an address").port()
-}
-
 #[test]
 fn a_host_that_cannot_be_reached_is_one_line() {
-    let port = closed_port();
+    let closed = ClosedPort::new();
+    let port = closed.number;
     let wanted = format!("cannot connect to 127.0.0.1 port {port}: Connection refused");
     assert_said(&format!("ssh -F /dev/null -p {port}"), "127.0.0.1", &wanted);
     // A name that no resolver is asked for.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use crate::support::{
-    Border, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, pause, rove,
-    side_by_side, within_guard,
+    Border, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, install_script, pause,
+    rove, side_by_side, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -124,7 +124,7 @@ fn a_killed_client_of_a_rove_gets_a_fresh_key_over_ssh() {
 }
 
 /// A shell. Once a file is there, what was typed before is acknowledged when the title comes: a server acknowledges after 50 ms.
-const SHELL: &str = r#"(while [ ! -e "$0" ]; do sleep 0.05; done; sleep 0.5; printf '\033]2;acknowledged\007') &
+const SHELL: &str = r#"(while [ ! -e "$0" ]; do sleep 0.05; done; sleep 2; printf '\033]2;acknowledged\007') &
     PS1='ann:~$ ' exec sh -i"#;
 
 /// Kills a client whose last keys the host did not get.
@@ -172,7 +172,7 @@ fn keys_that_had_not_arrived_at_a_rove_come_after_resume_and_lost_ones_are_named
         let mut terminal = user.resume(&[]);
         terminal.wait_for_text("abcd-2");
         if let Some(missing) = missing {
-            terminal.wait_for_text(missing);
+            terminal.wait_for_notice(missing);
         }
         terminal.send("echo two-$((1+1))\r");
         terminal.wait_for_text("two-2");
@@ -195,12 +195,11 @@ fn an_older_rove_on_the_host_is_resumed_and_its_user_looks_for_the_last_keys() {
     let folder = border.sshd.path("old");
     fs::create_dir(&folder).unwrap();
     let program = "#!/bin/sh\nif [ \"$3\" = -l ]; then set -- server attach \"$5\"; fi\nexec \"$HOME/bin/rove\" \"$@\"\n";
-    fs::write(folder.join("rove"), program).unwrap();
-    fs::set_permissions(folder.join("rove"), fs::Permissions::from_mode(0o755)).unwrap();
+    install_script(&folder.join("rove"), program);
     lose_keys(&border, &user, &[]);
     border.let_pass(true, true);
     let mut terminal = user.resume(&[]);
-    terminal.wait_for_text("keys may be lost: look at the screen");
+    terminal.wait_for_notice("keys may be lost: look at the screen");
     assert!(!terminal.screen().contents().contains("abcd-2"), "{}", terminal.dump());
     terminal.send("\x15exit\r");
     terminal.wait_exit().assert_code(0);
@@ -237,7 +236,7 @@ fn a_full_disk_and_a_folder_that_takes_nothing_are_a_sentence_and_harm_no_sessio
                 }
                 terminal.send("\r");
             }
-            terminal.wait_for_text(&format!("No record for rove resume: {part}"));
+            terminal.wait_for_notice(&format!("No record for rove resume: {part}"));
             terminal.talk("two");
             assert_eq!(user.kept(), 0);
             terminal.send("\x04");

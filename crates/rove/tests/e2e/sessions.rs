@@ -12,8 +12,8 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{
-    ANSWERING, Far, Invocation, Maker, Report, SIZE, Scratch, Server, Sshd, Terminal, rove,
-    side_by_side, within_guard,
+    ANSWERING, Far, Invocation, Maker, Report, SIZE, Scratch, Server, Sshd, Terminal, answered,
+    rove, side_by_side, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -88,19 +88,16 @@ impl Host {
         panic!("{LOGINS_MAX} logins were not told of the session without a client");
     }
 
+    fn call(&self, args: &[&str]) -> Invocation {
+        Invocation::new(rove()).env("ROVE_RUNTIME_DIR", self.sockets()).args(args)
+    }
+
     fn rove(&self, args: &[&str]) -> Output {
-        let call = Invocation::new(rove()).env("ROVE_RUNTIME_DIR", self.sockets()).args(args);
-        within_guard("rove to answer", move || call.command().output().expect("rove starts"))
+        answered(&self.call(args))
     }
 
     fn list(&self) -> Vec<Value> {
-        let output = loop {
-            let output = self.rove(&["list", "--json"]);
-            // A busy computer may keep a server from answering for as long as the list waits.
-            if !text(&output.stderr).contains("does not answer") {
-                break output;
-            }
-        };
+        let output = self.rove(&["list", "--json"]);
         assert_eq!(output.status.code(), Some(0), "{output:?}");
         let listing: Value = serde_json::from_slice(&output.stdout).expect("a line of JSON");
         listing["sessions"].as_array().expect("a list").clone()
@@ -240,7 +237,8 @@ fn a_server_that_stands_still_is_named_and_nobody_waits_long() {
     let (server, _terminal) = host.session(&Report::new(&scratch));
     host.wait_for_socket();
     server.signal(Signal::STOP);
-    let output = host.rove(&["list"]);
+    let list = host.call(&["list"]);
+    let output = within_guard("a list", move || list.command().output().expect("rove starts"));
     server.signal(Signal::CONT);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(text(&output.stderr).contains("does not answer"), "{output:?}");
@@ -316,10 +314,7 @@ fn the_sessions_of_another_computer_are_listed_and_ended_over_ssh() {
         let profile = PROFILE;
         let sshd = Sshd::start(Far { shell, profile, programs: &["rove"], ..Far::default() });
         let ssh = format!("--ssh={}", sshd.ssh());
-        let ask = |words: &[&str]| {
-            let call = Invocation::new(rove()).args(words).arg(&ssh);
-            within_guard("rove to answer", move || call.command().output().expect("rove starts"))
-        };
+        let ask = |words: &[&str]| answered(&Invocation::new(rove()).args(words).arg(&ssh));
         let none = ask(&["list", "far"]);
         assert_eq!(none.status.code(), Some(0), "{none:?}\n{}", sshd.log());
         assert_eq!(text(&none.stdout), "No session of yours runs on far under a rove server.\n");

@@ -10,7 +10,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::Stdio;
 use std::thread;
 
-use crate::support::{Far, Invocation, Scratch, Sshd, Terminal, rove, within_guard};
+use crate::support::{
+    ClosedPort, Far, Invocation, Scratch, Sshd, Terminal, free_port, rove, within_guard,
+};
 
 /// The observables that are not ssh's, each with the sentence of docs/use.md about it.
 const DIFFERENCES: [(&str, &str); 13] = [
@@ -53,7 +55,7 @@ struct Place {
     sshd: Sshd,
     scratch: Scratch,
     echo: u16,
-    closed: u16,
+    closed: ClosedPort,
 }
 
 fn listener() -> (TcpListener, u16) {
@@ -152,7 +154,7 @@ impl Place {
         echo(move || tcp.accept().expect("a connection comes").0);
         let unix = UnixListener::bind(scratch.path("far")).expect("the folder takes sockets");
         echo(move || unix.accept().expect("a connection comes").0);
-        let closed = listener().1;
+        let closed = ClosedPort::new();
         Self { sshd: Sshd::start(Far::default()), scratch, echo: echo_port, closed }
     }
 
@@ -210,8 +212,8 @@ fn end(mut terminal: Terminal) -> String {
 /// Observes where the listeners of `-L` are, and how their connections go and end.
 fn local(place: &Place, by: By, seen: &mut Observed) {
     let [plain, localhost, star, empty, v6, own, refused, named, to_socket] =
-        [(); 9].map(|()| listener().1);
-    let (echo, closed) = (place.echo, place.closed);
+        [(); 9].map(|()| free_port());
+    let (echo, closed) = (place.echo, place.closed.number);
     let (here, both, far) = (place.path("here"), place.path("both"), place.path("far"));
     let options = [
         format!("-L{plain}:127.0.0.1:{echo}"),
@@ -267,10 +269,10 @@ fn local(place: &Place, by: By, seen: &mut Observed) {
 
 /// Observes what clients of SOCKS are answered.
 fn socks(place: &Place, by: By, seen: &mut Observed) {
-    let port = listener().1;
+    let port = free_port();
     let terminal = place.session(by, &[format!("-D{port}")]);
     let [high, low] = place.echo.to_be_bytes();
-    let [closed_high, closed_low] = place.closed.to_be_bytes();
+    let [closed_high, closed_low] = place.closed.number.to_be_bytes();
     seen.insert("-D without an address: listens at", reach(port));
     let five = |kind: &[u8]| vec![vec![5, 1, 0], [&[5, 1, 0][..], kind].concat()];
     let local = [1, 127, 0, 0, 1];
@@ -311,7 +313,7 @@ fn settings(place: &Place, by: By, seen: &mut Observed) {
         ("GatewayPorts: listens at", "-oGatewayPorts=yes"),
         ("ClearAllForwardings: listens at", "-oClearAllForwardings=yes"),
     ] {
-        let port = listener().1;
+        let port = free_port();
         let options = [option.to_owned(), format!("-L{port}:127.0.0.1:{echo}")];
         let terminal = place.session(by, &options);
         seen.insert(name, reach(port));
@@ -367,7 +369,7 @@ fn failures(place: &Place, by: By, seen: &mut Observed) {
 /// Observes connections of standard input and output.
 fn standard(place: &Place, by: By, seen: &mut Observed) {
     let echo = format!("127.0.0.1:{}", place.echo);
-    let closed = format!("127.0.0.1:{}", place.closed);
+    let closed = format!("127.0.0.1:{}", place.closed.number);
     for (name, target, input) in [
         ("-W: an answer after the end", &echo[..], &b"hello"[..]),
         ("-W: no input", &echo, b""),

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::support::{Far, Invocation, Scratch, Sshd, rove, within_guard};
+use crate::support::{ClosedPort, Far, Invocation, Scratch, Sshd, rove, within_guard};
 
 /// Returns the option of an ssh that reaches its host by `rove -W` through `far` of this computer.
 fn proxy_command(gate: &Sshd, option: &str) -> String {
@@ -139,8 +139,8 @@ fn a_refused_port_gives_two_lines_and_an_end_of_input_is_still_answered() {
     assert!(output.stdout == expected, "{} bytes", output.stdout.len());
     writer.join().expect("no panic").expect("all is read");
     echo.join().expect("no panic");
-    // Nobody listens there any more.
-    let joined = join(&gate, &[], &target);
+    let refuses = ClosedPort::new();
+    let joined = join(&gate, &[], &format!("127.0.0.1:{}", refuses.number));
     let output = within_guard("a refusal", move || joined.wait_with_output().expect("it ends"));
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!((output.status.code(), said.lines().count()), (Some(255), 2), "{said}");

@@ -81,11 +81,7 @@ fn a_session_goes_through_ssh_whatever_the_shell_and_whatever_the_server() {
 fn the_server_listens_to_nobody_else_and_the_status_tells_the_way() {
     let session = tunnelled();
     session.terminal.send("\x1es");
-    session.terminal.wait_for_text("through ssh, to UDP port ");
-    let screen = session.terminal.screen().contents();
-    let (_, rest) = screen.split_once("UDP port ").expect("it was just there");
-    let port: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    let port: u16 = port.parse().expect("a port");
+    let port = session.terminal.number_on_screen("through ssh, to UDP port ", " of the host");
     UdpSocket::bind(("127.0.0.1", port)).expect_err("the server is there");
     UdpSocket::bind(("127.0.0.2", port)).expect("and nowhere else");
     // The first key takes the status away.
@@ -99,8 +95,9 @@ fn a_cut_connection_is_told_and_made_again_and_what_was_typed_meanwhile_arrives_
     session.terminal.send("line 1\r");
     session.terminal.wait_for_text("got line 1");
     for number in [2, 4] {
+        session.terminal.forget_notices();
         assert_ne!(session.sshd.cut(), 0);
-        session.terminal.wait_for_text("The ssh tunnel has ended and is being started again");
+        session.terminal.wait_for_notice("The ssh tunnel has ended and is being started again");
         session.terminal.send(format!("line {number}\rline {}\r", number + 1));
         let last = format!("got line {}", number + 1);
         session.terminal.wait_for("the answers without the notice", |screen| {

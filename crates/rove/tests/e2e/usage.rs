@@ -4,7 +4,8 @@ use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Stdio;
 
 use crate::support::{
-    Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, rove, side_by_side, within_guard,
+    ClosedPort, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, rove, side_by_side,
+    within_guard,
 };
 
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
@@ -157,7 +158,8 @@ fn a_client_that_cannot_be_run_is_named_before_there_is_a_server() {
 #[test]
 fn a_host_that_refuses_and_a_name_that_leads_nowhere_are_told_in_one_line() {
     let scratch = Scratch::new();
-    let port = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let closed = ClosedPort::new();
+    let port = closed.number;
     let config =
         format!("Host shut\n HostName 127.0.0.1\n Port {port}\nHost lst away\n HostName a..b\n");
     let config = scratch.write("config", &config).display().to_string();
@@ -179,13 +181,12 @@ fn a_host_that_refuses_and_a_name_that_leads_nowhere_are_told_in_one_line() {
 }
 
 /// A call of rove by a user of ssh, who names ssh's port by `-p`, for a host whose ssh is thought to be elsewhere.
-fn with_sshs_port(sshd: &Sshd, options: &[&str]) -> (Invocation, String) {
+fn with_sshs_port(sshd: &Sshd, elsewhere: &ClosedPort, options: &[&str]) -> (Invocation, String) {
     let config = std::fs::read_to_string(sshd.path("ssh_config")).expect("it is there");
     let (_, rest) = config.split_once(" Port ").expect("it names the port");
     let port = rest.lines().next().expect("a port").to_owned();
-    let closed = UdpSocket::bind("127.0.0.1:0").and_then(|it| it.local_addr());
-    let closed = closed.expect("a bound socket has an address").port();
-    let config = config.replace(&format!(" Port {port}"), &format!(" Port {closed}"));
+    let elsewhere = elsewhere.number;
+    let config = config.replace(&format!(" Port {port}"), &format!(" Port {elsewhere}"));
     let path = sshd.path("elsewhere");
     std::fs::write(&path, config).expect("the folder takes files");
     let call = Invocation::new(rove()).arg("-F").arg(path).args(["-p", &port]).args(options);
@@ -194,9 +195,9 @@ fn with_sshs_port(sshd: &Sshd, options: &[&str]) -> (Invocation, String) {
 
 #[test]
 fn a_port_that_is_sshs_is_explained_after_a_failed_login_and_taken_for_ssh_after_a_yes() {
-    let sshd = Sshd::start(Far::default());
+    let (sshd, closed) = (Sshd::start(Far::default()), ClosedPort::new());
     for (answer, code) in [("\r", 7), ("y\r", 7), ("n\r", 10)] {
-        let (call, port) = with_sshs_port(&sshd, &[]);
+        let (call, port) = with_sshs_port(&sshd, &closed, &[]);
         let mut terminal = Terminal::start(&call, (24, 200));
         terminal.wait_for_text(&format!("-p {port} is the UDP port of the session"));
         terminal.wait_for_text(&format!("--ssh=\"ssh -p {port}\""));
@@ -210,9 +211,9 @@ fn a_port_that_is_sshs_is_explained_after_a_failed_login_and_taken_for_ssh_after
 
 #[test]
 fn nobody_is_asked_for_sshs_port_who_wants_no_question_or_goes_another_way() {
-    let sshd = Sshd::start(Far::default());
+    let (sshd, closed) = (Sshd::start(Far::default()), ClosedPort::new());
     for options in [&["-q"][..], &["-J", "a..b"], &["-o", "ProxyCommand=false"]] {
-        let (call, _) = with_sshs_port(&sshd, options);
+        let (call, _) = with_sshs_port(&sshd, &closed, options);
         let mut terminal = Terminal::start(&call, (24, 200));
         let exit = terminal.wait_exit();
         exit.assert_code(10);
@@ -221,10 +222,9 @@ fn nobody_is_asked_for_sshs_port_who_wants_no_question_or_goes_another_way() {
         assert!(!said.contains("[Y/n]"), "{options:?}: {said}");
     }
     // A port at which nothing is, or something that does not begin as ssh does.
-    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = silent.local_addr().unwrap().port().to_string();
-    drop(silent);
-    let (call, _) = with_sshs_port(&sshd, &["-p", &port]);
+    let nothing = ClosedPort::new();
+    let port = nothing.number;
+    let (call, _) = with_sshs_port(&sshd, &closed, &["-p", &port.to_string()]);
     let mut terminal = Terminal::start(&call, (24, 200));
     let exit = terminal.wait_exit();
     exit.assert_code(10);

@@ -36,8 +36,14 @@ impl Border {
         let outside = UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
         // The server has the same address inside.
         let server = outside.local_addr().expect("a bound socket has an address");
-        let inside = within_network(&network, || {
-            UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports")
+        let inside = within_network(&network, move || {
+            loop {
+                let inside = UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
+                // The server's port is still free there.
+                if inside.local_addr().is_ok_and(|it| it.port() != server.port()) {
+                    break inside;
+                }
+            }
         });
         let passes = Arc::new([AtomicBool::new(up), AtomicBool::new(down)]);
         let both = Arc::clone(&passes);

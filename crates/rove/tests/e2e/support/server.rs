@@ -52,6 +52,21 @@ pub(crate) fn rove() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_rove"))
 }
 
+/// Runs a command that asks sessions until they have all answered. A busy computer may keep a server from it for as long as
+/// the command waits.
+pub(crate) fn answered(call: &Invocation) -> Output {
+    let call = call.clone();
+    within_guard("the sessions to answer", move || {
+        loop {
+            let output = call.command().output().expect("rove starts");
+            let said = [&output.stdout[..], &output.stderr].concat();
+            if !String::from_utf8_lossy(&said).contains("does not answer") {
+                return output;
+            }
+        }
+    })
+}
+
 /// Runs `test` on client and server in every mix that has a rove in it, side by side.
 pub(crate) fn each_pair(test: impl Fn((Maker, Maker)) + Sync) {
     let pairs =

@@ -15,6 +15,7 @@ use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{LocalModes, Termios, Winsize, tcgetattr, tcsetwinsize};
 
 use super::invocation::Invocation;
+use super::notices::{Notices, number_between};
 use super::screen::{cells, emulator, lines};
 use super::server::{Maker, process};
 use rove_rig::guard::{HANG_GUARD, within_guard};
@@ -53,6 +54,7 @@ struct Shared {
 
 struct State {
     parser: vt100::Parser,
+    notices: Notices,
     output: Vec<u8>,
 }
 
@@ -73,7 +75,11 @@ impl Terminal {
         let slave = ioctl_tiocgptpeer(&master, flags).expect("an unlocked pty has a slave");
         set_size(&master, (rows, columns));
         let shared = Arc::new(Shared {
-            state: Mutex::new(State { parser: emulator(rows, columns), output: Vec::new() }),
+            state: Mutex::new(State {
+                parser: emulator(rows, columns),
+                notices: Notices::default(),
+                output: Vec::new(),
+            }),
             changed: Condvar::new(),
         });
         let duplicate = || slave.try_clone().expect("a descriptor can be duplicated");
@@ -147,6 +153,40 @@ impl Terminal {
         self.wait_for(text, |screen| screen.contents().contains(text));
     }
 
+    /// Waits until this notice has been in the top row, after the notices that were waited for before.
+    pub(crate) fn wait_for_notice(&self, text: &str) {
+        self.wait_for_row(text, |row| row.contains(text).then_some(()));
+    }
+
+    /// Waits for a notice with a number between these words, and returns the number.
+    pub(crate) fn number_in_notice(&self, before: &str, after: &str) -> u16 {
+        self.wait_for_row(before, |row| number_between(row, before, after))
+    }
+
+    /// Lets only later notices count from now on.
+    pub(crate) fn forget_notices(&self) {
+        self.shared.lock().notices.forget();
+    }
+
+    fn wait_for_row<T>(&self, what: &str, find: impl Fn(&str) -> Option<T>) -> T {
+        let mut found = None;
+        self.wait_until(what, |state| {
+            found = state.notices.take(&find);
+            found.is_some()
+        });
+        found.expect("it was waited for")
+    }
+
+    /// Waits until a number is on the screen between these words, and returns the number.
+    pub(crate) fn number_on_screen(&self, before: &str, after: &str) -> u16 {
+        let mut found = None;
+        self.wait_for(before, |screen| {
+            found = number_between(&screen.contents(), before, after);
+            found.is_some()
+        });
+        found.expect("it was waited for")
+    }
+
     /// Types a line, and waits until a program that answers lines has answered it.
     pub(crate) fn talk(&self, line: &str) {
         self.send(format!("{line}\r"));
@@ -162,10 +202,22 @@ impl Terminal {
 
     /// Waits until the program has written the text somewhere, though it be in no cell.
     pub(crate) fn wait_for_output(&self, text: &str) {
-        self.wait_until(text, |state| String::from_utf8_lossy(&state.output).contains(text));
+        self.wait_for_output_times(text, 1);
     }
 
-    fn wait_until(&self, what: &str, mut wanted: impl FnMut(&State) -> bool) {
+    /// Waits until the program has written the text this many times.
+    pub(crate) fn wait_for_output_times(&self, text: &str, count: usize) {
+        self.wait_until(text, |state| {
+            String::from_utf8_lossy(&state.output).matches(text).count() >= count
+        });
+    }
+
+    /// Returns whether the program has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.process.is_gone()
+    }
+
+    fn wait_until(&self, what: &str, mut wanted: impl FnMut(&mut State) -> bool) {
         let mut state = self.shared.lock();
         for _ in 0..HANG_GUARD.as_millis() / LOOK_AGAIN.as_millis() {
             let (next, timeout) = self
@@ -320,7 +372,8 @@ fn read_all(master: &OwnedFd, collar: &UnixStream, shared: &Shared) {
         && let Ok(len @ 1..) = rustix::io::read(master, &mut buffer)
     {
         let mut state = shared.lock();
-        state.parser.process(&buffer[..len]);
+        let State { parser, notices, .. } = &mut *state;
+        notices.draw(parser, &buffer[..len]);
         state.output.extend_from_slice(&buffer[..len]);
         drop(state);
         shared.changed.notify_all();
