@@ -182,7 +182,7 @@ mod tests {
             latest = latest.max(events.now().saturating_since(deadline));
         }
         println!("latest wake-up: {latest:?} after its deadline");
-        assert!(latest < Duration::from_secs(5), "only a hang guard: {latest:?}");
+        assert!(latest < Duration::from_secs(120), "only a hang guard: {latest:?}");
     }
 
     #[test]

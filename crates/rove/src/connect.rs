@@ -267,6 +267,7 @@ mod tests {
 
     use rove_platform::clock::Clock;
     use rove_platform::event_loop::EventLoop;
+    use rove_rig::ports::ClosedPort;
 
     use super::*;
 
@@ -296,8 +297,9 @@ mod tests {
         assert_eq!(finish(&tcp("127.0.0.1")), Ok(address.to_string()));
         // The name has an IPv6 address as well on most computers, where nobody listens.
         assert_eq!(finish(&tcp("localhost")), Ok(address.to_string()));
-        drop(listener);
-        assert_eq!(finish(&tcp("127.0.0.1")), Err("Connection refused".to_owned()));
+        let closed = ClosedPort::new();
+        let refused = Target::Tcp { host: "127.0.0.1".to_owned(), port: closed.number };
+        assert_eq!(finish(&refused), Err("Connection refused".to_owned()));
         assert!(finish(&tcp("no.such.name.invalid")).unwrap_err().contains("no.such.name.invalid"));
     }
 

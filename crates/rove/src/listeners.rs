@@ -335,13 +335,10 @@ impl Drop for SocketFile {
 mod tests {
     use std::net::{TcpListener, TcpStream};
 
+    use rove_rig::ports::{free_port, leave_dead_socket};
     use rove_rig::scratch::Scratch;
 
     use super::*;
-
-    fn free_port() -> u16 {
-        TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-    }
 
     fn forwards(listen: Place, are_required: bool) -> Forwards {
         let target = Some(Place::Port(Some("host".to_owned()), 80));
@@ -449,7 +446,7 @@ mod tests {
         }
         assert!(!path.exists());
         // A client that was killed leaves its socket behind.
-        drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+        leave_dead_socket(&path);
         drop(opened().unwrap());
         for make in [&(|| fs::write(&path, "x").unwrap()) as &dyn Fn(), &|| {
             std::os::unix::fs::symlink(scratch.path("elsewhere"), &path).unwrap()

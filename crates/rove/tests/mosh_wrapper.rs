@@ -13,6 +13,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use rove_rig::ports::ClosedPort;
 use rove_rig::scratch::Scratch;
 
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
@@ -544,9 +545,8 @@ fn the_proxy_role_connects_tells_the_address_and_passes_ends_on() {
 
 #[test]
 fn the_proxy_role_says_in_one_line_why_there_is_no_connection() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port().to_string();
-    drop(listener);
+    let closed = ClosedPort::new();
+    let port = closed.number.to_string();
     // Too long to be asked of any name server.
     let unknown = "x".repeat(300);
     for (family, host, port, part) in [

@@ -7,7 +7,8 @@
 //! - `session` is a server and its client, and `sshd` an ssh server with keys of its own.
 //! - `terminal` is the user's pty, and `window` is one with a picture.
 //! - `tap` is a middlebox between a client and a server, which treats datagrams as a test wants.
-//! - `process` is a process and its usage, `guard` the one limit on waiting, `scratch` a folder of a run or a test, and `clock` the clock of all of it.
+//! - `process` is a process and its usage, `guard` the one limit on waiting, `scratch` a folder of a run or a test, `ports` has ports that
+//!   stay closed or free, and `clock` is the clock of all of it.
 //! - `load` and `yes` are floods of output, and Ctrl-C under one.
 
 #![forbid(unsafe_code)]
@@ -19,6 +20,7 @@ pub mod guard;
 pub mod load;
 #[cfg(target_os = "linux")]
 pub mod place;
+pub mod ports;
 #[cfg(target_os = "linux")]
 pub mod process;
 pub mod scratch;

@@ -264,7 +264,12 @@ fn an_interrupt_ends_all_programs_and_keeps_what_is_finished() {
     assert!(row.contains(" mosh "), "{row}");
     let left: Vec<_> = fs::read_dir(&*folder).expect("a folder").flatten().collect();
     assert!(left.is_empty(), "{left:?}");
-    assert_eq!(with_files_of(&folder), [0; 0]);
+    // A program is hung up when its server has ended, and ends a moment later.
+    within_guard("the end of all programs", move || {
+        while !with_files_of(&folder).is_empty() {
+            thread::yield_now();
+        }
+    });
 }
 
 #[test]

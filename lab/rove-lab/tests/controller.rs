@@ -205,16 +205,20 @@ fn the_same_program_runs_in_real_time_over_an_emulated_link() {
     }
     let folder = Folder::new("controller-real");
     link(&folder, "examples/controller.py", "mine.py");
-    let text = scenario("\"mine.py\"", "clock = \"real\"")
-        .replace("seconds = 10", "seconds = 4")
-        .replace("12M", "3M");
-    fs::write(folder.0.join("flow.toml"), text).expect("a file");
-    let output = figures(&folder, &["flow.toml", "--json"]);
-    let json = parsed(&output);
-    let [mine] = series(&json) else { panic!("{json:#}") };
-    // A busy computer may be too slow for a program: its row says so.
-    if mine["fault"].is_null() {
-        assert!(mine["figures"]["use (%)"]["mean"].as_f64() > Some(10.0), "{json:#}");
+    let is_used = [4, 8, 16, 32].into_iter().any(|seconds| {
+        let text = scenario("\"mine.py\"", "clock = \"real\"")
+            .replace("seconds = 10", &format!("seconds = {seconds}"))
+            .replace("12M", "3M");
+        fs::write(folder.0.join("flow.toml"), text).expect("a file");
+        let output = figures(&folder, &["flow.toml", "--json"]);
+        let json = parsed(&output);
+        let [mine] = series(&json) else { panic!("{json:#}") };
+        // A busy computer may be too slow for a program, whose row then says so.
+        if !mine["fault"].is_null() {
+            return true;
+        }
         assert!(median_ms(mine) >= 20.0, "no packet is there before the link's delay: {json:#}");
-    }
+        mine["figures"]["use (%)"]["mean"].as_f64() > Some(10.0)
+    });
+    assert!(is_used, "the program has not used a tenth of the link in half a minute");
 }

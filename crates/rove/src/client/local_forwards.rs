@@ -498,9 +498,10 @@ fn missing(place: &Place) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{TcpListener, TcpStream};
+    use std::net::TcpStream;
 
     use rove_bootstrap::Forward;
+    use rove_rig::ports::free_port;
 
     use super::*;
 
@@ -510,9 +511,7 @@ mod tests {
 
     /// Returns the forwarded connections of one option, and its port.
     fn forwards(target: Option<Place>) -> (LocalForwards, u16) {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
+        let port = free_port();
         let all = vec![Forward { listen: Place::Port(Some("127.0.0.1".to_owned()), port), target }];
         let rules = Forwards { all, ..Forwards::default() };
         (LocalForwards::new(Listeners::open(&rules).unwrap().0, &Forwards::default()), port)

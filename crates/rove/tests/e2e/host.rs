@@ -12,6 +12,9 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
+/// How many logins are tried until one has asked in time.
+const LOGINS_MAX: usize = 20;
+
 #[test]
 fn a_server_announces_itself_in_one_line_and_lets_go_of_its_descriptors() {
     let call = Maker::Rove.server().args(["new", "-i", "127.0.0.1", "-p", "0", "--", "true"]);
@@ -51,7 +54,7 @@ fn a_login_that_takes_its_processes_along_is_left_by_roves_own_servers_only() {
         printf '#!/bin/sh\ncase "$*" in *StartTransientUnit*" 1 $PPID "*) echo "$1" >>asked;; esac; exit 1' >bin/busctl
         chmod 755 bin/busctl; PATH=$PWD/bin:$PATH; "$@"
     "#;
-    for (is_rove, asked) in [(true, 3), (false, 0)] {
+    let asks = |is_rove: bool| {
         let scratch = Scratch::new();
         let mosh = scratch.path("mosh-server");
         std::os::unix::fs::symlink(rove(), &mosh).expect("the scratch folder takes links");
@@ -60,9 +63,12 @@ fn a_login_that_takes_its_processes_along_is_left_by_roves_own_servers_only() {
         let call = call.behind_mounts(&[computer, "sh"]);
         let server = Server::start_with(call, LOCALHOST, &["cat"]);
         assert!(server.is_running(), "a refusal does no harm");
-        let calls = std::fs::read_to_string(scratch.path("asked")).unwrap_or_default();
-        assert_eq!(calls, "--user\n".repeat(asked), "{is_rove}");
-    }
+        scratch.read("asked")
+    };
+    // A login waits for less than a second, in which a busy computer may not get to the third question.
+    let mut asked = (0..LOGINS_MAX).map(|_| asks(true));
+    assert!(asked.any(|asked| asked == "--user\n".repeat(3)));
+    assert_eq!(asks(false), "");
 }
 
 #[test]

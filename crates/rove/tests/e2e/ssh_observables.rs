@@ -11,7 +11,8 @@ use std::process::Stdio;
 use std::thread;
 
 use crate::support::{
-    ClosedPort, Far, Invocation, Scratch, Sshd, Terminal, free_port, rove, within_guard,
+    ClosedPort, Far, Invocation, Scratch, Sshd, Terminal, free_port, leave_dead_socket, rove,
+    within_guard,
 };
 
 /// The observables that are not ssh's, each with the sentence of docs/use.md about it.
@@ -329,7 +330,7 @@ fn settings(place: &Place, by: By, seen: &mut Observed) {
         ("a socket that a killed client has left", "no"),
         ("a socket that a killed client has left, with StreamLocalBindUnlink", "yes"),
     ] {
-        drop(UnixListener::bind(&here).expect("the folder takes sockets"));
+        leave_dead_socket(here.as_ref());
         let options = [
             format!("-oStreamLocalBindUnlink={unlink}"),
             "-oExitOnForwardFailure=yes".to_owned(),
