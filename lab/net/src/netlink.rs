@@ -43,6 +43,7 @@ const RTPROT_STATIC: u8 = 4;
 const RT_SCOPE_LINK: u8 = 253;
 const RTN_UNICAST: u8 = 1;
 const IFF_UP: u32 = 0x01;
+const IFF_RUNNING: u32 = 0x40;
 const IFF_NOARP: u32 = 0x80;
 
 /// Bytes of the message header, and of the headers of link and address messages after it.
@@ -71,6 +72,8 @@ pub struct Interface {
     pub received: u64,
     /// Number of packets that the interface has dropped, in both directions.
     pub dropped: u64,
+    /// Whether the interface carries packets. Until the kernel has noticed that both ends of a cable are up, it drops them.
+    pub carries: bool,
 }
 
 /// An IPv4 address of an interface, with its network.
@@ -118,6 +121,7 @@ impl Netlink {
             received: counter(0),
             sent: counter(1),
             dropped: counter(6) + counter(7),
+            carries: u32::from_ne_bytes([body[8], body[9], body[10], body[11]]) & IFF_RUNNING != 0,
         })
     }
 

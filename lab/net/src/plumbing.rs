@@ -10,6 +10,7 @@ use crate::netlink::{Interface, InterfaceAddress, Netlink};
 use crate::tap::{Tap, without_offloads};
 use anyhow::{Context, Result, anyhow, bail};
 use rove_units::Duration;
+use rustix::event::{Timespec, poll};
 use rustix::io::Errno;
 
 use crate::address::Addresses;
@@ -29,6 +30,10 @@ const NAMES_MAX: u32 = 64;
 const HARDWARE: [u8; 6] = [2, 0, 0, 0, 0, 1];
 /// How long processes have to end before they are killed. Chosen: a shell that saves its history is quicker.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// How often a new interface is looked at until it carries packets, and how long to wait in between. Chosen: the kernel notices
+/// a cable within a second (its limit for link events); on a computer under load that took five packets of a burst.
+const LOOKS_MAX: u32 = 1_000;
+const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
 /// The kind of far side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,10 +204,16 @@ fn add_veth(other: &Namespace) -> io::Result<String> {
     Err(Errno::EXIST.into())
 }
 
-/// Sets an interface up with its address; returns its number.
+/// Sets an interface up with its address, and waits until it carries packets; returns its number.
 fn finish(netlink: &mut Netlink, interface: &str, address: InterfaceAddress) -> Result<i32> {
     let result = netlink.interface(interface).and_then(|found| {
         netlink.set_up(found.index, MTU, QUEUE, false)?;
+        for _ in 0..LOOKS_MAX {
+            if netlink.interface(interface)?.carries {
+                break;
+            }
+            let _ = poll(&mut [], Some(&LOOK_AGAIN));
+        }
         netlink.add_address(found.index, address)?;
         Ok(found.index)
     });

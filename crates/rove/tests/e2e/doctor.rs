@@ -6,8 +6,8 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use crate::support::{
-    ClosedPort, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, Way, free_port,
-    rove, side_by_side, within_guard,
+    ClosedPort, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, Way, examined_until,
+    free_port, rove, side_by_side, within_guard,
 };
 
 #[derive(Debug)]
@@ -27,13 +27,17 @@ impl Report {
         known.into_iter().find(|word| *word == status).expect("a known status")
     }
 
+    /// Returns the leg that is the first to fail.
+    fn first_problem(&self) -> Option<&str> {
+        let first = self.text.lines().find(|line| line.starts_with("problem"));
+        first.and_then(|line| line.split_whitespace().nth(1))
+    }
+
     /// Asserts that this leg is the first that fails.
     #[track_caller]
     fn assert_problem(&self, leg: &str, part: &str) {
         assert_eq!(self.code, Some(1), "{}", self.text);
-        let first = self.text.lines().find(|line| line.starts_with("problem"));
-        let found = first.and_then(|line| line.split_whitespace().nth(1));
-        assert_eq!(found, Some(leg), "{}", self.text);
+        assert_eq!(self.first_problem(), Some(leg), "{}", self.text);
         let verdict = self.text.split_once("\nProblem: ").expect("there is a verdict").1;
         assert!(verdict.contains("What to do: ") && verdict.contains(part), "{verdict}");
         assert_eq!(verdict.matches("What to do: ").count(), 1, "one verdict: {verdict}");
@@ -60,9 +64,19 @@ fn doctor() -> Invocation {
     Invocation::new(rove()).arg("doctor")
 }
 
-/// Examines the way to this sshd.
+/// Examines the way to this sshd, on which nothing is wrong.
 fn examine(sshd: &Sshd, options: &[&str]) -> Report {
-    run(&doctor().arg(format!("--ssh={}", sshd.ssh())).args(options).arg("far"))
+    examine_until(sshd, options, |report| report.code == Some(0))
+}
+
+/// Examines the way to this sshd, on which this leg is the first that fails.
+fn examine_problem(sshd: &Sshd, options: &[&str], leg: &str) -> Report {
+    examine_until(sshd, options, |report| report.first_problem() == Some(leg))
+}
+
+fn examine_until(sshd: &Sshd, options: &[&str], is_wanted: impl Fn(&Report) -> bool) -> Report {
+    let call = doctor().arg(format!("--ssh={}", sshd.ssh())).args(options).arg("far");
+    examined_until(|| run(&call), is_wanted)
 }
 
 #[test]
@@ -139,7 +153,7 @@ fn the_report_for_programs_has_the_verdict_and_no_key() {
 #[test]
 fn a_host_without_a_server_program_is_told_with_the_path_that_ssh_gives() {
     let sshd = Sshd::start(Far { programs: &[], ..Far::default() });
-    let report = examine(&sshd, &[]);
+    let report = examine_problem(&sshd, &[], "server-program");
     report.assert_problem("server-program", "install");
     assert!(report.text.contains("/bin"), "{}", report.text);
 }
@@ -162,7 +176,8 @@ fn a_start_up_file_that_talks_is_noted_and_one_that_talks_like_a_server_above_al
 
 #[test]
 fn a_start_up_file_that_runs_something_else_is_a_problem_of_the_login() {
-    let report = examine(&Sshd::start(Far { profile: "echo no; exit 0", ..Far::default() }), &[]);
+    let sshd = Sshd::start(Far { profile: "echo no; exit 0", ..Far::default() });
+    let report = examine_problem(&sshd, &[], "ssh");
     report.assert_problem("ssh", "start-up file");
 }
 
@@ -179,7 +194,7 @@ fn a_stock_server_that_refuses_its_locale_is_told_as_that() {
     // The stock server's refusal where the locale that travels is not installed either.
     let refuses = "sh -c 'echo mosh-server needs a UTF-8 native locale to run. >&2; exit 1'";
     let sshd = Sshd::start(Far::default());
-    let report = examine(&sshd, &[&format!("--server={refuses}")]);
+    let report = examine_problem(&sshd, &[&format!("--server={refuses}")], "server-locale");
     report.assert_problem("server-locale", "locale -a");
 }
 
@@ -201,7 +216,7 @@ fn an_ssh_that_fails_is_quoted_with_what_to_do() {
 fn a_server_that_ends_with_ssh_is_told_apart_from_a_blocked_port() {
     let sshd = Sshd::start(Far::default());
     let server = "echo MOSH CONNECT 61999 AAECAwQFBgcICQoLDA0ODw; sh -c 'exit 0'";
-    let report = examine(&sshd, &[&format!("--server={server}")]);
+    let report = examine_problem(&sshd, &[&format!("--server={server}")], "server-alive");
     report.assert_problem("server-alive", "enable-linger");
     assert!(!report.text.contains("AAECAwQF"), "{}", report.text);
 }
@@ -222,7 +237,8 @@ fn datagrams_that_do_not_get_through_are_told_by_their_way_and_size() {
     side_by_side(cases, |(_, leg, part, passes)| {
         let sshd = Sshd::start(Far::default());
         let path = BadPath::start(passes);
-        let report = examine(&sshd, &["-p", &path.server_port.to_string(), &path.option()]);
+        let options = ["-p", &path.server_port.to_string(), &path.option()];
+        let report = examine_problem(&sshd, &options, leg);
         report.assert_problem(leg, part);
         assert_eq!(report.status("server-alive"), "ok", "{}", report.text);
     });

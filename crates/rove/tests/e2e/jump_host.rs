@@ -12,8 +12,8 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{
-    ANSWERING, Bastion, Far, Invocation, Report, SIZE, Scratch, Terminal, answered, pause, rove,
-    within_guard,
+    ANSWERING, Bastion, Far, Invocation, Report, SIZE, Scratch, Terminal, answered, examined_until,
+    pause, rove, within_guard,
 };
 
 /// A session through a jump host, whose command answers lines.
@@ -99,9 +99,14 @@ fn the_doctor_says_that_a_session_goes_by_the_jump_host() {
     let Some(bastion) = Bastion::start(Far::default()) else { return };
     let ssh = format!("--ssh={}", bastion.far.ssh_behind(&bastion.jump));
     let call = bastion.here(Invocation::new(rove()).args(["doctor", &ssh, "far"]));
-    let run = move || call.command().output().expect("rove starts").stdout;
-    let text = String::from_utf8(within_guard("rove doctor", run)).expect("it is text");
-    assert!(text.contains("a session goes as UDP by jump host"), "{text}");
+    let examine = || {
+        let call = call.clone();
+        let run = move || call.command().output().expect("rove starts").stdout;
+        String::from_utf8(within_guard("rove doctor", run)).expect("it is text")
+    };
+    let is_told = |text: &String| text.contains("a session goes as UDP by jump host");
+    let text = examined_until(examine, is_told);
+    assert!(is_told(&text), "{text}");
     let is_problem = |line: &str| line.starts_with("problem") && line.contains("udp-out");
     assert!(text.lines().any(is_problem), "the host's own address is silent: {text}");
 }

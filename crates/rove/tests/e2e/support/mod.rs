@@ -22,7 +22,7 @@ pub(crate) use rove_rig::process::Process;
 pub(crate) use rove_rig::scratch::{Scratch, install_script};
 pub(crate) use rove_rig::tap::{Extra, Tap, Treatment, Way};
 pub(crate) use screen::{draw, emulator, first_difference, lines, same_picture};
-pub(crate) use server::{Maker, Server, answered, each_pair, process, rove};
+pub(crate) use server::{Maker, Server, answered, each_pair, examined_until, process, rove};
 pub(crate) use session::{SIZE, Session, lossy, relay_to};
 pub(crate) use sshd::{Far, PASSWORD, Sshd};
 pub(crate) use terminal::{Exit, Terminal, pause};
