@@ -15,9 +15,9 @@ use crate::bootstrap::{address, ssh_query};
 use crate::client::agent::AgentCall;
 use crate::tunnel::inherited::{ASKS_NOTHING, Again, JumpCall, TELLS, texts};
 
-/// How long the answer about a jump host may come after the login. Chosen: nobody notices, and the login itself, which
-/// asks the same name servers, took longer as a rule.
-const ANSWER_PATIENCE: Duration = Duration::from_millis(200);
+/// How long the answer about a jump host may come after the login. Without it, no forwarder is tried in the whole session.
+/// Chosen: a busy computer needs seconds. Elsewhere the answer is there, as the login asks the same name servers.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Returns how an ssh logs in once more for the session at this port, where the first login `asks_nothing`.
 pub(super) fn again(options: &HostOptions, plan: &Plan, port: &str, asks_nothing: bool) -> Again {
@@ -133,6 +133,17 @@ mod tests {
     use rove_bootstrap::Sharing;
 
     use super::*;
+
+    #[test]
+    fn a_busy_computer_may_answer_about_a_jump_host_a_second_after_the_login() {
+        let (answer, answers) = mpsc::sync_channel(1);
+        thread::spawn(move || {
+            let (_held, never) = mpsc::channel::<()>();
+            let _ = never.recv_timeout(Duration::from_secs(1));
+            answer.send(Some(JumpCall { words: Vec::new(), addresses: Vec::new() }))
+        });
+        assert!(JumpQuestion(Some(answers)).answer().is_some());
+    }
 
     #[test]
     fn the_ssh_to_a_jump_host_asks_nobody_and_uses_no_socket_of_somebody_elses() {

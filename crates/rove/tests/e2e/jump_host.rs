@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::support::{
     ANSWERING, Bastion, Far, Invocation, Report, SIZE, Scratch, Terminal, answered, examined_until,
-    pause, rove, within_guard,
+    pause, rove, wait_until, within_guard,
 };
 
 /// A session through a jump host, whose command answers lines.
@@ -75,9 +75,7 @@ fn nothing_on_a_jump_host_outlives_a_client_that_is_killed() {
 fn where_a_jump_host_has_no_rove_nothing_is_said_and_ssh_goes_on() {
     let Some(session) = jump(Far { programs: &[], ..Far::default() }) else { return };
     session.terminal.talk("line 1");
-    while session.bastion.jump.connections() < 2 {
-        pause(Duration::from_millis(20));
-    }
+    wait_until("a login at the jump host", || session.bastion.jump.connections() == 2);
     session.terminal.talk("line 2");
     session.terminal.wait_for_path("through ssh for");
     let text = session.terminal.screen().contents();
@@ -238,11 +236,7 @@ fn a_forwarder_serves_its_client_alone_and_ends_with_its_ssh() {
     }
     assert_eq!(alone.end(), "");
     // A server of another test may take it at once, and ends with that test.
-    within_guard("the port to be free again", move || {
-        while UdpSocket::bind(("0.0.0.0", ends.port)).is_err() {
-            pause(Duration::from_millis(5));
-        }
-    });
+    wait_until("the port to be free again", || UdpSocket::bind(("0.0.0.0", ends.port)).is_ok());
 }
 
 #[test]

@@ -15,6 +15,7 @@ use rustix::process::Signal;
 
 use crate::support::{
     Far, Invocation, SIZE, Scratch, Sshd, Terminal, install_script, pause, rove, side_by_side,
+    wait_until,
 };
 
 /// Says that it is there, and then what it reads.
@@ -153,9 +154,7 @@ fn two_at_once(user: &User) {
     let _session = user.start(&[]);
     let known = user.keys();
     let _first = user.attach(&["far"]);
-    while user.keys() == known {
-        pause(Duration::from_millis(5));
-    }
+    wait_until("another key", || user.keys() != known);
     user.attach(&["far"]).wait_for_text("here");
 }
 

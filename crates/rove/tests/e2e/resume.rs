@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use crate::support::{
     Border, Far, Invocation, Maker, SIZE, Scratch, Server, Sshd, Terminal, install_script, pause,
-    rove, side_by_side, within_guard,
+    rove, side_by_side, wait_until, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -109,9 +109,7 @@ fn a_killed_client_of_a_rove_gets_a_fresh_key_over_ssh() {
     kill(terminal, Signal::KILL);
     let connections = sshd.connections();
     let mut terminal = user.resume(&["far"]);
-    while sshd.connections() == connections {
-        pause(Duration::from_millis(5));
-    }
+    wait_until("a login", || sshd.connections() > connections);
     let mut second = user.resume(&[]);
     second.wait_exit().assert_code(1);
     assert!(second.output().contains("no session"), "another one goes on with it");
