@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::{
     Border, Far, Invocation, Maker, Process, Report, SIZE, Scratch, Sshd, Terminal, answered,
-    process, rove, side_by_side,
+    process, rove, side_by_side, with_quick_login,
 };
 
 /// Answers every line and reports it, first where it is.
@@ -26,13 +26,19 @@ struct Crossing {
 
 /// Starts one where UDP passes in these directions; `None` where no border can be made.
 fn cross(up: bool, down: bool) -> Option<Crossing> {
-    let border = Border::start(Far::default(), up, down)?;
-    let scratch = Scratch::new();
-    let report = Report::new(&scratch);
-    let call = call(&border.sshd, &["-p", &border.port.to_string()]);
-    let call = call.args(["--", "sh", "-c", ECHO, "sh", report.path()]);
-    let terminal = Terminal::start(&call, SIZE);
-    terminal.wait_for_text("ready");
+    let prepare = || {
+        let border = Border::start(Far::default(), up, down)?;
+        let scratch = Scratch::new();
+        Some((Report::new(&scratch), border, scratch))
+    };
+    let ((report, border, scratch), terminal) =
+        with_quick_login(prepare, |(report, border, _)| {
+            let call = call(&border.sshd, &["-p", &border.port.to_string()]);
+            let call = call.args(["--", "sh", "-c", ECHO, "sh", report.path()]);
+            let terminal = Terminal::start(&call, SIZE);
+            terminal.wait_for_text("ready");
+            terminal
+        })?;
     let server = report.wait_where(|line| line.starts_with("server "));
     let pid = server.split_once(' ').and_then(|(_, pid)| pid.parse().ok()).expect("a number");
     let server = process(pid);
@@ -170,23 +176,30 @@ fn a_stock_server_is_served_as_ever() {
 /// A session in whose network UDP is then dropped, and whose next login by itself goes on as this script; and the process
 /// that does.
 fn log_in_by_itself(script: &str) -> Option<(Border, Terminal, Process)> {
-    let border = Border::start(Far::default(), true, true)?;
-    let scratch = Scratch::new();
-    let report = Report::new(&scratch);
-    let ssh = scratch.script(
-        "ssh",
-        &format!(
-            "#!/bin/sh\ncase \"$*\" in *BatchMode=yes*)\n\
-             echo $$ > {}; {script};;\nesac\nexec {} \"$@\"\n",
-            report.path(),
-            border.sshd.ssh()
-        ),
-    );
-    let call = Invocation::new(rove()).arg("--tunnel=auto");
-    let call = call.arg(format!("--ssh={}", ssh.display())).args(["-p", &border.port.to_string()]);
-    let call = call.args(["far", "--", "sh", "-c", "echo ready; read line; echo got $line"]);
-    let terminal = Terminal::start(&call, SIZE);
-    terminal.wait_for_text("ready");
+    let prepare = || {
+        let border = Border::start(Far::default(), true, true)?;
+        let scratch = Scratch::new();
+        Some((Report::new(&scratch), border, scratch))
+    };
+    let log_in = |(report, border, scratch): &(Report, Border, Scratch)| {
+        let ssh = scratch.script(
+            "ssh",
+            &format!(
+                "#!/bin/sh\ncase \"$*\" in *BatchMode=yes*)\n\
+                 echo $$ > {}; {script};;\nesac\nexec {} \"$@\"\n",
+                report.path(),
+                border.sshd.ssh()
+            ),
+        );
+        let call = Invocation::new(rove()).arg("--tunnel=auto");
+        let call = call.arg(format!("--ssh={}", ssh.display()));
+        let call = call.args(["-p", &border.port.to_string()]);
+        let call = call.args(["far", "--", "sh", "-c", "echo ready; read line; echo got $line"]);
+        let terminal = Terminal::start(&call, SIZE);
+        terminal.wait_for_text("ready");
+        terminal
+    };
+    let ((report, border, _scratch), terminal) = with_quick_login(prepare, log_in)?;
     border.sshd.wait_alone();
     border.let_pass(false, false);
     terminal.send("x");

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::support::{
     ANSWERING, Bastion, Far, Invocation, Report, SIZE, Scratch, Terminal, answered, examined_until,
-    pause, rove, wait_until, within_guard,
+    pause, rove, wait_until, with_quick_login, within_guard,
 };
 
 /// A session through a jump host, whose command answers lines.
@@ -26,14 +26,20 @@ struct Jumping {
 
 /// Starts one; `None` where no networks can be made.
 fn jump(host: Far) -> Option<Jumping> {
-    let bastion = Bastion::start(host)?;
-    let scratch = Scratch::new();
-    let report = Report::new(&scratch);
-    let call = Invocation::new(rove()).arg("--tunnel=auto");
-    let call = call.arg(format!("--ssh={}", bastion.far.ssh_behind(&bastion.jump)));
-    let call = call.args(["far", "--", "sh", "-c", ANSWERING, "sh", report.path()]);
-    let terminal = Terminal::start(&bastion.here(call), SIZE);
-    terminal.wait_for_text("ready");
+    let prepare = || {
+        let bastion = Bastion::start(host)?;
+        let scratch = Scratch::new();
+        Some((Report::new(&scratch), bastion, scratch))
+    };
+    let log_in = |(report, bastion, _): &(Report, Bastion, Scratch)| {
+        let call = Invocation::new(rove()).arg("--tunnel=auto");
+        let call = call.arg(format!("--ssh={}", bastion.far.ssh_behind(&bastion.jump)));
+        let call = call.args(["far", "--", "sh", "-c", ANSWERING, "sh", report.path()]);
+        let terminal = Terminal::start(&bastion.here(call), SIZE);
+        terminal.wait_for_text("ready");
+        terminal
+    };
+    let ((report, bastion, scratch), terminal) = with_quick_login(prepare, log_in)?;
     Some(Jumping { terminal, bastion, _report: report, _scratch: scratch })
 }
 

@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{
     Bastion, Border, Far, Invocation, Report, SIZE, Scratch, Sshd, Terminal, free_port, rove,
-    within_guard,
+    with_quick_login, within_guard,
 };
 
 /// Returns bytes that look the same nowhere else in the copy.
@@ -137,14 +137,18 @@ fn a_copy_goes_from_ssh_to_udp_and_loses_nothing() {
 
 #[test]
 fn a_copy_goes_from_udp_that_has_died_to_ssh_and_loses_nothing() {
-    let Some(border) = Border::start(Far::default(), true, true) else { return };
     let scratch = Scratch::new();
-    let settings = scratch.write("rove.toml", &format!("port = {}\n", border.port));
     let all = bytes(8_000_000);
-    // Without a terminal ssh can ask nobody, whatever terminal the tests were started at.
-    let call = exec(&border.sshd.ssh(), &settings, "cat").behind(&["setsid"]);
-    let mut program = Running::start(&call, all.clone());
-    let mut copied = program.read(1_000_000);
+    let prepare = || Border::start(Far::default(), true, true);
+    let log_in = |border: &Border| {
+        let settings = scratch.write("rove.toml", &format!("port = {}\n", border.port));
+        // Without a terminal ssh can ask nobody, whatever terminal the tests were started at.
+        let call = exec(&border.sshd.ssh(), &settings, "cat").behind(&["setsid"]);
+        let mut program = Running::start(&call, all.clone());
+        let copied = program.read(1_000_000);
+        (program, copied)
+    };
+    let Some((border, (program, mut copied))) = with_quick_login(prepare, log_in) else { return };
     border.sshd.wait_alone();
     border.let_pass(false, false);
     let (rest, code) = program.finish();

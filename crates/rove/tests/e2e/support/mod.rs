@@ -23,7 +23,7 @@ pub(crate) use rove_rig::scratch::{Scratch, install_script};
 pub(crate) use rove_rig::tap::{Extra, Tap, Treatment, Way};
 pub(crate) use screen::{draw, emulator, first_difference, lines, same_picture};
 pub(crate) use server::{Maker, Server, answered, each_pair, examined_until, process, rove};
-pub(crate) use session::{SIZE, Session, lossy, relay_to};
+pub(crate) use session::{SIZE, Session, lossy, relay_to, with_quick_login};
 pub(crate) use sshd::{Far, PASSWORD, Sshd};
 pub(crate) use terminal::{Exit, Terminal, pause};
 pub(crate) use tmux::Tmux;

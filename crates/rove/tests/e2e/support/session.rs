@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use rove_link::LinkConfig;
+use rove_rig::clock;
 use rove_shell::relay::{Relay, RelayConfig};
 use rove_units::{Duration, Seed};
 
@@ -39,6 +40,29 @@ impl Session {
         let terminal = Terminal::start(&call, SIZE);
         Self { terminal, relay, server }
     }
+}
+
+/// Seconds from which on a login counts as one that has asked the user something, after which rove logs in no more by itself.
+const SLOW_SECONDS: f64 = 5.0;
+/// How many logins are tried until one was quick enough, which a busy computer's may not be.
+const LOGINS_MAX: usize = 20;
+
+/// Starts a session that may log in by itself. `prepare` returns what it needs and how to log in, or nothing where that
+/// cannot be had.
+pub(crate) fn with_quick_login<P, T>(
+    prepare: impl Fn() -> Option<P>,
+    log_in: impl Fn(&P) -> T,
+) -> Option<(P, T)> {
+    for _ in 0..LOGINS_MAX {
+        let prepared = prepare()?;
+        let start = clock::now();
+        let session = log_in(&prepared);
+        if clock::seconds_since(start) < SLOW_SECONDS {
+            return Some((prepared, session));
+        }
+        drop(session);
+    }
+    panic!("{LOGINS_MAX} logins took {SLOW_SECONDS} s and more");
 }
 
 /// Starts a relay in front of a server, the same link both ways.
