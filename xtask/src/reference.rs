@@ -19,7 +19,7 @@ const INTRODUCTION: &str = "\
 ";
 
 /// The types: the title of a table, the file, and the name.
-const TYPES: [(&str, &str, &str); 19] = [
+const TYPES: [(&str, &str, &str); 26] = [
     ("Scenario files: the whole file", "rove-lab/src/experiment/scenario.rs", "Body"),
     ("Scenario files: `[[link]]`", "rove-lab/src/experiment/scenario.rs", "Link"),
     ("Scenario files: `[traffic]`", "rove-lab/src/experiment/traffic.rs", "Traffic"),
@@ -34,6 +34,13 @@ const TYPES: [(&str, &str, &str); 19] = [
     ("Words: `begin`", "rove-lab/src/experiment/traffic.rs", "TcpBegin"),
     ("Words: systems", "rove-lab/src/experiment/system.rs", "System"),
     ("Words: systems that are flows", "flows/src/flow/contender.rs", "Contender"),
+    ("Schedules: the whole file", "flows/src/path/schedule.rs", "Document"),
+    ("Schedules: a step", "flows/src/path/schedule.rs", "Step"),
+    ("Priors: the whole file", "remy/src/prior.rs", "Prior"),
+    ("Priors: `[typing]`", "remy/src/training_network.rs", "Typing"),
+    ("Priors: `[search]`", "remy/src/prior.rs", "Settings"),
+    ("Priors: `[search.actions]`", "remy/src/action_range.rs", "ActionRanges"),
+    ("Priors: a range of it", "remy/src/action_range.rs", "Range"),
     ("`figures.json`: `published`", "rove-lab/src/experiment/verdict.rs", "Verdict"),
     ("`figures.json`: `outcome`", "rove-lab/src/experiment/verdict.rs", "Outcome"),
     ("`trace --json`: `statistics`", "rove-lab/src/link_trace.rs", "Statistics"),

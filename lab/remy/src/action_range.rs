@@ -13,9 +13,9 @@ pub(crate) struct Range {
     pub(crate) max: f64,
     /// The smallest change.
     pub(crate) min_change: f64,
-    /// No change is larger.
+    /// The largest change.
     pub(crate) max_change: f64,
-    /// Each change by the one before.
+    /// The ratio of each change to the next smaller one.
     pub(crate) factor: f64,
     /// The value that a search begins with.
     pub(crate) first: f64,

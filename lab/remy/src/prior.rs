@@ -32,14 +32,20 @@ pub(crate) struct Prior {
     /// A description, for people.
     #[serde(default)]
     pub(crate) about: String,
+    /// The rate of the link.
     link_packets_per_ms: Quantity,
+    /// The propagation of a round trip.
     rtt_ms: Quantity,
+    /// The number of senders that share the link.
     senders: Quantity,
+    /// The mean of the times with data, distributed exponentially.
     mean_on_ms: Quantity,
+    /// The mean of the times without data.
     mean_off_ms: Quantity,
-    /// Left out for a queue of any length.
+    /// The most packets that wait; left out for a queue of any length.
     #[serde(default)]
     buffer_packets: Option<Quantity>,
+    /// The share of packets lost after the link.
     #[serde(default)]
     loss: Quantity,
     /// A session beside the senders; left out for none.
@@ -59,13 +65,13 @@ pub(crate) struct Prior {
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Settings {
-    /// How often every rule is improved before the most used one is split.
+    /// How often every rule is improved before the most used one is split: 5 where it is left out.
     pub(crate) generations: u32,
-    /// The signals by which rules are split: the first so many.
+    /// The signals by which rules are split: the first 4 where it is left out.
     pub(crate) signals: usize,
-    /// Whether each step draws networks of its own.
+    /// Whether each step draws networks of its own: not where it is left out.
     pub(crate) redraws: bool,
-    /// Whether an improvement stays only if it is one in the long run.
+    /// Whether an improvement must hold in the long run: not where it is left out.
     pub(crate) check_each: bool,
     /// The actions that are tried.
     pub(crate) actions: ActionRanges,

@@ -21,8 +21,10 @@ pub(super) struct StepSchedule(Vec<(Duration, Netem)>);
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
+    /// `each` direction has all of `delay_ms` (so too if it is left out), or `half`.
     #[serde(default)]
     delay_split: DelaySplit,
+    /// The steps in turn.
     steps: Vec<Step>,
 }
 
@@ -40,14 +42,20 @@ enum DelaySplit {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {
+    /// The delay of a direction, up to 60,000.
     #[serde(default, deserialize_with = "delay")]
     delay_ms: f64,
+    /// The standard deviation of the delay, up to 60,000. Delays are distributed normally, and packets may overtake.
     #[serde(default, deserialize_with = "jitter")]
     jitter_ms: f64,
+    /// The percentage of packets lost, each on its own.
     #[serde(default, deserialize_with = "loss")]
     loss_pct: f64,
+    /// The rate of a token bucket, up to 100,000,000, with Ethernet's 14 bytes counted; 0 for none. The bucket holds 10 ms (at least
+    /// 1600 bytes), its queue 400 ms, and the line 1000 packets.
     #[serde(default, deserialize_with = "rate")]
     rate_kbit: f64,
+    /// How long the step lasts, up to 86,400. Only the last step, which stays, may leave it out.
     #[serde(default, deserialize_with = "duration")]
     duration_s: Option<f64>,
 }
