@@ -76,7 +76,7 @@ pub enum DetachedUse {
     Ask,
     /// The login goes on with the newest.
     Newest,
-    /// The login does not mention them.
+    /// The login does not mention such sessions.
     Never,
 }
 
@@ -127,7 +127,7 @@ pub struct Passage {
 pub enum Joined {
     /// A host and port to which the session's host connects.
     Port(String),
-    /// A program that it runs.
+    /// A program that the session runs.
     Program {
         /// The command as ssh would send it; empty for the login shell. A client takes it from a variable of its own, as
         /// it may be as long as a word can be.
@@ -151,7 +151,7 @@ impl Joined {
 /// The record of a client that is gone, from which the next one goes on with a key that the server gives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resumed {
-    /// The name of its files.
+    /// The name of the record's files.
     pub record: String,
     /// The number of the descriptor that holds the record's lock, from the reading of the record on.
     pub lock: i32,

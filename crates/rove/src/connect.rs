@@ -56,11 +56,11 @@ struct Lookup {
 /// How far a connection has come.
 #[derive(Debug)]
 pub(crate) enum Progress {
-    /// It is still being made.
+    /// The connection is still being made.
     Pending,
-    /// It is made, to this address.
+    /// The connection to this address is made.
     Connected(OwnedFd, String),
-    /// It failed for this reason.
+    /// The connection failed for this reason.
     Failed(String),
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct Listeners {
 #[derive(Debug)]
 struct Listener {
     sockets: Sockets,
-    /// Where it listens.
+    /// Where the listener listens.
     place: Place,
     /// The place that all connections lead to. `None` if each says so by SOCKS.
     target: Option<Target>,

@@ -57,7 +57,7 @@ pub(crate) enum Step {
         /// The bytes that the client has sent after the request.
         rest: Vec<u8>,
     },
-    /// Nothing will come of it.
+    /// The request has failed, and the connection ends.
     End,
 }
 

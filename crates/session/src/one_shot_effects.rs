@@ -14,7 +14,7 @@ use crate::rate_limiter::{Allowance, RateLimiter};
 /// Most bells at once. Chosen: users can tell two and three bells in a row from one, but not more.
 const BELLS_MAX: usize = 3;
 
-/// Shortest time between bells and the next bells. Chosen: more bells are only noise, and some terminals queue them.
+/// Shortest time between two ringings of the bell. Chosen: more bells are only noise, and some terminals queue them.
 const BELL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Shortest time between two copies to the clipboard; only the newest waiting copy is performed. Chosen: shorter than

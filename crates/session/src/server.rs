@@ -399,7 +399,7 @@ impl Server {
         }
     }
 
-    /// Applies the size and the terminal of the client whose window decides, and publishes a change at once.
+    /// Gives the session the size and terminal of the client whose window decides. Publishes a change at once.
     fn settle_size(&mut self, now: Instant, is_own: bool) {
         let (counting, own_terminal) =
             (self.terminal.screen().cluster_widths(), self.input.user_terminal);

@@ -9,7 +9,7 @@ const TOLD_MAX: u8 = 8;
 /// Why the layer has closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Closed {
-    /// Whether the peer has closed it.
+    /// Whether the peer has closed the layer.
     pub is_by_peer: bool,
     /// The reason as a number.
     pub code: u64,

@@ -27,22 +27,22 @@ pub const COMMAND_MAX: usize = 131_000;
 /// Most characters of an answer's text. Source: the wire contract, docs/wire.md.
 pub const TEXT_MAX: usize = 256;
 
-/// The kind of a connection to a host's port.
+/// Kind of a stream that leads to a host's port.
 const TCP: u64 = 1;
 
-/// The kind of a connection to a socket in the file system.
+/// Kind of a stream that leads to a socket in the file system.
 const UNIX: u64 = 2;
 
-/// The kind of a program.
+/// Kind of a stream of a program's input or output.
 const PROGRAM: u64 = 3;
 
-/// The kind of a connection that came to a listener.
+/// Kind of a stream for a connection that a listener accepted.
 const ACCEPTED: u64 = 5;
 
-/// The kind of the way to the client's agent.
+/// Kind of the stream that names the session's path to the user's agent.
 const AGENT: u64 = 6;
 
-/// The kind of a listener.
+/// Kind of a stream that keeps a listener open.
 const LISTEN: u64 = 8;
 
 /// The kinds of fields. Source: protobuf's wire types.

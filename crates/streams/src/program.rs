@@ -150,7 +150,7 @@ mod tests {
     use crate::preface::{Answer, Exit, MessageReader, Target};
     use crate::reception::Reception;
 
-    /// Both ends, and what the server knows.
+    /// Both ends, and the server's knowledge of the program.
     struct Ends {
         now: Instant,
         client: Mux,

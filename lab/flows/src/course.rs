@@ -15,15 +15,15 @@ pub const QUANTITIES: [(&str, f64); 6] = [
     ("capacity (kbit/s)", 1e-3),
 ];
 
-/// The place of the rate.
+/// Index of the rate among a slot's quantities.
 pub const RATE: usize = 1;
-/// The place of the delay.
+/// Index of the delay.
 pub const DELAY: usize = 2;
-/// The place of the packets in the link.
+/// Index of the packets in the link.
 pub const IN_FLIGHT: usize = 3;
-/// The place of the bytes before the bottleneck.
+/// Index of the bytes before the bottleneck.
 pub const QUEUE: usize = 4;
-/// The place of the capacity.
+/// Index of the capacity.
 pub const CAPACITY: usize = 5;
 
 /// The numbers of a slot, in the order of [`QUANTITIES`]. The time is its end. The rate is of bits that came, the capacity of bits

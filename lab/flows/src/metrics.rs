@@ -14,7 +14,7 @@ pub mod age;
 /// A packet that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// When it was sent.
+    /// When the packet was sent.
     pub sent: Instant,
     /// When it arrived, on the same clock.
     pub arrived: Instant,

@@ -32,7 +32,7 @@ const FIRST_SEED: Seed = Seed::new(1);
 /// A path: a link each way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
-    /// As it was given.
+    /// The path's description, as it was given.
     pub text: String,
     /// Near to far.
     pub uplink: LinkConfig,

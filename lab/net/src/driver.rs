@@ -40,7 +40,7 @@ impl AsRef<[u8]> for Packet {
 /// A direction, and what happened in it.
 #[derive(Debug)]
 pub(super) struct Direction {
-    /// Its number in meters.
+    /// The direction's number in the meters.
     number: usize,
     link: Link<Packet>,
     flow: Flow,

@@ -64,7 +64,7 @@ impl Histogram {
         self.max
     }
 
-    /// Returns a few figures of it.
+    /// Returns the main figures of the lateness.
     pub fn summary(&self) -> Summary {
         let micros = |duration: Duration| duration.as_secs_f64() * 1e6;
         Summary {

@@ -281,7 +281,7 @@ impl Drop for Testbed {
 /// How a run went.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// How long it took, in seconds.
+    /// How long the run took, in seconds.
     pub seconds: f64,
     /// Processor time of the link's thread, in seconds.
     pub processor_seconds: f64,

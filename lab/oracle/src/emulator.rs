@@ -22,7 +22,7 @@ pub trait Emulator {
     /// The attributes of ours that it knows.
     const KNOWN: Attributes;
 
-    /// Whether it tells kinds of underlines.
+    /// Whether the emulator tells kinds of underlines apart.
     const UNDERLINES: bool;
 
     /// Creates one with a blank screen.
@@ -31,7 +31,7 @@ pub trait Emulator {
     /// Applies bytes of the host.
     fn write(&mut self, bytes: &[u8]);
 
-    /// Returns what it shows.
+    /// Returns the picture that the emulator shows.
     fn picture(&self) -> Picture;
 }
 

@@ -28,7 +28,7 @@ pub enum Function {
 }
 
 impl Function {
-    /// Returns its bytes.
+    /// Returns the function's bytes.
     pub fn bytes(&self) -> Vec<u8> {
         let letter = |set: bool| if set { 'h' } else { 'l' };
         let number = |n: u16| if n == 0 { String::new() } else { n.to_string() };

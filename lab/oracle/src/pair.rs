@@ -59,13 +59,13 @@ impl<T: Oracle> Pair<T> {
 
 /// Two terminals that show different things.
 pub struct Mismatch {
-    /// The function after which they do.
+    /// The function after which the two emulators differ.
     pub last: Function,
     /// All bytes up to there.
     pub taken: String,
     /// Our picture.
     pub ours: Picture,
-    /// The other one.
+    /// The picture of the other emulator.
     pub theirs: Picture,
 }
 

@@ -29,7 +29,7 @@ pub(crate) enum Baseline {
 }
 
 impl Baseline {
-    /// All of them, with their names.
+    /// All controllers, with their names.
     pub(crate) const ALL: [(&'static str, Self); 5] = [
         ("aimd", Self::Aimd),
         ("new-reno", Self::NewReno),

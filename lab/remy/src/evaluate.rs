@@ -145,7 +145,7 @@ impl Worth {
         self.scores.iter().sum()
     }
 
-    /// Returns all of it as text.
+    /// Returns the evaluation as text.
     fn text(&self, seconds: f64) -> String {
         let [events, packets] = [self.events, self.packets].map(|it| it as f64 * 1e-6 / seconds);
         let rows: String = self.rows.iter().map(|row| text(row) + "\n").collect();

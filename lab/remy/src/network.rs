@@ -82,7 +82,7 @@ pub(crate) struct Run<C> {
 struct Sender<C> {
     control: C,
     chance: Stream,
-    /// How often it was switched.
+    /// How often the sender was switched.
     switches: u64,
     switches_at: u64,
     is_on: bool,

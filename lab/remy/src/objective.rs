@@ -34,7 +34,7 @@ pub(crate) enum Normalisation {
 pub struct Objective {
     /// How much fairness of throughput counts.
     pub(crate) alpha: f64,
-    /// The same for delay.
+    /// The exponent of the delay's utility, as `alpha` is that of the throughput's.
     pub(crate) beta: f64,
     /// How much delay counts.
     pub(crate) delta: f64,

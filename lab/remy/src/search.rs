@@ -81,9 +81,9 @@ pub(crate) struct State {
 pub(crate) enum Step {
     /// A rule was improved as far as it could be.
     Improved {
-        /// Its number, from 1.
+        /// The rule's number, from 1.
         rule: usize,
-        /// Its action before and after.
+        /// The rule's action before and after.
         actions: [Action; 2],
         /// The score before and after, of one seed.
         scores: [f64; 2],
@@ -119,7 +119,7 @@ pub(crate) struct Search<'a> {
     pub(crate) seed: Seed,
     /// The processors.
     pub(crate) workers: &'a Workers,
-    /// The state that it is in.
+    /// The state that the search is in.
     pub(crate) state: State,
 }
 

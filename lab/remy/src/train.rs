@@ -34,7 +34,7 @@ pub struct TrainOptions {
     pub seed: u64,
     /// After so many splits the search ends.
     pub epochs: u32,
-    /// After so many steps it ends.
+    /// The number of steps after which the search ends.
     pub steps: Option<u64>,
     /// After so many minutes it ends before the next step.
     pub minutes: Option<f64>,

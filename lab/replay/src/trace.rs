@@ -52,7 +52,7 @@ pub enum Event {
 /// How the host's terminal takes keys. A trace that never says so tells nothing about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TtyModes {
-    /// Whether it echoes them (ECHO).
+    /// Whether the terminal echoes keys (ECHO).
     pub echo: bool,
     /// Whether it gathers lines and lets the user edit them (ICANON).
     pub icanon: bool,

@@ -100,7 +100,7 @@ impl Process {
 pub struct Usage {
     /// How often it has gone to sleep by itself.
     pub switches: f64,
-    /// Its processor time, to the nanosecond.
+    /// The process's processor time in seconds, to the nanosecond.
     pub cpu_seconds: f64,
 }
 

@@ -80,7 +80,7 @@ impl Server {
         Process::open(pid, Signal::TERM)
     }
 
-    /// Returns where it listens.
+    /// Returns the address at which the server listens.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }

@@ -31,20 +31,20 @@ impl Way {
 /// A datagram to be added.
 #[derive(Debug)]
 pub struct Extra {
-    /// Whom it is for.
+    /// The end that the datagram is for.
     pub way: Way,
     /// Whether it comes from a stranger's address instead of the path's own.
     pub stranger: bool,
-    /// Its payload.
+    /// The datagram's payload.
     pub payload: Vec<u8>,
 }
 
 /// The fate of a datagram.
 #[derive(Debug)]
 pub struct Treatment {
-    /// Whether it is forwarded.
+    /// Whether the datagram is forwarded.
     pub passes: bool,
-    /// Datagrams to be added behind it.
+    /// Datagrams to be sent after this one.
     pub extras: Vec<Extra>,
 }
 

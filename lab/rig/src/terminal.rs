@@ -17,7 +17,7 @@ use crate::{clock, process};
 /// Bytes read at once: more than a pty holds.
 const READ_MAX: usize = 65_536;
 
-/// A pty, both sides of it.
+/// Both sides of a pty.
 #[derive(Debug)]
 pub struct Terminal {
     master: File,

@@ -24,9 +24,9 @@ pub(crate) const SCALES: [f64; 2] = [0.001, 1_000.0];
 pub(crate) struct Statistics {
     /// Packets of 1500 bytes that the link could carry.
     pub(crate) opportunities: usize,
-    /// Its length, after which it repeats.
+    /// The length of the trace, after which it repeats.
     pub(crate) seconds: f64,
-    /// The rate of all of it.
+    /// The rate of the whole trace.
     pub(crate) mean_kbit_s: f64,
     /// The rates of whole seconds that 5 %, 50 % and 95 % of them do not exceed.
     pub(crate) second_kbit_s: [Option<f64>; 3],
@@ -41,7 +41,7 @@ pub(crate) struct Statistics {
 }
 
 impl Statistics {
-    /// The headings of its row.
+    /// The headings of the table.
     pub(crate) const HEADINGS: &str = "trace,packets,seconds,kbit/s,p5,p50,p95,outages,% of time,longest gap (ms),omniscient (ms)";
 
     pub(crate) fn of(trace: &Trace) -> Self {
@@ -66,7 +66,7 @@ impl Statistics {
         }
     }
 
-    /// Returns its row of a table.
+    /// Returns a row of the table.
     pub(crate) fn row(&self, name: &str) -> Vec<String> {
         let ([low, median, high], [.., longest]) = (self.second_kbit_s, self.interarrival_ms);
         let rates = [Some(self.seconds), Some(self.mean_kbit_s), low, median, high].map(number);

@@ -29,7 +29,7 @@ const _: () = assert!(WAIT_MIN.as_millis() < WAIT_MAX.as_millis());
 pub enum End {
     /// The connection has failed, or was never made.
     Failed,
-    /// It took too long.
+    /// The start took too long.
     Late,
     /// The host needs an answer that only the user has.
     Refused,

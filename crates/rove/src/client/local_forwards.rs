@@ -73,7 +73,7 @@ struct Layer {
 struct Waiting {
     socket: OwnedFd,
     opening: Opening,
-    /// How its client is told.
+    /// How the connection's client is told the answer.
     origin: Origin,
 }
 

@@ -49,7 +49,7 @@ impl Gates {
         Ok(self)
     }
 
-    /// Returns the value of the variable for an ssh that logs in to the newest gate.
+    /// Returns the gates as a value of [`VARIABLE`], for the ssh that logs in to the newest of them.
     pub(crate) fn into_text(self) -> String {
         self.0
     }

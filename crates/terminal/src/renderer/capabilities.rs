@@ -55,7 +55,7 @@ pub struct OscSupport {
 }
 
 impl OscSupport {
-    /// All of them.
+    /// All commands.
     pub const ALL: Self = Self { any: true, window: true, progress: true };
 }
 

@@ -60,7 +60,7 @@ pub enum Contender {
 }
 
 impl Contender {
-    /// Returns its name for people.
+    /// Returns the controller's name for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sprout(form) => form.name(),

@@ -45,7 +45,7 @@ const ARRIVALS_MAX: usize = 10_000_000;
 pub struct Arrival {
     /// When it was sent, and when it came.
     pub delivery: Delivery,
-    /// Its payload.
+    /// The size of the datagram's payload.
     pub size: Bytes,
 }
 

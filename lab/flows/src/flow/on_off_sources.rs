@@ -156,7 +156,7 @@ struct Sender {
     figures: SenderFigures,
 }
 
-/// The senders, as one end of a path.
+/// Senders at one end of a path. Each alternates between a flow and a pause.
 pub struct OnOffSources<F> {
     senders: Vec<Sender>,
     /// Makes the controller of a flow, given its sender's number.

@@ -50,18 +50,18 @@ impl Limits {
 /// Why a program decides nothing any more.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
-    /// It could not be started.
+    /// The program could not be started.
     #[error("it cannot be run: {0}")]
     NotRun(io::Error),
-    /// Its output could not be read.
+    /// The program's output could not be read.
     #[error("it cannot be read: {0}")]
     NotRead(io::Error),
-    /// It is gone.
+    /// The program has ended.
     #[error("it ended after {answers} answers ({status})")]
     Ended {
         /// How many answers it gave.
         answers: u64,
-        /// Its exit status.
+        /// The program's exit status.
         status: ExitStatus,
     },
     /// It is there, and says nothing more.

@@ -54,12 +54,12 @@ impl SproutForm {
     /// The number of forms.
     pub const COUNT: usize = 1 << OPTIONS.len();
 
-    /// Returns its name for people.
+    /// Returns the form's name for people.
     pub fn name(self) -> &'static str {
         &NAMES[self.number()]
     }
 
-    /// Returns its number, below [`Self::COUNT`].
+    /// Returns the form's number, below [`Self::COUNT`].
     pub fn number(self) -> usize {
         let options = [
             self.is_ewma,

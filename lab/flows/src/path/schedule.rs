@@ -65,7 +65,7 @@ impl StepSchedule {
     ///
     /// # Errors
     ///
-    /// Returns a sentence that says where something else was expected.
+    /// Returns a sentence that names the place of the first mistake.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let read = if text.trim_start().starts_with('{') {
             serde_json::from_str(text)

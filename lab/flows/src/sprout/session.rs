@@ -79,9 +79,9 @@ impl Traffic {
 /// An end of a Sprout flow.
 #[derive(Debug)]
 pub struct Session<A> {
-    /// The data that it carries.
+    /// The application whose data the session carries.
     pub application: A,
-    /// Counters of its datagrams.
+    /// Counters of the session's datagrams.
     pub traffic: Traffic,
     endpoint: Endpoint<Bayesian>,
     cipher: Cipher,

@@ -64,7 +64,7 @@ trait Side<A> {
     /// Returns the descriptors that may have something to read.
     fn descriptors(&self) -> Vec<BorrowedFd<'_>>;
 
-    /// Moves what is there, both ways.
+    /// Moves waiting data both ways.
     fn exchange(&mut self, session: &mut Session<A>);
 }
 

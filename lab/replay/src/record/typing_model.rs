@@ -45,7 +45,7 @@ pub(crate) struct TypingModel {
 pub(crate) struct Stroke {
     /// How long after the one before.
     pub(crate) after: Duration,
-    /// Which.
+    /// The key that is hit.
     pub(crate) hit: Hit,
 }
 

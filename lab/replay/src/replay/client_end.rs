@@ -49,7 +49,7 @@ pub(crate) struct View {
 pub(crate) struct Drawing {
     pub(super) at: Instant,
     pub(super) cause: Cause,
-    /// The last key before it.
+    /// The last key before the drawing.
     pub(super) key: usize,
     pub(super) verdict: Verdict,
     pub(super) view: View,

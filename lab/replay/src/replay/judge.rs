@@ -56,10 +56,10 @@ pub(crate) struct Faults {
     pub(crate) paint: bool,
 }
 
-/// Something wrong, from its drawing on.
+/// A wrong part of the screen, from its drawing on.
 #[derive(Clone, Copy, Debug)]
 pub struct Mistake {
-    /// The last key before it.
+    /// The last key before the mistake.
     pub(crate) key: usize,
     pub(crate) since: Instant,
     /// When the screen first was a true one again.
@@ -473,7 +473,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Counts what is wrong.
+    /// Counts the mistakes of a verdict.
     fn count(&mut self, now: Instant, cause: Cause, verdict: Verdict) {
         let faults = verdict.faults;
         if self.is_true {

@@ -38,7 +38,7 @@ pub struct Pacer<'a> {
 }
 
 impl Pace {
-    /// Returns its name in command lines.
+    /// Returns the pace's name in command lines.
     pub fn name(self) -> String {
         format!("{self:?}").to_lowercase()
     }
@@ -55,7 +55,7 @@ impl<'a> Pacer<'a> {
         self.start = Some(now);
     }
 
-    /// Returns whether it has begun.
+    /// Returns whether the typing has begun.
     pub(crate) const fn has_started(&self) -> bool {
         self.start.is_some()
     }

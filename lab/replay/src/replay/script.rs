@@ -39,7 +39,7 @@ pub enum Class {
 pub struct Key {
     /// When it was typed, with all gaps cut.
     pub(crate) at: Duration,
-    /// The bytes that it sends.
+    /// The bytes that the key sends.
     pub bytes: Vec<u8>,
     pub(crate) class: Class,
     /// The number of the true screen before it.
@@ -53,7 +53,7 @@ pub struct Key {
 /// A change of how the host's terminal takes keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModeChange {
-    /// How many steps come before it.
+    /// How many steps come before the change.
     pub(crate) behind: usize,
     /// How many bytes of the user must have come before.
     pub(crate) needs: usize,
@@ -116,13 +116,13 @@ pub enum ScriptError {
     /// There is nothing to judge.
     #[error("nobody types anything in it")]
     NoKeys,
-    /// It would not fit the memory.
+    /// The recording would not fit into memory.
     #[error("its screens are too many and too large to be kept for comparison")]
     TooLarge,
 }
 
 impl Class {
-    /// All of them.
+    /// All classes of keys.
     pub(crate) const ALL: [Self; 4] = [Self::Character, Self::Backspace, Self::Arrow, Self::Other];
 
     /// Returns what a key is that turned one screen into the other. A character that commands something
@@ -152,7 +152,7 @@ impl Class {
         !matches!(self, Self::Other)
     }
 
-    /// Returns its name in tables.
+    /// Returns the class's name in tables.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Character => "character",

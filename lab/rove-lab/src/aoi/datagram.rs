@@ -10,7 +10,7 @@ const TEXTS: [&str; 5] = ["abc", "cde", "edf", "adsfhadsf", "fgi"];
 pub(super) struct Datagram {
     /// The state that the difference is from.
     pub(super) old_num: u64,
-    /// The state that it makes.
+    /// The number of the state that the difference makes.
     pub(super) new_num: u64,
     /// The newest state that whoever sends this has received.
     pub(super) ack_num: u64,
@@ -31,7 +31,7 @@ pub(super) struct Edit {
 }
 
 impl Datagram {
-    /// Returns its JSON.
+    /// Returns the datagram as JSON.
     pub(super) fn encode(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("numbers and texts are JSON")
     }

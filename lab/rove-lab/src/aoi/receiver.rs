@@ -11,11 +11,11 @@ use crate::aoi::datagram::{Datagram, patched, text};
 /// The receiver.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
-    /// Before this it hears nothing.
+    /// The time before which the receiver hears nothing.
     listens_from: Instant,
     /// Whether it takes states whose reference it does not hold, as one does that logs them on arrival.
     takes_all: bool,
-    /// Texts of the states it holds.
+    /// Texts of the states that the receiver holds.
     held: BTreeMap<u64, String>,
     newest: u64,
     /// States that it took, newer than all before, and when.

@@ -55,7 +55,7 @@ pub(super) struct Bulk {
 }
 
 impl CongestionControl {
-    /// Returns the kernel's name of it.
+    /// Returns the kernel's name of the congestion control.
     pub(crate) fn name(self) -> String {
         format!("{self:?}").to_lowercase()
     }

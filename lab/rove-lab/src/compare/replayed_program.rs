@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use rove_rig::clock;
 
-/// The word that calls it.
+/// The word on the command line that starts the replayed program.
 pub(crate) const WORD: &str = "play";
 
 /// The go-ahead.

@@ -12,7 +12,7 @@ use crate::experiment::series::{SeedMeans, Series};
 use crate::experiment::sweep::Figure;
 use crate::experiment::system::System;
 
-/// The paper that its scenarios name.
+/// The paper that the averaged scenarios name.
 pub(crate) const PAPER: &str = "Sprout (NSDI 2013)";
 
 /// The form that the paper measured: that of its published program.

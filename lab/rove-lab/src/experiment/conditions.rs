@@ -29,7 +29,7 @@ pub(crate) struct RunFigure {
     pub(crate) name: &'static str,
     /// The factor by which the whole number of a run is multiplied.
     pub(crate) scale: f64,
-    /// Whether systems are compared by it.
+    /// Whether systems are compared by this figure.
     pub(crate) is_compared: bool,
 }
 

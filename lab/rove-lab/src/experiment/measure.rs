@@ -71,7 +71,7 @@ pub(crate) enum Measure {
 }
 
 impl Measure {
-    /// Returns its name in scenario files.
+    /// Returns the measure's name in scenario files.
     pub(crate) fn name(self) -> String {
         let name = serde_json::to_value(self).expect("a name");
         name.as_str().expect("a name is a text").to_owned()
@@ -101,7 +101,7 @@ impl Measure {
         !matches!(self, Self::HostResponse | Self::ProtocolDelay)
     }
 
-    /// Returns whether it compares systems.
+    /// Returns whether the measure compares systems.
     pub(crate) fn needs_systems(self) -> bool {
         self.needs_network() && self != Self::Interarrival
     }
@@ -111,7 +111,7 @@ impl Measure {
         matches!(self, Self::HostResponse | Self::Course | Self::Interarrival | Self::Mistake)
     }
 
-    /// Returns whether it plays recordings.
+    /// Returns whether the measure plays recordings.
     pub(crate) const fn needs_recordings(self) -> bool {
         matches!(
             self,

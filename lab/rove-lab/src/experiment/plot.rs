@@ -91,7 +91,7 @@ fn axes(body: &Body, [x, y]: [&str; 2], curves: &[Curve], marks: &[Mark]) -> [Ax
     [Axis::across(x, x_ends, is_log, falls), Axis::upright(y, y_ends)]
 }
 
-/// Returns the curves of what the picture shows: by system and link, but a cloud of all links by system.
+/// Returns a curve for each system and link. In a cloud of points, a system has one for all its links.
 fn curves(figure: &Figure) -> Vec<Curve> {
     let body = &figure.scenario.body;
     let mut systems = drawn(figure).map(|series| series.system);

@@ -104,7 +104,7 @@ impl Published {
 }
 
 impl PublishedResult {
-    /// Returns the name of its system.
+    /// Returns the name of the result's system.
     pub(crate) fn name(&self) -> &'static str {
         self.system.map_or("recordings", System::name)
     }

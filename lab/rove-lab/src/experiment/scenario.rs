@@ -44,9 +44,9 @@ pub(crate) struct Body {
     pub(crate) about: String,
     /// The kind of measurement.
     pub(crate) measure: Measure,
-    /// How it is drawn.
+    /// The kind of picture.
     pub(crate) plot: Plot,
-    /// The clock that it runs by.
+    /// The clock that the measurement runs by.
     #[serde(default)]
     pub(crate) clock: Clock,
     /// In real time: how many keys of each recording are typed in the quick profile; all of them where it is left out.
@@ -78,7 +78,7 @@ pub(crate) struct Body {
     pub(crate) full_seeds: Option<u64>,
     /// The name of what is varied, with its unit.
     pub(crate) value: Option<String>,
-    /// The values it takes.
+    /// The values of the varied quantity.
     #[serde(default)]
     pub(crate) values: Vec<f64>,
     /// The traffic of senders that share a path.
@@ -103,7 +103,7 @@ pub(crate) struct Body {
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Link {
-    /// Its name in the figure.
+    /// The link's name in the figure.
     pub(crate) name: String,
     /// The path, as `rove-lab replay --link` reads it, with `{value}` where the value that is varied goes.
     pub(crate) path: Option<Spanned<String>>,

@@ -12,7 +12,7 @@ use crate::experiment::system::System;
 /// A run.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
-    /// The place of its series.
+    /// The index of the run's series.
     pub(crate) series: usize,
     /// The name of its recording; empty where there is none.
     pub(crate) recording: String,

@@ -40,7 +40,7 @@ pub(crate) struct Figure {
     pub(crate) has_drawn_links: bool,
     /// Seeds of each series.
     pub(crate) seeds: u64,
-    /// Its results.
+    /// The results of the scenario.
     pub(crate) series: Vec<Series>,
     /// The runs that they come from.
     pub(crate) runs: Vec<Run>,

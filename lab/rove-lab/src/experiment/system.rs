@@ -107,7 +107,7 @@ impl<'de> Deserialize<'de> for System {
 }
 
 impl System {
-    /// Returns its name in figures.
+    /// Returns the system's name in figures.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Rove => "rove",

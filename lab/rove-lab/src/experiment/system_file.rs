@@ -19,7 +19,7 @@ pub(crate) struct SystemFile {
 }
 
 impl fmt::Debug for SystemFile {
-    /// Writes the scenario's name for it. A run is the same wherever the scenario lies.
+    /// Writes the scenario's name for the file. A run is the same wherever the scenario lies.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name)
     }

@@ -40,7 +40,7 @@ pub(crate) struct Table {
     rows: Vec<Row>,
 }
 
-/// A row of it: a series.
+/// A row of the table: a series.
 #[derive(Serialize)]
 struct Row {
     label: String,
@@ -295,7 +295,7 @@ impl Figure {
         out
     }
 
-    /// Returns it as JSON.
+    /// Returns the figure as JSON.
     pub(crate) fn to_json(&self, verdicts: &[Verdict]) -> Value {
         let name = &self.scenario.name;
         let figure = FigureJson {

@@ -68,7 +68,7 @@ pub(crate) enum Outcome {
     NotReproduced,
     /// It lies in the band with some of the recordings only.
     DependsOnTheRecording,
-    /// The scenario was fitted to it.
+    /// The scenario was fitted to the published number.
     Fitted,
     /// The computer was too busy for a run in real time.
     Invalid,
@@ -230,7 +230,7 @@ fn least_at(figure: &Figure, of: &Series) -> Option<f64> {
 }
 
 impl Outcome {
-    /// Returns it for people.
+    /// Returns the outcome's name for people.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",

@@ -41,9 +41,9 @@ const RATES: [u32; 2] = [10_000, 100_000];
 /// The measurements of a turn.
 #[derive(Clone, Debug)]
 struct Turn {
-    /// Before the attack.
+    /// Times from a key to its echo before the attack.
     quiet: Vec<f64>,
-    /// Under it.
+    /// Times from a key to its echo under the attack.
     echoes: Vec<f64>,
     /// Share of a processor that the server used, in percent.
     cpu: f64,

@@ -26,7 +26,7 @@ const VARIETY: u64 = 256;
 pub(super) enum Kind {
     /// As long as a key's datagram, with numbers that are still to come.
     Forged,
-    /// The same, as long as any.
+    /// The same in the longest datagrams.
     ForgedLong,
     /// A copy of a datagram of the client.
     Replayed,

@@ -80,7 +80,7 @@ impl<E: End> End for Sleeping<E> {
     }
 }
 
-/// Measures it by both rules.
+/// Measures the hour by both rules.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let mut lines = Vec::new();
     for loss in LOSSES {

@@ -21,7 +21,7 @@ pub(super) struct Line {
 /// The system that rove is compared with.
 #[derive(Clone, Debug)]
 pub(super) struct Beside {
-    /// Its name.
+    /// The name of the program that is compared.
     pub(super) name: &'static str,
     /// Its figures, in the order of rove's.
     pub(super) figures: Vec<f64>,

@@ -79,7 +79,7 @@ pub(super) fn measure_roaming(bench: &Bench) -> Result<Vec<Line>> {
     measure(bench, OUTAGES, Occasion::Beyond)
 }
 
-/// Measures it for a user who waits, and whose computer tells rove's client that its network is back.
+/// Measures the silence for a user who waits, and whose computer tells rove's client that its network is back.
 pub(super) fn measure_return(bench: &Bench) -> Result<Vec<Line>> {
     let lines = measure(bench, ABSENCES, Occasion::Own)?;
     Ok(lines.into_iter().map(|line| line.target(Target::AtMost(TOLD_MILLIS))).collect())

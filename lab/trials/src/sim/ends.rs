@@ -290,7 +290,7 @@ fn difference(a: &Screen, b: &Screen, rich: bool) -> Option<String> {
     .find_map(|(what, same)| (!same).then(|| what.to_owned()))
 }
 
-/// Returns in what one row differs.
+/// Returns the difference of one row in two screens.
 fn row_difference(a: &Screen, b: &Screen, row: u16, rich: bool) -> Option<String> {
     let (a, b) = (a.row(row)?, b.row(row)?);
     let cells = (0_u16..).zip(a.cells().iter().zip(b.cells()));
