@@ -30,7 +30,7 @@ pub(crate) static MANUAL: Manual = Manual {
         "Without root, a user namespace takes the place of its rights, and the far side is always a network of its own. \
          When the command ends, so does everything that it and --far have started.",
         "A run in which packets left late (1 % by more than 2 ms, or one by more than 20 ms) or an interface \
-         dropped some is said to be invalid at the end: the machine was too busy. docs/lab.md describes the link's parts \
+         dropped some is said to be invalid at the end: the machine was too busy. docs/lab.md describes schedules \
          and the logs.",
         "With --check no command runs. Each check sends packets through an emulated link in real time, and prints the figure that \
          the link's description demands and the one that was measured. A computer that is busy with something else fails the \
@@ -40,11 +40,11 @@ pub(crate) static MANUAL: Manual = Manual {
         (
             "Parts of --link, joined by commas; up.PART or down.PART for one direction",
             &[
-                ("rtt=TIME", "delay, half of it each way"),
-                ("jitter=TIME", "delays vary by up to so much"),
+                ("rtt=TIME", "delay, half of it each way; at most a minute"),
+                ("jitter=TIME", "delays vary by up to so much, at most half of rtt"),
                 (
                     "distribution=normal",
-                    "they vary with this standard deviation; uniform by default",
+                    "they vary with this standard deviation, cut at zero; uniform by default",
                 ),
                 ("reorder=yes", "they may put packets out of order"),
                 ("mtu=SIZE", "drops larger packets without a word; headers count"),
@@ -53,6 +53,7 @@ pub(crate) static MANUAL: Manual = Manual {
                     "ge=SHARE/SHARE/SHARE/SHARE",
                     "bursts of loss: turning bad, turning good, loss while bad, while good",
                 ),
+                ("bursts=SHARE/PACKETS", "loses so many, in bursts of so many packets in the mean"),
                 ("duplicate=SHARE", "so many packets come twice"),
                 (
                     "outage=TIME-TIME",
@@ -64,17 +65,20 @@ pub(crate) static MANUAL: Manual = Manual {
                 ),
                 ("intermittent=TIME/TIME", "on and off for exactly so long"),
                 ("rate=RATE", "a bottleneck of 1Mbit, 64k"),
-                ("burst=SIZE", "a token bucket of this size holds the rate"),
+                ("burst=SIZE", "a token bucket of this size, full at first, holds the rate"),
                 (
                     "queue=SIZE",
-                    "bytes that wait before the bottleneck, or packets: 64k, 100p; without end by default",
+                    "bytes that wait before the bottleneck, or packets: 64k, 100p; at most 256 MiB, the default",
                 ),
                 ("discipline=NAME", "drop-tail, drop-head, codel, pie or fq-codel"),
                 (
                     "uplink=FILE, downlink=FILE",
                     "recorded delivery opportunities in place of a rate",
                 ),
-                ("order=NAME-NAME-NAME", "order of the stages: loss-queue-delay and so on"),
+                (
+                    "order=NAME-NAME-NAME",
+                    "order of the stages: loss-queue-delay (default), loss-delay-queue, queue-loss-delay, delay-queue-loss",
+                ),
                 ("schedule=FILE", "all of it, as --schedule has it"),
             ],
         ),
@@ -142,7 +146,7 @@ pub(crate) struct EmulateArgs {
     /// Bits per second each way
     #[arg(long, value_name = "RATE")]
     rate: Option<String>,
-    /// Bytes, or packets, that wait before the bottleneck, as in 64k or 100p; without end by default
+    /// Bytes, or packets, that wait before the bottleneck, as in 64k or 100p; at most 256 MiB, the default
     #[arg(long, value_name = "SIZE")]
     queue: Option<String>,
     /// Recorded delivery opportunities of the way out, in place of a rate
