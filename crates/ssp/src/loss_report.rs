@@ -26,7 +26,7 @@ pub(crate) struct LossReports {
 /// The datagrams that ended with a path which this end gave up. The peer counts them as missing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Dropped {
-    /// How many of them the peer has counted for good.
+    /// How many dropped datagrams the peer has counted for good.
     counted: u64,
     /// How many more of the first `sent` datagrams it may count.
     open: u64,

@@ -50,7 +50,7 @@ pub(super) fn leave_login(name: ProgramName) {
     host.leave_login(|| getent::own_user().map(|user| user.name));
 }
 
-/// The places on this computer that are looked at.
+/// The paths and the program by which this computer's systemd is asked.
 struct Host<'a> {
     /// The folder of all files but those below `runtime`.
     root: &'a Path,

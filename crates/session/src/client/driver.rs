@@ -220,7 +220,7 @@ impl Client {
         pending(&self.transport)
     }
 
-    /// Returns whether the newest screen was taken after the host's programs had their time to answer all input, by the
+    /// Returns whether the newest screen shows all answers: the host's programs had their time to answer all input, by the
     /// server's echo ack.
     pub fn has_all_answers(&self) -> bool {
         let Network { echo_ack, arrived, .. } = network(&self.transport);

@@ -42,7 +42,7 @@ struct Late {
     streams: Duration,
 }
 
-/// Returns what UDP of both families does after a change. UDP of either is there in four cases of six.
+/// Returns the state of UDP over IPv4 and IPv6 after a change. At least one family works in four cases of six.
 const fn ways(draw: u64) -> [world::Way; 2] {
     match draw {
         0 => [Silent; 2],

@@ -49,7 +49,7 @@ pub struct Figures {
     pub unexpected: usize,
     /// Keys typed while the host's terminal hid them.
     pub(crate) secrets: usize,
-    /// How many of them had something drawn that was none of the host's.
+    /// How many of these keys had something drawn that did not come from the host.
     pub(crate) secrets_shown: usize,
 }
 

@@ -29,7 +29,7 @@ pub(super) struct ReplayedProgram<'a> {
     due: Option<Instant>,
     /// Bytes of the user that have come since the start.
     received: usize,
-    /// How many of them are not those of the recording.
+    /// How many of these bytes are not those of the recording.
     unexpected: usize,
 }
 

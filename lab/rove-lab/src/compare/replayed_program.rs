@@ -45,7 +45,7 @@ const READ_BYTES: usize = 4096;
 pub(super) struct Progress {
     /// Bytes of the user that have come: keys echoed before the go-ahead, those of the recording after it.
     pub(super) received: usize,
-    /// How many of them are not those of the recording.
+    /// How many of these bytes are not those of the recording.
     pub(super) unexpected: usize,
     /// Steps that are written.
     pub(super) written: usize,
