@@ -197,7 +197,7 @@ pub(crate) struct Picture {
 pub(crate) struct Reading {
     /// The picture's width, in pixels.
     width: f64,
-    /// Whether a curve has a value between its points: that of the last one.
+    /// Whether a curve is a staircase: between two points it keeps the value of the left one.
     is_steps: bool,
     /// The axes' names: x, y.
     labels: [String; 2],

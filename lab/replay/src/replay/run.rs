@@ -99,7 +99,7 @@ pub(crate) struct RunOptions {
 }
 
 impl RunOptions {
-    /// Returns the transport's numbers for an end.
+    /// Returns an end's transport settings, changed as these options ask.
     fn transport(&self, config: Config) -> Config {
         let all = self.ends.transport(config);
         let reference = self.reference.map_or(all.reference, Reference::policy);
