@@ -32,9 +32,9 @@ use crate::{doctor, entropy, hardening, logging, sys, threads};
 pub(crate) mod agent;
 mod asking;
 mod forward;
-mod local_forwards;
 mod pump;
 mod remote_forwards;
+mod streams;
 mod turn;
 pub(crate) mod wire;
 
@@ -42,9 +42,9 @@ use agent::{AgentCall, AgentLoan};
 use forward::connection::Connection;
 use forward::load::{Carried, Load};
 use forward::program::Program;
-use local_forwards::LocalForwards;
 use pump::{End, Pump};
 use rove_udp::DualStackSockets;
+use streams::ClientStreams;
 use wire::Wire;
 
 /// Exit code of a session that failed. Source: Mosh 1.4.0 as observed, docs/wire.md.
@@ -174,7 +174,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let term = std::env::var("TERM").unwrap_or_default();
     let name = options.name;
     let wanted = options.call.forwards.unwrap_or_default();
-    let forwards = LocalForwards::new(listeners(name, &wanted)?, &wanted);
+    let forwards = ClientStreams::new(listeners(name, &wanted)?, &wanted);
     let has_program = !options.call.no_program;
     let forwards = if has_program { forwards } else { forwards.without_program() };
     let running = running(name, command.as_deref());

@@ -15,7 +15,7 @@ use rustix::process::{Signal, kill_current_process_group};
 use rustix::stdio;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH};
 
-use crate::client::local_forwards::LocalForwards;
+use crate::client::streams::ClientStreams;
 use crate::client::wire::Wire;
 use crate::listeners::Listeners;
 use crate::messages::reason;
@@ -51,7 +51,7 @@ pub(super) struct Pump {
     events: EventLoop,
     session: Client,
     wire: Wire,
-    forwards: LocalForwards,
+    forwards: ClientStreams,
     /// Reports changes of this computer's network. `None` if the system does not report them, or a read has failed.
     network: Option<NetworkWatch>,
     terminal: Tty,
@@ -88,7 +88,7 @@ impl Pump {
             events,
             session,
             wire,
-            forwards: LocalForwards::new(Listeners::default(), &Forwards::default()),
+            forwards: ClientStreams::new(Listeners::default(), &Forwards::default()),
             // A session without the watch waits for its next heartbeat.
             network: NetworkWatch::open()
                 .inspect_err(|error| tracing::debug!(%error, "changes of the network are not told"))
@@ -107,7 +107,7 @@ impl Pump {
     }
 
     /// Returns the loop with forwarded connections.
-    pub(super) fn with(self, forwards: LocalForwards) -> Self {
+    pub(super) fn with(self, forwards: ClientStreams) -> Self {
         Self { forwards, ..self }
     }
 

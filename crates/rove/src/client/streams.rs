@@ -1,27 +1,30 @@
-//! Forwarded connections of an interactive client: what connects here is joined with a connection that the host makes.
+//! The streams of an interactive client, and all that uses them: listeners here, the host's listeners and the agent.
 //!
-//! A session without forwarded connections has nothing of this. A connection that comes while the host is silent waits
-//! for its answer.
+//! Each connection that comes to a listener here is joined with one that the host makes. `layer` joins them. A session
+//! without forwarded connections has nothing of this. A connection that comes while the host is silent waits for its
+//! answer.
 
-use std::collections::BTreeMap;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 
 use rove_bootstrap::{ForwardLine, Forwards, Place};
 use rove_platform::event_loop::Interest;
-use rove_session::{Client, Streams};
-use rove_streams::{CONNECTS_MAX, Event, STREAMS_MAX, Side, StreamId, Target};
+use rove_session::Client;
+use rove_streams::{CONNECTS_MAX, STREAMS_MAX};
 use rove_udp::Refusal;
 use rove_units::{Duration, Instant};
 
 use super::agent::AgentLoan;
-use super::asking::{Asking, tell};
+use super::asking::Asking;
 use super::remote_forwards::{News, RemoteForwards};
 use super::wire::Wire;
 use crate::listeners::Listeners;
-use crate::opening::Opening;
 use crate::packet_queue::PacketQueue;
-use crate::socks::{Request, Step, Version};
-use crate::splice::{BYTES_PER_TURN, Splice, reset};
+use crate::socks::{Request, Step};
+use crate::splice::Splice;
+
+mod layer;
+
+use layer::{Layer, Origin};
 
 /// How long a client of SOCKS may take to say where it wants to. Chosen: the time that a connection may take.
 const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
@@ -33,9 +36,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 /// The key that ends a session without a program, as with `ssh -N`.
 const CTRL_C: u8 = 0x03;
 
-/// The forwarded connections of a session.
+/// The streams of a session's client, and their users.
 #[derive(Debug)]
-pub(super) struct LocalForwards {
+pub(super) struct ClientStreams {
     listeners: Listeners,
     /// The listeners of the host.
     remote: RemoteForwards,
@@ -58,35 +61,7 @@ pub(super) struct LocalForwards {
     queue: PacketQueue,
 }
 
-/// The streams, from the first connection on.
-#[derive(Debug)]
-struct Layer {
-    streams: Streams,
-    waiting: BTreeMap<StreamId, Waiting>,
-    splices: BTreeMap<StreamId, Splice>,
-    /// Space for bytes on their way; none while nothing is joined.
-    buffer: Vec<u8>,
-}
-
-/// A connection that waits for the host's answer.
-#[derive(Debug)]
-struct Waiting {
-    socket: OwnedFd,
-    opening: Opening,
-    /// How the connection's client is told the answer.
-    origin: Origin,
-}
-
-/// Where a connection comes from.
-#[derive(Clone, Debug)]
-enum Origin {
-    /// From a listener for one place, by the user's option.
-    Listener(String),
-    /// From a client of SOCKS, which is answered.
-    Socks(Version),
-}
-
-impl LocalForwards {
+impl ClientStreams {
     /// Creates the forwarded connections that come to these listeners, and to those of the host that are wanted.
     pub(super) fn new(listeners: Listeners, wanted: &Forwards) -> Self {
         Self {
@@ -349,7 +324,7 @@ impl LocalForwards {
         self.layer.iter().any(|layer| layer.splices.values().any(Splice::has_work))
     }
 
-    /// Returns when to call [`LocalForwards::turn`] and [`LocalForwards::send`] unless something happens before.
+    /// Returns when to call [`ClientStreams::turn`] and [`ClientStreams::send`] unless something happens before.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let packets = self.layer.as_ref().and_then(|layer| layer.streams.poll_timeout());
         let requests = self.requests.iter().map(|it| it.until);
@@ -371,7 +346,7 @@ impl LocalForwards {
         sockets.chain(self.splices().flat_map(Splice::interests))
     }
 
-    /// Notes which of [`LocalForwards::interests`] are met. All but joined connections are looked at in each
+    /// Notes which of [`ClientStreams::interests`] are met. All but joined connections are looked at in each
     /// turn.
     pub(super) fn handle_ready(&mut self, ready: &[bool]) {
         let joined = self.splices().flat_map(Splice::interests).count();
@@ -383,108 +358,6 @@ impl LocalForwards {
 
     fn splices(&self) -> impl Iterator<Item = &Splice> {
         self.layer.iter().flat_map(|layer| layer.splices.values())
-    }
-}
-
-impl Layer {
-    fn new(now: Instant) -> Self {
-        Self {
-            streams: Streams::new(Side::Client, now),
-            waiting: BTreeMap::new(),
-            splices: BTreeMap::new(),
-            buffer: Vec::new(),
-        }
-    }
-
-    /// Opens a stream for a connection. Returns it, or resets the connection.
-    fn open(
-        &mut self,
-        now: Instant,
-        socket: OwnedFd,
-        target: &Target,
-        origin: Origin,
-    ) -> Option<StreamId> {
-        match Opening::begin(now, &mut self.streams.mux, target) {
-            Ok(opening) => {
-                let id = opening.id();
-                self.waiting.insert(id, Waiting { socket, opening, origin });
-                Some(id)
-            }
-            Err(error) => {
-                tracing::debug!(%error, "no stream for a connection");
-                reset(&socket);
-                None
-            }
-        }
-    }
-
-    /// Lets the agent be lent. Returns a sentence for the user, if there is one.
-    fn lend(&mut self, now: Instant, agent: &mut AgentLoan) -> Option<String> {
-        while let Some((socket, target)) = agent.accept() {
-            self.open(now, socket, &target, Origin::Listener("-A".to_owned()));
-        }
-        agent.turn(now, &mut self.streams.mux)
-    }
-
-    fn handle_events(&mut self, now: Instant, remote: &mut RemoteForwards) {
-        let mux = &mut self.streams.mux;
-        while let Some(event) = mux.poll_event() {
-            match event {
-                Event::Incoming => remote.handle_incoming(now, mux),
-                Event::Readable(id) => remote.handle_readable(now, mux, id),
-                Event::Stopped(id) => remote.handle_stopped(mux, id),
-                Event::Closed | Event::Writable(_) | Event::Finished(_) => {}
-            }
-        }
-    }
-
-    /// Joins the connections that the host has opened. Returns a sentence for each one that it has refused to a listener.
-    fn take_answers(&mut self, now: Instant) -> Vec<String> {
-        let mux = &mut self.streams.mux;
-        let answered = self.waiting.iter_mut().filter_map(|(id, waiting)| {
-            let answer = waiting.opening.answer(now, mux)?;
-            Some((*id, answer))
-        });
-        let answered: Vec<_> = answered.collect();
-        let mut sentences = Vec::new();
-        for (id, answer) in answered {
-            let Some(Waiting { socket, origin, .. }) = self.waiting.remove(&id) else { continue };
-            let refusal = answer.into_refusal();
-            let reply = match (&origin, &refusal) {
-                (Origin::Socks(version), None) => version.granted(),
-                (Origin::Socks(version), Some(reason)) => version.refused(reason),
-                (Origin::Listener(_), _) => Vec::new(),
-            };
-            let is_told = tell(&socket, &reply);
-            tracing::debug!(is_told, ?refusal, id = id.get(), "the host has answered");
-            match (refusal, origin) {
-                (None, _) => {
-                    self.splices.insert(id, Splice::socket(id, socket));
-                }
-                (Some(reason), Origin::Listener(option)) => {
-                    reset(&socket);
-                    sentences.push(format!("{option}: the host cannot connect: {reason}"));
-                }
-                (Some(_), Origin::Socks(_)) => {}
-            }
-        }
-        debug_assert!(self.splices.len() <= STREAMS_MAX, "each has a stream of its own");
-        sentences
-    }
-
-    fn move_bytes(&mut self, now: Instant) {
-        debug_assert!(
-            self.waiting.keys().all(|id| !self.splices.contains_key(id)),
-            "answered once"
-        );
-        if self.splices.is_empty() {
-            self.buffer = Vec::new();
-            return;
-        }
-        self.buffer.resize(BYTES_PER_TURN, 0);
-        let Self { streams, splices, buffer, .. } = self;
-        splices.values_mut().for_each(|splice| splice.turn(now, &mut streams.mux, buffer));
-        splices.retain(|_, splice| !splice.is_over());
     }
 }
 
@@ -510,11 +383,11 @@ mod tests {
     }
 
     /// Returns the forwarded connections of one option, and its port.
-    fn forwards(target: Option<Place>) -> (LocalForwards, u16) {
+    fn forwards(target: Option<Place>) -> (ClientStreams, u16) {
         let port = free_port();
         let all = vec![Forward { listen: Place::Port(Some("127.0.0.1".to_owned()), port), target }];
         let rules = Forwards { all, ..Forwards::default() };
-        (LocalForwards::new(Listeners::open(&rules).unwrap().0, &Forwards::default()), port)
+        (ClientStreams::new(Listeners::open(&rules).unwrap().0, &Forwards::default()), port)
     }
 
     #[test]
@@ -537,7 +410,7 @@ mod tests {
             (0..clients).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
         forwards.accept(at(1));
         assert!(forwards.write_to_others());
-        let waiting = |it: &LocalForwards| it.layer.as_ref().map(|layer| layer.waiting.len());
+        let waiting = |it: &ClientStreams| it.layer.as_ref().map(|layer| layer.waiting.len());
         assert_eq!(waiting(&forwards), Some(CONNECTS_MAX));
         // The host answers one of them.
         let _ = forwards.layer.as_mut().unwrap().waiting.pop_first();
@@ -548,7 +421,7 @@ mod tests {
 
     #[test]
     fn a_session_without_forwarded_connections_waits_for_nothing_and_holds_nothing() {
-        let mut forwards = LocalForwards::new(Listeners::default(), &Forwards::default());
+        let mut forwards = ClientStreams::new(Listeners::default(), &Forwards::default());
         forwards.accept(at(1));
         forwards.ask(at(1));
         assert!(forwards.layer.is_none() && !forwards.has_work());
