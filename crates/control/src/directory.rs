@@ -216,6 +216,25 @@ pub fn private_socket(purpose: &str) -> Option<PathBuf> {
     Some(directory.0.join(format!("{purpose}-{own}")))
 }
 
+/// Returns the sockets for a purpose that [`private_socket`] names, or for all purposes that begin so, the newest first.
+/// Nobody may listen there any more.
+pub fn sockets_of(purpose: &str) -> Vec<PathBuf> {
+    let prefix = format!("{purpose}-");
+    let mut found = Vec::new();
+    for directory in existing().0 {
+        for entry in directory.0.read_dir().into_iter().flatten().take(ENTRIES_MAX).flatten() {
+            let is_meant = entry.file_name().to_str().is_some_and(|name| name.starts_with(&prefix));
+            if let Some(made) =
+                entry.metadata().ok().filter(|it| is_meant && it.file_type().is_socket())
+            {
+                found.push((made.modified().ok(), entry.path()));
+            }
+        }
+    }
+    found.sort();
+    found.into_iter().rev().map(|(_, path)| path).collect()
+}
+
 /// Returns all trusted directories where this user's sockets may be, and why others are not trusted.
 pub(crate) fn existing() -> (Vec<Directory>, Vec<DirectoryError>) {
     let (mut directories, mut errors) = (Vec::new(), Vec::new());

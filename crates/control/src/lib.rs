@@ -23,7 +23,7 @@ mod survey;
 pub use ask::{AskError, Conversation, tell};
 pub use directory::{
     Directory, DirectoryError, SessionName, is_of_user, lock_labels, private_socket,
-    runtime_directory,
+    runtime_directory, sockets_of,
 };
 pub use handover::{Handover, ask_for_port};
 pub use listener::Listener;

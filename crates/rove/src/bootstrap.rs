@@ -34,6 +34,7 @@ use crate::bootstrap::tunnel::JumpQuestion;
 use crate::install::{self, InstallOptions};
 use crate::listeners::Listeners;
 use crate::session_call::{self, SessionCall};
+use crate::share::{self, Gate};
 use crate::stdio_forward::{gates, handed_command};
 use crate::{colors, entropy, escape_key, resume, sys};
 
@@ -376,6 +377,7 @@ fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCa
             WantedSession::Streams(passage) => Some(passage.joined.clone()),
             _ => None,
         },
+        gate: Gate::of(&options.host, &plan.config).filter(|_| share::may_share(options)),
     }
 }
 

@@ -25,6 +25,7 @@ use crate::messages::{say, warn};
 use crate::program::ROVE;
 use crate::question;
 use crate::resume_command::Step;
+use crate::stdio_forward::json;
 use crate::threads;
 
 mod attach;
@@ -323,8 +324,14 @@ fn run_doctor(args: Vec<OsString>) -> Result<u8, Instead> {
 
 fn run_exec(args: Vec<OsString>) -> Result<u8, Instead> {
     let invocation = own_invocation(&args);
-    let (options, joined) = exec::parse(args, Config::load)?;
-    Ok(finish("rove exec", crate::stdio_forward::run(&options, &invocation, joined)))
+    let call = exec::parse(args.clone(), Config::load)?;
+    Ok(finish(
+        "rove exec",
+        match call.is_json && !json::Channel::is_there() {
+            true => json::run(&args),
+            false => crate::stdio_forward::run(&call.options, &invocation, call.joined),
+        },
+    ))
 }
 
 fn run_install(args: Vec<OsString>) -> Result<u8, Instead> {

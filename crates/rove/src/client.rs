@@ -22,7 +22,7 @@ use crate::messages::{warn, wrapped_for};
 use crate::prompt_store::PromptKeeper;
 use crate::resume::{RecordKeeper, Saved, Store, Way};
 use crate::session_call::SessionCall;
-use crate::stdio_forward::{self, target::HostPort};
+use crate::stdio_forward::{self, json::Channel};
 use crate::terminal_type::{self, RenderOptions};
 use crate::tunnel::inherited::Inherited;
 use crate::tunnel::near::Tunnel;
@@ -32,6 +32,7 @@ use crate::{doctor, entropy, hardening, logging, sys, threads};
 pub(crate) mod agent;
 mod asking;
 mod forward;
+mod lender;
 mod pump;
 mod remote_forwards;
 mod streams;
@@ -39,9 +40,7 @@ mod turn;
 pub(crate) mod wire;
 
 use agent::{AgentCall, AgentLoan};
-use forward::connection::Connection;
-use forward::load::{Carried, Load};
-use forward::program::Program;
+use forward::load::{self, Carried, Ends};
 use pump::{End, Pump};
 use rove_udp::DualStackSockets;
 use streams::ClientStreams;
@@ -94,20 +93,19 @@ pub(crate) fn go_on(options: ClientOptions, saved: Saved) -> anyhow::Result<u8> 
 /// Joins the standard descriptors with the streams that are asked for, or becomes the ssh that does.
 fn carry(options: ClientOptions, joined: Joined) -> anyhow::Result<u8> {
     let joined = stdio_forward::handed_command::restore(joined);
-    let load: Box<dyn Load> = match &joined {
-        Joined::Port(target) => {
-            let target = HostPort::parse(target).context("the call names no target")?;
-            Box::new(Connection::new(target.host, target.port))
-        }
-        Joined::Program { command, is_subsystem } => Box::new(Program::new(command, *is_subsystem)),
-    };
+    let channel = Channel::take();
+    let errors = channel.as_ref().map(Channel::errors).transpose()?;
+    let load =
+        load::load(&joined, Ends::Standard { errors }).context("the call names no target")?;
     let call = options.call.clone();
-    match forward::run(options, load)? {
-        Carried::Ended(code) => Ok(code),
-        Carried::NotCarried(reason) => {
-            Err(stdio_forward::fall_back(&call, &joined, &reason).into())
-        }
+    let (carried, channel) = forward::run(options, load, channel)?;
+    if let Carried::Declined(reason) = carried {
+        channel.iter().for_each(Channel::leave_to_ssh);
+        return Err(stdio_forward::fall_back(&call, &joined, &reason).into());
     }
+    let word = carried.into_word();
+    channel.iter().for_each(|channel| channel.say(&word));
+    Ok(word.conclude())
 }
 
 fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
@@ -167,7 +165,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     hardening::conceal_memory().context("cannot conceal the key")?;
     let ClientOptions { name, server, key, call, .. } = &options;
     let mut record = RecordKeeper::new(*name, *server, key, call, &way);
-    let SessionCall { choices, command, account, tunnel, agent, .. } = options.call;
+    let SessionCall { choices, command, account, tunnel, agent, gate, .. } = options.call;
     if tunnel.is_none() && agent.is_none() {
         hardening::renounce_privileges().context("cannot renounce privileges")?;
     }
@@ -223,7 +221,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let pump = Pump::new(events, session, wire, terminal, options.name, prompts, record);
     let agent = agent.filter(|call| may_be_lent(call, options.call.escape_key, name));
     let agent = agent.map(|call| AgentLoan::new(call, clock.now()));
-    pump.with(forwards.lending(agent)).run()
+    pump.with(forwards.lending(agent).shared_by(gate)).run()
 }
 
 /// Returns the extensions that a client offers which comes to its session in this way.

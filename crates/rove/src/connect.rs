@@ -229,7 +229,8 @@ fn connect_tcp(address: SocketAddr) -> Result<OwnedFd, Errno> {
     }
 }
 
-fn connect_unix(path: &[u8]) -> io::Result<OwnedFd> {
+/// Connects to a socket in the file system without waiting.
+pub(crate) fn connect_unix(path: &[u8]) -> io::Result<OwnedFd> {
     use std::os::unix::ffi::OsStrExt;
     let path = Path::new(std::ffi::OsStr::from_bytes(path));
     let socket = open(AddressFamily::UNIX)?;

@@ -32,7 +32,8 @@
 //! The start of a session:
 //!
 //! - `bootstrap` starts the server over ssh. `ssh_query` asks ssh for its configuration, and `launch` runs it.
-//! - `stdio_forward` is `rove -W` and `rove exec`. They join the standard descriptors with a port or a program.
+//! - `stdio_forward` is `rove -W` and `rove exec`. They join the standard descriptors with a port or a program. By `share`
+//!   they borrow the streams of a client that runs.
 //! - `install` copies rove to a host: `far` runs there, and `build` is what is copied.
 //!
 //! Commands:
@@ -82,6 +83,7 @@ mod resume_command;
 mod server;
 mod session_call;
 mod sessions;
+mod share;
 mod socks;
 mod splice;
 mod ssh_reaper;

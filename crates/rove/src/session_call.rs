@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::client::agent::AgentCall;
 use crate::escape_key;
+use crate::share::Gate;
 use crate::tunnel::inherited::Inherited;
 use crate::{sys, threads};
 
@@ -59,6 +60,9 @@ pub(crate) struct SessionCall {
     /// The thing that a session without a program joins the standard descriptors with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) joined: Option<Joined>,
+    /// The gate for which other calls may borrow the session's streams. `None` if none may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) gate: Option<Gate>,
 }
 
 impl SessionCall {

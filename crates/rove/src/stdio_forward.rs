@@ -1,7 +1,8 @@
 //! `rove -W` joins the standard descriptors with a TCP port that a gate reaches, as the ProxyCommand of an ssh. `rove exec`
 //! joins them with a program that a host runs.
 //!
-//! `target` is the port, `handed_command` hands the program's command to the client, and `gates` notices a gate that is reached through itself.
+//! `target` is the port, `handed_command` hands the program's command to the client, `gates` notices a gate
+//! that is reached through itself, and `json` tells another program of everything.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -16,12 +17,15 @@ use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::screen::tell;
 use crate::bootstrap::{self, Invocation, ssh_query};
 use crate::session_call::SessionCall;
+use crate::share::borrower;
 
 pub(crate) mod gates;
 pub(crate) mod handed_command;
+pub(crate) mod json;
 pub(crate) mod target;
 
 use gates::Gates;
+use json::Channel;
 
 /// Joins the standard descriptors with something at the host of the options. This process becomes the client of a session
 /// without a program, or ssh where the host has no such session.
@@ -35,6 +39,9 @@ pub(crate) fn run(
     joined: Joined,
 ) -> anyhow::Result<u8> {
     let gates = Gates::entering(&options.host)?.into_text();
+    if let Some(code) = borrower::run(options, &joined) {
+        return Ok(code);
+    }
     let session = WantedSession::Streams(Passage { joined: joined.clone(), gates });
     // A program that waits for this one has no use for a question.
     let (install, client) = (InstallPolicy::Never, None);
@@ -53,6 +60,7 @@ pub(crate) fn run(
         };
         tell_of_fallback(&joined, &format!("{} has no rove that {lacks}", host.escape_debug()));
     }
+    Channel::take().iter().for_each(Channel::leave_to_ssh);
     let mut command = plain_ssh(&options.ssh, &options.host, &joined);
     command.envs(gates::variable(&options));
     Err(exec(command).into())

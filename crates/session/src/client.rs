@@ -151,7 +151,7 @@ impl Client {
     /// Returns the number of the server's newest state, and whether the server has been silent for too long. Call this
     /// before a datagram is handled.
     fn before_work(&self, now: Instant) -> (StateNum, bool) {
-        (self.transport.remote_num(), self.notice_bar.contact(&self.transport).is_late(now))
+        (self.transport.remote_num(), self.is_server_late(now))
     }
 
     /// Follows the changes that a datagram of the server's has made.

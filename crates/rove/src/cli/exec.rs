@@ -26,6 +26,10 @@ pub(crate) static MANUAL: Manual = Manual {
          this command is ended. Its output waits where nobody reads it.",
         "Letters are those of ssh: -p is ssh's port. The words after the host are joined by spaces, as ssh joins them. A \
          program that names ssh by one word needs a link to rove that is called rove-exec.",
+        "While a client of the host runs, the program runs through it without a login; -S none keeps the call apart. If a \
+         session ends that carries it, the program is hung up.",
+        "With --json, standard output has one JSON object in a line: stdout and stderr with bytes in base64, trouble with a \
+         sentence, network with dark or back, and last exit, signal or lost.",
         "Where the host has no rove, ssh runs the program. rove says so; -q leaves that out. With --strict it refuses.",
     ],
     examples: &[
@@ -34,6 +38,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rsync -e 'rove exec' -a src/ host:src/", "rsync"),
         ("ln -s $(command -v rove) ~/.local/bin/rove-exec", "a name for scp and sftp"),
         ("scp -S rove-exec file host:", "scp; sftp alike"),
+        ("rove exec --json host -- make test | jq -r .exit", "for a program"),
     ],
     exit_status: &[
         ("0 to 254", "The program's; 128 and the signal's number if a signal ended it."),
@@ -62,6 +67,10 @@ fn definition() -> Command {
             flag("no_terminal", 'T', "Ask for no terminal, as always").hide(true),
             flag("terminal", 't', "Ask for a terminal, which there is none of").hide(true),
             flag("no_agent", 'a', "Forward no agent, as always").hide(true),
+            Arg::new("json")
+                .long("json")
+                .action(ArgAction::SetTrue)
+                .help("Print output, exit status and trouble as lines of JSON, for a program"),
             Arg::new("strict")
                 .long("strict")
                 .action(ArgAction::SetTrue)
@@ -72,6 +81,15 @@ fn definition() -> Command {
         .args_override_self(true)
 }
 
+/// A program to run.
+#[derive(Debug)]
+pub(crate) struct ExecCall {
+    pub(crate) options: HostOptions,
+    pub(crate) joined: Joined,
+    /// Whether everything is told in JSON.
+    pub(crate) is_json: bool,
+}
+
 /// Reads the words after `exec`. `load` reads the user's configuration.
 ///
 /// # Errors
@@ -80,7 +98,7 @@ fn definition() -> Command {
 pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,
-) -> Result<(HostOptions, Joined), Instead> {
+) -> Result<ExecCall, Instead> {
     let mut command = MANUAL.command();
     // This adds --help and --version, which the line may contain too.
     command.build();
@@ -125,7 +143,8 @@ pub(crate) fn parse(
     if is_set("no_input") {
         close_input();
     }
-    Ok((options, Joined::Program { command, is_subsystem: is_set("subsystem") }))
+    let joined = Joined::Program { command, is_subsystem: is_set("subsystem") };
+    Ok(ExecCall { options, joined, is_json: is_set("json") })
 }
 
 /// Returns the words of a session's command line that would log in to the same host.
@@ -158,12 +177,12 @@ mod tests {
     fn parsed(line: &str) -> Result<(String, String, bool), String> {
         let words = line.split(' ').map(OsString::from).collect();
         match parse(words, || Ok(Config::default())) {
-            Ok((options, Joined::Program { command, is_subsystem })) => {
+            Ok(ExecCall { options, joined: Joined::Program { command, is_subsystem }, .. }) => {
                 let ssh = options.ssh.join(" ");
                 let host = options.host.to_string_lossy().into_owned();
                 Ok((format!("{ssh} {host}"), command.to_string_lossy().into_owned(), is_subsystem))
             }
-            Ok((_, joined)) => panic!("{joined:?}"),
+            Ok(other) => panic!("{other:?}"),
             Err(Instead::Wrong(error)) => Err(error.message),
             Err(Instead::AskSsh { ssh, .. }) => Err(ssh.join(" ")),
             Err(Instead::Clap(error)) => Err(error.to_string()),

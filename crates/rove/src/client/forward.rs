@@ -12,18 +12,23 @@ use rove_session::{
     Client, ClientConfig, ClientEvent, ClientOutcome, Prediction, Preference, Running, Streams,
 };
 use rove_ssp::{Capabilities, Config};
-use rove_streams::{Event, Reception, Side};
+use rove_streams::{Event, Exit, Reception, Side};
 use rove_terminal::Size;
 use rove_udp::Refusal;
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM};
 
+use super::lender::{Lender, end_stream};
 use super::wire::Wire;
-use super::{ClientOptions, Way, add_others, failure, open_wire, start, tell};
+use super::{ClientOptions, Way, add_others, failure, open_wire, start};
 use crate::packet_queue::PacketQueue;
+use crate::server::{open_nothing, silence};
+use crate::share::message::Word;
 use crate::splice::{BYTES_PER_TURN, Splice};
+use crate::stdio_forward::json::Channel;
+use crate::sys::{self, Fork};
 use crate::terminal_type::{self, RenderOptions};
-use crate::{doctor, entropy, hardening, logging};
+use crate::{doctor, entropy, hardening, logging, threads};
 
 /// The signals that end the session, and the one that a closed pipe raises.
 const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGHUP, SIGPIPE];
@@ -36,14 +41,19 @@ pub(super) mod connection;
 pub(super) mod load;
 pub(super) mod program;
 
-use load::{Carried, FAILURE, Load};
+use load::{Carried, Load};
 
-/// Joins the standard descriptors with streams, and returns after all have ended.
+/// Joins the standard descriptors with streams, and returns after all have ended. News of the network go to `channel`, which
+/// is returned.
 ///
 /// # Errors
 ///
 /// Returns what this computer refuses.
-pub(super) fn run(options: ClientOptions, load: Box<dyn Load>) -> anyhow::Result<Carried> {
+pub(super) fn run(
+    options: ClientOptions,
+    load: Box<dyn Load>,
+    channel: Option<Channel>,
+) -> anyhow::Result<(Carried, Option<Channel>)> {
     logging::to_file(options.verbose)?;
     hardening::conceal_memory().context("cannot conceal the key")?;
     let tunnel = options.call.tunnel.clone();
@@ -66,7 +76,10 @@ pub(super) fn run(options: ClientOptions, load: Box<dyn Load>) -> anyhow::Result
         wire,
         network: NetworkWatch::open().ok(),
         streams: Streams::new(Side::Client, clock.now()),
-        load,
+        load: Some(load),
+        channel,
+        is_dark: false,
+        lender: options.call.gate.clone().map(Lender::new),
         is_open: false,
         incoming: Reception::default(),
         splices: Vec::new(),
@@ -103,6 +116,15 @@ fn config(options: &ClientOptions) -> anyhow::Result<ClientConfig> {
     })
 }
 
+/// The calls for which a process goes on after a split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whose {
+    /// Its own, which has ended.
+    Call,
+    /// Those that have borrowed streams.
+    Others,
+}
+
 /// A session's loop, its streams and everything that it moves bytes between.
 struct Forward {
     events: EventLoop,
@@ -110,7 +132,13 @@ struct Forward {
     wire: Wire,
     network: Option<NetworkWatch>,
     streams: Streams,
-    load: Box<dyn Load>,
+    /// The thing that the streams are for. `None` after its end, while streams are lent in the background.
+    load: Option<Box<dyn Load>>,
+    lender: Option<Lender>,
+    /// Where a program that drives this call is told of the network.
+    channel: Option<Channel>,
+    /// Whether the host is silent.
+    is_dark: bool,
     /// Whether the streams are open, after both ends are known to carry streams.
     is_open: bool,
     incoming: Reception,
@@ -125,22 +153,68 @@ struct Forward {
 }
 
 impl Forward {
-    fn run(mut self, options: &ClientOptions) -> anyhow::Result<Carried> {
+    fn run(mut self, options: &ClientOptions) -> anyhow::Result<(Carried, Option<Channel>)> {
         let mut now = self.events.now();
         loop {
             self.session.handle_timeout(now);
             // Nobody sees the screen, and the session waits until it is drawn.
             drop(self.session.poll_output(now));
             self.turn(now)?;
+            if self.end.is_some()
+                && self.lends()
+                && self.split(now) == Whose::Call
+                && let Some((carried, _)) = self.end.take()
+            {
+                let channel = self.channel.take();
+                // The session and its socket are the other process's.
+                std::mem::forget(self);
+                return Ok((carried, channel));
+            }
             self.send(now);
             self.obey_events();
             let outcome = self.session.outcome();
             if outcome.is_some() || self.end.as_ref().is_some_and(|(_, until)| *until <= now) {
                 let carried = self.end.take().map(|(carried, _)| carried);
-                return Ok(carried.unwrap_or_else(|| self.lost(outcome, options)));
+                let carried = carried.unwrap_or_else(|| self.lost(outcome, options));
+                return Ok((carried, self.channel.take()));
             }
             now = self.wait_and_read()?;
         }
+    }
+
+    /// Returns whether streams are lent to other calls.
+    fn lends(&self) -> bool {
+        self.lender.as_ref().is_some_and(Lender::has_calls)
+    }
+
+    /// Splits this process after the end of its own load: another goes on in the background for the calls that have
+    /// borrowed streams. If that fails, the calls end with this one.
+    fn split(&mut self, now: Instant) -> Whose {
+        let forked = threads::check_alone().map_err(anyhow::Error::from);
+        let forked = forked.and_then(|alone| Ok((open_nothing()?, sys::fork(alone)?)));
+        match forked {
+            Ok((_, Fork::Parent(_))) => return Whose::Call,
+            Ok((nothing, Fork::Child)) => {
+                // A terminal that closes, and an end of output that is waited for, concern the other process.
+                let _ = rustix::process::setsid();
+                let _ = silence(nothing);
+                hardening::keep_in_memory(self.session.key_memory());
+                self.end = None;
+                let ended = self.load.take();
+                for id in ended.iter().flat_map(|load| load.streams()) {
+                    end_stream(&mut self.streams.mux, id);
+                }
+                self.splices.clear();
+                self.channel = None;
+                self.lender.iter_mut().for_each(Lender::open_again);
+            }
+            Err(error) => {
+                tracing::warn!(%error, "lent streams end with this call");
+                self.lender = None;
+                self.session.shutdown(now, "");
+            }
+        }
+        Whose::Others
     }
 
     /// Returns how a forwarding ended whose session has ended by itself.
@@ -152,48 +226,75 @@ impl Forward {
         let said = failure(outcome, ProgramName::Rove, server, host, silence);
         let said = said.unwrap_or_else(|| "the session has ended".to_owned());
         if !self.is_open {
-            return Carried::NotCarried(said);
+            return Carried::Declined(said);
         }
-        tell(ProgramName::Rove, &said);
-        Carried::Ended(FAILURE)
+        Carried::Failed(vec![said])
     }
 
     /// Does everything that can be done at once with the streams.
     fn turn(&mut self, now: Instant) -> anyhow::Result<()> {
         if self.session.carries_streams() == Some(false) && self.end.is_none() {
             let host = self.session.server();
-            self.finish(
-                now,
-                Carried::NotCarried(format!("the server at {host} carries no streams")),
-            );
+            self.finish(now, Carried::Declined(format!("the server at {host} carries no streams")));
         }
+        self.look_for_silence(now);
         let Some(carriage) = self.session.carriage() else { return Ok(()) };
         self.streams.handle_arrivals(now, carriage);
         let mux = &mut self.streams.mux;
         if !self.is_open && self.end.is_none() {
-            self.load.open(now, mux)?;
+            self.load.iter_mut().try_for_each(|load| load.open(now, mux))?;
             self.is_open = true;
         }
         while let Some(event) = mux.poll_event() {
+            if let (Some(lender), Event::Finished(id) | Event::Stopped(id)) =
+                (&mut self.lender, &event)
+            {
+                lender.handle_delivered(*id);
+            }
             match event {
                 // The host has nothing to open here.
                 Event::Incoming => self.incoming.turn_away(now, mux),
-                Event::Finished(id) | Event::Stopped(id) => self.load.handle_delivered(id),
+                Event::Finished(id) | Event::Stopped(id) => {
+                    self.load.iter_mut().for_each(|load| load.handle_delivered(id));
+                }
                 Event::Readable(_) | Event::Writable(_) | Event::Closed => {}
+            }
+        }
+        if let Some(lender) = &mut self.lender {
+            lender.open();
+            if lender.take(now) {
+                lender.turn(now, mux, &mut self.buffer);
             }
         }
         if self.is_open && self.end.is_none() {
             self.splices.iter_mut().for_each(|it| it.turn(now, mux, &mut self.buffer));
-            if let Some(carried) = self.load.turn(now, mux, &mut self.splices)? {
-                self.finish(now, carried);
-            }
+            let carried = match &mut self.load {
+                Some(load) => load.turn(now, mux, &mut self.splices)?,
+                None => (!self.lends()).then_some(Carried::Ended(Exit::Code(0))),
+            };
+            carried.into_iter().for_each(|carried| self.finish(now, carried));
         }
         Ok(())
     }
 
+    /// Tells the programs that drive calls whether the host is silent, when that changes.
+    fn look_for_silence(&mut self, now: Instant) {
+        let is_dark = self.session.is_server_late(now);
+        if std::mem::replace(&mut self.is_dark, is_dark) != is_dark {
+            let word = if is_dark { Word::Dark } else { Word::Back };
+            self.channel.iter().for_each(|channel| channel.say(&word));
+        }
+        self.lender.iter_mut().for_each(|lender| lender.handle_silence(is_dark));
+    }
+
+    /// Ends the session, unless streams are lent.
     fn finish(&mut self, now: Instant, carried: Carried) {
         self.end.get_or_insert((carried, now + FAREWELL_MAX));
-        self.session.shutdown(now, "");
+        if !self.lends() {
+            // A call that comes later logs in by itself.
+            self.lender = None;
+            self.session.shutdown(now, "");
+        }
     }
 
     /// Sends the session's datagrams, and then the stream's packets while few wait in the system's queue.
@@ -235,15 +336,18 @@ impl Forward {
             self.wire.poll_timeout(&self.session),
             self.queue.poll_timeout(packets),
             self.end.as_ref().map(|(_, until)| *until),
+            self.lender.as_ref().and_then(Lender::poll_timeout),
         ];
         let has_work = self.session.has_work()
             || self.wire.has_arrivals()
-            || self.splices.iter().any(Splice::has_work);
+            || self.splices.iter().any(Splice::has_work)
+            || self.lender.as_ref().is_some_and(Lender::has_work);
         let mut interests = self.wire.interests();
         let datagrams = interests.len();
         interests.extend(self.network.iter().map(|it| Interest::new(it.as_fd(), true, false)));
         let streams = interests.len();
         interests.extend(self.splices.iter().flat_map(Splice::interests));
+        interests.extend(self.lender.iter().flat_map(Lender::interests));
         if has_work {
             self.events.look(&mut interests)?;
         } else {
@@ -257,9 +361,10 @@ impl Forward {
         let now = self.events.now();
         let mut ready = ready.into_iter();
         self.splices.iter_mut().for_each(|it| it.handle_ready(&mut ready));
+        self.lender.iter_mut().for_each(|it| it.handle_ready(&mut ready));
         // A pipe that has closed shows when it is written to.
         if self.events.take_signals().into_iter().any(|signal| signal != SIGPIPE) {
-            self.finish(now, Carried::Ended(FAILURE));
+            self.finish(now, Carried::Failed(Vec::new()));
         }
         let refusal = self.wire.receive(now, &readable, &mut self.session, |_, _, _| ());
         self.refusal = refusal.or(self.refusal.take());

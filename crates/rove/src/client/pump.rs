@@ -314,6 +314,7 @@ impl Pump {
 
     /// Gives the terminal to the user's shell until it continues us.
     fn suspend(&mut self) -> io::Result<()> {
+        self.forwards.handle_suspension();
         self.leave_terminal();
         let name = self.name.as_str();
         tty::say(stdio::stdout(), &format!("\x1b[37;44m[{name} is suspended.]\x1b[m\n"));

@@ -1,4 +1,5 @@
-//! The streams of an interactive client, and all that uses them: listeners here, the host's listeners and the agent.
+//! The streams of an interactive client, and all that uses them: listeners here, the host's listeners, the agent
+//! and other calls.
 //!
 //! Each connection that comes to a listener here is joined with one that the host makes. `layer` joins them. A session
 //! without forwarded connections has nothing of this. A connection that comes while the host is silent waits for its
@@ -15,10 +16,12 @@ use rove_units::{Duration, Instant};
 
 use super::agent::AgentLoan;
 use super::asking::Asking;
+use super::lender::Lender;
 use super::remote_forwards::{News, RemoteForwards};
 use super::wire::Wire;
 use crate::listeners::Listeners;
 use crate::packet_queue::PacketQueue;
+use crate::share::Gate;
 use crate::socks::{Request, Step};
 use crate::splice::Splice;
 
@@ -57,6 +60,8 @@ pub(super) struct ClientStreams {
     agent: Option<Box<AgentLoan>>,
     /// The question that the user sees.
     asked: Option<String>,
+    /// Lends streams to other calls for this gate, if it may.
+    lender: Option<Box<Lender>>,
     layer: Option<Box<Layer>>,
     queue: PacketQueue,
 }
@@ -75,6 +80,7 @@ impl ClientStreams {
             requests: Vec::new(),
             agent: None,
             asked: None,
+            lender: None,
             layer: None,
             queue: PacketQueue::default(),
         }
@@ -83,6 +89,16 @@ impl ClientStreams {
     /// Returns the connections with an agent that the host may have.
     pub(super) fn lending(self, agent: Option<AgentLoan>) -> Self {
         Self { agent: agent.map(Box::new), ..self }
+    }
+
+    /// Returns the connections with a lender to calls for this gate.
+    pub(super) fn shared_by(self, gate: Option<Gate>) -> Self {
+        Self { lender: gate.map(|gate| Box::new(Lender::new(gate))), ..self }
+    }
+
+    /// Lets calls log in by themselves while this process is suspended.
+    pub(super) fn handle_suspension(&mut self) {
+        self.lender.iter_mut().for_each(|lender| lender.rest());
     }
 
     /// Notes that the user has said yes to the agent's question.
@@ -115,8 +131,15 @@ impl ClientStreams {
         if session.carries_streams() == Some(false) {
             return self.give_up(now, session);
         }
+        let is_dark = session.is_server_late(now);
         let Some(carriage) = session.carriage() else { return };
+        let is_lent = self.lender.as_mut().is_some_and(|lender| {
+            lender.open();
+            lender.handle_silence(is_dark);
+            lender.take(now)
+        });
         let is_used = self.agent.is_some() || self.remote.has_wishes() || carriage.has_packets();
+        let is_used = is_used || is_lent;
         if self.is_empty() && self.layer.is_none() && !is_used {
             return;
         }
@@ -128,16 +151,16 @@ impl ClientStreams {
         let Some(layer) = &mut self.layer else { return };
         // A new layer learns here how large a packet may be.
         layer.streams.handle_arrivals(now, carriage);
-        layer.handle_events(now, &mut self.remote);
+        layer.handle_events(now, &mut self.remote, self.lender.as_deref_mut());
         let mut refused = layer.take_answers(now);
         let news = self.remote.turn(now, &mut layer.streams.mux, &mut layer.splices);
         refused.extend(self.agent.as_mut().and_then(|agent| layer.lend(now, agent)));
-        layer.move_bytes(now);
+        layer.move_bytes(now, self.lender.as_deref_mut());
         if let Some(closed) = layer.streams.mux.closed() {
             tracing::info!(?closed, "streams are closed");
             self.close(now, session, "the host has broken the rules of streams");
         }
-        self.is_told &= news.is_empty();
+        self.is_told &= news.is_empty() && !self.lender.as_mut().is_some_and(|it| it.has_news());
         for sentence in refused {
             session.announce(now, sentence);
         }
@@ -164,7 +187,8 @@ impl ClientStreams {
     fn tell(&mut self, session: &mut Client) {
         if !std::mem::replace(&mut self.is_told, true) {
             let here = self.listeners.options().map(str::to_owned);
-            session.show_forwards(here.chain(self.remote.lines()).collect());
+            let lent = self.lender.as_ref().and_then(|lender| lender.line());
+            session.show_forwards(here.chain(self.remote.lines()).chain(lent).collect());
         }
     }
 
@@ -220,6 +244,7 @@ impl ClientStreams {
 
     /// Ends all listeners and the loan for this reason, and tells the user.
     fn close(&mut self, now: Instant, session: &mut Client, reason: &str) {
+        self.lender.iter_mut().for_each(|lender| lender.close());
         if let Some(sentence) = self.agent.as_mut().and_then(|agent| agent.end(reason)) {
             session.announce(now, sentence);
         }
@@ -250,8 +275,9 @@ impl ClientStreams {
     fn has_room(&self) -> bool {
         let layer = self.layer.as_ref();
         let waiting = layer.map_or(0, |it| it.waiting.len()) + self.requests.len();
-        let waiting = waiting + self.remote.waiting();
-        let open = waiting + layer.map_or(0, |it| it.splices.len());
+        let (lent, opening) = self.lender.as_ref().map_or((0, 0), |lender| lender.streams());
+        let waiting = waiting + self.remote.waiting() + opening;
+        let open = waiting + layer.map_or(0, |it| it.splices.len()) + lent;
         waiting < CONNECTS_MAX && open < STREAMS_MAX
     }
 
@@ -316,12 +342,13 @@ impl ClientStreams {
 
     /// Returns whether this writes to sockets, which their peers may have closed.
     pub(super) const fn write_to_others(&self) -> bool {
-        self.layer.is_some() || !self.requests.is_empty()
+        self.layer.is_some() || !self.requests.is_empty() || self.lender.is_some()
     }
 
     /// Returns whether there is more to do without waiting.
     pub(super) fn has_work(&self) -> bool {
-        self.layer.iter().any(|layer| layer.splices.values().any(Splice::has_work))
+        self.splices().any(Splice::has_work)
+            || self.lender.as_ref().is_some_and(|lender| lender.has_work())
     }
 
     /// Returns when to call [`ClientStreams::turn`] and [`ClientStreams::send`] unless something happens before.
@@ -330,7 +357,8 @@ impl ClientStreams {
         let requests = self.requests.iter().map(|it| it.until);
         let agent = self.agent.as_ref().and_then(|agent| agent.poll_timeout());
         let own = requests.chain(self.remote.poll_timeout()).chain(self.paused_until);
-        own.chain(self.queue.poll_timeout(packets)).chain(agent).min()
+        let lender = self.lender.as_ref().and_then(|lender| lender.poll_timeout());
+        own.chain(self.queue.poll_timeout(packets)).chain(agent).chain(lender).min()
     }
 
     /// Returns the descriptors to wait for. Connections are accepted once it is known that the host carries them.
@@ -343,17 +371,21 @@ impl ClientStreams {
         let sockets = listeners.chain(requests).map(|it| Interest::new(it, true, false));
         let agent = self.agent.iter().flat_map(|agent| agent.interests());
         let sockets = sockets.chain(self.remote.interests()).chain(agent);
-        sockets.chain(self.splices().flat_map(Splice::interests))
+        let lent = self.lender.iter().flat_map(|lender| lender.interests());
+        sockets.chain(self.splices().flat_map(Splice::interests)).chain(lent)
     }
 
     /// Notes which of [`ClientStreams::interests`] are met. All but joined connections are looked at in each
     /// turn.
     pub(super) fn handle_ready(&mut self, ready: &[bool]) {
         let joined = self.splices().flat_map(Splice::interests).count();
-        debug_assert!(joined <= ready.len(), "joined connections come last");
-        let Some(layer) = &mut self.layer else { return };
-        let mut ready = ready.iter().copied().skip(ready.len().saturating_sub(joined));
-        layer.splices.values_mut().for_each(|it| it.handle_ready(&mut ready));
+        let lent = self.lender.as_ref().map_or(0, |lender| lender.interests().count());
+        debug_assert!(joined + lent <= ready.len(), "joined connections come last");
+        let mut ready = ready.iter().copied().skip(ready.len().saturating_sub(joined + lent));
+        if let Some(layer) = &mut self.layer {
+            layer.splices.values_mut().for_each(|it| it.handle_ready(&mut ready));
+        }
+        self.lender.iter_mut().for_each(|lender| lender.handle_ready(&mut ready));
     }
 
     fn splices(&self) -> impl Iterator<Item = &Splice> {

@@ -5,6 +5,10 @@ use std::io::Write;
 use std::process::{Command, Output, Stdio};
 use std::thread;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+
 use crate::support::{Far, Invocation, Scratch, Sshd, rove, within_guard};
 
 /// Runs a command with this standard input to its end.
@@ -181,4 +185,59 @@ fn a_host_without_rove_runs_the_program_by_ssh_and_strict_refuses() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(255) && said.contains("--strict: stock Mosh"), "{said}");
     assert_eq!(gate.connections(), 2);
+}
+
+/// Runs `rove exec --json`. Returns the exit code, the bytes of both outputs, and the other lines.
+fn run_json(
+    gate: &Sshd,
+    command: &str,
+    input: &[u8],
+) -> (Option<i32>, [Vec<u8>; 2], Vec<serde_json::Value>) {
+    let Output { status, stdout, stderr } =
+        run(call(gate, true, &["--json"], command), input.to_vec());
+    assert_eq!(String::from_utf8_lossy(&stderr), "", "everything is told in JSON");
+    let (mut bytes, mut others) = ([Vec::new(), Vec::new()], Vec::new());
+    for line in stdout.split_inclusive(|byte| *byte == b'\n') {
+        let line: serde_json::Value = serde_json::from_slice(line).expect("a line is JSON");
+        let name = ["stdout", "stderr"].iter().position(|name| line.get(*name).is_some());
+        match name {
+            Some(at) => {
+                let text = line[["stdout", "stderr"][at]].as_str().expect("it is text");
+                bytes[at].extend(STANDARD.decode(text).expect("it is base64"));
+            }
+            None => others.push(line),
+        }
+    }
+    assert_eq!(others.remove(0), json!({ "version": 1 }));
+    (status.code(), bytes, others)
+}
+
+#[test]
+fn a_program_that_drives_a_call_is_told_of_everything_in_lines_of_json() {
+    let gate = Sshd::start(Far::default());
+    let input: Vec<u8> = (0..=u8::MAX).cycle().take(300_000).collect();
+    let (code, [out, errors], others) =
+        run_json(&gate, "cat; printf 'e\\0\\377' >&2; exit 255", &input);
+    assert!((code, out == input, &*errors) == (Some(255), true, b"e\0\xff"), "{errors:?}");
+    assert_eq!(others, [json!({ "exit": 255 })]);
+    let (code, _, others) = run_json(&gate, "kill -TERM $$", b"");
+    assert_eq!((code, &*others), (Some(128 + 15), &[json!({ "signal": 15 })][..]));
+    gate.bar();
+    let (code, outputs, others) = run_json(&gate, "true", b"");
+    gate.unbar();
+    assert_eq!((code.is_some_and(|code| code > 0), outputs), (true, [Vec::new(), Vec::new()]));
+    assert_eq!(others.last(), Some(&json!({ "lost": true })));
+    let says_why = |line: &serde_json::Value| {
+        line["trouble"].as_str().is_some_and(|it| it.contains("Permission denied"))
+    };
+    assert!(others.iter().any(says_why), "{others:?}");
+}
+
+#[test]
+fn the_lines_of_json_tell_that_ssh_runs_the_program_and_how_it_ends() {
+    let gate = Sshd::start(Far { programs: &[], ..Far::default() });
+    let (code, [out, errors], others) = run_json(&gate, "cat; echo e >&2; exit 5", b"x\0y");
+    assert_eq!((code, &*out, &*errors), (Some(5), &b"x\0y"[..], &b"e\n"[..]));
+    assert!(others[0]["trouble"].as_str().is_some_and(|it| it.contains("so ssh runs this one")));
+    assert_eq!(others[1..], [json!({ "exit": 5 })]);
 }

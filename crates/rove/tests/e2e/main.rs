@@ -42,6 +42,7 @@ mod resume;
 mod secrecy;
 mod secrets;
 mod sessions;
+mod shared_client;
 mod signals;
 mod ssh_observables;
 mod stdio_forward;

@@ -22,6 +22,11 @@ impl Client {
         notice_bar::server(&self.transport)
     }
 
+    /// Returns whether the server has been silent for too long. A change wakes the driver by [`Client::poll_timeout`].
+    pub fn is_server_late(&self, now: Instant) -> bool {
+        self.notice_bar.contact(&self.transport).is_late(now)
+    }
+
     /// Returns the addresses that the server may be reached at.
     pub fn candidates(&self) -> &Candidates {
         self.transport.candidates().expect(CLIENT)

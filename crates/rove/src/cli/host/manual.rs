@@ -22,6 +22,8 @@ pub(super) const TEXT: Manual = Manual {
         "rove -W host:port gate is for ssh's ProxyCommand: it joins standard input and output with a TCP port that the gate \
          reaches, and the connection survives sleep and roaming. localhost:22 is the gate's own sshd. A gate without such \
          a rove carries the connection by ssh -W. rove proxy-config prints the section for ssh's configuration.",
+        "While a client of a gate runs, rove -W and rove exec for that gate go through it without a login. They are cut when a \
+         session ends that carries them. -S none keeps a session or a call apart, as it does with ssh.",
         "In the session the escape key is Ctrl-^: then \".\" quits (a second time at once, if the server does not \
          answer), Ctrl-Z suspends, \"s\" shows the path and the peer until the next key, \"l\" locks the session and \"e\" ends the clients that have joined it, \"f\" reads a line such as -L 8080:localhost:80 or -KL 8080, which adds or removes a forwarded port, \"^\" sends the key itself, and \"r\" logs in again where ssh needs you for that. \
          Another key shows these commands and is not sent.",

@@ -1,19 +1,19 @@
 //! One stream between standard input and output and a port that the host reaches.
 
-use rove_bootstrap::ProgramName;
-use rove_streams::{Mux, StreamId, Target};
+use rove_streams::{Exit, Mux, StreamId, Target};
 use rove_units::Instant;
-use rustix::fs::{Mode, OFlags};
 use rustix::stdio;
 
-use super::load::{Carried, FAILURE, Load};
-use crate::bootstrap::screen::tell;
+use super::load::{Carried, Ends, Load};
 use crate::opening::Opening;
-use crate::splice::{Descriptor, Splice};
+use crate::server::open_nothing;
+use crate::splice::Splice;
 
 /// A connection to a port.
 pub(crate) struct Connection {
     target: Target,
+    ends: Ends,
+    id: Option<StreamId>,
     /// The stream from its opening until the answer has come.
     opening: Option<Opening>,
     /// Whether the host has everything that was read, and its end.
@@ -21,27 +21,40 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(host: String, port: u16) -> Self {
+    pub(crate) fn new(host: String, port: u16, ends: Ends) -> Self {
         let target = Target::Tcp { host, port };
-        Self { target, opening: None, is_delivered: false }
+        Self { target, ends, id: None, opening: None, is_delivered: false }
     }
 
-    /// Says in two lines, as ssh does, that the host could not open the stream.
-    fn refuse(&self, reason: &str) -> Carried {
-        if let Target::Tcp { host, port } = &self.target {
-            tell(
-                ProgramName::Rove.as_str(),
-                &format!("connect to {host} port {port} failed: {reason}"),
-            );
+    /// Returns in two lines, as ssh says it, that the host could not open the stream.
+    fn refused(&self, reason: &str) -> Carried {
+        let connect = match &self.target {
+            Target::Tcp { host, port } => {
+                Some(format!("connect to {host} port {port} failed: {reason}"))
+            }
+            _ => None,
+        };
+        let lines = connect.into_iter().chain(["stdio forwarding failed".to_owned()]);
+        Carried::Failed(lines.collect())
+    }
+
+    /// Joins the stream with the descriptors. Later prints of this program go nowhere, so that the output's end is the
+    /// stream's.
+    fn join(&mut self, id: StreamId) -> anyhow::Result<Splice> {
+        let (input, output) = (self.ends.take(0)?, self.ends.take(1)?);
+        if matches!(self.ends, Ends::Standard { .. }) {
+            let nothing = open_nothing()?;
+            stdio::dup2_stdin(&nothing)?;
+            stdio::dup2_stdout(&nothing)?;
         }
-        tell(ProgramName::Rove.as_str(), "stdio forwarding failed");
-        Carried::Ended(FAILURE)
+        Ok(Splice::halves(id, Some(input), Some(output)))
     }
 }
 
 impl Load for Connection {
     fn open(&mut self, now: Instant, mux: &mut Mux) -> anyhow::Result<()> {
-        self.opening = Some(Opening::begin(now, mux, &self.target)?);
+        let opening = Opening::begin(now, mux, &self.target)?;
+        (self.id, self.opening) = (Some(opening.id()), Some(opening));
         Ok(())
     }
 
@@ -56,28 +69,24 @@ impl Load for Connection {
             let id = opening.id();
             self.opening = None;
             if let Some(reason) = answered.into_refusal() {
-                return Ok(Some(self.refuse(&reason)));
+                return Ok(Some(self.refused(&reason)));
             }
-            splices.push(join(id)?);
+            splices.push(self.join(id)?);
         }
         let Some(splice) = splices.first() else { return Ok(None) };
         let is_delivered = self.is_delivered || splice.is_cut();
-        let code = if splice.is_cut() { FAILURE } else { 0 };
-        Ok((splice.is_over() && is_delivered).then_some(Carried::Ended(code)))
+        let is_over = splice.is_over() && is_delivered;
+        Ok(is_over.then(|| match splice.is_cut() {
+            true => Carried::Failed(Vec::new()),
+            false => Carried::Ended(Exit::Code(0)),
+        }))
     }
 
     fn handle_delivered(&mut self, _: StreamId) {
         self.is_delivered = true;
     }
-}
 
-/// Joins the stream with standard input and output. Later prints of this program go nowhere, so that the output's end is
-/// the stream's.
-fn join(id: StreamId) -> anyhow::Result<Splice> {
-    let input = Descriptor::copy_of(stdio::stdin())?;
-    let output = Descriptor::copy_of(stdio::stdout())?;
-    let nothing = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
-    stdio::dup2_stdin(&nothing)?;
-    stdio::dup2_stdout(&nothing)?;
-    Ok(Splice::halves(id, Some(input), Some(output)))
+    fn streams(&self) -> Vec<StreamId> {
+        self.id.into_iter().collect()
+    }
 }

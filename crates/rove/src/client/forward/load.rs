@@ -1,12 +1,18 @@
 //! The thing that a client's streams are for.
 
-use rove_streams::{Mux, StreamId};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rove_bootstrap::Joined;
+use rove_streams::{Exit, Mux, StreamId};
 use rove_units::Instant;
+use rustix::stdio;
 
-use crate::splice::Splice;
-
-/// The exit code after a connection that could not be made, or was cut. Source: OpenSSH 9.2 as observed.
-pub(super) const FAILURE: u8 = 255;
+use super::connection::Connection;
+use super::program::Program;
+use crate::share::message::Word;
+use crate::splice::{Descriptor, Splice};
+use crate::stdio_forward::target::{HostPort, TargetError};
 
 /// The thing that the streams are for.
 pub(crate) trait Load {
@@ -31,13 +37,77 @@ pub(crate) trait Load {
 
     /// Notes that the host has everything that it will take of a stream.
     fn handle_delivered(&mut self, id: StreamId);
+
+    /// Returns the streams that were opened.
+    fn streams(&self) -> Vec<StreamId>;
 }
 
 /// How the forwarding ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Carried {
-    /// The stream was opened, or refused by the host. This is the exit code.
-    Ended(u8),
+    /// All bytes have passed. The program has ended so; a connection with 0.
+    Ended(Exit),
+    /// The streams could not be opened, or were cut, as these sentences say.
+    Failed(Vec<String>),
     /// The session carries no streams, for this reason. Nothing was read from standard input.
-    NotCarried(String),
+    Declined(String),
+}
+
+impl Carried {
+    /// Returns the word about this.
+    pub(crate) fn into_word(self) -> Word {
+        match self {
+            Self::Ended(Exit::Code(code)) => Word::Code(code),
+            Self::Ended(Exit::Signal(signal)) => Word::Signal(signal),
+            Self::Failed(said) => Word::Failed(said),
+            Self::Declined(_) => Word::NotCarried,
+        }
+    }
+}
+
+/// The descriptors that the streams are joined with.
+pub(crate) enum Ends {
+    /// This process's own standard descriptors, but for standard error if another is named.
+    Standard { errors: Option<OwnedFd> },
+    /// Ends of pipes, which another process has passed for its own.
+    Passed(Vec<Option<OwnedFd>>),
+}
+
+impl Ends {
+    /// Returns the descriptor of this number, which is a standard one's.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's error, or that another process has passed none.
+    pub(crate) fn take(&mut self, number: usize) -> io::Result<Descriptor> {
+        match self {
+            Self::Standard { errors } => match (number, errors) {
+                (0, _) => Descriptor::copy_of(stdio::stdin()),
+                (1, _) => Descriptor::copy_of(stdio::stdout()),
+                (_, None) => Descriptor::copy_of(stdio::stderr()),
+                (_, Some(errors)) => Descriptor::copy_of(errors.as_fd()),
+            },
+            Self::Passed(passed) => {
+                let passed = passed.get_mut(number).and_then(Option::take);
+                Descriptor::pipe(passed.ok_or(io::ErrorKind::InvalidInput)?)
+            }
+        }
+    }
+}
+
+/// Returns the load that joins these descriptors with streams.
+///
+/// # Errors
+///
+/// Returns what is wrong with a target.
+pub(crate) fn load(joined: &Joined, ends: Ends) -> Result<Box<dyn Load>, TargetError> {
+    Ok(match joined {
+        Joined::Port(target) => {
+            let target = HostPort::parse(target)?;
+            Box::new(Connection::new(target.host, target.port, ends))
+        }
+        Joined::Program { command, is_subsystem } => {
+            Box::new(Program::new(command, *is_subsystem, ends))
+        }
+    })
 }

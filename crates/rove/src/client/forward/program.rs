@@ -3,21 +3,18 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use rove_bootstrap::ProgramName;
-use rove_streams::{Exit, Mux, Part, StreamId, Target};
+use rove_streams::{Exit, Mux, Part, StreamError, StreamId, Target};
 use rove_units::Instant;
-use rustix::stdio;
 
-use super::load::{Carried, FAILURE, Load};
-use crate::bootstrap::screen::tell;
+use super::load::{Carried, Ends, Load};
 use crate::opening::{Answered, Opening};
-use crate::splice::{Descriptor, Splice};
-
-/// The number that a shell adds to that of the signal that ended a program.
-const SIGNALLED: u8 = 128;
+use crate::splice::Splice;
 
 /// A program, and how far it has come.
 pub(crate) struct Program {
+    ends: Ends,
+    /// The streams that were opened.
+    streams: Vec<StreamId>,
     part: Part,
     /// The bytes of the command that its stream has not taken.
     command: Vec<u8>,
@@ -29,9 +26,11 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    pub(crate) fn new(command: &OsStr, is_subsystem: bool) -> Self {
+    pub(crate) fn new(command: &OsStr, is_subsystem: bool, ends: Ends) -> Self {
         let command = command.as_bytes().to_vec();
         Self {
+            ends,
+            streams: Vec::new(),
             part: Part::Input { command_len: command.len(), is_subsystem },
             command,
             input: None,
@@ -55,12 +54,12 @@ impl Program {
             *output = None;
             if index == 0 {
                 // The host takes input only now, so that another way can still be gone until then.
-                let stdin = Descriptor::copy_of(stdio::stdin())?;
+                let stdin = self.ends.take(0)?;
                 splices.push(Splice::halves(input, Some(stdin), None));
-                let stdout = Descriptor::copy_of(stdio::stdout())?;
+                let stdout = self.ends.take(1)?;
                 splices.push(Splice::halves(id, None, Some(stdout)));
             } else {
-                let stderr = Descriptor::copy_of(stdio::stderr())?;
+                let stderr = self.ends.take(2)?;
                 splices.push(Splice::halves(id, None, Some(stderr)));
             }
         }
@@ -73,16 +72,15 @@ impl Program {
         match self.input.as_mut()?.answer(now, mux)? {
             Answered::Exited(exit) => self.exit = Some(exit),
             Answered::Refused(reason) => {
-                tell(ProgramName::Rove.as_str(), &format!("the program was not run: {reason}"));
-                return Some(Carried::Ended(FAILURE));
+                return Some(Carried::Failed(vec![format!("the program was not run: {reason}")]));
             }
             Answered::Unknown(_) | Answered::Opened(_) if !has_begun => {
                 let reason = "the host's rove runs no programs for `rove exec`";
-                return Some(Carried::NotCarried(reason.to_owned()));
+                return Some(Carried::Declined(reason.to_owned()));
             }
             Answered::Unknown(_) | Answered::Opened(_) => {
-                tell(ProgramName::Rove.as_str(), "the host has cut the program off");
-                return Some(Carried::Ended(FAILURE));
+                let cut = "the host has cut the program off";
+                return Some(Carried::Failed(vec![cut.to_owned()]));
             }
         }
         None
@@ -92,7 +90,11 @@ impl Program {
 impl Load for Program {
     fn open(&mut self, now: Instant, mux: &mut Mux) -> anyhow::Result<()> {
         debug_assert!(self.input.is_none(), "the streams are opened once");
-        let mut begin = |part| Opening::begin(now, mux, &Target::Program(part));
+        let mut begin = |part| {
+            let opening = Opening::begin(now, mux, &Target::Program(part))?;
+            self.streams.push(opening.id());
+            Ok::<_, StreamError>(opening)
+        };
         let input = begin(self.part)?;
         self.outputs =
             [Some(begin(Part::Output(input.id()))?), Some(begin(Part::Errors(input.id()))?)];
@@ -121,13 +123,12 @@ impl Load for Program {
         let are_over = self.outputs.iter().all(Option::is_none)
             && splices.iter().all(|it| it.is_of(input) || it.is_over());
         debug_assert!(splices.len() <= 3, "a program has three streams");
-        Ok(self.exit.filter(|_| are_over).map(|exit| {
-            Carried::Ended(match exit {
-                Exit::Code(code) => code,
-                Exit::Signal(signal) => SIGNALLED.saturating_add(signal),
-            })
-        }))
+        Ok(self.exit.filter(|_| are_over).map(Carried::Ended))
     }
 
     fn handle_delivered(&mut self, _: StreamId) {}
+
+    fn streams(&self) -> Vec<StreamId> {
+        self.streams.clone()
+    }
 }

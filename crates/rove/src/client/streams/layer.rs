@@ -9,6 +9,7 @@ use rove_units::Instant;
 
 use crate::client::agent::AgentLoan;
 use crate::client::asking::tell;
+use crate::client::lender::Lender;
 use crate::client::remote_forwards::RemoteForwards;
 use crate::opening::Opening;
 use crate::socks::Version;
@@ -83,10 +84,19 @@ impl Layer {
         agent.turn(now, &mut self.streams.mux)
     }
 
-    /// Gives the host's news to the listeners of the host.
-    pub(super) fn handle_events(&mut self, now: Instant, remote: &mut RemoteForwards) {
+    /// Gives the host's news to those whom they concern.
+    pub(super) fn handle_events(
+        &mut self,
+        now: Instant,
+        remote: &mut RemoteForwards,
+        mut lender: Option<&mut Lender>,
+    ) {
         let mux = &mut self.streams.mux;
         while let Some(event) = mux.poll_event() {
+            if let (Some(lender), Event::Finished(id) | Event::Stopped(id)) = (&mut lender, &event)
+            {
+                lender.handle_delivered(*id);
+            }
             match event {
                 Event::Incoming => remote.handle_incoming(now, mux),
                 Event::Readable(id) => remote.handle_readable(now, mux, id),
@@ -131,12 +141,13 @@ impl Layer {
     }
 
     /// Moves bytes between the streams and their connections.
-    pub(super) fn move_bytes(&mut self, now: Instant) {
+    pub(super) fn move_bytes(&mut self, now: Instant, lender: Option<&mut Lender>) {
         debug_assert!(
             self.waiting.keys().all(|id| !self.splices.contains_key(id)),
             "answered once"
         );
-        if self.splices.is_empty() {
+        let lender = lender.filter(|lender| lender.is_used());
+        if self.splices.is_empty() && lender.is_none() {
             self.buffer = Vec::new();
             return;
         }
@@ -144,5 +155,8 @@ impl Layer {
         let Self { streams, splices, buffer, .. } = self;
         splices.values_mut().for_each(|splice| splice.turn(now, &mut streams.mux, buffer));
         splices.retain(|_, splice| !splice.is_over());
+        if let Some(lender) = lender {
+            lender.turn(now, &mut streams.mux, buffer);
+        }
     }
 }

@@ -1,0 +1,409 @@
+//! The side of a client that lends its session's streams to other calls for the same gate: a socket, the requests that come
+//! to it, and the streams that are lent.
+//!
+//! A call passes ends of pipes, which do not block, so it cannot hold up the client's loop. If the client ends, each call
+//! notices, and says so. If a call ends, its streams are cut.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rove_platform::event_loop::Interest;
+use rove_streams::{CONNECTS_MAX, Mux, STREAMS_MAX, StreamId};
+use rove_units::Instant;
+use rustix::io::{Errno, read, write};
+
+use super::forward::load::{Ends, Load, load};
+use crate::agent::socket::PrivateSocket;
+use crate::share::Gate;
+use crate::share::message::{Asked, Asking, Word, line};
+use crate::splice::Splice;
+
+/// Most calls that are carried at a time. Chosen: half of the streams that a session has.
+const LOANS_MAX: usize = STREAMS_MAX / 2;
+
+/// Most of them that may have a program. Chosen: half of the streams that the host's rove lets wait for an answer, as a
+/// program's does until its end.
+const PROGRAMS_MAX: usize = CONNECTS_MAX / 2;
+
+/// Most calls whose streams are being opened. Chosen: with the programs, fewer streams than may wait.
+const OPENING_MAX: usize = 4;
+const _: () = assert!(PROGRAMS_MAX + 3 * OPENING_MAX < CONNECTS_MAX);
+
+/// Most connections whose requests have not come. Chosen: more than programs that ask at the same time.
+const ASKING_MAX: usize = 16;
+
+/// The code with which a stream is ended whose call is gone. Chosen: unlike the layer's own codes.
+const UNWANTED: u64 = 18;
+
+/// Streams for other calls.
+#[derive(Debug)]
+pub(super) struct Lender {
+    gate: Gate,
+    /// Where calls ask. `None` until the host is known to carry streams, and if no socket can be made.
+    socket: Option<PrivateSocket>,
+    /// Whether the socket was made, or could not be.
+    is_open: bool,
+    asking: Vec<Asking>,
+    loans: Vec<Loan>,
+    /// How many calls the user has been told of.
+    told: usize,
+    /// Whether the host is silent.
+    is_dark: bool,
+}
+
+/// A call that is carried.
+struct Loan {
+    call: OwnedFd,
+    /// Whether the call has ended, or may have.
+    is_ready: bool,
+    is_program: bool,
+    load: Box<dyn Load>,
+    state: State,
+    splices: Vec<Splice>,
+}
+
+/// How far a loan has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Its streams have not been asked for.
+    Waiting,
+    /// The host has not opened them.
+    Opening,
+    Open,
+    Over,
+}
+
+impl std::fmt::Debug for Loan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Loan").field("state", &self.state).finish_non_exhaustive()
+    }
+}
+
+impl Lender {
+    /// Creates a lender to calls for this gate.
+    pub(super) fn new(gate: Gate) -> Self {
+        let (asking, loans) = (Vec::new(), Vec::new());
+        Self { gate, socket: None, is_open: false, asking, loans, told: 0, is_dark: false }
+    }
+
+    /// Listens for calls. Call this once the host is known to carry streams.
+    pub(super) fn open(&mut self) {
+        if !std::mem::replace(&mut self.is_open, true) {
+            let socket = PrivateSocket::open(&self.gate.purpose());
+            let refused = |error: &std::io::Error| tracing::warn!(%error, "streams are not lent");
+            self.socket = socket.inspect_err(refused).ok();
+        }
+    }
+
+    /// Listens under the name of this process, which has been split off from the one that made the socket.
+    pub(super) fn open_again(&mut self) {
+        self.rest();
+        self.open();
+    }
+
+    /// Listens no more, until [`Lender::open`].
+    pub(super) fn rest(&mut self) {
+        (self.socket, self.is_open) = (None, false);
+    }
+
+    /// Returns whether calls are carried.
+    pub(super) fn has_calls(&self) -> bool {
+        !self.loans.is_empty()
+    }
+
+    /// Returns whether something is lent, or about to be.
+    pub(super) fn is_used(&self) -> bool {
+        !self.asking.is_empty() || !self.loans.is_empty()
+    }
+
+    /// Returns whether the line for the user has changed since the last call.
+    pub(super) fn has_news(&mut self) -> bool {
+        std::mem::replace(&mut self.told, self.loans.len()) != self.loans.len()
+    }
+
+    /// Returns a line about the calls for the user, if there are any.
+    pub(super) fn line(&self) -> Option<String> {
+        match self.loans.len() {
+            0 => None,
+            1 => Some("1 call of rove here (-W, exec)".to_owned()),
+            calls => Some(format!("{calls} calls of rove here (-W, exec)")),
+        }
+    }
+
+    /// Returns how many streams the calls have, and for how many of the calls the host has not answered.
+    pub(super) fn streams(&self) -> (usize, usize) {
+        let streams = self.loans.iter().map(|loan| loan.load.streams().len()).sum();
+        (streams, self.count(State::Opening))
+    }
+
+    /// Takes requests, and returns whether there is something to carry. It does not wait.
+    pub(super) fn take(&mut self, now: Instant) -> bool {
+        if let Some(socket) = &mut self.socket {
+            socket.unmute();
+            while self.asking.len() < ASKING_MAX {
+                let Some(call) = socket.accept() else { break };
+                self.asking.push(Asking::new(now, call));
+            }
+        }
+        for asking in std::mem::take(&mut self.asking) {
+            match asking.turn(now) {
+                Some(Ok(asked)) => self.begin(asked),
+                Some(Err(asking)) => self.asking.push(asking),
+                None => tracing::debug!("no request"),
+            }
+        }
+        self.is_used()
+    }
+
+    /// Takes a request if there is room for it. A call that gets no word logs in by itself.
+    fn begin(&mut self, (request, call, descriptors): Asked) {
+        if request.gate != self.gate || self.loans.len() >= LOANS_MAX {
+            return;
+        }
+        let Some(joined) = request.into_joined() else { return };
+        let is_program = matches!(joined, rove_bootstrap::Joined::Program { .. });
+        let programs = self.loans.iter().filter(|loan| loan.is_program).count();
+        if is_program && programs >= PROGRAMS_MAX {
+            return;
+        }
+        let ends = Ends::Passed(descriptors.into_iter().map(Some).collect());
+        let Ok(load) = load(&joined, ends) else { return };
+        if say(&call, &Word::Taken) {
+            let (state, splices) = (State::Waiting, Vec::new());
+            self.loans.push(Loan { call, is_ready: false, is_program, load, state, splices });
+        }
+    }
+
+    /// Carries what is lent.
+    pub(super) fn turn(&mut self, now: Instant, mux: &mut Mux, buffer: &mut [u8]) {
+        let mut opening = self.count(State::Opening);
+        for loan in &mut self.loans {
+            if loan.state == State::Waiting && opening < OPENING_MAX {
+                loan.open(now, mux);
+                opening += usize::from(loan.state == State::Opening);
+            }
+            loan.turn(now, mux, buffer);
+            if loan.state == State::Over {
+                loan.load.streams().into_iter().for_each(|id| end_stream(mux, id));
+            }
+        }
+        self.loans.retain(|loan| loan.state != State::Over);
+        debug_assert!(self.loans.len() <= LOANS_MAX);
+    }
+
+    /// Tells the calls whether the host is silent, when that has changed. A call that has no room for a word is given up.
+    pub(super) fn handle_silence(&mut self, is_dark: bool) {
+        if std::mem::replace(&mut self.is_dark, is_dark) != is_dark {
+            let word = if is_dark { Word::Dark } else { Word::Back };
+            let untold = self.loans.iter_mut().filter(|loan| !say(&loan.call, &word));
+            untold.for_each(|loan| loan.state = State::Over);
+        }
+    }
+
+    /// Notes that the host has everything that it will take of a stream.
+    pub(super) fn handle_delivered(&mut self, id: StreamId) {
+        let loans = self.loans.iter_mut();
+        loans
+            .filter(|it| it.load.streams().contains(&id))
+            .for_each(|it| it.load.handle_delivered(id));
+    }
+
+    /// Ends everything that is lent: the session carries no more.
+    pub(super) fn close(&mut self) {
+        (self.socket, self.is_open) = (None, true);
+        self.asking.clear();
+        self.loans.clear();
+    }
+
+    /// Returns whether there is more to do without waiting.
+    pub(super) fn has_work(&self) -> bool {
+        self.loans.iter().flat_map(|loan| &loan.splices).any(Splice::has_work)
+    }
+
+    /// Returns when to call [`Lender::take`] without news.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.asking.iter().map(Asking::until).min()
+    }
+
+    /// Returns the descriptors to wait for, as many as [`Lender::handle_ready`] takes.
+    pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
+        let has_room = self.asking.len() < ASKING_MAX;
+        let socket = self.socket.iter().filter(move |_| has_room);
+        let socket = socket.filter_map(PrivateSocket::interest);
+        let asking = self.asking.iter().map(|it| Interest::new(it.as_fd(), true, false));
+        let loans = self.loans.iter().flat_map(|loan| {
+            let call = Interest::new(loan.call.as_fd(), true, false);
+            std::iter::once(call).chain(loan.splices.iter().flat_map(Splice::interests))
+        });
+        socket.chain(asking).chain(loans)
+    }
+
+    /// Notes which of [`Lender::interests`] are met. The socket and requests are looked at in each turn.
+    pub(super) fn handle_ready(&mut self, ready: &mut impl Iterator<Item = bool>) {
+        let lent =
+            self.loans.iter().map(|it| 1 + it.splices.iter().flat_map(Splice::interests).count());
+        let others = self.interests().count() - lent.sum::<usize>();
+        let mut ready = ready.skip(others);
+        for loan in &mut self.loans {
+            loan.is_ready = ready.next().unwrap_or_default();
+            loan.splices.iter_mut().for_each(|it| it.handle_ready(&mut ready));
+        }
+    }
+
+    fn count(&self, state: State) -> usize {
+        self.loans.iter().filter(|loan| loan.state == state).count()
+    }
+}
+
+impl Loan {
+    fn open(&mut self, now: Instant, mux: &mut Mux) {
+        self.state = State::Opening;
+        if let Err(error) = self.load.open(now, mux) {
+            tracing::debug!(%error, "no streams for a call");
+            self.end(&Word::NotCarried);
+        }
+    }
+
+    fn turn(&mut self, now: Instant, mux: &mut Mux, buffer: &mut [u8]) {
+        if std::mem::take(&mut self.is_ready) && self.has_ended() {
+            self.state = State::Over;
+        }
+        if !matches!(self.state, State::Opening | State::Open) {
+            return;
+        }
+        self.splices.iter_mut().for_each(|it| it.turn(now, mux, buffer));
+        let carried = self.load.turn(now, mux, &mut self.splices);
+        if self.state == State::Opening && !self.splices.is_empty() {
+            self.state = State::Open;
+            say(&self.call, &Word::Opened);
+        }
+        match carried {
+            Ok(None) => {}
+            Ok(Some(carried)) => self.end(&carried.into_word()),
+            Err(error) => self.end(&Word::Failed(vec![error.to_string()])),
+        }
+    }
+
+    fn end(&mut self, word: &Word) {
+        say(&self.call, word);
+        self.state = State::Over;
+    }
+
+    /// Returns whether the call has ended. It says nothing after its request.
+    fn has_ended(&self) -> bool {
+        !matches!(read(&self.call, &mut [0]), Err(Errno::AGAIN | Errno::INTR))
+    }
+}
+
+/// Ends both directions of a stream, as far as they have not ended.
+pub(super) fn end_stream(mux: &mut Mux, id: StreamId) {
+    let _ = mux.reset(id, UNWANTED);
+    let _ = mux.stop(id, UNWANTED);
+}
+
+/// Writes a word, for which the connection has room: a call gets three.
+fn say(call: &OwnedFd, word: &Word) -> bool {
+    let line = line(word);
+    write(call, &line) == Ok(line.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+
+    use rove_bootstrap::{Joined, Sharing, ssh_config};
+    use rove_session::Streams;
+    use rove_streams::Side;
+    use rove_units::Duration;
+
+    use super::*;
+    use crate::share::message::Request;
+    use crate::splice::BYTES_PER_TURN;
+
+    fn gate(port: u16) -> Gate {
+        let answer = format!("user me\nhostname a.example\nport {port}\n");
+        let config = ssh_config::parse(&answer, |_| Sharing::Unknown);
+        Gate::of("a".as_ref(), &config).expect("ssh tells all of it")
+    }
+
+    fn program() -> Joined {
+        Joined::Program { command: "x".into(), is_subsystem: false }
+    }
+
+    /// Sends a request to a lender. Returns the call's side.
+    fn ask(lender: &mut Lender, gate: &Gate, joined: &Joined) -> UnixStream {
+        let (ours, theirs) = UnixStream::pair().expect("a pair");
+        theirs.set_nonblocking(true).expect("it is ours");
+        ours.set_nonblocking(true).expect("it is ours");
+        Request::new(gate.clone(), joined).send(&ours, &[]).expect("there is room");
+        lender.asking.push(Asking::new(Instant::ZERO, theirs.into()));
+        lender.take(Instant::ZERO);
+        ours
+    }
+
+    /// Returns what a call is told. `None` if it is told nothing and is cut off.
+    fn told(call: &mut UnixStream) -> Option<String> {
+        let mut bytes = [0; 4096];
+        let len = call.read(&mut bytes).expect("a word, or the end");
+        (len > 0).then(|| String::from_utf8_lossy(&bytes[..len]).into_owned())
+    }
+
+    #[test]
+    fn calls_are_bounded_and_one_more_logs_in_by_itself() {
+        for (joined, max) in
+            [(program(), PROGRAMS_MAX), (Joined::Port("h:1".to_owned()), LOANS_MAX)]
+        {
+            let mut lender = Lender::new(gate(22));
+            let mut calls: Vec<UnixStream> =
+                (0..max).map(|_| ask(&mut lender, &gate(22), &joined)).collect();
+            for call in &mut calls {
+                assert_eq!(told(call).as_deref(), Some("\"taken\"\n"));
+            }
+            let mut more = ask(&mut lender, &gate(22), &joined);
+            assert_eq!((told(&mut more), lender.loans.len()), (None, max));
+            // Few of them wait for the host at a time, and the end of a call makes room.
+            let mut mux = Streams::new(Side::Client, Instant::ZERO).mux;
+            lender.turn(Instant::ZERO, &mut mux, &mut [0; BYTES_PER_TURN]);
+            assert_eq!(lender.count(State::Opening), OPENING_MAX);
+            calls.truncate(max - 1);
+            let ready = lender.interests().count();
+            lender.handle_ready(&mut std::iter::repeat_n(true, ready));
+            lender.turn(Instant::ZERO, &mut mux, &mut [0; BYTES_PER_TURN]);
+            assert_eq!(lender.loans.len(), max - 1);
+            assert!(told(&mut ask(&mut lender, &gate(22), &joined)).is_some());
+        }
+    }
+
+    #[test]
+    fn a_call_for_another_gate_and_one_that_is_malformed_are_told_nothing() {
+        let mut lender = Lender::new(gate(22));
+        assert_eq!(told(&mut ask(&mut lender, &gate(23), &program())), None);
+        for port in ["", "h", "h:0", "-h:1"] {
+            let joined = Joined::Port(port.to_owned());
+            assert_eq!(told(&mut ask(&mut lender, &gate(22), &joined)), None, "{port}");
+        }
+        assert!(!lender.is_used());
+    }
+
+    #[test]
+    fn a_connection_that_asks_nothing_is_closed_in_time() {
+        let mut lender = Lender::new(gate(22));
+        let (_silent, theirs) = UnixStream::pair().expect("a pair");
+        theirs.set_nonblocking(true).expect("it is ours");
+        lender.asking.push(Asking::new(Instant::ZERO, theirs.into()));
+        let until = lender.poll_timeout().expect("it is waited for");
+        assert!(until <= Instant::ZERO + Duration::from_secs(10));
+        assert!(lender.take(Instant::ZERO) && !lender.take(until));
+        assert_eq!(lender.poll_timeout(), None);
+    }
+
+    #[test]
+    fn calls_learn_once_when_the_host_falls_silent_and_when_it_is_back() {
+        let mut lender = Lender::new(gate(22));
+        let mut call = ask(&mut lender, &gate(22), &program());
+        for is_dark in [false, true, true, false, false] {
+            lender.handle_silence(is_dark);
+        }
+        assert_eq!(told(&mut call).as_deref(), Some("\"taken\"\n\"dark\"\n\"back\"\n"));
+    }
+}

@@ -1,0 +1,191 @@
+//! The side of a call that borrows streams: it asks the clients of the gate, and moves bytes between its own descriptors and
+//! pipes whose other ends the client has. So nothing that the call was given is the client's to wait for.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::thread::{self, JoinHandle};
+
+use rove_bootstrap::{HostOptions, Joined};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::{Errno, fcntl_dupfd_cloexec, read, write};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::stdio;
+
+use super::message::{Request, Word};
+use super::{Gate, may_share};
+use crate::bootstrap::ssh_query;
+use crate::connect::connect_unix;
+use crate::server::open_nothing;
+use crate::stdio_forward::json::Channel;
+
+/// How long a client may take to say that it has the request. Chosen: a thousand times the usual time, for a busy computer.
+/// A client that is suspended by its own key does not listen.
+const PATIENCE: core::time::Duration = core::time::Duration::from_secs(5);
+
+/// Most clients that are asked. Chosen: a user seldom has more to one gate, and each may take the whole patience.
+const ASKED_MAX: usize = 4;
+
+/// Bytes that are copied at a time. Chosen: a pipe's room.
+const COPY_BYTES: usize = 64 * 1024;
+
+/// Longest word of a client, in bytes. Chosen: several times the longest sentence of a host.
+const WORD_MAX: u64 = 16 * 1024;
+
+/// Carries the call through a running client of the gate. Returns the exit code. `None` if no client carries it; the input
+/// has not been read then.
+pub(crate) fn run(options: &HostOptions, joined: &Joined) -> Option<u8> {
+    if !may_share(options) || !Gate::are_any() {
+        return None;
+    }
+    let gate = Gate::of(&options.host, &ssh_query::ask(&options.ssh, &options.host))?;
+    gate.sockets().iter().take(ASKED_MAX).find_map(|path| {
+        let asked = Borrowed::ask(path, &gate, joined);
+        let asked = asked.inspect_err(|error| tracing::debug!(%error, ?path, "nothing borrowed"));
+        asked.ok()?.carry()
+    })
+}
+
+/// A request that a client has taken.
+struct Borrowed {
+    words: BufReader<UnixStream>,
+    /// Our ends of the pipes: for standard input, output and error.
+    pipes: Vec<File>,
+    is_port: bool,
+    /// Where a program that drives this call is told of it.
+    channel: Option<Channel>,
+}
+
+impl Borrowed {
+    fn ask(path: &Path, gate: &Gate, joined: &Joined) -> io::Result<Self> {
+        let stream = connect(path)?;
+        let is_port = matches!(joined, Joined::Port(_));
+        let (mut pipes, mut theirs) = (Vec::new(), Vec::new());
+        for index in 0..if is_port { 2 } else { 3 } {
+            let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+            let (ours, passed) = if index == 0 { (writer, reader) } else { (reader, writer) };
+            pipes.push(File::from(ours));
+            theirs.push(passed);
+        }
+        Request::new(gate.clone(), joined).send(&stream, &theirs)?;
+        let mut borrowed = Self { words: BufReader::new(stream), pipes, is_port, channel: None };
+        match borrowed.next_word() {
+            Some(Word::Taken) => {
+                // The host may be dark for hours.
+                borrowed.words.get_ref().set_read_timeout(None)?;
+                Ok(borrowed)
+            }
+            other => Err(io::Error::other(format!("{other:?}"))),
+        }
+    }
+
+    /// Returns the client's next word, and passes those about the network on. `None` after its end, and after anything else.
+    fn next_word(&mut self) -> Option<Word> {
+        loop {
+            let mut line = Vec::new();
+            self.words.by_ref().take(WORD_MAX).read_until(b'\n', &mut line).ok()?;
+            match serde_json::from_slice(&line).ok()? {
+                word @ (Word::Dark | Word::Back) => {
+                    self.channel.iter().for_each(|channel| channel.say(&word));
+                }
+                word => return Some(word),
+            }
+        }
+    }
+
+    /// Waits for the end. `None` if another way can be gone.
+    fn carry(mut self) -> Option<u8> {
+        match self.next_word()? {
+            Word::Opened => {}
+            word @ Word::Failed(_) => return Some(word.conclude()),
+            _ => return None,
+        }
+        self.channel = Channel::take();
+        let failed = |sentence: &str| Word::Failed(vec![sentence.to_owned()]);
+        let outputs = match self.join() {
+            Ok(outputs) => outputs,
+            Err(error) => return Some(failed(&error.to_string()).conclude()),
+        };
+        let lost = "the rove that carried this for others has ended, and cut it off";
+        let word = self.next_word().unwrap_or_else(|| failed(lost));
+        for output in outputs {
+            let _ = output.join();
+        }
+        self.channel.iter().for_each(|channel| channel.say(&word));
+        Some(word.conclude())
+    }
+
+    /// Begins to move bytes. Returns the threads of the outputs, which end with them.
+    fn join(&mut self) -> io::Result<Vec<JoinHandle<()>>> {
+        let mut standard = Vec::new();
+        for descriptor in [stdio::stdin(), stdio::stdout(), stdio::stderr()] {
+            standard.push(fcntl_dupfd_cloexec(descriptor, 3)?);
+        }
+        if let Some(channel) = &self.channel {
+            standard[2] = channel.errors()?;
+        }
+        if self.is_port {
+            // The output's end is the connection's, whatever is printed later.
+            let nothing = open_nothing()?;
+            stdio::dup2_stdin(&nothing)?;
+            stdio::dup2_stdout(&nothing)?;
+        }
+        let mut threads = Vec::new();
+        for (index, (own, pipe)) in standard.into_iter().zip(self.pipes.drain(..)).enumerate() {
+            let own = File::from(own);
+            let (from, to) = if index == 0 { (own, pipe) } else { (pipe, own) };
+            let thread = thread::Builder::new().name("copy".to_owned()).spawn(move || {
+                // The other side notices the same failure, and reports it.
+                let _ = copy(&from, &to);
+            })?;
+            threads.extend((index > 0).then_some(thread));
+        }
+        Ok(threads)
+    }
+}
+
+/// Connects to a client of this user without waiting.
+fn connect(path: &Path) -> io::Result<UnixStream> {
+    // The backlog of a client that is suspended may be full.
+    let stream = UnixStream::from(connect_unix(path.as_os_str().as_bytes())?);
+    stream.set_nonblocking(false)?;
+    if !rove_control::is_of_user(&stream) {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    Ok(stream)
+}
+
+/// Copies until the end.
+fn copy(from: &File, to: &File) -> io::Result<()> {
+    let mut buffer = vec![0; COPY_BYTES];
+    loop {
+        let len = when_ready(from, PollFlags::IN, || read(from, &mut buffer))?;
+        let mut rest = &buffer[..len];
+        if rest.is_empty() {
+            return Ok(());
+        }
+        while !rest.is_empty() {
+            let taken = when_ready(to, PollFlags::OUT, || write(to, rest))?;
+            rest = &rest[taken..];
+        }
+    }
+}
+
+/// Calls the system until it answers. Another program may have made the descriptor non-blocking.
+fn when_ready<T>(
+    descriptor: &File,
+    wanted: PollFlags,
+    mut call: impl FnMut() -> Result<T, Errno>,
+) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => drop(poll(&mut [PollFd::new(descriptor, wanted)], None)),
+            other => return Ok(other?),
+        }
+    }
+}

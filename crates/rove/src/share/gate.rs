@@ -1,0 +1,91 @@
+//! The gate that a client's session leads to, and the sockets of the clients of one gate.
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use rove_bootstrap::ssh_config::{DETOUR_CHARS_MAX, SshConfig};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// How the names of all these sockets begin.
+const PURPOSE: &str = "gate";
+
+/// How many bytes of a gate's hash are in the name of its socket. Chosen: short for a path, and names rarely meet. The
+/// request has the whole gate.
+const HASH_BYTES: usize = 8;
+
+/// A user's account on a host, and the way there, as ssh's configuration resolves both: the parts of ssh's `%C`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Gate(String);
+
+impl Gate {
+    /// Returns the gate of this destination. `None` if ssh does not tell all of it.
+    pub(crate) fn of(destination: &OsStr, config: &SshConfig) -> Option<Self> {
+        let account = config.account()?;
+        let detour = config.detour.as_deref().unwrap_or_default();
+        if detour.chars().count() >= DETOUR_CHARS_MAX {
+            return None;
+        }
+        // A proxy command may depend on the name that the user wrote.
+        let name = if detour.contains("%n") { destination.to_str()? } else { "" };
+        Some(Self(format!("{account} {detour} {name}")))
+    }
+
+    /// Returns whether any client on this computer lends its streams.
+    pub(crate) fn are_any() -> bool {
+        !rove_control::sockets_of(PURPOSE).is_empty()
+    }
+
+    /// Returns the beginning of the names of this gate's sockets.
+    pub(crate) fn purpose(&self) -> String {
+        let mut purpose = format!("{PURPOSE}-");
+        for byte in Sha256::digest(self.0.as_bytes()).iter().take(HASH_BYTES) {
+            let _ = write!(purpose, "{byte:02x}");
+        }
+        purpose
+    }
+
+    /// Returns the sockets of this gate's clients, the newest first.
+    pub(crate) fn sockets(&self) -> Vec<PathBuf> {
+        rove_control::sockets_of(&self.purpose())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_bootstrap::{Sharing, ssh_config};
+
+    use super::*;
+
+    fn gate(answer: &str, name: &str) -> Option<Gate> {
+        Gate::of(OsStr::new(name), &ssh_config::parse(answer, |_| Sharing::Unknown))
+    }
+
+    #[test]
+    fn a_gate_is_the_account_and_the_way_and_not_the_name_that_was_typed() {
+        let far = "user me\nhostname a.example\nport 22\n";
+        let plain = gate(far, "a").unwrap();
+        assert_eq!(gate(far, "me@alias"), Some(plain.clone()));
+        let jump = format!("{far}proxyjump bastion\n");
+        let command = format!("{far}proxycommand nc %n 22\n");
+        for (other, name) in [
+            ("user you\nhostname a.example\nport 22\n", "a"),
+            ("user me\nhostname b.example\nport 22\n", "a"),
+            ("user me\nhostname a.example\nport 23\n", "a"),
+            (&*jump, "a"),
+            (&*command, "a"),
+        ] {
+            let other = gate(other, name).unwrap();
+            assert_ne!(other, plain);
+            assert_ne!(other.purpose(), plain.purpose());
+        }
+        assert_ne!(gate(&command, "a"), gate(&command, "b"));
+        for unknown in ["", "user me\nport 22\n"] {
+            assert_eq!(gate(unknown, "a"), None);
+        }
+        // Only the beginning of such a way is known.
+        let long = format!("{far}proxycommand {}\n", "x".repeat(DETOUR_CHARS_MAX));
+        assert_eq!(gate(&long, "a"), None);
+    }
+}

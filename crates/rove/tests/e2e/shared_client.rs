@@ -1,0 +1,329 @@
+//! Calls of `rove -W` and `rove exec` that go through a client of the same gate, without a login of their own.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+
+use rustix::process::Signal;
+
+use crate::support::{Far, Invocation, Scratch, Sshd, Terminal, rove, within_guard};
+
+/// A gate, and a folder for the sockets of the clients on this computer.
+struct Place {
+    gate: Sshd,
+    own: Scratch,
+}
+
+impl Place {
+    fn new() -> Self {
+        let own = Scratch::new();
+        fs::create_dir(own.join("clients")).expect("a new folder");
+        let private = fs::Permissions::from_mode(0o700);
+        fs::set_permissions(own.join("clients"), private).expect("it is ours");
+        Self { gate: Sshd::start(Far::default()), own }
+    }
+
+    fn clients(&self) -> PathBuf {
+        self.own.join("clients")
+    }
+
+    /// Begins a call for the gate.
+    fn call(&self, words: &[&str]) -> Invocation {
+        let call = Invocation::new(rove()).env("ROVE_RUNTIME_DIR", self.clients());
+        call.args(words).arg(format!("--ssh={}", self.gate.ssh()))
+    }
+
+    /// Starts a session on a terminal, and waits until it lends.
+    fn session(&self, options: &[&str]) -> Terminal {
+        let call =
+            self.call(options).args(["far", "--", "sh", "-c", "echo; echo; echo ready; cat"]);
+        let terminal = Terminal::start(&call, (24, 160));
+        terminal.wait_for_text("ready");
+        self.wait_for_lenders(1);
+        terminal
+    }
+
+    /// Waits until this number of clients has a socket for calls. Returns the sockets.
+    fn wait_for_lenders(&self, count: usize) -> Vec<PathBuf> {
+        let folder = self.clients();
+        within_guard("the sockets of clients", move || {
+            loop {
+                let sockets = fs::read_dir(&folder).expect("it is ours").flatten();
+                let sockets = sockets.map(|entry| entry.path());
+                let found: Vec<PathBuf> =
+                    sockets.filter(|path| path.display().to_string().contains("/gate-")).collect();
+                if found.len() == count {
+                    return found;
+                }
+                thread::yield_now();
+            }
+        })
+    }
+
+    /// Starts `rove exec` with this command.
+    fn exec(&self, options: &[&str], command: &str) -> Child {
+        let command = format!("PATH=/usr/bin:/bin exec sh -c '{command}'");
+        spawn(&self.call(&["exec"]).args(options).args(["far", "--", &command]))
+    }
+
+    /// Starts `rove -W` to a port of this computer.
+    fn join(&self, port: u16) -> Child {
+        spawn(&self.call(&[]).args(["-W", &format!("127.0.0.1:{port}"), "far"]))
+    }
+}
+
+fn spawn(call: &Invocation) -> Child {
+    let mut command = call.command();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("rove starts")
+}
+
+/// Gives a call this input, and waits for its end.
+fn finish(mut child: Child, input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let input = input.to_vec();
+    // A program may end without reading it all.
+    let writer = thread::spawn(move || drop(stdin.write_all(&input)));
+    let wait = move || child.wait_with_output().expect("it ends");
+    let Output { status, stdout, stderr } = within_guard("the end of a call", wait);
+    writer.join().expect("no panic");
+    (status.code(), stdout, String::from_utf8_lossy(&stderr).into_owned())
+}
+
+fn echo_server() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let port = listener.local_addr().expect("a bound socket has an address").port();
+    thread::spawn(move || {
+        for mut connection in listener.incoming().flatten() {
+            thread::spawn(move || {
+                let mut all = Vec::new();
+                let _ = connection.read_to_end(&mut all);
+                let _ = connection.write_all(&all);
+            });
+        }
+    });
+    port
+}
+
+#[test]
+fn calls_go_through_a_running_session_without_a_login() {
+    let place = Place::new();
+    let terminal = place.session(&[]);
+    let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(300_000).collect();
+    let exit = "cat; echo e >&2; exit 7";
+    assert_eq!(finish(place.exec(&[], exit), &bytes), (Some(7), bytes.clone(), "e\n".to_owned()));
+    let (code, stdout, said) = finish(place.join(echo_server()), &bytes);
+    assert_eq!((code, stdout == bytes, &*said), (Some(0), true, ""));
+    assert_eq!(finish(place.exec(&[], "kill -TERM $$"), b"").0, Some(128 + 15));
+    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("loopback");
+    let (code, _, said) = finish(place.join(nobody.port()), b"");
+    assert_eq!((code, said.lines().count()), (Some(255), 2), "{said}");
+    assert!(said.contains("failed: Connection refused\n"), "{said}");
+    assert_eq!(place.gate.connections(), 1, "the session's own");
+    let told = "{\"version\":1}\n{\"stdout\":\"eA==\"}\n{\"exit\":3}\n";
+    let (code, stdout, said) = finish(place.exec(&["--json"], "printf x; exit 3"), b"");
+    assert_eq!((code, &*String::from_utf8_lossy(&stdout), &*said), (Some(3), told, ""));
+    assert_eq!(place.gate.connections(), 1);
+    // Keys go on, and ssh's own word keeps a call apart.
+    terminal.send("still here\r");
+    terminal.wait_for_text("still here");
+    assert_eq!(finish(place.exec(&["-S", "none"], "echo x"), b"").1, b"x\n");
+    assert_eq!(place.gate.connections(), 2);
+}
+
+/// Reads a line of a call's output, which shows that its streams are open.
+fn first_line(child: &mut Child) -> String {
+    let mut stdout = child.stdout.take().expect("it is piped");
+    let (line, stdout) = within_guard("a line of a program", move || {
+        let mut line = Vec::new();
+        let mut byte = [0];
+        while stdout.read_exact(&mut byte).is_ok() && byte != *b"\n" {
+            line.push(byte[0]);
+        }
+        (line, stdout)
+    });
+    child.stdout = Some(stdout);
+    String::from_utf8_lossy(&line).into_owned()
+}
+
+#[test]
+fn a_call_whose_client_is_killed_says_so_and_the_next_one_logs_in() {
+    let place = Place::new();
+    let terminal = place.session(&[]);
+    let mut copy = place.exec(&[], "echo begun; exec cat /dev/zero");
+    assert_eq!(first_line(&mut copy), "begun");
+    terminal.signal(Signal::KILL);
+    let mut output = copy.stdout.take().expect("it is piped");
+    let read = thread::spawn(move || drop(std::io::copy(&mut output, &mut std::io::sink())));
+    let (code, _, said) = finish(copy, b"");
+    read.join().expect("no panic");
+    let sentence = "rove: the rove that carried this for others has ended, and cut it off\n";
+    assert_eq!((code, &*said), (Some(255), sentence));
+    // The process is gone for the system, too, after it has been waited for.
+    drop(terminal);
+    let stale = place.wait_for_lenders(1);
+    assert_eq!(
+        finish(place.exec(&[], "echo own"), b""),
+        (Some(0), b"own\n".to_vec(), String::new())
+    );
+    assert_eq!(place.gate.connections(), 2);
+    // The next client removes the socket of the killed one.
+    let _terminal = place.session(&["--no-init"]);
+    assert_ne!(place.wait_for_lenders(1), stale);
+    assert_eq!(finish(place.exec(&[], "echo lent"), b"").1, b"lent\n");
+    assert_eq!(place.gate.connections(), 3);
+}
+
+#[test]
+fn calls_go_on_after_the_call_that_lends_to_them_has_ended() {
+    let place = Place::new();
+    let mut first = place.exec(&[], "echo begun; read line");
+    assert_eq!(first_line(&mut first), "begun");
+    let lender = place.wait_for_lenders(1);
+    let mut second = place.exec(&[], "echo begun; read line; echo \"<$line>\"");
+    assert_eq!(first_line(&mut second), "begun");
+    // The first call ends, and a process in the background goes on for the second.
+    assert_eq!(finish(first, b"x\n").0, Some(0));
+    within_guard("the socket of the process in the background", {
+        let path = lender[0].clone();
+        move || {
+            while path.exists() {
+                thread::yield_now();
+            }
+        }
+    });
+    place.wait_for_lenders(1);
+    let third = place.exec(&[], "echo third");
+    assert_eq!(finish(third, b""), (Some(0), b"third\n".to_vec(), String::new()));
+    assert_eq!(finish(second, b"still\n"), (Some(0), b"<still>\n".to_vec(), String::new()));
+    place.wait_for_lenders(0);
+    assert_eq!(place.gate.connections(), 1);
+}
+
+#[test]
+fn a_call_that_is_ended_ends_its_program_and_no_other() {
+    let place = Place::new();
+    let _terminal = place.session(&[]);
+    let log = place.own.join("log");
+    let trap =
+        "trap \"echo hung up > LOG; exit\" HUP; echo ready; while :; do sleep 1 & wait; done";
+    let mut call = place.exec(&[], &trap.replace("LOG", &log.display().to_string()));
+    let mut other = place.exec(&[], "echo begun; read line; echo \"<$line>\"");
+    assert_eq!((first_line(&mut call), first_line(&mut other)), ("ready".into(), "begun".into()));
+    call.kill().expect("it runs");
+    within_guard("the hang-up", move || {
+        while fs::read_to_string(&log).ok().as_deref() != Some("hung up\n") {
+            thread::yield_now();
+        }
+    });
+    call.wait().expect("it was killed");
+    assert_eq!(finish(other, b"on\n").1, b"<on>\n");
+    assert_eq!(place.gate.connections(), 1);
+}
+
+#[test]
+fn calls_of_a_session_that_ends_say_so() {
+    let place = Place::new();
+    let terminal = place.session(&[]);
+    let mut call = place.exec(&[], "echo begun; read line");
+    assert_eq!(first_line(&mut call), "begun");
+    // The end of input ends the session's program.
+    terminal.send("\x04");
+    let (code, _, said) = finish(call, b"");
+    assert!(code == Some(255) && said.ends_with("and cut it off\n"), "{said}");
+    place.wait_for_lenders(0);
+}
+
+#[test]
+fn a_hundred_calls_at_once_go_through_one_client() {
+    let place = Place::new();
+    let _terminal = Terminal::start(&place.call(&["-N"]).arg("far"), (24, 160));
+    place.wait_for_lenders(1);
+    let port = echo_server();
+    let calls: Vec<Child> = (0..100).map(|_| place.join(port)).collect();
+    for (number, call) in calls.into_iter().enumerate() {
+        let bytes = format!("call {number}\n").repeat(1000).into_bytes();
+        assert_eq!(finish(call, &bytes), (Some(0), bytes, String::new()), "{number}");
+    }
+    assert_eq!(place.gate.connections(), 1);
+}
+
+#[test]
+fn nobody_else_can_borrow_and_garbage_disturbs_nothing() {
+    let place = Place::new();
+    let terminal = place.session(&[]);
+    let socket = place.wait_for_lenders(1).remove(0);
+    let mode = |path: &PathBuf| path.metadata().expect("it is there").permissions().mode() & 0o777;
+    assert_eq!((mode(&place.clients()), mode(&socket)), (0o700, 0o600));
+    for garbage in [&[0xff; 600_000][..], b"{\"gate\":", b"\n\n", b"null\n", b""] {
+        let mut peer = UnixStream::connect(&socket).expect("the client listens");
+        // Bytes that the client does not want to read cannot be written.
+        let _ = peer.write_all(garbage);
+        let _ = peer.shutdown(std::net::Shutdown::Write);
+        let mut answer = Vec::new();
+        let answer = within_guard("the end of the connection", move || {
+            let _ = peer.read_to_end(&mut answer);
+            answer
+        });
+        assert_eq!(answer, b"");
+    }
+    terminal.send("undisturbed\r");
+    terminal.wait_for_text("undisturbed");
+    if !rustix::process::geteuid().is_root() {
+        return; // only root can be somebody else
+    }
+    let ssh = place.gate.ssh();
+    let mut words = ssh.split(' ');
+    let mut asked = Command::new(words.next().expect("ssh has a name"));
+    let config = asked.args(words).args(["-G", "far"]).output().expect("ssh starts").stdout;
+    let config = String::from_utf8_lossy(&config).into_owned();
+    let value = |key: &str| {
+        let line = config.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
+        line.expect("ssh tells it").to_owned()
+    };
+    let gate = format!("{}@{}:{}  ", value("user"), value("hostname"), value("port"));
+    let joined = "{\"Port\":\"127.0.0.1:9\"}";
+    let request = format!("{{\"gate\":\"{gate}\",\"joined\":{joined},\"command\":\"\"}}");
+    // Even past the file system's checks, with a directory that anybody may enter.
+    for path in [&place.own.folder().to_owned(), &place.clients(), &socket] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o777)).expect("root may");
+    }
+    let asker = "use Socket; $SIG{PIPE} = 'IGNORE'; socket(S, PF_UNIX, SOCK_STREAM, 0);
+                 connect(S, sockaddr_un($ARGV[0])) or die $!;
+                 syswrite(S, \"$ARGV[1]\\n\"); print sysread(S, $answer, 7) || 0;";
+    for (user, answer) in [(65_534, "0"), (0, "7")] {
+        let call = Invocation::new("/usr/bin/perl").args(["-e", asker]).arg(&socket).arg(&request);
+        let output = call.command().uid(user).output().expect("Debian has Perl");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), answer, "user {user}: {output:?}");
+    }
+}
+
+#[test]
+fn scp_goes_through_a_running_session() {
+    let place = Place::new();
+    let _terminal = place.session(&[]);
+    let bytes: Vec<u8> = (0..251).cycle().take(3_000_000).collect();
+    fs::write(place.own.join("file"), &bytes).expect("a file");
+    let (rove, clients) = (rove(), place.clients());
+    let wrapper = format!(
+        "#!/bin/sh\nROVE_RUNTIME_DIR={} exec {} exec --ssh='{}' \"$@\"\n",
+        clients.display(),
+        rove.display(),
+        place.gate.ssh()
+    );
+    let program = place.own.write("exec-by-rove", &wrapper);
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let path = |name: &str| place.own.join(name).display().to_string();
+    let call = Invocation::new("scp").arg("-S").arg(program.display().to_string());
+    let call = call.args([path("file"), format!("far:{}", path("copy"))]);
+    let (code, _, said) = finish(spawn(&call), b"");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(fs::read(place.own.join("copy")).expect("it is there") == bytes);
+    assert_eq!(place.gate.connections(), 1);
+}
