@@ -104,7 +104,7 @@ fn request_about(interface: &str) -> libc::ifreq {
 }
 
 /// Makes a descriptor of the TUN node a device called after `template`, in which `%d` stands for a free
-/// number, in the namespace of this thread; returns the name.
+/// number, in the namespace of this thread. Returns the name.
 ///
 /// # Errors
 ///

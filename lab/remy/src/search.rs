@@ -2,7 +2,7 @@
 //!
 //! Rules are improved, the most used one first, for some generations; then the most used rule is split, and the search goes on with
 //! more rules. Before each split the table is compared with the one of the last split in a longer run, and goes back to it unless it
-//! is better: so the score of what is kept never falls. The program of the publication then begins again without a split; here the
+//! is better. So the score of what is kept never falls. The program of the publication then begins again without a split; here the
 //! older table is split too, since a search that finds nothing better with few rules may with more.
 //!
 //! Networks are few, and an action that is best on them may be bad on others. Two settings of a prior work against that: with `redraws`

@@ -1,6 +1,6 @@
 //! On-off sources: senders that share a path. Each has flows of its own, one after another, with pauses between.
 //!
-//! Each flow is a transfer of some packets, which ends when all of them have been acknowledged; a controller that begins with the flow
+//! Each flow is a transfer of some packets, which ends when all of them have been acknowledged. A controller that begins with the flow
 //! decides when they go. Lost packets are sent again. [`Receiver`](crate::flow::ends::Receiver) is the other end.
 
 use core::net::SocketAddr;

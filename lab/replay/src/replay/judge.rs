@@ -460,7 +460,7 @@ impl<'a> Judge<'a> {
             let is_paint = |truth: &Picture| self.album.pens(truth.paints[index])[at] == *pen;
             if !self.possible().iter().any(|truth| is_text(&truth)) {
                 let is_left = cursor.is_some_and(|cursor| column < cursor.column);
-                // Predictions may be ahead of the host by what was typed and rubbed out; then a ruler that
+                // Predictions may be ahead of the host by what was typed and rubbed out. Then a ruler that
                 // shows what the host last said is older than the screen, but nobody's mistake.
                 if is_left || !is_text(&&self.host.0) {
                     verdict.faults.any = true;

@@ -132,7 +132,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Returns how long each key that has an answer waited for it, in the order in which they were typed; `None` for an
+    /// Returns how long each key that has an answer waited for it, in the order in which they were typed. `None` for an
     /// answer that was never seen.
     pub fn response_times(&self, script: &Script) -> Vec<Option<Duration>> {
         let keys = script.keys.iter().zip(&self.outcomes).filter(|(key, _)| key.after.is_some());

@@ -14,7 +14,7 @@ use rove_units::Instant;
 
 use crate::compare::observed_client::Interrupt;
 
-/// Sends with all the data of the world as a controller says, as long as the options say; returns the flow's figures, and why they say nothing.
+/// Sends with all the data of the world as a controller says, as long as the options say. Returns the flow's figures, and why they say nothing.
 ///
 /// # Errors
 ///

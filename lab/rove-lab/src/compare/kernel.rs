@@ -18,7 +18,7 @@ use rove_rig::scratch::Scratch;
 /// How long is waited before it is looked at whether the user wants to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Sends with all the data of the world under a congestion control of the kernel's, as long as the options say; returns the figures of the
+/// Sends with all the data of the world under a congestion control of the kernel's, as long as the options say. Returns the figures of the
 /// packets that the link delivered.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! The far side's program: it plays the host's part of a recording on a real terminal.
 //!
 //! `rove-lab compare` runs this program once more as `rove-lab play STEPS CONTROL`, behind the server that is compared.
-//! It echoes keys until Ctrl-L, which clears the screen; from the go-ahead on it waits for the recorded bytes of the user,
+//! It echoes keys until Ctrl-L, which clears the screen. From the go-ahead on it waits for the recorded bytes of the user,
 //! by their count, and writes what the recording has after them. A socket in the file system, which reaches across network
 //! namespaces, brings the go-ahead and takes word of how far it is.
 
