@@ -40,7 +40,7 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
         if is_so() {
             return;
         }
-        let _ = never.recv_timeout(LOOK_AGAIN.into());
+        let _ = never.recv_timeout(LOOK_AGAIN);
     }
     panic!("waited {HANG_GUARD:?} for {what}");
 }

@@ -242,7 +242,7 @@ mod tests {
     /// Returns whether a connection closes. A child that another test has just forked holds it until it is another program.
     fn closes(stream: &mut UnixStream) -> bool {
         stream.set_nonblocking(false).unwrap();
-        stream.set_read_timeout(Some(HANG_GUARD.into())).unwrap();
+        stream.set_read_timeout(Some(HANG_GUARD)).unwrap();
         is_closed(stream)
     }
 
