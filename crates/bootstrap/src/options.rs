@@ -136,6 +136,13 @@ pub enum Joined {
         /// Whether the command names a subsystem of ssh.
         is_subsystem: bool,
     },
+    /// Nothing: files of this computer are copied there.
+    Files {
+        /// The session into which their paths are typed; empty for the only one.
+        session: String,
+        /// The files' paths.
+        files: Vec<OsString>,
+    },
 }
 
 impl Joined {
@@ -144,6 +151,7 @@ impl Joined {
         match self {
             Self::Port(_) => "rove -W",
             Self::Program { .. } => "rove exec",
+            Self::Files { .. } => "rove put",
         }
     }
 }

@@ -52,11 +52,11 @@ impl From<io::Error> for AskError {
 
 /// Tells this user's server at UDP port `port` something, without waiting for the answer. A server that has no control
 /// socket does not hear it.
-pub fn tell(port: u16, request: Request) {
+pub fn tell(port: u16, request: &Request) {
     let sockets = directory::existing().0.into_iter().flat_map(|it| it.sockets());
     for (_, path) in sockets.filter(|(name, _)| name.port == port) {
         // A server that has ended may have left a socket of the same port.
-        let _ = Conversation::start(Clock::start(), &path, request);
+        let _ = Conversation::start(Clock::start(), &path, request.clone());
     }
 }
 

@@ -7,7 +7,8 @@
 //! client that joins. `rove/1 resume FORMER [ADDRESS]` is answered as `attach`, for a client that goes on from the one that FORMER
 //! names; `taken` is the number of that one's keys that the server has taken. `rove/1 tunnel PORT` tells the UDP port on this
 //! computer from which an ssh's end sends the client's datagrams, and is answered as `status`; so is
-//! `rove/1 jump ADDRESS:PORT`, from where a jump host's forwarder sends them. Refusals and other requests are answered by
+//! `rove/1 jump ADDRESS:PORT`, from where a jump host's forwarder sends them. `rove/1 drop NAME` asks the server to type the path of the file of this
+//! name in the user's drop folder, and is answered as `status`. Refusals and other requests are answered by
 //! `{"protocol":1,"error":"..."}`. Fields may be added,
 //! which old readers skip. A change of an existing field needs another protocol number.
 
@@ -55,7 +56,7 @@ const _: () = assert!(
 const ATTACHED_MAX: Duration = Duration::from_secs(9);
 
 /// A request to a session's server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Asks for a description of the session.
     Status,
@@ -70,6 +71,8 @@ pub enum Request {
     Tunnel(u16),
     /// Tells from where the forwarder on a jump host sends the client's datagrams.
     Forwarder(SocketAddr),
+    /// Asks the server to type the path of the file of this name in the user's drop folder.
+    Drop(String),
 }
 
 /// The text of a session key, which is wiped from memory when it is dropped.
@@ -301,6 +304,7 @@ pub(crate) fn encode_request(request: Request) -> String {
     let from = |by: Option<IpAddr>| by.map_or(String::new(), |by| format!(" {by}"));
     match request {
         Request::Status => format!("rove/{PROTOCOL} status\n"),
+        Request::Drop(name) => format!("rove/{PROTOCOL} drop {name}\n"),
         Request::End => format!("rove/{PROTOCOL} end\n"),
         Request::Tunnel(port) => format!("rove/{PROTOCOL} tunnel {port}\n"),
         Request::Forwarder(source) => {
@@ -345,6 +349,7 @@ pub fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
         ("end", "") => Ok(Request::End),
         ("jump", by) => by.parse().map(Request::Forwarder).map_err(|_| RequestError::Unknown),
         ("tunnel", port) => port.parse().map(Request::Tunnel).map_err(|_| RequestError::Unknown),
+        ("drop", name) if !name.is_empty() => Ok(Request::Drop(name.to_owned())),
         ("resume", words) => {
             let (former, by) = words.split_once(' ').unwrap_or((words, ""));
             let former = former.parse().map_err(|_| RequestError::Unknown)?;
@@ -475,8 +480,9 @@ mod tests {
                     Request::Resume(former, by.map(|by| by.parse().unwrap()))
                 }))
                 .chain(ATTACH_MODES.map(|mode| Request::Attach(mode, None)))
+                .chain([Request::Drop("é b".repeat(25))])
         {
-            let line = encode_request(request);
+            let line = encode_request(request.clone());
             assert!(line.len() <= REQUEST_LEN_MAX && line.ends_with('\n'), "{line:?}");
             assert_eq!(decode_request(line.trim_end().as_bytes()), Ok(request));
         }

@@ -33,11 +33,13 @@ pub struct Survey {
     pub errors: Vec<DirectoryError>,
 }
 
-/// Asks every server of this user for its status, and waits for the replies until `deadline`. The sockets of servers
+/// Asks every other server of this user for its status, and waits for the replies until `deadline`. The sockets of servers
 /// that have ended are removed.
 pub fn survey(clock: Clock, deadline: Instant) -> Survey {
     let (directories, errors) = directory::existing();
-    let sockets: Vec<_> = directories.iter().flat_map(|directory| directory.sockets()).collect();
+    let sockets = directories.iter().flat_map(|directory| directory.sockets());
+    // A server that asks could not answer itself.
+    let sockets: Vec<_> = sockets.filter(|(name, _)| name.pid != std::process::id()).collect();
     let mut survey = Survey { errors, ..Survey::default() };
     for group in sockets.chunks(AT_ONCE) {
         let asked: Vec<_> = group

@@ -141,6 +141,13 @@ impl Master {
         tcgetattr(&self.0).ok().map(|found| modes::tty(&found))
     }
 
+    /// Returns the name of the executable file of the program that has the terminal. `None` where the system does not tell it.
+    pub fn foreground(&self) -> Option<String> {
+        let group = rustix::termios::tcgetpgrp(&self.0).ok()?;
+        let file = std::fs::read_link(format!("/proc/{}/exe", group.as_raw_nonzero())).ok()?;
+        Some(file.file_name()?.to_string_lossy().into_owned())
+    }
+
     /// Sets the window's size. Programs are told by SIGWINCH.
     ///
     /// # Errors

@@ -62,3 +62,4 @@ pub use network::Network;
 pub use policy::{MakeEngine, Policy, Prediction, Preference};
 pub use prompt_memory::{PromptHash, PromptMemory};
 pub use reason::{Effect, Explanation, Reason, Stop};
+pub use scene::asks_for_secret;

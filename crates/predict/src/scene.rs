@@ -22,7 +22,8 @@ pub(crate) use self::mode_line::mode_line;
 pub(crate) use self::pane::{Pane, pane};
 pub(crate) use self::rendition::{continued, is_in_word, surrounding, usual, word_pen};
 pub(crate) use self::row::character;
-pub(crate) use self::secret::{asks_for_secret, is_mask, mentions_secret};
+pub use self::secret::asks_for_secret;
+pub(crate) use self::secret::{is_mask, mentions_secret};
 pub(crate) use self::title::is_titled;
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ mod man;
 mod option_values;
 mod own_line;
 mod proxy_config;
+mod put;
 mod resume;
 mod server;
 pub(crate) mod sessions;
@@ -109,7 +110,7 @@ struct Subcommand {
 }
 
 /// The commands, in the order in which the help lists them.
-static SUBCOMMANDS: [Subcommand; 18] = [
+static SUBCOMMANDS: [Subcommand; 19] = [
     Subcommand {
         manual: &demo::MANUAL,
         run: |args| Ok(finish("rove demo", crate::demo::run(demo::parse(args)?))),
@@ -150,6 +151,7 @@ static SUBCOMMANDS: [Subcommand; 18] = [
         },
     },
     Subcommand { manual: &exec::MANUAL, run: run_exec },
+    Subcommand { manual: &put::MANUAL, run: run_put },
     Subcommand {
         manual: &proxy_config::MANUAL,
         run: |args| Ok(print(&proxy_config::section(args, Config::load)?)),
@@ -332,6 +334,12 @@ fn run_exec(args: Vec<OsString>) -> Result<u8, Instead> {
             false => crate::stdio_forward::run(&call.options, &invocation, call.joined),
         },
     ))
+}
+
+fn run_put(args: Vec<OsString>) -> Result<u8, Instead> {
+    let invocation = own_invocation(&args);
+    let (options, joined) = put::parse(args, Config::load)?;
+    Ok(finish("rove put", crate::stdio_forward::run(&options, &invocation, joined)))
 }
 
 fn run_install(args: Vec<OsString>) -> Result<u8, Instead> {

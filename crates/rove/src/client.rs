@@ -31,8 +31,10 @@ use crate::{doctor, entropy, hardening, logging, sys, threads};
 
 pub(crate) mod agent;
 mod asking;
+pub(crate) mod file_sender;
 mod forward;
 mod lender;
+mod login_callback;
 mod pump;
 mod remote_forwards;
 mod streams;
@@ -41,6 +43,7 @@ pub(crate) mod wire;
 
 use agent::{AgentCall, AgentLoan};
 use forward::load::{self, Carried, Ends};
+use login_callback::LoginCallbacks;
 use pump::{End, Pump};
 use rove_udp::DualStackSockets;
 use streams::ClientStreams;
@@ -101,6 +104,10 @@ fn carry(options: ClientOptions, joined: Joined) -> anyhow::Result<u8> {
     let (carried, channel) = forward::run(options, load, channel)?;
     if let Carried::Declined(reason) = carried {
         channel.iter().for_each(Channel::leave_to_ssh);
+        if matches!(joined, Joined::Files { .. }) {
+            let host = call.host.as_deref().unwrap_or("HOST").escape_debug().to_string();
+            anyhow::bail!("{}: {reason}", stdio_forward::refusal(&host));
+        }
         return Err(stdio_forward::fall_back(&call, &joined, &reason).into());
     }
     let word = carried.into_word();
@@ -221,7 +228,8 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let pump = Pump::new(events, session, wire, terminal, options.name, prompts, record);
     let agent = agent.filter(|call| may_be_lent(call, options.call.escape_key, name));
     let agent = agent.map(|call| AgentLoan::new(call, clock.now()));
-    pump.with(forwards.lending(agent).shared_by(gate)).run()
+    let callbacks = LoginCallbacks::new(options.call.host.as_deref());
+    pump.with(forwards.lending(agent).shared_by(gate).with(callbacks)).run()
 }
 
 /// Returns the extensions that a client offers which comes to its session in this way.

@@ -86,9 +86,7 @@ impl Connect {
                 Err(_) => begun.lookup = Some(Lookup::begin(host, *port, lookups)?),
             },
             Target::Unix { path } => begun.tried.push(connect_unix(path)?),
-            Target::Program(_) | Target::Listen(_) | Target::Accepted(_) | Target::Agent => {
-                return Err(ErrorKind::Unsupported.into());
-            }
+            _ => return Err(ErrorKind::Unsupported.into()),
         }
         Ok(begun)
     }

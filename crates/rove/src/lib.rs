@@ -24,6 +24,7 @@
 //! - `splice` joins a stream with a socket or with pipes, and `packet_queue` lets few packets of streams wait in the system.
 //!   `listeners` accepts connections to forward, some of which say by `socks` where they lead. An `opening` is a stream
 //!   whose answer has not come, and `connect` makes the connection at its other end.
+//! - `drop_folder` keeps files that are copied to the host.
 //! - `agent` lends the user's agent to the host: a private socket, joined connections, and the filter of what passes.
 //! - `tunnel` carries datagrams through ssh: `near` and `far` are its ends.
 //! - `prompt_store` keeps prompts from one session to the next, and `forget` deletes them.
@@ -57,6 +58,7 @@ mod connect;
 mod demo;
 mod detached;
 mod doctor;
+mod drop_folder;
 mod entropy;
 mod escape_key;
 mod exposure;

@@ -18,6 +18,8 @@ pub(crate) enum Answered {
     Refused(String),
     /// The program has ended.
     Exited(Exit),
+    /// The file is kept at this path. Its path was not typed for this reason; empty if it was typed.
+    Kept(String, String),
     /// The host knows no such stream, or has closed all.
     Unknown(String),
 }
@@ -48,6 +50,7 @@ impl Opening {
                 Ok(Answer::Opened { address }) => Answered::Opened(address),
                 Ok(Answer::Refused { text, .. }) => Answered::Refused(text),
                 Ok(Answer::Exited(exit)) => Answered::Exited(exit),
+                Ok(Answer::Kept { path, untyped }) => Answered::Kept(path, untyped),
                 Err(error) => Answered::Unknown(error.to_string()),
             },
             Err(error) => Answered::Unknown(error.to_string()),
@@ -61,7 +64,7 @@ impl Answered {
         match self {
             Self::Opened(_) => None,
             Self::Refused(reason) | Self::Unknown(reason) => Some(reason),
-            Self::Exited(_) => Some("no program was asked for".to_owned()),
+            Self::Exited(_) | Self::Kept(..) => Some("nothing like that was asked for".to_owned()),
         }
     }
 }

@@ -29,6 +29,7 @@ use crate::{announcement, attach, entropy, hardening, logging, threads};
 
 mod agent;
 mod client_path;
+mod drops;
 mod exec;
 mod forward;
 mod hold;
@@ -41,6 +42,7 @@ mod pump;
 mod scope;
 mod ssh_target;
 mod stream_life;
+mod typing;
 mod visitors;
 mod wire;
 

@@ -165,6 +165,7 @@ mod tests {
                 }),
                 no_program: true,
                 joined: Some(Joined::Port("[::1]:22".to_owned())),
+                gate: serde_json::from_str("\"me@host:22  \"").ok(),
             };
             let text = serde_json::to_string(&call).expect("a call is text and numbers");
             assert!(!text.contains('\0'), "{text}");

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::messages::{columns, escaped, say, warn, wrapped};
 
-mod choice;
+pub(crate) mod choice;
 pub(crate) mod computer;
 pub(crate) mod far;
 mod stock;

@@ -1,5 +1,5 @@
 //! `rove -W` joins the standard descriptors with a TCP port that a gate reaches, as the ProxyCommand of an ssh. `rove exec`
-//! joins them with a program that a host runs.
+//! joins them with a program that a host runs. `rove put` copies files the same way.
 //!
 //! `target` is the port, `handed_command` hands the program's command to the client, `gates` notices a gate
 //! that is reached through itself, and `json` tells another program of everything.
@@ -52,11 +52,14 @@ pub(crate) fn run(
     if !has_logged_in(&error) {
         return Err(error.into());
     }
+    let host = options.host.to_string_lossy();
+    if let Joined::Files { .. } = joined {
+        anyhow::bail!("{}: {error}", refusal(&host.escape_debug().to_string()));
+    }
     if !options.quiet {
-        let host = options.host.to_string_lossy();
         let lacks = match joined {
             Joined::Port(_) => "carries connections",
-            Joined::Program { .. } => "runs programs for rove exec",
+            _ => "runs programs for rove exec",
         };
         tell_of_fallback(&joined, &format!("{} has no rove that {lacks}", host.escape_debug()));
     }
@@ -75,6 +78,13 @@ pub(crate) fn fall_back(call: &SessionCall, joined: &Joined, reason: &str) -> Bo
     exec(plain_ssh(&call.ssh, OsStr::new(call.host.as_deref().unwrap_or_default()), joined))
 }
 
+/// Returns the sentence about a host that takes no files, for which nothing stands in.
+pub(crate) fn refusal(host: &str) -> String {
+    format!(
+        "no rove at {host} takes files (scp copies them, and rove install {host} copies this rove there)"
+    )
+}
+
 /// Returns whether ssh has logged in, so that it can carry the connection.
 fn has_logged_in(error: &BootstrapError) -> bool {
     use NoSession::{NotConnected, SshFailed};
@@ -91,7 +101,7 @@ fn tell_of_fallback(joined: &Joined, reason: &str) {
         Joined::Port(target) => {
             format!("so `ssh -W` carries the one to {target}, which ends with the network")
         }
-        Joined::Program { .. } => "so ssh runs this one, which ends with the network".to_owned(),
+        _ => "so ssh runs this one, which ends with the network".to_owned(),
     };
     tell(ProgramName::Rove.as_str(), &format!("{reason}, {rest}"));
 }
@@ -109,6 +119,7 @@ fn plain_ssh(words: &[String], host: &OsStr, joined: &Joined) -> Command {
             let run: Option<&OsString> = Some(run).filter(|run| !run.as_bytes().is_empty());
             command.args(words).arg(host).args(run)
         }
+        Joined::Files { .. } => &mut command,
     };
     command.env_remove("MOSH_KEY").env_remove(handed_command::VARIABLE);
     command

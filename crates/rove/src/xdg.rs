@@ -9,6 +9,8 @@ pub(crate) enum Folder {
     Configuration,
     /// Files that a program needs and its user does not write.
     Data,
+    /// Files that a program can do without.
+    Cache,
     /// Files that programs remember from one run to the next.
     State,
 }
@@ -18,6 +20,7 @@ impl Folder {
     pub(crate) fn path(self, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         let (name, usual) = match self {
             Self::Configuration => ("XDG_CONFIG_HOME", ".config"),
+            Self::Cache => ("XDG_CACHE_HOME", ".cache"),
             Self::Data => ("XDG_DATA_HOME", ".local/share"),
             Self::State => ("XDG_STATE_HOME", ".local/state"),
         };

@@ -34,6 +34,7 @@ pub use self::recorder::Recording;
 pub use self::typed::{LeftKeys, NextKeys};
 use self::uplink::{ClientTransport, Uplink, has_room};
 use self::wishes::Wishes;
+use crate::command_line::Purpose;
 use crate::escape::EscapeKey;
 use crate::host_screen::HostScreen;
 use crate::last_screen::{Ending, MissingLines};
@@ -320,8 +321,11 @@ impl Client {
         if let Some(wish) = self.wishes.poll(self.display.owes_answers()) {
             return Some(wish);
         }
-        if let Some(line) = self.escape.take_line() {
-            return Some(ClientEvent::Forward(line));
+        if let Some((purpose, line)) = self.escape.take_line() {
+            return Some(match purpose {
+                Purpose::Ports => ClientEvent::Forward(line),
+                Purpose::Files => ClientEvent::Put(line),
+            });
         }
         loop {
             return Some(match self.transport.poll_event()? {

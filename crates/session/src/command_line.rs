@@ -1,9 +1,9 @@
 //! A line that the user types to the client, shown in the notice bar.
 
-use rove_terminal::Key;
+use rove_terminal::{Key, plain};
 
-/// Most characters of a line. Chosen: longer than two hosts' names and their ports.
-const CHARS_MAX: usize = 600;
+/// Most bytes of a line. Chosen: longer than two hosts' names and their ports.
+const BYTES_MAX: usize = 600;
 
 /// Most characters of a line that are shown, the last ones. Chosen: with the words before it, they fit 80 columns.
 const SHOWN_MAX: usize = 40;
@@ -14,10 +14,46 @@ const KILL: u8 = 0x15;
 /// Ctrl-C, Ctrl-D and ESC end the line without effect.
 const CANCEL: [u8; 3] = [0x03, 0x04, 0x1b];
 
+/// The thing that a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Forwarded connections.
+    Ports,
+    /// Names of files here, which are to be copied to the host.
+    Files,
+}
+
+impl Purpose {
+    /// All of them.
+    pub(crate) const ALL: [Self; 2] = [Self::Ports, Self::Files];
+
+    /// Returns the key after the escape key that begins such a line.
+    pub(crate) const fn key(self) -> u8 {
+        match self {
+            Self::Ports => b'f',
+            Self::Files => b'p',
+        }
+    }
+
+    /// Returns the words before the line.
+    const fn prompt(self) -> &'static str {
+        match self {
+            Self::Ports => "-L, -R, -D, -KL ... or ?",
+            Self::Files => "Files to copy to the host",
+        }
+    }
+
+    /// Returns whether a byte may be in such a line. Names of files may have letters of several bytes.
+    const fn admits(self, byte: u8) -> bool {
+        matches!(byte, 0x20..0x7f) || matches!(self, Self::Files) && byte >= 0x80
+    }
+}
+
 /// A line that is being typed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandLine {
-    text: String,
+    purpose: Purpose,
+    text: Vec<u8>,
     /// Whether a paste has begun. Its ends of lines end nothing, so that no pasted text acts by itself.
     is_pasting: bool,
 }
@@ -34,21 +70,35 @@ pub(crate) enum Typed {
 }
 
 impl CommandLine {
+    /// Creates an empty line.
+    pub(crate) const fn new(purpose: Purpose) -> Self {
+        Self { purpose, text: Vec::new(), is_pasting: false }
+    }
+
+    /// Returns what the line is about.
+    pub(crate) const fn purpose(&self) -> Purpose {
+        self.purpose
+    }
+
     /// Handles a key. `byte` is its character, or `None` for a key without one.
     pub(crate) fn handle(&mut self, byte: Option<u8>) -> Typed {
         match byte {
             Some(b'\r' | b'\n') if !self.is_pasting => {
-                return Typed::Ended(core::mem::take(&mut self.text));
+                let text = core::mem::take(&mut self.text);
+                return Typed::Ended(String::from_utf8_lossy(&text).into_owned());
             }
             Some(byte) if CANCEL.contains(&byte) && !self.is_pasting => return Typed::Cancelled,
-            Some(byte) if BACKSPACE.contains(&byte) => drop(self.text.pop()),
+            Some(byte) if BACKSPACE.contains(&byte) => {
+                // The bytes of a letter after its first one are 10xx_xxxx.
+                while self.text.pop().is_some_and(|byte| byte & 0xc0 == 0x80) {}
+            }
             Some(KILL) => self.text.clear(),
-            Some(byte @ 0x20..0x7f) if self.text.len() < CHARS_MAX => {
-                self.text.push(char::from(byte));
+            Some(byte) if self.purpose.admits(byte) && self.text.len() < BYTES_MAX => {
+                self.text.push(byte);
             }
             _ => {}
         }
-        debug_assert!(self.text.len() <= CHARS_MAX);
+        debug_assert!(self.text.len() <= BYTES_MAX);
         Typed::More
     }
 
@@ -63,10 +113,10 @@ impl CommandLine {
 
     /// Returns the line as the bar shows it, from the longest version to the shortest.
     pub(crate) fn shown(&self) -> Vec<String> {
-        debug_assert!(self.text.is_ascii(), "a part of the text begins at any byte");
-        let from = self.text.len().saturating_sub(SHOWN_MAX);
-        let end = self.text.get(from..).unwrap_or_default();
-        vec![format!("-L, -R, -D, -KL ... or ?: {end}_"), format!("{end}_")]
+        let text = plain(&String::from_utf8_lossy(&self.text));
+        let from = text.chars().count().saturating_sub(SHOWN_MAX);
+        let end: String = text.chars().skip(from).collect();
+        vec![format!("{}: {end}_", self.purpose.prompt()), format!("{end}_")]
     }
 }
 
@@ -91,19 +141,31 @@ mod tests {
             (b"\x1b", Typed::Cancelled),
             (b"-L", Typed::More),
         ] {
-            assert_eq!(typed(&mut CommandLine::default(), keys), expected, "{keys:?}");
+            assert_eq!(typed(&mut CommandLine::new(Purpose::Ports), keys), expected, "{keys:?}");
         }
     }
 
     #[test]
+    fn names_of_files_have_letters_of_several_bytes_which_are_erased_whole() {
+        let mut line = CommandLine::new(Purpose::Files);
+        assert_eq!(typed(&mut line, "a\u{e9}\u{754c}\x7f\u{1f600}".as_bytes()), Typed::More);
+        assert_eq!(line.shown()[0], "Files to copy to the host: a\u{e9}\u{1f600}_");
+        // A letter whose rest never comes, and one that would hide others.
+        typed(&mut line, b"\xc3\xe2\x80\xae");
+        assert!(!line.shown()[0].contains('\u{202e}'));
+        let Typed::Ended(text) = typed(&mut line, b"\r") else { panic!() };
+        assert_eq!(text, "a\u{e9}\u{1f600}\u{fffd}\u{202e}");
+    }
+
+    #[test]
     fn a_paste_ends_no_line_and_a_long_line_is_cut() {
-        let mut line = CommandLine::default();
+        let mut line = CommandLine::new(Purpose::Ports);
         line.handle_paste(Key::PasteStart);
         assert_eq!(typed(&mut line, b"-D 9\r-D 10\r\x03"), Typed::More);
         line.handle_paste(Key::PasteEnd);
         assert_eq!(typed(&mut line, &[b'x'; 700]), Typed::More);
         assert!(line.shown()[0].ends_with("xxx_") && line.shown()[0].len() < 80);
         let Typed::Ended(text) = typed(&mut line, b"\r") else { panic!() };
-        assert!(text.starts_with("-D 9-D 10x") && text.len() == CHARS_MAX);
+        assert!(text.starts_with("-D 9-D 10x") && text.len() == BYTES_MAX);
     }
 }

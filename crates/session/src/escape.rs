@@ -6,7 +6,7 @@
 use rove_terminal::{Key, KeyEvent, Keystroke, Keystrokes};
 use rove_units::{Duration, Instant};
 
-use crate::command_line::{CommandLine, Typed};
+use crate::command_line::{CommandLine, Purpose, Typed};
 
 mod help;
 mod key;
@@ -28,8 +28,8 @@ const LOCK: u8 = b'l';
 const DISMISS: u8 = b'e';
 /// Command byte after the escape key, if the driver asks the user something: say yes.
 const YES: u8 = b'y';
-/// Command byte after the escape key, if the status is offered: read a line about forwarded connections.
-const FORWARD: u8 = b'f';
+/// Command byte after the escape key, if the status is offered: look for a login that comes back to this computer.
+const CALLBACK: u8 = b'o';
 /// Ctrl-L, by custom the key that draws the screen again.
 const FORM_FEED: u8 = 0x0c;
 
@@ -67,6 +67,8 @@ pub(crate) struct Requests {
     pub(crate) lock: bool,
     /// End the joined clients.
     pub(crate) dismiss: bool,
+    /// Look for a login that comes back to this computer.
+    pub(crate) callback: bool,
     /// Close the status, because a key was hit while it was shown.
     pub(crate) closes_status: bool,
 }
@@ -91,7 +93,7 @@ enum State {
     },
     /// The status panel is shown. The next key closes it and does not go to the program.
     Status,
-    /// A line about forwarded connections is typed. No key goes to the program.
+    /// A line for the client is typed. No key goes to the program.
     Line(CommandLine),
 }
 
@@ -114,7 +116,7 @@ pub(crate) struct EscapeKey {
     /// When the filter stops waiting for the rest of `beginning`; set at the end of a read, `None` while nothing waits.
     due: Option<Instant>,
     /// The newest line that the user has ended.
-    line: Option<String>,
+    line: Option<(Purpose, String)>,
     /// Whether the terminal has marked the beginning of a paste, and not its end.
     is_pasting: bool,
     /// Whether the newest key after the escape key was not a command, so that the help is to be shown.
@@ -162,8 +164,8 @@ impl EscapeKey {
         }
     }
 
-    /// Returns the line about forwarded connections that the user has ended, once.
-    pub(crate) fn take_line(&mut self) -> Option<String> {
+    /// Returns the line for the client that the user has ended, once, and what it is about.
+    pub(crate) fn take_line(&mut self) -> Option<(Purpose, String)> {
         self.line.take()
     }
 
@@ -283,12 +285,12 @@ impl EscapeKey {
         }
     }
 
-    /// Handles a key of a line about forwarded connections.
+    /// Handles a key of a line for the client.
     fn take_line_key(&mut self, byte: Option<u8>) {
         let State::Line(line) = &mut self.state else { return };
         match line.handle(byte) {
             Typed::More => return,
-            Typed::Ended(text) => self.line = Some(text),
+            Typed::Ended(text) => self.line = Some((line.purpose(), text)),
             Typed::Cancelled => {}
         }
         self.state = State::Text { line_start: self.is_printable() };
@@ -307,9 +309,12 @@ impl EscapeKey {
         let (locks, dismisses) = (decides(LOCK), decides(DISMISS));
         // Pasted text must allow and open nothing by itself.
         let agrees = self.is_yes_key(byte) && !self.is_pasting;
-        let reads_line = decides(FORWARD) && !self.is_pasting;
+        let may_act = |key| decides(key) && !self.is_pasting;
+        let (calls_back, purpose) =
+            (may_act(CALLBACK), Purpose::ALL.into_iter().find(|it| may_act(it.key())));
         let is_command = matches!(byte, Some(QUIT | SUSPEND))
-            || [shows_status, logs_in, locks, dismisses, agrees, reads_line].contains(&true);
+            || [shows_status, logs_in, locks, dismisses, agrees, calls_back].contains(&true)
+            || purpose.is_some();
         let is_pass = !is_command && is_pass_key(self.key, byte);
         let keeps = self.keeps_keys();
         let State::Escaped { key, silent } = &mut self.state else { return };
@@ -333,6 +338,7 @@ impl EscapeKey {
         requests.suspend |= byte == Some(SUSPEND);
         requests.login |= logs_in;
         requests.yes |= agrees;
+        requests.callback |= calls_back;
         (requests.lock, requests.dismiss) = (requests.lock ^ locks, requests.dismiss | dismisses);
         // After a suspension the user comes back to a prompt, which is a fresh line.
         let line_start = matches!(byte, Some(b'\r' | b'\n' | SUSPEND));
@@ -341,8 +347,8 @@ impl EscapeKey {
             (requests.status, requests.closes_status) = (true, false);
             self.state = State::Status;
         }
-        if reads_line {
-            self.state = State::Line(CommandLine::default());
+        if let Some(purpose) = purpose {
+            self.state = State::Line(CommandLine::new(purpose));
         }
     }
 
@@ -362,7 +368,12 @@ impl EscapeKey {
         }
         let is_paste = matches!(key, Key::PasteStart | Key::PasteEnd);
         if let State::Line(line) = &mut self.state {
-            return line.handle_paste(key);
+            line.handle_paste(key);
+            // A letter of several bytes is part of the line.
+            if typed.first().is_some_and(|byte| !byte.is_ascii()) {
+                typed.iter().for_each(|byte| drop(line.handle(Some(*byte))));
+            }
+            return;
         }
         let fresh = State::Text { line_start: self.is_printable() };
         match core::mem::replace(&mut self.state, fresh) {

@@ -21,7 +21,8 @@
 //!
 //! - `probe` asks the user's terminal what it can do, and takes the answers out of the user's keys. `columns` measures
 //!   clusters.
-//! - `escape` finds the keys that are meant for the client, and `command_line` reads a line of them. `announced` holds the window sizes that the server may
+//! - `escape` finds the keys that are meant for the client, and `command_line` reads a line of them. `callback` finds the address of a login
+//!   on the screen. `announced` holds the window sizes that the server may
 //!   still show.
 //! - `notice` has the client's messages to the user, and `bar` and `status` draw them.
 //! - `one_shot_effects` rings bells, copies text and notifies, as often as its `rate_limiter` allows.
@@ -35,7 +36,7 @@
 //!
 //! - `keys` translates cursor keys for the program. `echo` decides which input has had time to take effect.
 //! - `server` puts this together. Its `publisher` decides what a client is shown, and its `input` hands on what the client
-//!   types. Its `succession` hands the session to another client (`never_came` has those that did not come), its `audience` holds clients that have joined, and `lead`
+//!   types; `paste` decides whether the server types a text itself. Its `succession` hands the session to another client (`never_came` has those that did not come), its `audience` holds clients that have joined, and `lead`
 //!   decides whose window counts.
 //!   `host_input` waits for the pty, `interface` has its driver's types, and `view` answers questions about it.
 //!
@@ -47,6 +48,7 @@
 
 mod announced;
 mod bar;
+mod callback;
 mod client;
 mod command_line;
 mod echo;
@@ -71,6 +73,7 @@ mod streams;
 mod user_stream;
 mod wish;
 
+pub use callback::Callback;
 pub use client::{
     Client, ClientConfig, ClientEvent, ClientOutcome, LeftKeys, MEMORY_MAX_80X24,
     MEMORY_MAX_500X200, NextKeys, Record, Recording, ResumeError, Trouble,
@@ -85,7 +88,7 @@ pub use rove_predict::{
     PromptMemory, Reason, Stop,
 };
 pub use rove_terminal::{ExitStatus, InputNum, Outside, Tty, TtyCharacters, TtyModes};
-pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome, Uninvited};
+pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome, Uninvited, Untyped};
 pub use streams::Streams;
 pub use user_stream::{UserEvent, UserStream};
 pub use wish::{Door, PackedWish, SizeRule, SizeRuleError, Wish};

@@ -6,6 +6,7 @@ mod input;
 mod interface;
 mod lead;
 mod never_came;
+mod paste;
 mod publisher;
 mod succession;
 mod view;
@@ -23,6 +24,7 @@ use self::audience::Audience;
 use self::host_input::HostInput;
 use self::input::Input;
 pub use self::interface::{ServerConfig, ServerEvent, ServerOutcome, Uninvited};
+pub use self::paste::Untyped;
 use self::publisher::Publisher;
 use self::succession::{Newcomer, Succession};
 use crate::former::{ClientId, Former};
@@ -393,10 +395,15 @@ impl Server {
         self.settle_size(now, false);
         if has_keys {
             self.key_arrived_at = Some(now);
-            self.input.others_typed_at = Some(self.input.num);
-            self.publisher.handle_others_keys();
-            self.after_delivery(now);
+            self.note_others_keys(now);
         }
+    }
+
+    /// Notes that keys wait for the pty that the own client has not typed.
+    fn note_others_keys(&mut self, now: Instant) {
+        self.input.others_typed_at = Some(self.input.num);
+        self.publisher.handle_others_keys();
+        self.after_delivery(now);
     }
 
     /// Gives the session the size and terminal of the client whose window decides. Publishes a change at once.

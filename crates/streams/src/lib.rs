@@ -66,8 +66,8 @@ pub use id::{PacketNum, Side, StreamId};
 pub use mux::{Mux, PACKET_MIN};
 pub use packet::{Packet, SEND_TIME_LEN};
 pub use preface::{
-    Answer, COMMAND_MAX, Exit, HOST_MAX, Listen, ListenPlace, MESSAGE_MAX, MessageReader, PATH_MAX,
-    Part, PrefaceError, TEXT_MAX, Target, UNREACHED,
+    Answer, COMMAND_MAX, Exit, FILE_NAME_MAX, HOST_MAX, Listen, ListenPlace, MESSAGE_MAX,
+    MessageReader, PATH_MAX, Part, PrefaceError, Put, TEXT_MAX, Target, UNREACHED,
 };
 pub use program::{Gathered, Gathering};
 pub use receive_half::Read;

@@ -11,6 +11,12 @@ use crate::mux::Mux;
 use crate::receive_half::Read;
 use crate::varint;
 
+mod listen;
+mod put;
+
+pub use listen::{Listen, ListenPlace};
+pub use put::{FILE_NAME_MAX, Put};
+
 /// Most bytes of a message. Source: the wire contract, docs/wire.md.
 pub const MESSAGE_MAX: usize = 4_096;
 
@@ -27,6 +33,9 @@ pub const COMMAND_MAX: usize = 131_000;
 /// Most characters of an answer's text. Source: the wire contract, docs/wire.md.
 pub const TEXT_MAX: usize = 256;
 
+/// Most bytes of the path in an answer. Chosen: longer than a user reads.
+const SHOWN_MAX: usize = 1_024;
+
 /// Kind of a stream that leads to a host's port.
 const TCP: u64 = 1;
 
@@ -36,6 +45,9 @@ const UNIX: u64 = 2;
 /// Kind of a stream of a program's input or output.
 const PROGRAM: u64 = 3;
 
+/// Kind of a stream that carries a file.
+const PUT: u64 = 4;
+
 /// Kind of a stream for a connection that a listener accepted.
 const ACCEPTED: u64 = 5;
 
@@ -44,6 +56,9 @@ const AGENT: u64 = 6;
 
 /// Kind of a stream that keeps a listener open.
 const LISTEN: u64 = 8;
+
+/// The kind of the question which program has the terminal.
+const FOREGROUND: u64 = 9;
 
 /// The kinds of fields. Source: protobuf's wire types.
 const NUMBER: u64 = 0;
@@ -76,49 +91,6 @@ pub enum Exit {
     Signal(u8),
 }
 
-/// A listener that a client asks its server for. It is open as long as its stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listen {
-    /// The client's number for it, which the server tells with each connection.
-    pub number: u64,
-    /// Where to listen.
-    pub at: ListenPlace,
-    /// The mask of a new socket in the file system.
-    pub mask: u32,
-    /// Whether a socket in the file system may be replaced.
-    pub replaces: bool,
-}
-
-impl Listen {
-    fn put(&self, fields: &mut Vec<u8>) {
-        put_number(fields, 1, LISTEN);
-        match &self.at {
-            ListenPlace::Port { host, port } => {
-                host.iter().for_each(|host| put_bytes(fields, 2, host.as_bytes()));
-                put_number(fields, 3, u64::from(*port));
-            }
-            ListenPlace::Path(path) => put_bytes(fields, 4, path),
-        }
-        put_number(fields, 9, self.number);
-        put_number(fields, 10, u64::from(self.mask));
-        put_number(fields, 11, u64::from(self.replaces));
-    }
-}
-
-/// A place to listen at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ListenPlace {
-    /// A TCP port.
-    Port {
-        /// The address. The loopback without one, and all addresses for an empty one and `*`.
-        host: Option<String>,
-        /// The port; 0 for one that the system chooses.
-        port: u16,
-    },
-    /// A socket in the file system.
-    Path(Vec<u8>),
-}
-
 /// The place that a stream leads to, from its acceptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -143,6 +115,10 @@ pub enum Target {
     Listen(Listen),
     /// The place that a client's table has for this number of a listener.
     Accepted(u64),
+    /// A file that the acceptor keeps.
+    Put(Put),
+    /// No place: the answer has the name of the program that has the acceptor's terminal.
+    Foreground,
 }
 
 /// Why a message cannot be obeyed.
@@ -166,6 +142,9 @@ pub enum PrefaceError {
     /// The command has too many bytes.
     #[error("a command of more than {COMMAND_MAX} bytes")]
     Command,
+    /// The name of a file or of its session is empty or has too many bytes.
+    #[error("a file's name that is empty or has over {FILE_NAME_MAX} bytes")]
+    File,
     /// The stream is of a kind that its acceptor does not know.
     #[error("a stream of the unknown kind {0}")]
     Kind(u64),
@@ -202,7 +181,12 @@ impl Target {
             Self::Program(Part::Input { command_len, .. }) if *command_len > COMMAND_MAX => {
                 Err(PrefaceError::Command)
             }
-            Self::Program(_) | Self::Agent | Self::Listen(_) | Self::Accepted(_) => Ok(()),
+            Self::Put(put) => put.check(),
+            Self::Program(_)
+            | Self::Agent
+            | Self::Listen(_)
+            | Self::Accepted(_)
+            | Self::Foreground => Ok(()),
         }
     }
 
@@ -236,6 +220,8 @@ impl Target {
                 put_number(&mut fields, 9, *listener);
             }
             Self::Listen(listen) => listen.put(&mut fields),
+            Self::Put(put) => put.put(&mut fields),
+            Self::Foreground => put_number(&mut fields, 1, FOREGROUND),
         }
         with_length(&fields)
     }
@@ -249,6 +235,7 @@ impl Target {
         let (mut kind, mut host, mut port, mut path) = (0, None, 0, None);
         let (mut command_len, mut is_subsystem, mut of) = (0, false, None);
         let (mut number_of, mut mask, mut replaces) = (0, 0, false);
+        let (mut len, mut session) = (0, None);
         each_field(fields, |number, value| match (number, value) {
             (1, Value::Number(value)) => kind = value,
             (2, Value::Bytes(bytes)) => host = Some(bytes),
@@ -261,6 +248,8 @@ impl Target {
             (9, Value::Number(value)) => number_of = value,
             (10, Value::Number(value)) => mask = value,
             (11, Value::Number(value)) => replaces = value != 0,
+            (12, Value::Number(value)) => len = value,
+            (13, Value::Bytes(bytes)) => session = Some(bytes),
             _ => {}
         })?;
         let host = host.map(str::from_utf8).transpose().map_err(|_| PrefaceError::Host)?;
@@ -281,6 +270,12 @@ impl Target {
                 Self::Program(of.unwrap_or(Part::Input { command_len, is_subsystem }))
             }
             AGENT => Self::Agent,
+            FOREGROUND => Self::Foreground,
+            PUT => {
+                let session = session.map(str::from_utf8).transpose();
+                let session = session.map_err(|_| PrefaceError::File)?.map(str::to_owned);
+                Self::Put(Put { name: path.unwrap_or_default().to_vec(), len, session })
+            }
             kind => return Err(PrefaceError::Kind(kind)),
         };
         target.check().map(|()| target)
@@ -304,6 +299,13 @@ pub enum Answer {
     },
     /// The program has ended.
     Exited(Exit),
+    /// The file is kept.
+    Kept {
+        /// Where it is. The text may have any character.
+        path: String,
+        /// Why its path was not typed; empty if it was.
+        untyped: String,
+    },
 }
 
 /// The code of a refusal for a message that cannot be obeyed.
@@ -327,6 +329,10 @@ impl Answer {
             }
             Self::Exited(Exit::Code(code)) => put_number(&mut fields, 4, u64::from(*code)),
             Self::Exited(Exit::Signal(signal)) => put_number(&mut fields, 5, u64::from(*signal)),
+            Self::Kept { path, untyped } => {
+                put_bytes(&mut fields, 6, clipped(path).as_bytes());
+                put_bytes(&mut fields, 3, printable(untyped).as_bytes());
+            }
         }
         with_length(&fields)
     }
@@ -338,6 +344,7 @@ impl Answer {
     /// Returns [`PrefaceError::Malformed`] for a message that is no answer.
     pub fn decode(fields: &[u8]) -> Result<Self, PrefaceError> {
         let (mut address, mut code, mut text, mut exit) = (None, None, &[][..], None);
+        let mut path = None;
         let byte = |value: u64| u8::try_from(value).ok();
         each_field(fields, |number, value| match (number, value) {
             (1, Value::Bytes(bytes)) => address = Some(bytes),
@@ -345,14 +352,19 @@ impl Answer {
             (3, Value::Bytes(bytes)) => text = bytes,
             (4, Value::Number(value)) => exit = byte(value).map(Exit::Code),
             (5, Value::Number(value)) => exit = byte(value).map(Exit::Signal),
+            (6, Value::Bytes(bytes)) => path = Some(bytes),
             _ => {}
         })?;
         let plain = |bytes: &[u8]| printable(&String::from_utf8_lossy(bytes));
-        match (code, address, exit) {
-            (Some(code), _, _) => Ok(Self::Refused { code, text: plain(text) }),
-            (None, Some(address), _) => Ok(Self::Opened { address: plain(address) }),
-            (None, None, Some(exit)) => Ok(Self::Exited(exit)),
-            (None, None, None) => Err(PrefaceError::Malformed),
+        match (code, address, exit, path) {
+            (Some(code), ..) => Ok(Self::Refused { code, text: plain(text) }),
+            (None, Some(address), ..) => Ok(Self::Opened { address: plain(address) }),
+            (None, None, Some(exit), _) => Ok(Self::Exited(exit)),
+            (None, None, None, Some(path)) => {
+                let path = String::from_utf8_lossy(path);
+                Ok(Self::Kept { path: clipped(&path).to_owned(), untyped: plain(text) })
+            }
+            (None, None, None, None) => Err(PrefaceError::Malformed),
         }
     }
 }
@@ -476,6 +488,11 @@ fn check_path(path: &[u8]) -> Result<(), PrefaceError> {
 fn printable(text: &str) -> String {
     let shown = |it: char| if it.is_ascii_graphic() || it == ' ' { it } else { '?' };
     text.chars().take(TEXT_MAX).map(shown).collect()
+}
+
+/// Returns the first characters of a text that have at most [`SHOWN_MAX`] bytes.
+fn clipped(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(SHOWN_MAX)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -69,14 +69,14 @@ impl Reception {
         None
     }
 
-    /// Answers a stream. A refusal ends it, and so does the end of its program.
+    /// Answers a stream. A refusal ends it, and so do the end of its program and of its file.
     pub fn answer(&mut self, mux: &mut Mux, id: StreamId, answer: &Answer) {
         self.waiting.remove(&id);
         let message = answer.encode();
         // The first message of a direction has room for certain, unless the peer has stopped reading.
         let written = mux.write(id, &message);
         debug_assert!(written.is_err() || written == Ok(message.len()));
-        if matches!(answer, Answer::Refused { .. } | Answer::Exited(_)) {
+        if matches!(answer, Answer::Refused { .. } | Answer::Exited(_) | Answer::Kept { .. }) {
             let _ = mux.finish(id);
             let _ = mux.stop(id, REFUSED);
         }
@@ -219,7 +219,7 @@ mod tests {
         let mut ends = Ends::new();
         for number in 1..=STRANGE_MAX {
             assert!(ends.server.closed().is_none(), "{number}");
-            let id = ends.open(&[2, 8, 9]);
+            let id = ends.open(&[2, 8, 10]);
             let read = ends.client.read(NOW, id, &mut [0; 9]);
             let is_last = number == STRANGE_MAX;
             let expected = if is_last { StreamError::Closed } else { StreamError::Reset(REFUSED) };

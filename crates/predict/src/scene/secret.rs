@@ -38,7 +38,7 @@ const MENTION_ROWS: u16 = 3;
 
 /// Returns whether the text left of the cursor asks for a secret: it ends as a question does, and has a word for a
 /// secret. The text may begin in a row above, if the rows from there on are full.
-pub(crate) fn asks_for_secret(screen: &Screen, at: Position) -> bool {
+pub fn asks_for_secret(screen: &Screen, at: Position) -> bool {
     let row = cells(screen, at.row);
     let left = &row[..usize::from(at.column).min(row.len())];
     let is_question = |c| matches!(c, ':' | '?' | '\u{ff1a}' | '\u{ff1f}');

@@ -165,7 +165,9 @@ impl AgentLoan {
                 Err(error) => self.end_for(&error.to_string()),
             },
             Answered::Refused(reason) => self.end_for(&reason),
-            Answered::Unknown(_) | Answered::Exited(_) => self.end_for(TOO_OLD),
+            Answered::Unknown(_) | Answered::Exited(_) | Answered::Kept(..) => {
+                self.end_for(TOO_OLD)
+            }
         }
     }
 

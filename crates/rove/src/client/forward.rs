@@ -38,6 +38,7 @@ const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGHUP, SIGPIPE];
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
 
 pub(super) mod connection;
+pub(super) mod files;
 pub(super) mod load;
 pub(super) mod program;
 
@@ -321,6 +322,8 @@ impl Forward {
                 ClientEvent::Suspend
                 | ClientEvent::LogIn
                 | ClientEvent::Yes
+                | ClientEvent::Callback
+                | ClientEvent::Put(_)
                 | ClientEvent::Forward(_) => {}
             }
         }
@@ -340,6 +343,7 @@ impl Forward {
         ];
         let has_work = self.session.has_work()
             || self.wire.has_arrivals()
+            || self.load.as_ref().is_some_and(|load| load.has_work())
             || self.splices.iter().any(Splice::has_work)
             || self.lender.as_ref().is_some_and(Lender::has_work);
         let mut interests = self.wire.interests();

@@ -298,7 +298,9 @@ impl Pump {
                 ClientEvent::ClosePorts { keep } => self.wire.close_ports(keep),
                 ClientEvent::Suspend => self.suspend()?,
                 ClientEvent::LogIn => self.log_in()?,
-                ClientEvent::Yes => self.forwards.handle_yes(),
+                ClientEvent::Yes => self.forwards.handle_yes(now, &mut self.session),
+                ClientEvent::Callback => self.forwards.ask_for_callback(now, &mut self.session),
+                ClientEvent::Put(line) => self.forwards.put(now, &mut self.session, &line),
                 ClientEvent::Forward(line) => self.forwards.obey(now, &mut self.session, &line),
             }
         }

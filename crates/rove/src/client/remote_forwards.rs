@@ -382,7 +382,7 @@ impl Entry {
                 News::Opened(said)
             }
             Answered::Refused(reason) => self.failed(&format!("the host cannot listen: {reason}")),
-            Answered::Unknown(_) | Answered::Exited(_) => {
+            Answered::Unknown(_) | Answered::Exited(_) | Answered::Kept(..) => {
                 self.failed("the host's rove is too old to listen")
             }
         })

@@ -16,7 +16,9 @@ use rove_units::{Duration, Instant};
 
 use super::agent::AgentLoan;
 use super::asking::Asking;
+use super::file_sender::FileSender;
 use super::lender::Lender;
+use super::login_callback::LoginCallbacks;
 use super::remote_forwards::{News, RemoteForwards};
 use super::wire::Wire;
 use crate::listeners::Listeners;
@@ -35,6 +37,10 @@ const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
 /// How long nothing is accepted after the system had no descriptor for a connection. Chosen: long enough that the loop
 /// does not spin, and shorter than a user's patience.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
+
+/// The sentence about a screen without a callback.
+const NO_CALLBACK: &str =
+    "the screen shows no login that comes back to a port from 1024 on of localhost";
 
 /// The key that ends a session without a program, as with `ssh -N`.
 const CTRL_C: u8 = 0x03;
@@ -58,6 +64,9 @@ pub(super) struct ClientStreams {
     requests: Vec<Asking>,
     /// The user's agent, if the host may have it.
     agent: Option<Box<AgentLoan>>,
+    callbacks: LoginCallbacks,
+    /// Files that are copied to the host.
+    files: FileSender,
     /// The question that the user sees.
     asked: Option<String>,
     /// Lends streams to other calls for this gate, if it may.
@@ -79,6 +88,8 @@ impl ClientStreams {
             paused_until: None,
             requests: Vec::new(),
             agent: None,
+            callbacks: LoginCallbacks::default(),
+            files: FileSender::default(),
             asked: None,
             lender: None,
             layer: None,
@@ -101,9 +112,58 @@ impl ClientStreams {
         self.lender.iter_mut().for_each(|lender| lender.rest());
     }
 
-    /// Notes that the user has said yes to the agent's question.
-    pub(super) fn handle_yes(&mut self) {
-        self.agent.iter_mut().for_each(|agent| agent.handle_yes());
+    /// Returns the connections with this name of the host for the user.
+    pub(super) fn with(self, callbacks: LoginCallbacks) -> Self {
+        Self { callbacks, ..self }
+    }
+
+    /// Obeys the user's yes to the question that is shown.
+    pub(super) fn handle_yes(&mut self, now: Instant, session: &mut Client) {
+        if let Some(agent) = &mut self.agent
+            && agent.question().is_some()
+        {
+            return agent.handle_yes();
+        }
+        let said = match self.callbacks.handle_yes(now) {
+            Ok(None) => return,
+            Ok(Some(forward)) => match self.listeners.add(&forward, &self.rules) {
+                Ok(()) => format!("{forward}: open here for 10 minutes"),
+                Err(error) => error.to_string(),
+            },
+            Err(reason) => reason,
+        };
+        self.is_told = false;
+        session.answer(now, said);
+        // The question ends at once.
+        self.serve(now, session);
+    }
+
+    /// Begins the question about the login on the screen, or says why there is none.
+    pub(super) fn ask_for_callback(&mut self, now: Instant, session: &mut Client) {
+        let begun = match session.callback() {
+            _ if session.carries_streams() != Some(true) => Err(carries_nothing(session)),
+            None => Err(NO_CALLBACK.to_owned()),
+            Some(callback) => {
+                let layer = self.layer.get_or_insert_with(|| Box::new(Layer::new(now)));
+                self.callbacks.begin(now, &mut layer.streams.mux, callback)
+            }
+        };
+        if let Err(reason) = begun {
+            session.answer(now, reason);
+        }
+        self.serve(now, session);
+    }
+
+    /// Begins to copy the files of a line.
+    pub(super) fn put(&mut self, now: Instant, session: &mut Client, line: &str) {
+        let begun = match session.carries_streams() {
+            Some(true) => self.files.add(line),
+            _ => Err(carries_nothing(session)),
+        };
+        if let Err(reason) = begun {
+            session.answer(now, reason);
+        }
+        self.serve(now, session);
     }
 
     /// Makes these the only purpose of the session, which Ctrl-C ends.
@@ -138,8 +198,11 @@ impl ClientStreams {
             lender.handle_silence(is_dark);
             lender.take(now)
         });
-        let is_used = self.agent.is_some() || self.remote.has_wishes() || carriage.has_packets();
-        let is_used = is_used || is_lent;
+        let is_used = self.agent.is_some()
+            || self.remote.has_wishes()
+            || self.files.is_active()
+            || carriage.has_packets()
+            || is_lent;
         if self.is_empty() && self.layer.is_none() && !is_used {
             return;
         }
@@ -155,6 +218,12 @@ impl ClientStreams {
         let mut refused = layer.take_answers(now);
         let news = self.remote.turn(now, &mut layer.streams.mux, &mut layer.splices);
         refused.extend(self.agent.as_mut().and_then(|agent| layer.lend(now, agent)));
+        refused.extend(self.files.turn(now, &mut layer.streams.mux).map(|sent| sent.sentence()));
+        self.callbacks.turn(now, &mut layer.streams.mux);
+        while let Some(place) = self.callbacks.poll_expired(now) {
+            self.listeners.remove(&place, false);
+            self.is_told = false;
+        }
         layer.move_bytes(now, self.lender.as_deref_mut());
         if let Some(closed) = layer.streams.mux.closed() {
             tracing::info!(?closed, "streams are closed");
@@ -166,6 +235,7 @@ impl ClientStreams {
         }
         news.into_iter().for_each(|it| self.announce(now, session, it));
         let question = self.agent.as_ref().and_then(|agent| agent.question());
+        let question = question.or_else(|| self.callbacks.question());
         if question != self.asked.as_deref() {
             self.asked = question.map(str::to_owned);
             session.ask(now, self.asked.clone());
@@ -198,9 +268,7 @@ impl ClientStreams {
         let said = match ForwardLine::parse(line) {
             Some(ForwardLine::Help) => ForwardLine::FORMS.to_owned(),
             None => format!("not understood: {}", ForwardLine::FORMS),
-            Some(_) if session.carries_streams() != Some(true) => {
-                format!("the server at {} carries no connections", session.server())
-            }
+            Some(_) if session.carries_streams() != Some(true) => carries_nothing(session),
             Some(ForwardLine::Add(forward)) => match self.listeners.add(&forward, &self.rules) {
                 Ok(()) => format!("{forward}: listening here"),
                 Err(error) => error.to_string(),
@@ -248,6 +316,8 @@ impl ClientStreams {
         if let Some(sentence) = self.agent.as_mut().and_then(|agent| agent.end(reason)) {
             session.announce(now, sentence);
         }
+        self.callbacks.clear();
+        self.files.clear();
         if self.is_empty() {
             return;
         }
@@ -347,7 +417,8 @@ impl ClientStreams {
 
     /// Returns whether there is more to do without waiting.
     pub(super) fn has_work(&self) -> bool {
-        self.splices().any(Splice::has_work)
+        self.files.has_work()
+            || self.splices().any(Splice::has_work)
             || self.lender.as_ref().is_some_and(|lender| lender.has_work())
     }
 
@@ -358,6 +429,7 @@ impl ClientStreams {
         let agent = self.agent.as_ref().and_then(|agent| agent.poll_timeout());
         let own = requests.chain(self.remote.poll_timeout()).chain(self.paused_until);
         let lender = self.lender.as_ref().and_then(|lender| lender.poll_timeout());
+        let own = own.chain(self.callbacks.poll_timeout());
         own.chain(self.queue.poll_timeout(packets)).chain(agent).chain(lender).min()
     }
 
@@ -391,6 +463,11 @@ impl ClientStreams {
     fn splices(&self) -> impl Iterator<Item = &Splice> {
         self.layer.iter().flat_map(|layer| layer.splices.values())
     }
+}
+
+/// Returns the sentence about a server without streams.
+fn carries_nothing(session: &Client) -> String {
+    format!("the server at {} carries no connections", session.server())
 }
 
 fn ended(option: &str) -> String {

@@ -14,9 +14,12 @@ use rustix::process::Rlimit;
 use crate::connect::{Connect, Lookups, Progress};
 use crate::messages::reason;
 use crate::server::agent::Agent;
+use crate::server::drops::Drops;
 use crate::server::exec::Programs;
+use crate::server::host::Hosted;
 use crate::server::host_listeners::HostListeners;
 use crate::server::ssh_target;
+use crate::server::typing;
 use crate::splice::{BYTES_PER_TURN, Splice};
 
 /// How long connections may take what the client had sent when it ended the session. Chosen: the time that a connection
@@ -46,6 +49,9 @@ struct Layer {
     /// The streams of programs that have not begun.
     gathering: Gathering,
     programs: Programs,
+    drops: Drops,
+    /// The streams that ask which program has the terminal.
+    asked: Vec<StreamId>,
     core_limit: Rlimit,
     buffer: Vec<u8>,
 }
@@ -62,7 +68,7 @@ impl Forwards {
     pub(super) fn open(&self) -> usize {
         self.layer.as_ref().map_or(0, |layer| {
             let begun = layer.connects.len() + layer.splices.len() + layer.programs.len();
-            begun + layer.gathering.len() + self.listeners.waiting()
+            begun + layer.drops.len() + layer.gathering.len() + self.listeners.waiting()
         })
     }
 
@@ -77,8 +83,8 @@ impl Forwards {
     }
 
     /// Does everything that can be done at once. Call it after datagrams have arrived, after a wait, and before
-    /// [`Forwards::poll_transmit`].
-    pub(super) fn turn(&mut self, now: Instant, session: &mut Server) {
+    /// [`Forwards::poll_transmit`]. `program` is the session's.
+    pub(super) fn turn(&mut self, now: Instant, session: &mut Server, program: Option<&Hosted>) {
         if session.takeovers() != self.takeovers {
             // The former client's connections are cut. Its packets have another key, and their numbers begin again.
             (self.layer, self.takeovers) = (None, session.takeovers());
@@ -93,6 +99,7 @@ impl Forwards {
             let layer = self.layer.get_or_insert_with(new);
             layer.streams.handle_arrivals(now, carriage);
             layer.turn(now, &self.lookups, &mut self.agent, &mut self.listeners);
+            layer.serve_terminal(now, session, program);
         }
         let mux = self.layer.as_mut().map(|layer| &mut layer.streams.mux);
         self.agent.turn(now, mux, silence);
@@ -144,7 +151,8 @@ impl Forwards {
     /// Returns whether there is more to do without waiting.
     pub(super) fn has_work(&self) -> bool {
         self.layer.iter().any(|layer| {
-            layer.splices.values().chain(layer.programs.splices()).any(Splice::has_work)
+            layer.drops.has_work()
+                || layer.splices.values().chain(layer.programs.splices()).any(Splice::has_work)
         })
     }
 
@@ -188,6 +196,8 @@ impl Layer {
             splices: BTreeMap::new(),
             gathering: Gathering::default(),
             programs: Programs::default(),
+            drops: Drops::default(),
+            asked: Vec::new(),
             core_limit,
             buffer: vec![0; BYTES_PER_TURN],
         }
@@ -211,12 +221,14 @@ impl Layer {
                         self.reception.give_up(mux, id);
                     }
                     self.gathering.give_up(mux, &mut self.reception, id);
+                    self.drops.give_up(mux, &mut self.reception, id);
                 }
                 Event::Closed => {
                     tracing::info!(closed = ?mux.closed(), "streams are closed");
                     self.connects.clear();
                     self.splices.clear();
                     listeners.close();
+                    self.drops.clear();
                     (self.gathering, self.programs) = Default::default();
                 }
                 Event::Writable(_) | Event::Finished(_) => {}
@@ -234,6 +246,18 @@ impl Layer {
         self.programs.turn(now, mux, reception, &mut self.buffer);
     }
 
+    /// Serves the streams that are about the session's terminal.
+    fn serve_terminal(&mut self, now: Instant, session: &mut Server, program: Option<&Hosted>) {
+        let (mux, reception) = (&mut self.streams.mux, &mut self.reception);
+        for id in self.asked.drain(..) {
+            let name = program.and_then(|hosted| hosted.master.foreground());
+            reception.answer(mux, id, &Answer::Opened { address: name.unwrap_or_default() });
+            let _ = mux.finish(id);
+        }
+        let type_file = |name: &str| typing::type_file(session, now, program, name);
+        self.drops.turn(now, mux, reception, type_file);
+    }
+
     fn handle_readable(
         &mut self,
         now: Instant,
@@ -246,6 +270,8 @@ impl Layer {
         match reception.handle_readable(now, mux, id) {
             Some(Target::Program(part)) => self.gathering.handle_part(mux, reception, id, part),
             Some(Target::Agent) => agent.begin(mux, reception, id),
+            Some(Target::Put(put)) => self.drops.begin(mux, reception, id, &put),
+            Some(Target::Foreground) => self.asked.push(id),
             Some(Target::Listen(wanted)) => listeners.begin(mux, reception, id, wanted),
             // Only a server accepts for its peer.
             Some(Target::Accepted(_)) => reception.handle_strange(now, mux, id),

@@ -17,8 +17,8 @@ use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 use crate::server::forward::Forwards;
 use crate::server::host::{Content, Control, Host, Hosted};
 use crate::server::linger::linger;
-use crate::server::visitors;
 use crate::server::wire::Wire;
+use crate::server::{typing, visitors};
 use crate::syslog;
 
 /// The signals that wake the loop.
@@ -119,7 +119,7 @@ impl Pump {
             self.wire.handle_timeout(now, &self.session);
             self.look_at_tty(now);
             self.wire.send(now, &mut self.session);
-            self.forwards.turn(now, &mut self.session);
+            self.forwards.turn(now, &mut self.session, self.host.program());
             self.wire.send_packets(now, &mut self.session, &mut self.forwards);
             self.obey_events();
             if let Some(outcome) = self.session.outcome() {
@@ -267,9 +267,12 @@ impl Pump {
             let (coming, by) = match request {
                 Request::Attach(way, by) => ((way, None), by),
                 Request::Resume(former, by) => ((None, Some(former)), by),
-                Request::Status | Request::End | Request::Tunnel(_) | Request::Forwarder(_) => {
-                    return answer;
+                Request::Drop(name) => {
+                    let program = self.host.program();
+                    let refusal = typing::type_file(&mut self.session, now, program, &name).err();
+                    return Answer { refusal, ..answer };
                 }
+                _ => return answer,
             };
             if card.attachment.no_program {
                 let refusal = visitors::Refusal::NoProgram.to_string();

@@ -35,9 +35,9 @@ const COPY_BYTES: usize = 64 * 1024;
 const WORD_MAX: u64 = 16 * 1024;
 
 /// Carries the call through a running client of the gate. Returns the exit code. `None` if no client carries it; the input
-/// has not been read then.
+/// has not been read then. Files are copied by this process alone, which prints their paths.
 pub(crate) fn run(options: &HostOptions, joined: &Joined) -> Option<u8> {
-    if !may_share(options) || !Gate::are_any() {
+    if matches!(joined, Joined::Files { .. }) || !may_share(options) || !Gate::are_any() {
         return None;
     }
     let gate = Gate::of(&options.host, &ssh_query::ask(&options.ssh, &options.host))?;

@@ -89,12 +89,12 @@ impl Request {
     pub(crate) fn new(gate: Gate, joined: &Joined) -> Self {
         let command = match joined {
             Joined::Program { command, .. } => STANDARD.encode(command.as_bytes()),
-            Joined::Port(_) => String::new(),
+            Joined::Port(_) | Joined::Files { .. } => String::new(),
         };
         Self { gate, joined: joined.clone(), command }
     }
 
-    /// Returns the thing that the streams are for. `None` if the command is malformed.
+    /// Returns the thing that the streams are for. `None` if the command is malformed, and for files, which nobody lends.
     pub(crate) fn into_joined(self) -> Option<Joined> {
         Some(match self.joined {
             Joined::Program { is_subsystem, .. } => {
@@ -103,6 +103,7 @@ impl Request {
                 Joined::Program { command: OsString::from_vec(command), is_subsystem }
             }
             port @ Joined::Port(_) => port,
+            Joined::Files { .. } => return None,
         })
     }
 

@@ -23,6 +23,6 @@ pub(crate) fn restore(joined: Joined) -> Joined {
             let command = env::var_os(VARIABLE).unwrap_or_default();
             Joined::Program { command, is_subsystem }
         }
-        port @ Joined::Port(_) => port,
+        other @ (Joined::Port(_) | Joined::Files { .. }) => other,
     }
 }

@@ -55,7 +55,7 @@ impl Pump {
                 if !std::mem::replace(&mut self.is_told, true)
                     && let Ok(end) = self.socket.local_addr()
                 {
-                    rove_control::tell(port, Request::Tunnel(end.port()));
+                    rove_control::tell(port, &Request::Tunnel(end.port()));
                 }
             }
         }
@@ -77,7 +77,7 @@ impl Pump {
             }
             Arrival::Words(text) => {
                 let source = text.parse().into_iter();
-                source.for_each(|source| rove_control::tell(port, Request::Forwarder(source)));
+                source.for_each(|source| rove_control::tell(port, &Request::Forwarder(source)));
             }
             Arrival::Refused => {}
         }

@@ -10,6 +10,7 @@ use rove_units::{Duration, Instant};
 use super::display::network;
 use super::uplink::pending;
 use super::{Client, ClientOutcome, notice_bar};
+use crate::callback::Callback;
 use crate::notice::Trouble;
 use crate::wish::{SizeRule, Wish};
 
@@ -213,6 +214,11 @@ impl Client {
     /// Returns the server's newest screen, without notices.
     pub fn screen(&self) -> &Screen {
         self.transport.remote().screen()
+    }
+
+    /// Returns the login on the screen that comes back to this computer, if there is one.
+    pub fn callback(&self) -> Option<Callback> {
+        crate::callback::find(self.screen())
     }
 
     /// Returns the smoothed round-trip time; `None` before the first sample.

@@ -75,6 +75,10 @@ pub enum ClientEvent {
     Suspend,
     /// Obey a line about forwarded connections, and answer it by [`Client::announce`](super::Client::announce).
     Forward(String),
+    /// Copy the files of these names, as a shell would read them, to the host. Answer as for [`ClientEvent::Forward`].
+    Put(String),
+    /// Ask the user about the login on the screen ([`Client::callback`](super::Client::callback)), or say that there is none.
+    Callback,
     /// Give the terminal back, let the user log in again there for a tunnel; then call
     /// [`Client::handle_resume`](super::Client::handle_resume).
     LogIn,

@@ -9,6 +9,7 @@ pub(super) struct Wishes {
     suspend: bool,
     login: bool,
     yes: bool,
+    callback: bool,
 }
 
 impl Wishes {
@@ -17,6 +18,7 @@ impl Wishes {
         self.suspend |= requests.suspend;
         self.login |= requests.login;
         self.yes |= requests.yes;
+        self.callback |= requests.callback;
     }
 
     /// Forgets a yes to a former question.
@@ -28,6 +30,8 @@ impl Wishes {
     pub(super) fn poll(&mut self, owes_answers: bool) -> Option<ClientEvent> {
         if core::mem::take(&mut self.yes) {
             Some(ClientEvent::Yes)
+        } else if core::mem::take(&mut self.callback) {
+            Some(ClientEvent::Callback)
         } else if owes_answers {
             None
         } else if core::mem::take(&mut self.suspend) {

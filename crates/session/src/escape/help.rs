@@ -1,11 +1,24 @@
 //! Texts about the escape key for the user: the help after it, and the hints at the end of notices.
 
 use super::key::{CONTROL, is_control, is_pass_key, key_name, quoted};
-use super::{DISMISS, EscapeKey, FORWARD, LOCK, LOG_IN, STATUS, State, YES};
+use super::{CALLBACK, DISMISS, EscapeKey, LOCK, LOG_IN, STATUS, State, YES};
+use crate::command_line::Purpose;
+
+/// The commands that a session with a status has besides the common ones.
+const COMMANDS: [(u8, &str); 5] = [
+    (LOCK, "\"l\" locks"),
+    (DISMISS, "\"e\" ends others"),
+    (Purpose::Ports.key(), "\"f\" ports"),
+    (Purpose::Files.key(), "\"p\" files"),
+    (CALLBACK, "\"o\" login"),
+];
+
+/// How many of these fit 80 columns with the common ones.
+const COMMANDS_IN_80: usize = 3;
 
 impl EscapeKey {
     /// Returns the help to show while the escape key waits for its command, from the longest version to the shortest.
-    /// `None` if no help is shown. With the program's name, the first fits 80 columns and the last 40.
+    /// `None` if no help is shown. With the program's name, the last fits 40 columns and the one before it 80.
     pub(crate) fn help(&self) -> Option<Vec<String>> {
         if let State::Line(line) = &self.state {
             return Some(line.shown());
@@ -20,28 +33,29 @@ impl EscapeKey {
             ]);
         }
         let pass = quoted(pass);
-        let (full, short) = if self.is_status_key(Some(STATUS)) {
-            let others = [
-                (LOCK, "\"l\" locks, "),
-                (DISMISS, "\"e\" ends others, "),
-                (FORWARD, "\"f\" ports, "),
-            ];
-            let is_named = |&(byte, _): &(u8, _)| !is_pass_key(self.key, Some(byte));
-            let others: String =
-                others.into_iter().filter(is_named).map(|(_, words)| words).collect();
-            let others = others.trim_end_matches(", ");
-            (
-                format!("\".\" quits, ^Z suspends, \"s\" status, {others}"),
-                "\".\" quits, \"s\" shows status",
-            )
+        Some(if self.is_status_key(Some(STATUS)) {
+            vec![
+                self.commands(COMMANDS.len()),
+                self.commands(COMMANDS_IN_80),
+                "\".\" quits, \"s\" shows status".to_owned(),
+            ]
         } else {
             let key = key_name(key);
-            (
+            vec![
                 format!("Commands: Ctrl-Z suspends, \".\" quits, {pass} gives literal {key}"),
-                "\".\" quits, Ctrl-Z suspends",
-            )
-        };
-        Some(vec![full, short.to_owned()])
+                "\".\" quits, Ctrl-Z suspends".to_owned(),
+            ]
+        })
+    }
+
+    /// Returns the help with the first `count` of [`COMMANDS`].
+    fn commands(&self, count: usize) -> String {
+        let is_named = |&&(byte, _): &&(u8, _)| !is_pass_key(self.key, Some(byte));
+        let others = COMMANDS.iter().take(count).filter(is_named).map(|(_, words)| *words);
+        let words: Vec<&str> = others.collect();
+        format!("\".\" quits, ^Z suspends, \"s\" status, {}", words.join(", "))
+            .trim_end_matches(", ")
+            .to_owned()
     }
 
     /// Returns the name of the escape key. `None` if there is none.

@@ -22,12 +22,17 @@ fn target() -> impl Strategy<Value = Target> {
     let path = path.prop_map(|path| ListenPlace::Path([b"/", &path[..]].concat()));
     let listen = (any::<u64>(), prop_oneof![port, path], 0..=0o777_u32, any::<bool>())
         .prop_map(|(number, at, mask, replaces)| Listen { number, at, mask, replaces });
+    let name = proptest::collection::vec(any::<u8>(), 1..=FILE_NAME_MAX);
+    let put = (name, any::<u64>(), proptest::option::of("[a-z0-9.]{0,64}"))
+        .prop_map(|(name, len, session)| Put { name, len, session });
     prop_oneof![
         tcp,
         unix,
         part.prop_map(Target::Program),
         listen.prop_map(Target::Listen),
         any::<u64>().prop_map(Target::Accepted),
+        put.prop_map(Target::Put),
+        Just(Target::Foreground),
         Just(Target::Agent)
     ]
 }
@@ -72,6 +77,15 @@ proptest! {
     }
 
     #[test]
+    fn an_answer_about_a_file_reads_back(path in ".{0,200}", untyped in "[ -~]{0,80}") {
+        let kept = Answer::Kept { path, untyped };
+        let encoded = kept.encode();
+        let mut rest = &encoded[..];
+        prop_assert_eq!(varint::take(&mut rest), Some(rest.len() as u64));
+        prop_assert_eq!(Answer::decode(rest), Ok(kept));
+    }
+
+    #[test]
     fn any_bytes_are_a_message_or_none(fields: Vec<u8>, text: String, code: u64) {
         if let Ok(target) = Target::decode(&fields) {
             prop_assert_eq!(target.check(), Ok(()));
@@ -98,6 +112,14 @@ fn the_bounds_hold_at_the_limit_and_one_past_it() {
     for path in [&b"relative"[..], b"", b"/a\0b"] {
         assert_eq!(Target::Unix { path: path.to_vec() }.check(), Err(PrefaceError::Path));
     }
+    let put = |name: usize, session: usize| {
+        let session = Some("s".repeat(session));
+        Target::Put(Put { name: vec![b'n'; name], len: u64::MAX, session }).check()
+    };
+    assert_eq!((put(FILE_NAME_MAX, 64), put(1, 0)), (Ok(()), Ok(())));
+    for (name, session) in [(0, 0), (FILE_NAME_MAX + 1, 0), (1, 65)] {
+        assert_eq!(put(name, session), Err(PrefaceError::File));
+    }
     let host = Target::Tcp { host: "a\x1b[2J".to_owned(), port: 1 };
     assert_eq!(host.check(), Err(PrefaceError::Host));
     let listen = |at| Target::Listen(Listen { number: 1, at, mask: 0, replaces: false }).check();
@@ -111,7 +133,7 @@ fn the_bounds_hold_at_the_limit_and_one_past_it() {
     // A port of more than 16 bits, a message that is cut short, and a kind of the future.
     assert_eq!(Target::decode(&[8, 1, 18, 1, b'h', 24, 0x80, 0x80, 4]), Err(PrefaceError::Port));
     assert_eq!(Target::decode(&[8, 1, 18, 2, b'h']), Err(PrefaceError::Malformed));
-    assert_eq!(Target::decode(&[8, 9]), Err(PrefaceError::Kind(9)));
+    assert_eq!(Target::decode(&[8, 10]), Err(PrefaceError::Kind(10)));
     assert_eq!(Target::decode(&[]), Err(PrefaceError::Kind(0)));
     // Fields of later versions are skipped.
     let later = [8, 2, 34, 2, b'/', b'a', 58, 1, 7, 0x45, 1, 2, 3, 4, 0x49, 1, 2, 3, 4, 5, 6, 7, 8];

@@ -9,6 +9,7 @@ use rove_units::Instant;
 use rustix::stdio;
 
 use super::connection::Connection;
+use super::files::Files;
 use super::program::Program;
 use crate::share::message::Word;
 use crate::splice::{Descriptor, Splice};
@@ -34,6 +35,11 @@ pub(crate) trait Load {
         mux: &mut Mux,
         splices: &mut Vec<Splice>,
     ) -> anyhow::Result<Option<Carried>>;
+
+    /// Returns whether there is more to do without waiting.
+    fn has_work(&self) -> bool {
+        false
+    }
 
     /// Notes that the host has everything that it will take of a stream.
     fn handle_delivered(&mut self, id: StreamId);
@@ -109,5 +115,6 @@ pub(crate) fn load(joined: &Joined, ends: Ends) -> Result<Box<dyn Load>, TargetE
         Joined::Program { command, is_subsystem } => {
             Box::new(Program::new(command, *is_subsystem, ends))
         }
+        Joined::Files { session, files } => Box::new(Files::new(session.clone(), files.clone())),
     })
 }

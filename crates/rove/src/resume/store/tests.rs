@@ -129,6 +129,7 @@ fn facts(is_on_disk: bool) -> SessionFacts {
         agent: None,
         no_program: false,
         joined: None,
+        gate: None,
     };
     SessionFacts {
         server: "192.0.2.1:60001".to_owned(),

@@ -1,0 +1,176 @@
+//! The command line of `rove put`, which copies files to a host and types their paths into a session there.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use clap::{Arg, ArgAction, Command};
+use rove_bootstrap::{HostOptions, Joined, ProgramName, SessionRef};
+use rove_cli_docs::{Manual, Words};
+
+use crate::cli::config::{Config, ConfigError};
+use crate::cli::host::{self, HostCall, UsageError};
+use crate::cli::login::Instead;
+use crate::client::file_sender;
+use crate::messages::reason;
+use crate::program::ROVE;
+
+/// Most bytes of all names. Chosen: the client is told them in one variable of its environment, where each may be four.
+const NAMES_MAX: usize = 16_384;
+
+pub(crate) static MANUAL: Manual = Manual {
+    word: "put",
+    definition,
+    words: Words::Host,
+    notes: &[
+        "The files are kept on the host in ~/.cache/rove/drop, which only its user may enter, and stay there. A name that is \
+         taken gets a number. The paths are printed, and typed into the session as a paste: quoted for a shell, with a blank \
+         after each and without Enter.",
+        "Nothing is typed while the session's program may be asking for a secret, reads single keys or does not read, nor \
+         into a locked session. rove then says so.",
+        "The session is the only one on the host, or the one named after a colon, as rove list shows it. Within a session, \
+         the escape key and p (Ctrl-^ p) do the same.",
+        "A copy goes on while this computer sleeps or changes networks. Nothing is left of one that was cut.",
+    ],
+    examples: &[
+        ("rove put host picture.png", "copy a file and type its path"),
+        ("rove put me@host:work *.log", "for the session with this name"),
+    ],
+    exit_status: &[
+        ("0", "All files are copied, and their paths typed."),
+        ("1", "All files are copied, and a path is not typed."),
+        ("255", "A file is not copied, or there was no login, or the command line is wrong."),
+    ],
+    ..Manual::of(&ROVE)
+};
+
+fn definition() -> Command {
+    Command::new("rove put")
+        .about("Copies files to a host and types their paths into a session there")
+        .override_usage("rove put [options] [user@]host[:session] file...")
+        .args([
+            Arg::new("ssh")
+                .long("ssh")
+                .value_name("COMMAND")
+                .help("ssh to run for the login, with options: \"ssh -p 2222\" [default: ssh]"),
+            Arg::new("quiet")
+                .short('q')
+                .long("quiet")
+                .action(ArgAction::SetTrue)
+                .help("Leave out messages that are no errors"),
+            Arg::new("words").num_args(0..).value_parser(clap::value_parser!(OsString)).hide(true),
+        ])
+        .args_override_self(true)
+}
+
+/// Reads the words after `put`. `load` reads the user's configuration.
+///
+/// # Errors
+///
+/// Returns what is wrong, or what the line asks for in place of a copy.
+pub(crate) fn parse(
+    args: Vec<OsString>,
+    load: impl FnOnce() -> Result<Config, ConfigError>,
+) -> Result<(HostOptions, Joined), Instead> {
+    let matches = rove_cli_docs::matches(&MANUAL, args)?;
+    let mut words = matches.get_many::<OsString>("words").unwrap_or_default().cloned();
+    let files = |words: &mut dyn Iterator<Item = OsString>| words.collect::<Vec<_>>();
+    let (Some(place), files) = (words.next(), files(&mut words)) else {
+        return Err(wrong_usage("no host is named"));
+    };
+    let (host, session) = split(&place);
+    if !session.is_empty() {
+        session.parse::<SessionRef>().map_err(|error| wrong(&error.to_string()))?;
+    }
+    if files.is_empty() {
+        return Err(wrong_usage("no file is named"));
+    }
+    if files.iter().map(|it| it.as_bytes().len() + 1).sum::<usize>() > NAMES_MAX {
+        return Err(wrong(&format!("the files' names have more than {NAMES_MAX} bytes")));
+    }
+    for file in &files {
+        file_sender::open(Path::new(file)).map_err(|error| {
+            let name = file.to_string_lossy();
+            wrong(&format!("{}: {}", name.escape_debug(), reason(&error.to_string())))
+        })?;
+    }
+    let mut login: Vec<OsString> = Vec::new();
+    login.extend(matches.get_one::<String>("ssh").map(|ssh| format!("--ssh={ssh}").into()));
+    login.extend(matches.get_flag("quiet").then(|| "--quiet".into()));
+    login.extend(["--".into(), host]);
+    match host::parse(ProgramName::Rove, login, load) {
+        Ok(HostCall::Connect(options)) => Ok((*options, Joined::Files { session, files })),
+        Ok(_) => Err(wrong("that is no host")),
+        Err(error) => Err(wrong(&error.message)),
+    }
+}
+
+/// Splits a host from the session after the colon. An address of IPv6 has none, unless it is in brackets.
+fn split(place: &OsStr) -> (OsString, String) {
+    let text = place.to_string_lossy();
+    let at = text.rfind(':').filter(|at| {
+        let host = &text[..*at];
+        host.ends_with(']') || !host.contains(':')
+    });
+    match at {
+        Some(at) => (text[..at].into(), text[at + 1..].to_owned()),
+        None => (place.to_owned(), String::new()),
+    }
+}
+
+fn wrong(sentence: &str) -> Instead {
+    Instead::Wrong(UsageError { message: sentence.to_owned(), usage: None })
+}
+
+fn wrong_usage(sentence: &str) -> Instead {
+    let usage = Some(rove_cli_docs::usage_hint(&MANUAL));
+    Instead::Wrong(UsageError { message: sentence.to_owned(), usage })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(words: &[&str]) -> Result<(String, String, usize), String> {
+        let words = words.iter().map(OsString::from).collect();
+        match parse(words, || Ok(Config::default())) {
+            Ok((options, Joined::Files { session, files })) => {
+                Ok((options.host.to_string_lossy().into_owned(), session, files.len()))
+            }
+            Ok((_, joined)) => panic!("{joined:?}"),
+            Err(Instead::Wrong(error)) => Err(error.message),
+            Err(_) => panic!("no other answer is asked for"),
+        }
+    }
+
+    #[test]
+    fn a_host_a_session_and_files_are_read() {
+        let file = std::env::current_exe().unwrap();
+        let file = file.to_str().unwrap();
+        let read = |place: &str| parsed(&[place, file, file]);
+        for (place, host, session) in [
+            ("host", "host", ""),
+            ("me@host:work", "me@host", "work"),
+            ("host:60001", "host", "60001"),
+            ("host:", "host", ""),
+            ("::1", "::1", ""),
+        ] {
+            assert_eq!(read(place), Ok((host.to_owned(), session.to_owned(), 2)), "{place}");
+        }
+        for (words, part) in [
+            (&[][..], "no host is named"),
+            (&["host"], "no file is named"),
+            (&["host:A B", file], "a session's name consists of"),
+            (&["host", "/nowhere/at all"], "/nowhere/at all: No such file"),
+            (&["host", "/"], "/: it is no file"),
+            (&["host", "/dev/null"], "/dev/null: it is no file"),
+            (&["--", "-host", file], "is not a host name"),
+        ] {
+            let error = parsed(words).unwrap_err();
+            assert!(error.contains(part), "{words:?}: {error}");
+        }
+        let many = vec![file; NAMES_MAX / file.len() + 1];
+        let error = parsed(&[&["host"], &many[..]].concat()).unwrap_err();
+        assert!(error.contains("more than 16384 bytes"), "{error}");
+    }
+}

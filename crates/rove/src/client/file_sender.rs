@@ -1,0 +1,233 @@
+//! Files of this computer that are copied to the host, one after the other, so that their paths are typed in this order.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rove_streams::{FILE_NAME_MAX, Mux, Put, StreamError, Target};
+use rove_terminal::plain;
+use rove_units::Instant;
+
+use crate::messages::reason;
+use crate::opening::{Answered, Opening};
+
+/// Most bytes that are read at a time. Chosen: a stream's first credit.
+const CHUNK: usize = 16 * 1024;
+
+/// Most chunks that go in a turn of the loop. Chosen: with them a turn takes as many bytes as of a socket.
+const CHUNKS_PER_TURN: usize = 4;
+
+/// Most files that wait. Chosen: more than a user drops at once.
+const FILES_MAX: usize = 256;
+
+/// The code with which the stream of a file is reset that cannot be read. Chosen: unlike the layer's own codes.
+const BROKEN: u64 = 16;
+
+/// The sentence for a host whose rove takes no files.
+const TOO_OLD: &str = "the host's rove is too old to take files; rove install copies this one";
+
+/// The files that are copied to a host.
+#[derive(Debug, Default)]
+pub(crate) struct FileSender {
+    waiting: VecDeque<PathBuf>,
+    current: Option<Current>,
+    /// The session into which the paths are typed. `None` for the stream's own.
+    session: Option<String>,
+    has_more: bool,
+}
+
+/// The file that is on its way.
+#[derive(Debug)]
+struct Current {
+    /// The name as users are told it.
+    shown: String,
+    file: File,
+    opening: Opening,
+    /// How many bytes have not been read.
+    left: u64,
+    /// Bytes that were read and not written.
+    chunk: Vec<u8>,
+}
+
+/// The end of a file's way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// The host keeps it at this path, which was typed.
+    Typed { shown: String, path: String },
+    /// The host keeps it at this path, which was not typed, for this reason.
+    Kept { shown: String, path: String, reason: String },
+    /// The host does not have it, for this reason.
+    Failed { shown: String, reason: String },
+}
+
+impl FileSender {
+    /// Creates a sender whose files are for this session of the host's, or the only one if it is empty.
+    pub(crate) fn for_session(session: String, files: Vec<PathBuf>) -> Self {
+        Self { session: Some(session), waiting: files.into(), ..Self::default() }
+    }
+
+    /// Adds the files that a line names, as a shell would read it.
+    ///
+    /// # Errors
+    ///
+    /// Returns why not, in words for the user.
+    pub(crate) fn add(&mut self, line: &str) -> Result<(), String> {
+        let home = std::env::home_dir().unwrap_or_default();
+        let path = |word: &String| match word.strip_prefix("~/") {
+            Some(rest) => home.join(rest),
+            None => PathBuf::from(word),
+        };
+        let Ok(words) = shell_words::split(line) else {
+            return Err(format!("not understood: {}", plain(line)));
+        };
+        let files: Vec<PathBuf> = words.iter().map(path).collect();
+        if self.waiting.len() + files.len() > FILES_MAX {
+            return Err(format!("more than {FILES_MAX} files cannot wait to be copied"));
+        }
+        self.waiting.extend(files);
+        Ok(())
+    }
+
+    /// Returns whether files wait or are on their way.
+    pub(crate) fn is_active(&self) -> bool {
+        self.current.is_some() || !self.waiting.is_empty()
+    }
+
+    /// Returns whether there is more to do without waiting.
+    pub(crate) const fn has_work(&self) -> bool {
+        self.has_more
+    }
+
+    /// Forgets all files.
+    pub(crate) fn clear(&mut self) {
+        *self = Self { session: self.session.take(), ..Self::default() };
+    }
+
+    /// Sends what the stream takes. Returns the end of a file's way.
+    pub(crate) fn turn(&mut self, now: Instant, mux: &mut Mux) -> Option<Sent> {
+        self.has_more = false;
+        if self.current.is_none() {
+            let path = self.waiting.pop_front()?;
+            match Current::begin(now, mux, &path, self.session.clone()) {
+                Ok(current) => self.current = Some(current),
+                Err(reason) => return Some(Sent::Failed { shown: shown(&path), reason }),
+            }
+        }
+        let current = self.current.as_mut()?;
+        let answered = current.opening.answer(now, mux);
+        let sent = match answered {
+            Some(answered) => Some(current.end(answered)),
+            None => match current.write(mux) {
+                Ok(has_more) => {
+                    self.has_more = has_more;
+                    None
+                }
+                Err(error) => {
+                    let id = current.opening.id();
+                    let _ = mux.reset(id, BROKEN);
+                    let _ = mux.stop(id, BROKEN);
+                    let (shown, reason) = (current.shown.clone(), reason(&error.to_string()));
+                    Some(Sent::Failed { shown, reason })
+                }
+            },
+        };
+        if sent.is_some() {
+            self.current = None;
+            self.has_more = !self.waiting.is_empty();
+        }
+        sent
+    }
+}
+
+impl Current {
+    fn begin(
+        now: Instant,
+        mux: &mut Mux,
+        path: &Path,
+        session: Option<String>,
+    ) -> Result<Self, String> {
+        let (file, len) = open(path).map_err(|error| reason(&error.to_string()))?;
+        let name = path.file_name().ok_or("it has no name")?.as_bytes();
+        let name = name[..name.len().min(FILE_NAME_MAX)].to_vec();
+        let target = Target::Put(Put { name, len, session });
+        let opening =
+            Opening::begin(now, mux, &target).map_err(|error: StreamError| error.to_string())?;
+        Ok(Self { shown: shown(path), file, opening, left: len, chunk: Vec::new() })
+    }
+
+    /// Writes what the stream takes, within the bounds of a turn. Returns whether it may take more.
+    fn write(&mut self, mux: &mut Mux) -> io::Result<bool> {
+        for _ in 0..CHUNKS_PER_TURN {
+            if self.chunk.is_empty() && !self.read()? {
+                return Ok(false);
+            }
+            // An error means that the host has given it up, whose answer says why.
+            let Ok(count) = mux.write(self.opening.id(), &self.chunk) else { return Ok(false) };
+            self.chunk.drain(..count);
+            if !self.chunk.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads the next chunk. Returns whether there was one.
+    fn read(&mut self) -> io::Result<bool> {
+        let wanted = self.left.min(CHUNK as u64);
+        let count = self.file.by_ref().take(wanted).read_to_end(&mut self.chunk)? as u64;
+        if count < wanted {
+            return Err(io::Error::other("it became shorter while it was copied"));
+        }
+        self.left -= count;
+        Ok(count > 0)
+    }
+
+    fn end(&self, answered: Answered) -> Sent {
+        let shown = self.shown.clone();
+        let reason = match answered {
+            Answered::Kept(path, reason) if reason.is_empty() => {
+                return Sent::Typed { shown, path: plain(&path) };
+            }
+            Answered::Kept(path, reason) => {
+                return Sent::Kept { shown, path: plain(&path), reason };
+            }
+            Answered::Refused(reason) => reason,
+            Answered::Unknown(_) | Answered::Opened(_) | Answered::Exited(_) => TOO_OLD.to_owned(),
+        };
+        Sent::Failed { shown, reason }
+    }
+}
+
+impl Sent {
+    /// Returns a sentence for the user.
+    pub(crate) fn sentence(&self) -> String {
+        match self {
+            Self::Typed { shown, path } => format!("{shown} is at {path}"),
+            Self::Kept { shown, path, reason } => {
+                format!("{shown} is at {path}, which is not typed: {reason}")
+            }
+            Self::Failed { shown, reason } => format!("{shown} is not copied: {reason}"),
+        }
+    }
+}
+
+/// Opens a file that can be copied, and returns its length.
+///
+/// # Errors
+///
+/// Returns why it cannot be.
+pub(crate) fn open(path: &Path) -> io::Result<(File, u64)> {
+    // A pipe without a writer would let the open wait.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    let file = File::open(path)?;
+    let found = file.metadata()?;
+    Ok((file, found.len()))
+}
+
+fn shown(path: &Path) -> String {
+    plain(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy())
+}

@@ -1,0 +1,75 @@
+//! Files that are copied to the host for a session that runs there. Their paths are printed on standard output.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use rove_bootstrap::ProgramName;
+use rove_platform::tty;
+use rove_streams::{Exit, Mux, StreamId};
+use rove_units::Instant;
+use rustix::stdio;
+
+use super::load::{Carried, Load};
+use crate::bootstrap::screen::tell;
+use crate::client::file_sender::{FileSender, Sent};
+use crate::share::message::FAILURE;
+use crate::splice::Splice;
+
+/// The exit code if all files are copied, and a path is not typed. Chosen: as of other partial successes of rove.
+const NOT_TYPED: u8 = 1;
+
+/// The files, and how well they have fared.
+pub(crate) struct Files {
+    sender: FileSender,
+    code: u8,
+}
+
+impl Files {
+    /// Creates the copy of these files for this session, or the only one if it is empty.
+    pub(crate) fn new(session: String, files: Vec<OsString>) -> Self {
+        let files = files.into_iter().map(PathBuf::from).collect();
+        Self { sender: FileSender::for_session(session, files), code: 0 }
+    }
+}
+
+impl Load for Files {
+    fn open(&mut self, _: Instant, _: &mut Mux) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    fn turn(
+        &mut self,
+        now: Instant,
+        mux: &mut Mux,
+        _: &mut Vec<Splice>,
+    ) -> anyhow::Result<Option<Carried>> {
+        if let Some(sent) = self.sender.turn(now, mux) {
+            if let Sent::Typed { path, .. } | Sent::Kept { path, .. } = &sent {
+                tty::say(stdio::stdout(), &format!("{path}\n"));
+            }
+            let code = match sent {
+                Sent::Typed { .. } => 0,
+                Sent::Kept { .. } => NOT_TYPED,
+                Sent::Failed { .. } => FAILURE,
+            };
+            if code > 0 {
+                tell(ProgramName::Rove.as_str(), &sent.sentence());
+            }
+            self.code = self.code.max(code);
+        }
+        if mux.closed().is_some() {
+            return Ok(Some(Carried::Failed(Vec::new())));
+        }
+        Ok((!self.sender.is_active()).then_some(Carried::Ended(Exit::Code(self.code))))
+    }
+
+    fn has_work(&self) -> bool {
+        self.sender.has_work()
+    }
+
+    fn handle_delivered(&mut self, _: StreamId) {}
+
+    fn streams(&self) -> Vec<StreamId> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,173 @@
+//! Ports that are opened here for logins that come back to a program on the host, each by an act of the user.
+//!
+//! The screen's text comes from the program. So it opens nothing: a question in rove's own words names the port, the host and
+//! the program that has the terminal, and the port is opened once the user says yes.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+
+use rove_bootstrap::{Forward, Place};
+use rove_session::Callback;
+use rove_streams::{Mux, Target};
+use rove_terminal::plain;
+use rove_units::{Duration, Instant};
+
+use crate::opening::{Answered, Opening};
+
+/// How long a port is open. Source: the wire contract; a user has logged in by then.
+const OPEN_FOR: Duration = Duration::from_secs(600);
+
+/// How long the question waits for the user. Chosen: as long as the one about the agent.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long the question waits for the program's name. Chosen: a user who has hit a key waits no longer for the answer.
+const NAME_WAIT: Duration = Duration::from_secs(1);
+
+/// Most ports that are open at a time. Chosen: a user logs in at few places in ten minutes.
+const OPEN_MAX: usize = 8;
+
+/// Most characters of a program's name that are told. Chosen: longer names would hide the rest of the question.
+const PROGRAM_SHOWN_MAX: usize = 20;
+
+/// The callbacks of a session.
+#[derive(Debug, Default)]
+pub(super) struct LoginCallbacks {
+    /// The host as the user wrote it. Empty if it is not known.
+    host: String,
+    wanted: Option<Wanted>,
+    /// The open ports, and until when they are.
+    open: Vec<(u16, Instant)>,
+}
+
+/// A callback that the user has asked for.
+#[derive(Debug)]
+struct Wanted {
+    callback: Callback,
+    /// The host's answer about the program. `None` after it.
+    opening: Option<Opening>,
+    /// The question, once it is asked.
+    question: Option<String>,
+    /// When the name is waited for no longer, and then when the question ends.
+    until: Instant,
+}
+
+impl LoginCallbacks {
+    /// Creates the callbacks of a session with a host, as the user wrote it.
+    pub(super) fn new(host: Option<&str>) -> Self {
+        Self { host: plain(host.unwrap_or_default()), ..Self::default() }
+    }
+
+    /// Begins the question about a callback, in place of an earlier one.
+    ///
+    /// # Errors
+    ///
+    /// Returns why there is none, in words for the user.
+    pub(super) fn begin(
+        &mut self,
+        now: Instant,
+        mux: &mut Mux,
+        callback: Callback,
+    ) -> Result<(), String> {
+        let port = callback.port;
+        if self.open.iter().any(|(open, _)| *open == port) {
+            return Err(format!("port {port} is open here already"));
+        }
+        if self.open.len() >= OPEN_MAX {
+            return Err(format!("{OPEN_MAX} ports are open for logins; each closes in time"));
+        }
+        let opening = Opening::begin(now, mux, &Target::Foreground).ok();
+        let until = now + NAME_WAIT;
+        self.wanted = Some(Wanted { callback, opening, question: None, until });
+        Ok(())
+    }
+
+    /// Asks the question once the program's name has come, or does not come, and ends it in time.
+    pub(super) fn turn(&mut self, now: Instant, mux: &mut Mux) {
+        let Some(wanted) = &mut self.wanted else { return };
+        if wanted.question.is_some() {
+            self.wanted.take_if(|it| it.until <= now);
+            return;
+        }
+        let answered = wanted.opening.as_mut().and_then(|it| it.answer(now, mux));
+        let is_late = wanted.opening.is_none() || wanted.until <= now;
+        let program = match answered {
+            Some(Answered::Opened(name)) => plain(&name),
+            Some(_) => String::new(),
+            None if is_late => String::new(),
+            None => return,
+        };
+        if let Some(opening) = wanted.opening.take() {
+            let _ = mux.finish(opening.id());
+            let _ = mux.stop(opening.id(), 0);
+        }
+        wanted.question = Some(question(&wanted.callback, &program, &self.host));
+        wanted.until = now + PATIENCE;
+    }
+
+    /// Returns the question that the user is asked, if there is one.
+    pub(super) fn question(&self) -> Option<&str> {
+        self.wanted.as_ref()?.question.as_deref()
+    }
+
+    /// Notes that the user says yes to the question. Returns what is to be forwarded, if the port is free.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the port cannot be had, in words for the user.
+    pub(super) fn handle_yes(&mut self, now: Instant) -> Result<Option<Forward>, String> {
+        let Some(wanted) = self.wanted.take_if(|it| it.question.is_some()) else { return Ok(None) };
+        let Callback { port, loopback, .. } = wanted.callback;
+        if !is_free(port) {
+            return Err(format!(
+                "port {port} is in use on this computer, so the login cannot come"
+            ));
+        }
+        self.open.push((port, now + OPEN_FOR));
+        debug_assert!(self.open.len() <= OPEN_MAX, "a question is asked while there is room");
+        let target = Some(Place::Port(Some(loopback.to_owned()), port));
+        Ok(Some(Forward { listen: place(port), target }))
+    }
+
+    /// Returns the place of a port whose time is over, once for each.
+    pub(super) fn poll_expired(&mut self, now: Instant) -> Option<Place> {
+        let at = self.open.iter().position(|(_, until)| *until <= now)?;
+        Some(place(self.open.remove(at).0))
+    }
+
+    /// Forgets the question and all ports.
+    pub(super) fn clear(&mut self) {
+        (self.wanted, self.open) = (None, Vec::new());
+    }
+
+    /// Returns when time alone changes something.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        let wanted = self.wanted.iter().map(|it| it.until);
+        wanted.chain(self.open.iter().map(|(_, until)| *until)).min()
+    }
+}
+
+/// Returns the question about a callback. The words that matter come first, because a small window cuts the end.
+fn question(callback: &Callback, program: &str, host: &str) -> String {
+    let Callback { login, port, .. } = callback;
+    let program: String = program.chars().take(PROGRAM_SHOWN_MAX).collect();
+    let program = if program.is_empty() { "a program".to_owned() } else { program };
+    let host = if host.is_empty() { "the host" } else { host };
+    format!("Open port {port} here to {program} on {host} for 10 minutes? The login is at {login}.")
+}
+
+/// The loopback in both address families, whatever `GatewayPorts` says.
+fn place(port: u16) -> Place {
+    Place::Port(Some("localhost".to_owned()), port)
+}
+
+/// Returns whether nobody listens at a port of the loopback in either address family. A browser may take either, and must
+/// not tell the login to another program.
+fn is_free(port: u16) -> bool {
+    let is_taken = |address: SocketAddr| {
+        TcpListener::bind(address).is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse)
+    };
+    !is_taken((Ipv4Addr::LOCALHOST, port).into()) && !is_taken((Ipv6Addr::LOCALHOST, port).into())
+}
+
+#[cfg(test)]
+mod tests;

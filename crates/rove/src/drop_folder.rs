@@ -1,0 +1,247 @@
+//! The folder of a host in which copied files are kept, for its user alone: `~/.cache/rove/drop`.
+//!
+//! A file has its name there once all of it has come. Until then it has a name of its own, which is removed with it, or by
+//! the next copy if this process is killed.
+
+use std::ffi::OsString;
+use std::fs::{DirBuilder, File};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use rove_terminal::plain;
+use rustix::fs::{
+    AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, fstatvfs, mkdirat,
+    openat, renameat, statat, unlinkat,
+};
+use rustix::io::Errno;
+
+use crate::messages::reason;
+use crate::xdg::Folder;
+
+/// Most bytes of a file. Chosen: pictures and logs are smaller; `rsync -e 'rove exec'` goes on where it was cut.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+
+/// Most bytes of a kept name. Chosen: a request at a control socket has room for it.
+const NAME_MAX: usize = 100;
+
+/// Most bytes of a name's ending that stay when the name is cut. Chosen: `.tar.zst` and longer.
+const ENDING_MAX: usize = 16;
+
+/// Most files that have the same name but for a number. Chosen: more than a user makes.
+const NUMBER_MAX: u32 = 1_000;
+
+/// The beginning of the name of a file that is not complete.
+const PART: &str = ".part-";
+
+/// Why a file is not kept.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DropError {
+    /// The folder cannot be had.
+    #[error("the host has no folder for it: {0}")]
+    Folder(String),
+    /// The file is too large.
+    #[error("it has more than {} MiB; rsync -e 'rove exec' copies it", FILE_BYTES_MAX >> 20)]
+    Large,
+    /// The file system is full.
+    #[error("the host has only {} MiB left for it", .0 >> 20)]
+    Full(u64),
+    /// The system refuses the file.
+    #[error("the host cannot keep it: {}", reason(&.0.to_string()))]
+    System(#[from] io::Error),
+}
+
+impl From<Errno> for DropError {
+    fn from(error: Errno) -> Self {
+        Self::System(error.into())
+    }
+}
+
+/// The folder, which is open.
+#[derive(Debug)]
+pub(crate) struct DropFolder {
+    folder: OwnedFd,
+    path: PathBuf,
+}
+
+/// A file that is coming. If it is dropped, nothing is left of it.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    folder: DropFolder,
+    file: File,
+    part: String,
+    name: String,
+}
+
+impl DropFolder {
+    /// Opens the folder that these environment variables lead to, and makes it if there is none.
+    ///
+    /// # Errors
+    ///
+    /// Returns why no folder of this user can be had.
+    pub(crate) fn open(variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, DropError> {
+        let missing = || DropError::Folder("HOME is not set".to_owned());
+        let cache = Folder::Cache.path(variable).ok_or_else(missing)?;
+        Self::within(&cache).map_err(|error| {
+            let path = cache.join("rove/drop");
+            DropError::Folder(format!("{}: {}", path.display(), reason(&error.to_string())))
+        })
+    }
+
+    fn within(cache: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(cache)?;
+        let mut folder = OwnedFd::from(File::open(cache)?);
+        for name in ["rove", "drop"] {
+            match mkdirat(&folder, name, Mode::RWXU) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+            // Nobody else's folder is taken for this one, and no link to one.
+            let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
+            folder = openat(&folder, name, flags, Mode::empty())?;
+            if fstat(&folder)?.st_uid != rustix::process::geteuid().as_raw() {
+                return Err(io::Error::other("the folder is another user's"));
+            }
+        }
+        fchmod(&folder, Mode::RWXU)?;
+        Ok(Self { folder, path: cache.join("rove/drop") })
+    }
+
+    /// Begins a file of a client's name and so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it cannot be kept.
+    pub(crate) fn begin(self, name: &[u8], len: u64) -> Result<NewFile, DropError> {
+        if len > FILE_BYTES_MAX {
+            return Err(DropError::Large);
+        }
+        self.sweep();
+        let left = fstatvfs(&self.folder)?;
+        let left = left.f_bavail.saturating_mul(left.f_frsize);
+        if left < len {
+            return Err(DropError::Full(left));
+        }
+        let pid = std::process::id();
+        for number in 0..NUMBER_MAX {
+            let part = format!("{PART}{pid}-{number}");
+            match self.create(&part) {
+                Ok(file) => {
+                    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+                    return Ok(NewFile { folder: self, file, part, name: kept_name(name) });
+                }
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Errno::EXIST.into())
+    }
+
+    /// Returns the path of a file in the folder. `None` if there is no such file, or a link or another thing.
+    pub(crate) fn path_of(&self, name: &str) -> Option<PathBuf> {
+        let is_name = name == kept_name(name.as_bytes());
+        let found =
+            statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW).ok().filter(|_| is_name)?;
+        FileType::from_raw_mode(found.st_mode).is_file().then(|| self.path.join(name))
+    }
+
+    /// Creates a file of this name, which nothing has.
+    fn create(&self, name: &str) -> rustix::io::Result<File> {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        openat(&self.folder, name, flags, Mode::RUSR | Mode::WUSR).map(File::from)
+    }
+
+    /// Removes files that are not complete and whose process has ended.
+    fn sweep(&self) {
+        let Ok(entries) = Dir::read_from(&self.folder) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            if !name.to_bytes().starts_with(PART.as_bytes()) {
+                continue;
+            }
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let file = openat(&self.folder, name, flags, Mode::empty());
+            if file.is_ok_and(|it| flock(it, FlockOperation::NonBlockingLockExclusive).is_ok()) {
+                let _ = unlinkat(&self.folder, name, AtFlags::empty());
+            }
+        }
+    }
+}
+
+impl NewFile {
+    /// Adds bytes at the end.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), DropError> {
+        Ok(self.file.write_all(bytes)?)
+    }
+
+    /// Gives the file its name, with a number if another file has it. Returns the name and the path.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub(crate) fn keep(self) -> Result<(String, PathBuf), DropError> {
+        let folder = &self.folder;
+        for number in 0..NUMBER_MAX {
+            let name = numbered(&self.name, number);
+            match folder.create(&name) {
+                // It takes the place of the empty file that this process has just made.
+                Ok(_) => {
+                    renameat(&folder.folder, &*self.part, &folder.folder, &*name)?;
+                    let path = folder.path.join(&name);
+                    return Ok((name, path));
+                }
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Errno::EXIST.into())
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        let _ = unlinkat(self.folder.folder.as_fd(), &*self.part, AtFlags::empty());
+    }
+}
+
+/// Returns the name that a file of a client is kept by: without folders, control characters and a dot at its beginning.
+fn kept_name(name: &[u8]) -> String {
+    let name = String::from_utf8_lossy(name);
+    let shown = |c: char| if c == '/' || c.is_control() || c == '\u{fffd}' { '_' } else { c };
+    let name = plain(&name.chars().map(shown).collect::<String>());
+    let name = name.trim();
+    let hidden = name.len() - name.trim_start_matches('.').len();
+    let name = format!("{}{}", "_".repeat(hidden.min(1)), &name[hidden..]);
+    if name.is_empty() {
+        return "file".to_owned();
+    }
+    let (stem, ending) = split(&name);
+    let stem = &stem[..stem.floor_char_boundary(NAME_MAX - ending.len())];
+    format!("{}{ending}", stem.trim_end())
+}
+
+/// Returns a name with this number before its ending; unchanged for 0.
+fn numbered(name: &str, number: u32) -> String {
+    if number == 0 {
+        return name.to_owned();
+    }
+    let (stem, ending) = split(name);
+    let number = format!("-{number}");
+    let room = NAME_MAX - ending.len() - number.len();
+    format!("{}{number}{ending}", &stem[..stem.floor_char_boundary(room)])
+}
+
+/// Splits a name before its last dot, if a short ending follows.
+fn split(name: &str) -> (&str, &str) {
+    let at = name.rfind('.').filter(|at| *at > 0 && name.len() - at <= ENDING_MAX);
+    name.split_at(at.unwrap_or(name.len()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! The address of a login that comes back to this computer, found on the user's screen.
+//!
+//! A program that logs in by a browser prints an address, whose `redirect_uri` is a port at which the program listens. The
+//! browser runs elsewhere. Here is only a reader: the screen's text comes from the program, so an address found allows
+//! nothing by itself.
+
+use std::sync::Arc;
+
+use rove_terminal::{Row, Screen};
+
+/// Most bytes of an address. Chosen: four times the longest hyperlink of a screen.
+const ADDRESS_MAX: usize = 8_192;
+
+/// Most characters of the login's host that are told. Chosen: longer names would hide the rest of the question.
+const HOST_SHOWN_MAX: usize = 60;
+
+/// The lowest port that a login may come back to. Source: ports below are for the system's services (RFC 6335).
+const PORT_MIN: u16 = 1_024;
+
+/// The beginnings of an address, and the beginning of these.
+const SCHEMES: [&str; 2] = ["https://", "http://"];
+const SCHEME: &str = "http";
+
+/// Signs at the end of an address that belong to the sentence around it.
+const ENDS: [char; 7] = ['.', ',', ';', ':', '\'', ')', ']'];
+
+/// The names of the loopback in an address, and how a host connects to each.
+const LOOPBACKS: [(&str, &str); 3] =
+    [("localhost", "localhost"), ("127.0.0.1", "127.0.0.1"), ("[::1]", "::1")];
+
+/// A login that comes back to a port of the loopback.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Callback {
+    /// The host at which the user logs in, as the address has it, in printable ASCII.
+    pub login: String,
+    /// The name or address of the loopback that the browser is sent to.
+    pub loopback: &'static str,
+    /// The port that the browser is sent to.
+    pub port: u16,
+}
+
+/// A login, and the row in which its address ends.
+type Found = (u16, Callback);
+
+/// Text of rows that belong together, and where each row begins in it.
+#[derive(Default)]
+struct Line {
+    text: String,
+    /// The numbers of the rows, each with the length of the text before it.
+    rows: Vec<(usize, u16)>,
+}
+
+/// Returns the login whose address ends nearest to the cursor, those above it first. `None` if the screen shows none that
+/// comes back to a port from 1024 on of the loopback. An address may go on in the next row, or be a hyperlink's.
+pub(crate) fn find(screen: &Screen) -> Option<Callback> {
+    let mut best: Option<Found> = None;
+    let cursor = screen.cursor().row;
+    let mut offer = |found: Found| {
+        let rank = |row: u16| if row <= cursor { (true, row) } else { (false, u16::MAX - row) };
+        if best.as_ref().is_none_or(|(row, _)| rank(*row) <= rank(found.0)) {
+            best = Some(found);
+        }
+    };
+    let mut line = Line::default();
+    for row in 0..screen.size().rows() {
+        links(screen, row).for_each(&mut offer);
+        line.rows.push((line.text.len(), row));
+        line.text.push_str(&screen.row_text(row));
+        if !screen.row(row).is_some_and(goes_on) {
+            core::mem::take(&mut line).addresses().for_each(&mut offer);
+        }
+    }
+    line.addresses().for_each(&mut offer);
+    best.map(|(_, callback)| callback)
+}
+
+/// Returns the logins of a row's hyperlinks.
+fn links(screen: &Screen, row: u16) -> impl Iterator<Item = Found> {
+    let columns = screen.size().columns();
+    let cells = screen.row(row).into_iter();
+    let mut last = None;
+    cells
+        .flat_map(move |it| {
+            (0..columns).filter_map(move |column| it.decoration(column).link.as_ref())
+        })
+        .filter(move |link| {
+            let address = Arc::as_ptr(link);
+            last.replace(address) != Some(address)
+        })
+        .filter_map(move |link| Some((row, Callback::of(link.uri())?)))
+}
+
+/// Returns whether a row's text may go on in the next row: it was wrapped there, or has no blank at its end.
+fn goes_on(row: &Row) -> bool {
+    let last = row.cells().last().and_then(|cell| cell.base);
+    row.wrapped() || last.and_then(|c| u8::try_from(c).ok()).is_some_and(is_of_address)
+}
+
+impl Line {
+    fn addresses(&self) -> impl Iterator<Item = Found> {
+        let mut rest = 0;
+        core::iter::from_fn(move || {
+            loop {
+                let begin = rest + self.text.get(rest..)?.find(SCHEME)?;
+                let tail = self.text.get(begin..)?;
+                if !SCHEMES.iter().any(|scheme| tail.starts_with(scheme)) {
+                    rest = begin + SCHEME.len();
+                    continue;
+                }
+                let len = tail.bytes().take_while(|byte| is_of_address(*byte)).count();
+                // A second scheme within these characters is a part of the address. So each is looked at once.
+                rest = begin + len;
+                let address = tail.get(..len)?.trim_end_matches(ENDS);
+                let at = self.rows.partition_point(|(at, _)| *at < rest).checked_sub(1)?;
+                if let Some(callback) = Callback::of(address) {
+                    return Some((self.rows.get(at)?.1, callback));
+                }
+            }
+        })
+    }
+}
+
+impl Callback {
+    /// Reads an address. `None` unless it names just one `redirect_uri`, and that is a port from 1024 on of the loopback.
+    fn of(address: &str) -> Option<Self> {
+        if address.len() > ADDRESS_MAX {
+            return None;
+        }
+        let rest = SCHEMES.iter().find_map(|scheme| address.strip_prefix(scheme))?;
+        let (authority, _) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        let login: String = authority.rsplit('@').next()?.chars().take(HOST_SHOWN_MAX).collect();
+        let (_, query) = rest.split('#').next()?.split_once('?')?;
+        let mut back = query.split('&').filter_map(|part| part.strip_prefix("redirect_uri="));
+        let (only, None) = (back.next()?, back.next()) else { return None };
+        let back = decoded(only)?;
+        let back = back.strip_prefix("http://")?;
+        let (loopback, back) = LOOPBACKS
+            .iter()
+            .find_map(|(name, at)| Some((*at, back.strip_prefix(name)?.strip_prefix(':')?)))?;
+        let (port, end) = back.split_at(back.find(['/', '?', '#']).unwrap_or(back.len()));
+        debug_assert!(end.is_empty() || !port.contains('/'), "the port ends where the path begins");
+        let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+        let port = port.parse().ok().filter(|port| is_number && *port >= PORT_MIN)?;
+        (!login.is_empty()).then_some(Self { login, loopback, port })
+    }
+}
+
+/// Returns the text with its percent signs resolved once. `None` if that is no printable ASCII.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = text.bytes();
+    let mut decoded = String::new();
+    while let Some(byte) = bytes.next() {
+        let mut digit = || char::from(bytes.next()?).to_digit(16);
+        let byte = match byte {
+            b'%' => u8::try_from(digit()? * 16 + digit()?).ok()?,
+            byte => byte,
+        };
+        decoded.push(Some(byte).filter(u8::is_ascii_graphic)?.into());
+    }
+    Some(decoded)
+}
+
+/// Returns whether a byte may stand in an address. Source: RFC 3986, section 2.
+const fn is_of_address(byte: u8) -> bool {
+    byte.is_ascii_graphic()
+        && !matches!(byte, b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}')
+}
+
+#[cfg(test)]
+mod tests;

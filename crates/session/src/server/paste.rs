@@ -1,0 +1,113 @@
+//! Text that the server types for its user, such as the path of a file that was copied to the host.
+//!
+//! Whether it may be typed is decided here alone. Text that a program does not show could end up in a secret, and a
+//! program that reads single keys would take it for commands.
+
+use rove_terminal::{Screen, Tty, TtyModes};
+use rove_units::Instant;
+
+use super::Server;
+use crate::wish::Door;
+
+/// The marks around a paste. Source: xterm's control sequences, mode 2004.
+const PASTE_START: &str = "\x1b[200~";
+const PASTE_END: &str = "\x1b[201~";
+
+/// Why a text is not typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Untyped {
+    /// No program has the terminal, or the terminal's modes are not known.
+    #[error("no program reads what is typed")]
+    NoProgram,
+    /// Earlier keys have not been read.
+    #[error("the program does not read its keys")]
+    Busy,
+    /// The terminal's echo is off, or the program asks for a secret.
+    #[error("the program may be asking for a secret")]
+    Secret,
+    /// The program reads single keys, and takes no pastes.
+    #[error("the program reads keys one by one and takes no pastes")]
+    Keys,
+    /// The user has locked the session.
+    #[error("the session is locked")]
+    Locked,
+}
+
+impl Server {
+    /// Types a text for the session's user, as a paste where the program takes pastes. `tty` has the pty's present modes. The
+    /// text has no control characters.
+    ///
+    /// # Errors
+    ///
+    /// Returns why nothing is typed.
+    pub fn paste(&mut self, now: Instant, tty: Option<Tty>, text: &str) -> Result<(), Untyped> {
+        debug_assert!(!text.contains(char::is_control), "a control character would be a key");
+        if self.door() == Door::Locked {
+            return Err(Untyped::Locked);
+        }
+        if !self.host_input.waiting().is_empty() {
+            return Err(Untyped::Busy);
+        }
+        let screen = self.terminal.screen();
+        let is_bracketed = may_type(screen, tty)?;
+        let (start, end) = if is_bracketed { (PASTE_START, PASTE_END) } else { ("", "") };
+        self.host_input.bytes.extend([start, text, end].concat().bytes());
+        self.note_others_keys(now);
+        Ok(())
+    }
+}
+
+/// Returns whether a text is to be marked as a paste. The kernel echoes text where programs read whole lines, if its echo is
+/// on. A program that reads keys says by mode 2004 that it takes text: line editors and full-screen editors do.
+///
+/// # Errors
+///
+/// Returns why nothing may be typed.
+fn may_type(screen: &Screen, tty: Option<Tty>) -> Result<bool, Untyped> {
+    let modes = tty.ok_or(Untyped::NoProgram)?.modes;
+    let (echoes, reads_lines) =
+        (modes.contains(TtyModes::ECHO), modes.contains(TtyModes::CANONICAL));
+    let is_bracketed = screen.input_modes().bracketed_paste;
+    if reads_lines && !echoes || rove_predict::asks_for_secret(screen, screen.cursor().position()) {
+        return Err(Untyped::Secret);
+    }
+    if !reads_lines && !is_bracketed {
+        return Err(Untyped::Keys);
+    }
+    Ok(is_bracketed)
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_terminal::{Size, Terminal, TtyCharacters};
+
+    use super::*;
+
+    #[test]
+    fn a_text_is_typed_only_where_its_echo_is_certain() {
+        let (echo, lines) = (TtyModes::ECHO, TtyModes::CANONICAL);
+        let none = TtyModes::empty();
+        for (shown, modes, expected) in [
+            ("$ ", Some(echo | lines), Ok(false)),
+            ("\x1b[?2004h$ ", Some(echo | lines), Ok(true)),
+            // bash, zsh, fish and vim.
+            ("\x1b[?2004h$ ", Some(none), Ok(true)),
+            // `read -s`, sudo and ssh.
+            ("Code: ", Some(lines), Err(Untyped::Secret)),
+            ("\x1b[?2004h", Some(lines), Err(Untyped::Secret)),
+            // `read -sn1`, less and games.
+            ("(END)", Some(none), Err(Untyped::Keys)),
+            ("(END)", Some(echo), Err(Untyped::Keys)),
+            // A multiplexer takes pastes, and has a pane that asks.
+            ("\x1b[?2004hPassword: ", Some(none), Err(Untyped::Secret)),
+            ("\x1b[?2004hPassword: ", Some(echo | lines), Err(Untyped::Secret)),
+            ("$ ", None, Err(Untyped::NoProgram)),
+        ] {
+            let mut terminal = Terminal::host(Size::DEFAULT);
+            terminal.write(shown.as_bytes());
+            let tty =
+                modes.map(|modes| Tty { modes, characters: TtyCharacters::USUAL, prompt: None });
+            assert_eq!(may_type(terminal.screen(), tty), expected, "{shown:?} {modes:?}");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! A file that a client copies to its server.
+
+use super::{PUT, PrefaceError, put_bytes, put_number};
+
+/// Most bytes of a file's name. Source: Linux (NAME_MAX) and macOS.
+pub const FILE_NAME_MAX: usize = 255;
+
+/// Most bytes of a session's name. Chosen: as many as a name has, and a number.
+const SESSION_MAX: usize = 64;
+
+/// A file that a client copies to its server, in the bytes after the message. The answer comes after all of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Put {
+    /// The file's name without folders, as the client's system has it.
+    pub name: Vec<u8>,
+    /// How many bytes the file has.
+    pub len: u64,
+    /// The session into which the file's path is typed: its name or number, or empty for the only one there is. `None` for
+    /// the session of this stream.
+    pub session: Option<String>,
+}
+
+impl Put {
+    pub(super) fn put(&self, fields: &mut Vec<u8>) {
+        put_number(fields, 1, PUT);
+        put_bytes(fields, 4, &self.name);
+        put_number(fields, 12, self.len);
+        self.session.iter().for_each(|session| put_bytes(fields, 13, session.as_bytes()));
+    }
+
+    pub(super) fn check(&self) -> Result<(), PrefaceError> {
+        let is_name = (1..=FILE_NAME_MAX).contains(&self.name.len());
+        let is_session = self.session.as_ref().is_none_or(|it| it.len() <= SESSION_MAX);
+        if is_name && is_session { Ok(()) } else { Err(PrefaceError::File) }
+    }
+}
