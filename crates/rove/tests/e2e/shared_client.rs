@@ -231,7 +231,7 @@ fn a_call_that_is_ended_ends_its_program_and_no_other() {
 fn calls_of_a_session_that_ends_say_so() {
     let place = Place::new();
     let terminal = place.session(&[]);
-    let mut call = place.exec(&[], "echo begun; read line");
+    let mut call = place.exec(&[], "echo begun; exec sleep 600");
     assert_eq!(first_line(&mut call), "begun");
     // The end of input ends the session's program.
     terminal.send("\x04");
