@@ -33,6 +33,8 @@ pub enum End {
     Late,
     /// The host needs an answer that only the user has.
     Refused,
+    /// The user has broken off a login that may ask.
+    BrokenOff,
 }
 
 /// The times that decide when another ssh is started for a tunnel.
@@ -91,10 +93,16 @@ impl Retry {
 
     /// Records that an ssh has ended, or could not be started.
     pub fn handle_end(&mut self, now: Instant, end: End) {
-        if end == End::Late {
+        // Nobody has refused a connection that the user has broken off. Perhaps it was as dead as a late one.
+        if matches!(end, End::Late | End::BrokenOff) {
             self.connection.handle_silence();
         }
-        if end == End::Refused && !self.connection.handle_refusal() {
+        let needs_user = match end {
+            End::Failed | End::Late => false,
+            End::Refused => !self.connection.handle_refusal(),
+            End::BrokenOff => true,
+        };
+        if needs_user {
             self.refused_until = now + WAIT_REFUSED;
         } else {
             self.not_before = self.not_before.max(now + WAIT_MIN);
@@ -190,6 +198,21 @@ mod tests {
         assert!(!retry.handle_start(at(92), false));
         retry.handle_end(at(93), End::Refused);
         assert_eq!(retry.start_at(false), at(393));
+    }
+
+    #[test]
+    fn a_login_that_the_user_breaks_off_waits_for_the_user_and_condemns_no_connection() {
+        for shares in [true, false] {
+            let mut retry = Retry::new(at(0), shares);
+            retry.handle_start(at(10), false);
+            retry.handle_end(at(70), End::Late);
+            // The login of the user makes a connection of its own, and so does the second next.
+            for (second, is_own) in [(71, shares), (500, false), (900, shares)] {
+                assert_eq!(retry.handle_start(at(second), false), is_own);
+                retry.handle_end(at(second + 1), End::BrokenOff);
+                assert_eq!(retry.start_at(false), at(second + 301));
+            }
+        }
     }
 
     #[test]

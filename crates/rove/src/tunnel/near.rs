@@ -153,8 +153,7 @@ impl Tunnel {
                 self.line = Some(ssh);
                 self.reason = None;
             }
-            // The login was cancelled, so the host still needs the user's answer.
-            Err(None) => self.retry.handle_end(events.now(), End::Refused),
+            Err(None) => self.retry.handle_end(events.now(), End::BrokenOff),
             Err(Some(reason)) => {
                 tracing::info!(%reason, "no login for the tunnel");
                 let end = if is_refusal(&reason) { End::Refused } else { End::Failed };
