@@ -88,7 +88,7 @@ impl ClientPath {
         is_echo: bool,
     ) -> bool {
         if source == SIDE_PATH {
-            self.side.handle_heard();
+            self.side.handle_heard(now);
             return false;
         }
         if is_echo {

@@ -51,6 +51,19 @@ impl ProbeRounds {
         Self { probe_at: now, asked_at: now, ..Self::default() }
     }
 
+    /// Begins with a round after the first answer over the path in use, or at `latest`. A path that carries datagrams only
+    /// to the server diverts no answer until then.
+    pub(crate) fn begin_after_answer(now: Instant, latest: Instant) -> Self {
+        Self { probe_at: latest, asked_at: now, ..Self::default() }
+    }
+
+    /// Handles an answer over the path in use.
+    pub(crate) fn handle_answer(&mut self, now: Instant) {
+        if self.gap == Duration::ZERO {
+            self.probe_at = self.probe_at.min(now);
+        }
+    }
+
     /// Starts again at once: the computer's network has changed, and may now carry datagrams. The round is of all better
     /// paths, as the family of the first address may be gone.
     pub(crate) fn handle_change(&mut self, now: Instant) {

@@ -89,12 +89,17 @@ impl SidePath {
         if self.is_missed { Some(self.changed_at.unwrap_or_default()) } else { late }
     }
 
-    /// Notes that datagrams are sent over the side path from now on.
+    /// Notes that datagrams are sent over the side path from now on. Only at the start of a session may the network be as
+    /// good.
     pub(crate) fn begin(&mut self, now: Instant) {
+        let rounds = match self.changed_at {
+            None => ProbeRounds::begin(now),
+            Some(_) => ProbeRounds::begin_after_answer(now, now + DOUBTED_AFTER),
+        };
         *self = Self {
             is_used: true,
             changed_at: Some(now),
-            rounds: ProbeRounds::begin(now),
+            rounds,
             sent_at: self.sent_at,
             awake_at: self.awake_at,
             ..Self::default()
@@ -121,8 +126,9 @@ impl SidePath {
     }
 
     /// Handles a datagram that has arrived over the side path.
-    pub(crate) fn handle_heard(&mut self) {
+    pub(crate) fn handle_heard(&mut self, now: Instant) {
         self.forget_silence();
+        self.rounds.handle_answer(now);
         self.unheard = 0;
     }
 
@@ -216,6 +222,23 @@ mod tests {
     }
 
     #[test]
+    fn in_mid_session_the_network_is_probed_after_an_answer_or_a_second() {
+        for (heard_at, first) in [(10_060, 10_060), (11_500, 11_000)] {
+            let mut side = SidePath::default();
+            side.begin(at(0));
+            side.cease(at(5_000), true);
+            side.begin(at(10_000));
+            assert_eq!(
+                polled(&mut side, 10_000, heard_at, 1).first().map_or(first, |it| it.0),
+                first
+            );
+            side.handle_heard(at(heard_at));
+            let found = polled(&mut side, heard_at, 12_000, 1);
+            assert_eq!(found.first().is_some_and(|it| it.0 == heard_at), first == heard_at);
+        }
+    }
+
+    #[test]
     fn other_addresses_of_the_server_are_probed_from_the_second_round_on() {
         let mut side = SidePath::default();
         side.begin(at(0));
@@ -272,7 +295,7 @@ mod tests {
         polled(&mut side, 0, 20_000, 1);
         side.handle_sent(at(20_000), false);
         assert_eq!(side.dead_at(), Some(at(30_000)));
-        side.handle_heard();
+        side.handle_heard(at(20_000));
         assert_eq!(side.dead_at(), None);
         side.handle_sent(at(20_100), false);
         polled(&mut side, 20_100, 21_300, 1);
@@ -302,7 +325,7 @@ mod tests {
             polled(&mut side, 1_300, until, 1);
             assert_eq!(side.late_at(ms(200), true), Some(at(1_530)), "{until}");
         }
-        side.handle_heard();
+        side.handle_heard(at(5_000));
         assert_eq!(side.late_at(ms(200), true), None);
     }
 }
