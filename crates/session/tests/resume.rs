@@ -430,6 +430,25 @@ fn a_record_that_was_copied_and_is_resumed_twice_doubles_no_key() {
     assert_eq!(run.right.program.typed, b"abcde");
 }
 
+#[test]
+fn two_copies_of_a_computer_that_resume_one_session_use_no_nonce_twice() {
+    let mut run = run(1, &LinkConfig::lossless(ms(50)), stock);
+    step(&mut run, 3000);
+    run.left.kill();
+    let copy = run.left.written.clone();
+    // The client asserts that no nonce was there before. The second copy knows nothing of the first.
+    for (seed, jump, key) in [(2, 1 << 40, b"a"), (3, (1 << 49) + 7, b"b")] {
+        run.left.written.clone_from(&copy);
+        come_back(&mut run, seed, jump).expect("a record");
+        let (now, before) = (run.now(), run.left.nonces.len());
+        run.left.types(now, key);
+        step(&mut run, 3000);
+        assert!(run.left.nonces.len() > before + 2, "it sends");
+        run.left.kill();
+    }
+    assert_eq!(run.right.server.outcome(), None);
+}
+
 /// Prints a line of docs/results/continuity.md.
 #[test]
 fn a_client_with_a_fresh_key_has_the_screen_after_a_round_trip() {

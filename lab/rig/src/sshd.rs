@@ -39,9 +39,18 @@ impl Sshd {
     ///
     /// Returns what the system refuses.
     pub fn start(place: Place<'_>) -> Result<Self> {
+        Self::start_with(place, "")
+    }
+
+    /// Starts one with these lines more in its configuration.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the system refuses.
+    pub fn start_with(place: Place<'_>, more: &str) -> Result<Self> {
         let scratch = Scratch::create()?;
         let listener = place.listen()?;
-        let config = prepare(&scratch, listener.local_addr()?, "")?;
+        let config = prepare(&scratch, listener.local_addr()?, more)?;
         // Commands are made ready here: a testbed lends itself to no thread.
         let command = |_| Ok(with_config(place.command(SSHD)?, &config));
         let commands = (0..CONNECTIONS_MAX).map(command).collect::<Result<Vec<_>>>()?;

@@ -3,6 +3,7 @@
 //! Everything compared runs in turn, round by round in one run, so that a change of the machine's speed
 //! hits all alike. Targets are printed with the figures; a missed one is no failure of the command.
 
+mod attach;
 mod attack;
 mod attacker;
 mod echo;
@@ -51,6 +52,8 @@ const START: &[(&str, &str)] = &[
     ("ssh", "openssh-client"),
     ("sshd", "openssh-server"),
 ];
+const SSH: &[(&str, &str)] =
+    &[("ssh", "openssh-client"), ("sshd", "openssh-server"), ("mosh-server", "mosh")];
 const WIRE: &[(&str, &str)] =
     &[("mosh-client", "mosh"), ("mosh-server", "mosh"), ("vim", "vim"), ("htop", "htop")];
 
@@ -91,6 +94,8 @@ enum Row {
     Wire,
     /// A server, a client, a login through sshd, a session without contents: time until they stand.
     Start,
+    /// Logins over a path of 100 ms: after a killed client, and where UDP is dropped.
+    Attach,
     /// A key on loopback: time until its echo.
     Echo,
     /// The record for `rove resume`: a flood and keys with and without one.
@@ -132,6 +137,7 @@ impl Row {
             }
             Self::Wire => (wire::measure, Some(ROVE), WIRE),
             Self::Start => (start::measure, Some(ROVE), START),
+            Self::Attach => (attach::measure, Some(ROVE), SSH),
             Self::Echo => (echo::measure, Some(ROVE), STOCK),
             Self::Record => (flood::measure_record, Some(ROVE), STOCK),
             Self::Onset => (onset::measure, Some(ROVE), STOCK),

@@ -120,13 +120,18 @@ fn the_users_sessions_on_the_host_are_shown_with_their_paths() {
     report.assert_well();
     let port = format!("  {}  ", server.address.port());
     let line = report.text.lines().find(|line| line.contains(&port)).unwrap_or_default();
-    assert!(line.contains("attached") && line.contains("  UDP "), "{}", report.text);
+    assert!(line.contains("attached"), "{}", report.text);
+    // The path, and since when it is in use.
+    let mut words = line.split_whitespace().skip_while(|word| *word != "UDP").skip(1);
+    let age = words.next().and_then(|seconds| seconds.parse::<u64>().ok());
+    assert!(age.is_some() && words.next() == Some("s"), "{}", report.text);
     let report = examine(&sshd, &["--json"]);
     let mut json = serde_json::Deserializer::from_str(&report.text).into_iter();
     let json: serde_json::Value = json.next().expect("a report").expect("JSON");
     let session = &json["sessions"][0];
     assert_eq!(session["port"], server.address.port());
     assert_eq!((&session["path"], &session["command"][0]), (&"udp".into(), &"sh".into()));
+    assert!(session["path_age_seconds"].is_u64(), "{session}");
     terminal.send("\r");
     server.assert_gone();
 }

@@ -26,8 +26,13 @@ struct Jumping {
 
 /// Starts one; `None` where no networks can be made.
 fn jump(host: Far) -> Option<Jumping> {
+    jump_through(|| Bastion::start(host))
+}
+
+/// Starts one through this jump host, with a login that rove repeats by itself.
+fn jump_through(start: impl Fn() -> Option<Bastion>) -> Option<Jumping> {
     let prepare = || {
-        let bastion = Bastion::start(host)?;
+        let bastion = start()?;
         let scratch = Scratch::new();
         Some((Report::new(&scratch), bastion, scratch))
     };
@@ -66,6 +71,33 @@ fn udp_goes_by_a_jump_host_with_rove_until_it_goes_to_the_host_itself() {
     jump.wait_alone();
     session.terminal.talk("line 3");
     assert_eq!((far.connections(), jump.connections()), (1, 2));
+}
+
+#[test]
+fn udp_that_fails_in_mid_session_is_replaced_by_ssh_through_the_jump_host_until_it_is_back() {
+    let open = || Bastion::start(Far::default()).inspect(Bastion::open);
+    let Some(session) = jump_through(open) else { return };
+    let Bastion { far, jump, .. } = &session.bastion;
+    session.terminal.talk("line 1");
+    far.wait_alone();
+    session.terminal.wait_for_path("to 10.0.2.2:");
+    session.bastion.block();
+    session.terminal.send("line 2\r");
+    // On a busy computer the login may take over 5 s. Then the user logs in.
+    let offer = "[To log in again: Ctrl-^ r]";
+    session.terminal.wait_for("an answer or an offer", |screen| {
+        [offer, "got line 2"].iter().any(|text| screen.contents().contains(text))
+    });
+    if session.terminal.screen().contents().contains(offer) {
+        session.terminal.send("\x1er");
+    }
+    session.terminal.wait_for_text("got line 2");
+    session.terminal.wait_for_path("through ssh for");
+    assert!(far.connections() >= 2 && jump.connections() >= 2, "by the jump host again");
+    session.bastion.unblock();
+    far.wait_alone();
+    session.terminal.wait_for_path("to 10.0.2.2:");
+    session.terminal.talk("line 3");
 }
 
 #[test]

@@ -8,7 +8,9 @@ use rove_shell::relay::Relay;
 use rove_units::Duration;
 use rustix::process::Signal;
 
-use crate::support::{Maker, SIZE, Scratch, Server, Terminal, each_pair, relay_to};
+use crate::support::{
+    Invocation, Maker, SIZE, Scratch, Server, Terminal, each_pair, relay_to, within_guard,
+};
 
 /// A session over a path that is slow enough to type before the news arrives.
 struct Session {
@@ -112,6 +114,53 @@ fn a_password_typed_ahead_behind_a_shells_command_is_not_seen() {
         session.terminal.send("exit\r");
         session.assert_secret(&format!("{pair:?}"));
     });
+}
+
+#[test]
+fn a_password_that_another_clients_command_asks_for_is_not_seen() {
+    let scratch = Scratch::new();
+    let rove = |call: Invocation| call.env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
+    let localhost = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let shell = ["env", "PS1=ready$ ", "bash", "--norc", "--noprofile", "-i"];
+    let server = Server::start_with(rove(Maker::Rove.server()), localhost, &shell);
+    let relay = relay_to(server.address, LinkConfig::lossless(Duration::from_millis(120)));
+    let call = Maker::Rove.client(relay.address(), &server.key);
+    let mut owner = Terminal::start(&call.env("MOSH_PREDICTION_DISPLAY", "always"), SIZE);
+    owner.wait_for_text("ready$");
+    // Three lines, typed key by key, prove the prompt.
+    for number in 1..=3 {
+        owner.send("c");
+        owner.wait_for("its echo", |screen| screen.contents().ends_with("ready$ c"));
+        owner.send("d\r");
+        owner.wait_for("the next prompt", |screen| {
+            screen.contents().matches("ready$").count() == number + 1
+        });
+    }
+    // A letter at this prompt is shown before its echo.
+    server.signal(Signal::STOP);
+    owner.send("Y");
+    owner.wait_for_text("ready$ Y");
+    server.signal(Signal::CONT);
+    owner.send("\x15");
+
+    let port = server.address.port().to_string();
+    let ask = rove(Invocation::new(crate::support::rove()));
+    let ask = ask.args(["server", "attach", "--share", &port]);
+    let told = within_guard("a key", move || ask.command().output().expect("rove starts").stdout);
+    let told = String::from_utf8(told).expect("a line");
+    let key = told.split_whitespace().last().expect("a key");
+    let other = Terminal::start(&Maker::Rove.client(server.address, key), SIZE);
+    other.wait_for_text("ready$ cd");
+    owner.wait_for_text("joined to type");
+    other.send("stty -echo; read -s line; echo length ${#line}\r");
+    owner.wait_for_text("read -s line");
+    for letter in ["Z", "Z", "ZZZ", "Z", "Z\r"] {
+        owner.send(letter);
+    }
+    owner.wait_for_text("length 7");
+    owner.send("exit\r");
+    let exit = owner.wait_exit();
+    assert!(!exit.output.contains('Z'), "{}", exit.output.escape_debug());
 }
 
 #[test]

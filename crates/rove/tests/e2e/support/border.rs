@@ -157,6 +157,24 @@ impl Bastion {
         ip(&user, &["route", "add", "10.0.2.0/24", "via", "10.0.1.2"]);
     }
 
+    /// Drops all UDP between the user and the far computer, without a word, as a firewall does.
+    pub(crate) fn block(&self) {
+        self.rule("add");
+    }
+
+    /// Lets UDP pass again.
+    pub(crate) fn unblock(&self) {
+        self.rule("del");
+    }
+
+    /// Adds or removes the rule for packets that the jump host passes on.
+    fn rule(&self, word: &str) {
+        for interface in ["j0", "j1"] {
+            let rule = ["rule", word, "iif", interface, "ipproto", "udp", "blackhole"];
+            ip(&path_of(&self.keepers[1]), &rule);
+        }
+    }
+
     /// Changes the network of the user's computer by `ip` and these words.
     pub(crate) fn ip_here(&self, words: &[&str]) {
         ip(&path_of(&self.keepers[0]), words);
