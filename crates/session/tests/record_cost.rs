@@ -1,5 +1,5 @@
 //! The cost of the record that `rove resume` goes on from:
-//! `cargo test --release -p rove-session --test record_cost -- --nocapture`.
+//! `cargo test -p rove-session --test record_cost -- --nocapture`.
 //!
 //! A client and a stock server meet in virtual time. Each record is made, sealed and written to a file in memory, as the program does.
 

@@ -84,22 +84,6 @@ fn a_client_that_is_gone_costs_nobody_the_session() {
 }
 
 #[test]
-fn the_former_key_opens_a_farewell_for_ten_seconds_and_nothing_later() {
-    for (asleep, is_told) in [(9_000, true), (10_100, false)] {
-        let mut trio = session(roves(), &LinkConfig::lossless(ms(50)), Seed::new(1));
-        let gone = near(ClientConfig { key: Key::from_bytes([99; 16]), ..roves() });
-        let sleeper = std::mem::replace(&mut trio.left.0[0], gone);
-        let config = invite(&mut trio, roves());
-        come(&mut trio, config);
-        trio.run_for(ms(asleep));
-        assert!(is_in_sync(&trio, 1));
-        trio.left.0[0] = sleeper;
-        trio.run_for(secs(30));
-        assert_eq!(trio.left.0[0].client.outcome().is_some(), is_told, "{asleep}");
-    }
-}
-
-#[test]
 fn a_prompt_that_was_stated_to_the_former_client_is_not_stated_to_the_next() {
     let mut trio =
         session(busiest_client(Size::DEFAULT), &LinkConfig::lossless(ms(50)), Seed::new(1));
