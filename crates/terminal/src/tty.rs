@@ -53,7 +53,8 @@ bitflags! {
         const NEW_LINE_RETURNS = 1 << 10;
         /// The characters for stop and start halt the output and let it continue (IXON).
         const FLOW_CONTROL = 1 << 11;
-        /// All settings without a mode here are as in a new terminal of Linux, so that the modes determine the echo.
+        /// No setting without a mode here changes the echo of text and of the character that erases (VERASE). Linux,
+        /// macOS and FreeBSD echo these alike, and differ in the other editing keys.
         const ORDINARY = 1 << 12;
     }
 }
@@ -101,7 +102,7 @@ impl Tty {
         self.modes.contains(TtyModes::CANONICAL) && !self.modes.contains(TtyModes::ECHO)
     }
 
-    /// Returns whether the kernel echoes lines in a way that the modes determine.
+    /// Returns whether the kernel echoes lines, and text in them in a way that the modes determine.
     pub const fn echoes_lines(self) -> bool {
         const WANTED: TtyModes =
             TtyModes::ECHO.union(TtyModes::CANONICAL).union(TtyModes::ORDINARY);

@@ -3,6 +3,16 @@
 use rove_terminal::{Tty, TtyCharacters, TtyModes};
 use rustix::termios::{InputModes, LocalModes, OutputModes, SpecialCodeIndex, Termios};
 
+/// The modes for input, output and echo that Linux alone has: those of upper case, and delays of tabs.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const OF_LINUX: [libc::tcflag_t; 3] = [
+    InputModes::IUCLC.bits(),
+    OutputModes::OLCUC.union(OutputModes::TABDLY).bits(),
+    LocalModes::XCASE.bits(),
+];
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const OF_LINUX: [libc::tcflag_t; 3] = [0; 3];
+
 /// Returns how a terminal with these settings treats typed keys.
 pub(super) fn tty(found: &Termios) -> Tty {
     let (input, local) = (found.input_modes, found.local_modes);
@@ -30,7 +40,6 @@ pub(super) fn tty(found: &Termios) -> Tty {
 }
 
 fn characters(found: &Termios) -> TtyCharacters {
-    // On Linux, 0 disables a character. Where another number does, `is_ordinary` is false.
     let codes = [
         SpecialCodeIndex::VERASE,
         SpecialCodeIndex::VKILL,
@@ -46,7 +55,8 @@ fn characters(found: &Termios) -> TtyCharacters {
         SpecialCodeIndex::VSTART,
         SpecialCodeIndex::VSTOP,
     ];
-    TtyCharacters(codes.map(|index| found.special_codes[index]))
+    let codes = codes.map(|index| found.special_codes[index]);
+    TtyCharacters(codes.map(|code| if code == libc::_POSIX_VDISABLE { 0 } else { code }))
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
@@ -59,31 +69,20 @@ fn takes_utf8(_: InputModes) -> bool {
     false
 }
 
-/// Returns whether the line discipline is Linux's, without any of its rarer modes.
-#[cfg(all(target_os = "linux", not(rove_portable)))]
+/// Returns whether no other mode changes the echo of text and of the key that erases a character. Linux, macOS and FreeBSD
+/// then echo both alike.
 fn is_ordinary(found: &Termios) -> bool {
-    let input = InputModes::ISTRIP
-        | InputModes::INLCR
-        | InputModes::IGNCR
-        | InputModes::IUCLC
-        | InputModes::PARMRK;
-    let output = OutputModes::OLCUC
-        | OutputModes::OCRNL
-        | OutputModes::ONOCR
-        | OutputModes::ONLRET
-        | OutputModes::TABDLY;
-    let local = LocalModes::ECHOPRT | LocalModes::XCASE | LocalModes::EXTPROC;
-    !found.input_modes.intersects(input)
-        && !found.output_modes.intersects(output)
-        && !found.local_modes.intersects(local)
+    let input = InputModes::ISTRIP | InputModes::INLCR | InputModes::IGNCR | InputModes::PARMRK;
+    let output = OutputModes::OCRNL | OutputModes::ONOCR | OutputModes::ONLRET;
+    // Where a key can discard output (FLUSHO), it discards the echo, too. Linux never does.
+    let local = LocalModes::ECHOPRT | LocalModes::EXTPROC | LocalModes::FLUSHO;
+    let [more_input, more_output, more_local] = OF_LINUX;
+    !found.input_modes.intersects(input | InputModes::from_bits_retain(more_input))
+        && !found.output_modes.intersects(output | OutputModes::from_bits_retain(more_output))
+        && !found.local_modes.intersects(local | LocalModes::from_bits_retain(more_local))
 }
 
-#[cfg(any(rove_portable, not(target_os = "linux")))]
-fn is_ordinary(_: &Termios) -> bool {
-    false
-}
-
-#[cfg(all(test, target_os = "linux", not(rove_portable)))]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use rove_terminal::Size;
     use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};

@@ -6,6 +6,7 @@ mod editors;
 mod fields;
 mod flash;
 mod history;
+mod kernel;
 mod mask;
 mod modes;
 mod navigation;
