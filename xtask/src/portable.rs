@@ -9,7 +9,8 @@ use crate::workspace;
 const COMPILER: &str = "xtask/src/portable-rustc.sh";
 
 /// The end-to-end modules whose processes take other branches: those that the gate runs.
-const MODULES: [&str; 5] = ["interop::", "life::", "network::", "path_size::", "sessions::"];
+const MODULES: [&str; 6] =
+    ["interop::", "life::", "logins::", "network::", "path_size::", "sessions::"];
 
 /// Tests of abilities that only Linux has. docs/platforms.md gives the reasons.
 const LINUX_ONLY: [&str; 2] = [

@@ -11,6 +11,12 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+#[cfg(any(rove_portable, not(target_os = "linux")))]
+use rustix::{
+    io::Errno,
+    process::{Pid, test_kill_process},
+};
+
 use crate::login_records;
 
 /// The file name of FreeBSD's helper. Source: FreeBSD, libexec/ulog-helper.
@@ -99,8 +105,16 @@ pub(crate) fn detached_servers(user: &OsStr) -> Vec<u32> {
         .collect()
 }
 
+/// Returns whether a process of this number runs. A process that has ended counts until its parent takes notice.
+#[cfg(any(rove_portable, not(target_os = "linux")))]
+fn is_running(process: u32) -> bool {
+    let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+    process.is_some_and(|process| test_kill_process(process) != Err(Errno::SRCH))
+}
+
 /// Returns whether a process of this number runs. A server that was killed leaves its entry in the list. Until its
 /// parent takes notice, its number still names a process, whose command line is then empty.
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 fn is_running(process: u32) -> bool {
     std::fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|words| !words.is_empty())
 }

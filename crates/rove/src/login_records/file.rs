@@ -1,8 +1,10 @@
-//! The list of who is logged in, read from its file: the functions of musl for it, in static programs, find nobody.
+//! The list of who is logged in, read from its file.
 
 use core::ops::Range;
 use std::fs::File;
 use std::io::Read;
+
+use super::LoginRecord;
 
 const FILE: &str = "/var/run/utmp";
 
@@ -20,15 +22,6 @@ const LOGIN: i16 = 7;
 const LINE: Range<usize> = 8..40;
 const USER: Range<usize> = 44..76;
 const HOST: Range<usize> = 76..332;
-
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct LoginRecord {
-    pub(crate) user: String,
-    /// The terminal, relative to `/dev`.
-    pub(crate) line: String,
-    /// The host that the login came from.
-    pub(crate) host: String,
-}
 
 /// Returns who is logged in; nobody where there is no list.
 pub(crate) fn read() -> Vec<LoginRecord> {
