@@ -123,7 +123,7 @@ fn look_there(
     }
     let number = entropy::seed().map_err(io::Error::other)?;
     let nonce = number.stream("doctor.mark").at(0).below(u64::MAX);
-    let mark = format!("/tmp/rove-doctor-{nonce:016x}");
+    let mark = format!("rove-doctor-{nonce:016x}");
     progress(&format!("logging in to {}", host.name));
     let opened =
         login::open(options, invocation, survey::session_command(&mark), events, &mut host)?;
@@ -153,8 +153,8 @@ fn look_there(
     Ok(host)
 }
 
-/// Returns the host's addresses for the report; empty if they are not resolved in time. Returns `None` if even ssh's
-/// own configuration does not arrive.
+/// Returns the host's addresses for the report; empty if they are not resolved in time, or only ssh finds names. Returns
+/// `None` if even ssh's own configuration does not arrive.
 fn addresses(options: &HostOptions) -> Option<Vec<String>> {
     let (ssh, host) = (options.ssh.clone(), options.host.clone());
     let (names, name) = mpsc::channel();
@@ -165,7 +165,7 @@ fn addresses(options: &HostOptions) -> Option<Vec<String>> {
         let plain = text.rsplit_once('@').map_or(text.as_str(), |(_, name)| name);
         let name = ssh_query::ask(&ssh, &host).host_name.unwrap_or_else(|| plain.to_owned());
         let _ = names.send(());
-        let all = address::resolve(&name, 0, "all").unwrap_or_default();
+        let all = address::of_name(&name, 0, "all");
         let _ = found.send(all.into_iter().map(address::numeric).collect());
     });
     name.recv_timeout(CONFIGURATION_PATIENCE).ok()?;

@@ -56,16 +56,23 @@ pub(crate) fn resolve(
     in_order(addresses, host, family)
 }
 
-/// Returns whether this program can find the address of a name, as far as the system tells.
-pub(crate) fn finds_names() -> bool {
+/// Returns the addresses of a name, the one to try first in front. Empty if it has none to try, and at once if it
+/// [cannot be found here](is_found_here): otherwise musl would wait for servers that are not there.
+pub(crate) fn of_name(name: &str, port: u16, family: &str) -> Vec<SocketAddr> {
+    let is_found = is_found_here(name);
+    is_found.then(|| resolve(name, port, family)).and_then(Result::ok).unwrap_or_default()
+}
+
+/// Returns whether this program can find the address of a name, as far as the system tells. A number needs nobody.
+pub(crate) fn is_found_here(name: &str) -> bool {
     let is_in_termux = termux::prefix().is_some();
-    can_find_names(getent::IS_NEEDED, is_in_termux, Path::new(NAME_SERVERS))
+    can_find(name, getent::IS_NEEDED, is_in_termux, Path::new(NAME_SERVERS))
 }
 
 /// A static program finds names in files, by `getent` and by the servers that a file names. In Termux, there may be nothing
 /// of these; its own programs ask Android.
-fn can_find_names(is_static: bool, is_in_termux: bool, servers: &Path) -> bool {
-    !is_static || !is_in_termux || servers.exists()
+fn can_find(name: &str, is_static: bool, is_in_termux: bool, servers: &Path) -> bool {
+    from_numeric(name, 0).is_some() || !is_static || !is_in_termux || servers.exists()
 }
 
 /// Returns an address as a word for the client's command line, in numeric form with its IPv6 zone, if any.
@@ -163,14 +170,17 @@ mod tests {
     #[test]
     fn only_a_static_program_in_termux_may_find_no_names() {
         let (there, missing) = (Path::new("/"), Path::new("/no/such/file"));
-        for (is_static, is_in_termux, servers, finds) in [
-            (true, true, missing, false),
-            (true, true, there, true),
-            (true, false, missing, true),
-            (false, true, missing, true),
+        for (name, is_static, is_in_termux, servers, finds) in [
+            ("far", true, true, missing, false),
+            ("far", true, true, there, true),
+            ("far", true, false, missing, true),
+            ("far", false, true, missing, true),
+            ("192.0.2.7", true, true, missing, true),
+            ("2001:db8::7", true, true, missing, true),
+            ("", true, true, missing, false),
         ] {
-            let found = can_find_names(is_static, is_in_termux, servers);
-            assert_eq!(found, finds, "{is_static} {is_in_termux} {servers:?}");
+            let found = can_find(name, is_static, is_in_termux, servers);
+            assert_eq!(found, finds, "{name} {is_static} {is_in_termux} {servers:?}");
         }
     }
 

@@ -2,7 +2,6 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::net::IpAddr;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -155,8 +154,8 @@ fn route(
 /// Returns how the address is learned, if the user has not said it. Where only ssh finds names, ssh connects by itself,
 /// and the host tells the address at which ssh has arrived.
 fn connecting(config: &SshConfig) -> RemoteIp {
-    let is_number = config.host_name.as_ref().is_some_and(|name| name.parse::<IpAddr>().is_ok());
-    if is_number || address::finds_names() { RemoteIp::Proxy } else { RemoteIp::Remote }
+    let name = config.host_name.as_deref().unwrap_or_default();
+    if address::is_found_here(name) { RemoteIp::Proxy } else { RemoteIp::Remote }
 }
 
 /// Returns the addresses of a host to which ssh already has a connection open, in the order to try. Empty without such
@@ -165,6 +164,6 @@ fn master_addresses(options: &HostOptions, config: &SshConfig) -> Vec<String> {
     let Some(name) = config.host_name.as_deref().filter(|_| config.sharing.has_master()) else {
         return Vec::new();
     };
-    let found = address::resolve(name, SSH_PORT, &options.family).unwrap_or_default();
+    let found = address::of_name(name, SSH_PORT, &options.family);
     found.into_iter().map(address::numeric).collect()
 }

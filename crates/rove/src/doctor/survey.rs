@@ -111,10 +111,13 @@ const SESSION: &str = r#"
         *) t="$t$l";;
     esac; done"#;
 
-/// Returns the command of the trial session; `mark` is the path of the file that it creates on the host.
+/// Enters the folder of the mark. Android has no `/tmp`.
+const TO_MARK: &str = "cd /tmp 2>/dev/null || cd; ";
+
+/// Returns the command of the trial session; `mark` is the name of the file that it creates on the host.
 pub(crate) fn session_command(mark: &str) -> Vec<OsString> {
     // The script is one line, as a line break cannot be quoted for every login shell.
-    let script = SESSION.split_whitespace().collect::<Vec<_>>().join(" ");
+    let script = TO_MARK.to_owned() + &SESSION.split_whitespace().collect::<Vec<_>>().join(" ");
     ["sh", "-c", &script, "sh", mark].map(OsString::from).to_vec()
 }
 
@@ -131,7 +134,7 @@ pub(crate) fn aftermath_script(
         format!("if kill -0 {pid} 2>/dev/null; then d alive yes; kill {pid}; else d alive no; fi; ")
     });
     format!(
-        "{SAY}echo; d begin {challenge}; if [ -e \"{mark}\" ]; then d heard yes; else d heard no; fi; {pid}\
+        "{SAY}{TO_MARK}echo; d begin {challenge}; if [ -e \"{mark}\" ]; then d heard yes; else d heard no; fi; {pid}\
          rm -f \"{mark}\"; \
          if [ -r /proc/net/udp ]; then b=no; \
          for f in /proc/net/udp /proc/net/udp6; do if [ -r $f ]; then \
@@ -168,7 +171,8 @@ pub(crate) fn printable(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
 
     use super::*;
 
@@ -251,6 +255,27 @@ mod tests {
             assert!(take(&format!("ROVE DOCTOR clock {clock}"), 100, &mut far));
             assert_eq!(far.ahead_seconds, ahead, "{clock}");
         }
+    }
+
+    #[test]
+    fn a_second_login_looks_for_the_mark_where_the_session_has_left_it() {
+        let mark = format!("rove-survey-mark-{}", std::process::id());
+        let words = session_command(&mark);
+        let mut session = Command::new(&words[0])
+            .args(&words[1..])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        let mut output = BufReader::new(session.stdout.take().unwrap());
+        output.read_line(&mut said).unwrap();
+        assert!(said.starts_with("READY "), "{said}");
+        let challenge = Challenge::from_bytes([7; 16]);
+        let found = aftermath(&challenge, &run(&aftermath_script(&challenge, &mark, 9, None)));
+        drop(session.stdin.take());
+        session.wait().unwrap();
+        assert_eq!(found.heard, Some(true));
     }
 
     #[test]
