@@ -3,6 +3,7 @@
 
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 mod file;
+mod record;
 #[cfg(any(test, rove_portable, not(target_os = "linux")))]
 mod who;
 
@@ -10,12 +11,3 @@ mod who;
 pub(crate) use file::read;
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 pub(crate) use who::read;
-
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct LoginRecord {
-    pub(crate) user: String,
-    /// The terminal, relative to `/dev`.
-    pub(crate) line: String,
-    /// The host that the login came from.
-    pub(crate) host: String,
-}

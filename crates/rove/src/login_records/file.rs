@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::fs::File;
 use std::io::Read;
 
-use super::LoginRecord;
+use super::record::LoginRecord;
 
 const FILE: &str = "/var/run/utmp";
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::LoginRecord;
+use super::record::LoginRecord;
 use crate::answer;
 
 /// Most bytes of the list that are read. Chosen: five thousand logins.

@@ -1,0 +1,10 @@
+//! An entry in the list of who is logged in.
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct LoginRecord {
+    pub(crate) user: String,
+    /// The terminal, relative to `/dev`.
+    pub(crate) line: String,
+    /// The host that the login came from.
+    pub(crate) host: String,
+}
