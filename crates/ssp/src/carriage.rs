@@ -28,8 +28,9 @@ const PACKET_CLASS_BYTE: u8 = 0x40;
 /// How many numbers of packets there are. Source: docs/wire.md.
 const PACKET_NUMBERS: u64 = 1 << 60;
 
-/// Most opened packets that wait for their owner; further ones are dropped, as if lost. Chosen: the packets of a turn.
-const OPENED_MAX: usize = 64;
+/// Most opened packets that wait for their owner; further ones are dropped, as if lost. Chosen: the packets of a turn, which
+/// ends after four full batches of the system.
+const OPENED_MAX: usize = 256;
 
 /// An authentic packet that has not come before.
 #[derive(Clone, Debug, PartialEq, Eq)]

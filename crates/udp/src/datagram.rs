@@ -13,21 +13,25 @@ use rove_ssp::wire::DATAGRAM_LEN_MAX;
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 use rustix::net::{RecvAncillaryBuffer, RecvFlags, recvmsg};
 
-/// Most datagrams read from one socket in one turn of the loop, so that a flood delays neither keys nor the pty.
+/// Datagrams of one socket after which a turn of the loop reads no more, so that a flood delays neither keys nor the pty.
 /// Chosen: at 1.2 kB each, more than a screen's worth of fragments.
 pub const DATAGRAMS_PER_TURN: usize = 32;
+
+/// Most messages that a call of the system gives. Chosen: their memory stays in a processor's cache, and under a flood a
+/// call costs a tenth of its datagrams.
+const MESSAGES_PER_CALL: usize = 4;
+
+/// Most bytes of a message: a datagram, or several of one sender and one size in a batch (UDP receive offload). Source: the
+/// length of an IP packet.
+const MESSAGE_BYTES: usize = 65_536;
 
 /// Most reports discarded in one call. Reports that arrive meanwhile are discarded at the next error.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 const PATH_ERRORS_MAX: usize = 64;
 
-/// The bytes of a payload. The last one shows whether a datagram is too long.
-type Payload = [u8; DATAGRAM_LEN_MAX + 1];
-
 thread_local! {
-    /// The memory that the system writes datagrams into.
-    static PAYLOADS: RefCell<Vec<Payload>> =
-        RefCell::new(vec![[0; DATAGRAM_LEN_MAX + 1]; DATAGRAMS_PER_TURN]);
+    /// The memory that the system writes messages into. Only as much of it is in use as the longest ones needed.
+    static PAYLOADS: RefCell<Vec<u8>> = RefCell::new(vec![0; MESSAGES_PER_CALL * MESSAGE_BYTES]);
 }
 
 /// The size, addresses and ECN mark of a datagram that was received.
@@ -44,9 +48,11 @@ pub struct Received {
 }
 
 impl Received {
-    /// Returns the facts about a message. `None` if its sender has no Internet address, which no UDP socket does.
-    fn of(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<Self> {
+    /// Returns the facts about a message, and how long each datagram of a batch is but the last. `None` if the message's
+    /// sender has no Internet address, which no UDP socket does.
+    fn of(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<(Self, usize)> {
         let address = message.address.as_ref()?;
+        let mut each = message.bytes;
         let v4 = || address.as_sockaddr_in().map(|source| SocketAddr::V4((*source).into()));
         let v6 = || address.as_sockaddr_in6().map(|source| SocketAddr::V6((*source).into()));
         let source = v4().or_else(v6)?;
@@ -57,10 +63,26 @@ impl Received {
                 ControlMessageOwned::Ipv6PacketInfo(info) => {
                     received.local = Some(Ipv6Addr::from(info.ipi6_addr.s6_addr));
                 }
+                #[cfg(all(target_os = "linux", not(rove_portable)))]
+                ControlMessageOwned::UdpGroSegments(len) => {
+                    each = usize::try_from(len).unwrap_or(each);
+                }
                 control => received.ecn = traffic_class(&control).map_or(received.ecn, ecn),
             }
         }
-        Some(received)
+        Some((received, each.max(1)))
+    }
+
+    /// Hands over each datagram of a message, cut to one byte more than the longest allowed. Returns how many there were.
+    fn split(self, message: &[u8], each: usize, handle: &mut impl FnMut(Self, &[u8])) -> usize {
+        // A datagram without contents is one, too.
+        let count = message.len().div_ceil(each).max(1);
+        for number in 0..count {
+            let rest = &message[number * each..];
+            let datagram = &rest[..each.min(rest.len()).min(DATAGRAM_LEN_MAX + 1)];
+            handle(Self { len: datagram.len(), ..self }, datagram);
+        }
+        count
     }
 }
 
@@ -97,8 +119,8 @@ const fn ecn(class: u8) -> Ecn {
     }
 }
 
-/// Reads up to `max` datagrams that wait on a non-blocking socket, with the ECN marks of their IP headers, and passes
-/// each to `handle`.
+/// Reads the messages that wait on a non-blocking socket, up to [`MESSAGES_PER_CALL`], with the ECN marks of their IP
+/// headers, and passes each datagram to `handle`. Returns how many there were, and whether more may wait.
 ///
 /// # Errors
 ///
@@ -106,55 +128,57 @@ const fn ecn(class: u8) -> Ecn {
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn receive(
     socket: &UdpSocket,
-    max: usize,
-    mut handle: impl FnMut(Received, &[u8]),
-) -> io::Result<()> {
+    handle: &mut impl FnMut(Received, &[u8]),
+) -> io::Result<(usize, bool)> {
     use nix::sys::socket::{MultiHeaders, recvmmsg};
 
     PAYLOADS.with_borrow_mut(|payloads| {
-        let payloads = payloads.iter_mut().take(max);
-        let mut slices: Vec<_> = payloads.map(|payload| [IoSliceMut::new(payload)]).collect();
-        let control = cmsg_space!(u8, libc::c_int, libc::in6_pktinfo);
+        let mut slices: Vec<_> =
+            payloads.chunks_mut(MESSAGE_BYTES).map(|it| [IoSliceMut::new(it)]).collect();
+        let control = cmsg_space!(u8, libc::c_int, libc::c_int, libc::in6_pktinfo);
         let mut headers = MultiHeaders::preallocate(slices.len(), Some(control));
         let (socket, flags) = (socket.as_raw_fd(), MsgFlags::empty());
+        let (mut messages, mut datagrams) = (0, 0);
         for message in recvmmsg(socket, &mut headers, slices.iter_mut(), flags, None)? {
-            if let Some(received) = Received::of(&message) {
+            messages += 1;
+            if let Some((received, each)) = Received::of(&message) {
                 // A datagram without a payload fills no slice.
-                handle(received, message.iovs().next().unwrap_or_default());
+                let payload = message.iovs().next().unwrap_or_default();
+                datagrams += received.split(payload, each, handle);
             }
         }
-        Ok(())
+        Ok((datagrams, messages == MESSAGES_PER_CALL))
     })
 }
 
-/// Reads up to `max` datagrams that wait on a non-blocking socket, with the ECN marks of their IP headers, and passes
-/// each to `handle`.
+/// Reads a datagram that waits on a non-blocking socket, with the ECN mark of its IP header, and passes it to `handle`.
+/// Returns how many there were, and whether more may wait.
 ///
 /// # Errors
 ///
-/// Returns the system call's error; `WouldBlock` if no datagram waits. An error after a datagram is left for later.
+/// Returns the system call's error; `WouldBlock` if no datagram waits.
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 pub(crate) fn receive(
     socket: &UdpSocket,
-    max: usize,
-    mut handle: impl FnMut(Received, &[u8]),
-) -> io::Result<()> {
+    handle: &mut impl FnMut(Received, &[u8]),
+) -> io::Result<(usize, bool)> {
     PAYLOADS.with_borrow_mut(|payloads| {
-        for turn in 0..max {
-            let mut control = cmsg_space!(u8, libc::c_int);
-            let (socket, flags) = (socket.as_raw_fd(), MsgFlags::empty());
-            let mut slices = [IoSliceMut::new(&mut payloads[0])];
-            let received =
-                nix::sys::socket::recvmsg(socket, &mut slices, Some(&mut control), flags);
-            match received.map(|message| Received::of(&message)) {
-                Ok(Some(received)) => handle(received, &payloads[0][..received.len]),
-                Ok(None) => {}
-                Err(_) if turn > 0 => break,
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
+        let mut control = cmsg_space!(u8, libc::c_int);
+        let (socket, flags) = (socket.as_raw_fd(), MsgFlags::empty());
+        let mut slices = [IoSliceMut::new(&mut payloads[..MESSAGE_BYTES])];
+        let message = nix::sys::socket::recvmsg(socket, &mut slices, Some(&mut control), flags)?;
+        let Some((received, each)) = Received::of(&message) else { return Ok((1, true)) };
+        Ok((received.split(&payloads[..received.len], each, handle), true))
     })
+}
+
+/// Asks the system to hand over datagrams of one sender and one size that came together in one batch (UDP receive
+/// offload).
+#[cfg(all(target_os = "linux", not(rove_portable)))]
+pub(crate) fn take_batches(socket: &UdpSocket) -> io::Result<()> {
+    use nix::sys::socket::{setsockopt, sockopt};
+
+    Ok(setsockopt(socket, sockopt::UdpGroSegment, &true)?)
 }
 
 /// Asks the system for the local address of each datagram on an IPv6 socket. IPv4 addresses are in mapped form.

@@ -7,6 +7,7 @@
 //!
 //! - `datagram` receives and sends datagrams with the kernel's control messages.
 //! - `socket` opens sockets, sends and receives. `dual_stack` holds the client's sockets of both address families.
+//! - `inbox` keeps the datagrams that a client's turn had no room for.
 //! - `refusal_probe` hears that nobody listens, for systems that do not report it to unconnected sockets.
 //! - `sieve` keeps a flood of other senders' datagrams out of the server's socket.
 
@@ -14,15 +15,17 @@
 
 mod datagram;
 mod dual_stack;
+mod inbox;
 mod refusal_probe;
 mod sieve;
 mod socket;
 
 pub use datagram::{DATAGRAMS_PER_TURN, Received};
 pub use dual_stack::DualStackSockets;
+pub use inbox::Inbox;
 pub use refusal_probe::RefusalProbe;
 pub use sieve::Sieve;
 pub use socket::{
-    ClientSockets, PortRange, Refusal, SendFailure, ServerSocket, receive_waiting, receive_while,
-    send, send_segments,
+    ClientSockets, PortRange, Refusal, SendFailure, ServerSocket, receive_waiting, send,
+    send_segments,
 };

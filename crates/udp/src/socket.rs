@@ -153,50 +153,34 @@ fn is_about_the_path(error: &io::Error) -> bool {
         )
 }
 
-/// Reads the datagrams that wait on `socket`, at most [`DATAGRAMS_PER_TURN`], and passes each to `handle`.
+/// Reads the datagrams that wait on `socket`, and passes each to `handle`, until there were [`DATAGRAMS_PER_TURN`] or more:
+/// the system hands some over in batches.
 ///
 /// # Errors
 ///
-/// Returns the socket's error, if there is one in place of a datagram.
-pub fn receive_waiting(socket: &UdpSocket, handle: impl FnMut(Received, &[u8])) -> io::Result<()> {
-    match receive(socket, DATAGRAMS_PER_TURN, handle) {
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-            // No datagram was there: a send has already returned the error, but its reports are left in the queue. They
-            // would end every later wait at once.
-            discard_path_errors(socket);
-            Ok(())
-        }
-        Err(error) if error.kind() != io::ErrorKind::Interrupted => {
-            discard_path_errors(socket);
-            Err(error)
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Reads datagrams as [`receive_waiting`] does, until `handle` returns false. Further datagrams wait for the next turn.
-///
-/// # Errors
-///
-/// Returns the socket's error, if there is one in place of a datagram.
-pub fn receive_while(
+/// Returns the socket's error, if there is one in place of a datagram or after some.
+pub fn receive_waiting(
     socket: &UdpSocket,
-    mut handle: impl FnMut(Received, &[u8]) -> bool,
+    mut handle: impl FnMut(Received, &[u8]),
 ) -> io::Result<()> {
-    for turn in 0..DATAGRAMS_PER_TURN {
-        let mut goes_on = true;
-        match receive(socket, 1, |received, payload| {
-            goes_on = handle(received, payload);
-        }) {
-            Ok(_) if goes_on => {}
-            Ok(_) => break,
+    let mut taken = 0;
+    while taken < DATAGRAMS_PER_TURN {
+        match receive(socket, &mut handle) {
+            Ok((count, has_more)) => {
+                taken += count;
+                if !has_more {
+                    break;
+                }
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                if turn == 0 {
+                // No datagram was there: a send has already returned the error, but its reports are left in the queue. They
+                // would end every later wait at once.
+                if taken == 0 {
                     discard_path_errors(socket);
                 }
                 break;
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => break,
             Err(error) => {
                 discard_path_errors(socket);
                 return Err(error);
@@ -352,7 +336,12 @@ fn open(address: SocketAddr) -> io::Result<UdpSocket> {
     socket.bind(&address.into())?;
     set_options(&socket, address.is_ipv6())?;
     widen_receive_buffer(&socket);
-    Ok(socket.into())
+    let socket = socket.into();
+    #[cfg(all(target_os = "linux", not(rove_portable)))]
+    if let Err(error) = datagram::take_batches(&socket) {
+        tracing::debug!(%error, "each datagram comes alone");
+    }
+    Ok(socket)
 }
 
 /// Asks for a receive buffer that holds the datagrams of a flood while other processes run. The system limits it for an

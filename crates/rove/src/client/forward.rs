@@ -156,6 +156,7 @@ struct Forward {
 impl Forward {
     fn run(mut self, options: &ClientOptions) -> anyhow::Result<(Carried, Option<Channel>)> {
         let mut now = self.events.now();
+        self.name_port();
         loop {
             self.session.handle_timeout(now);
             // Nobody sees the screen, and the session waits until it is drawn.
@@ -316,6 +317,7 @@ impl Forward {
                     if let Err(error) = self.wire.open_port(self.session.server()) {
                         tracing::debug!(%error, "no new port");
                     }
+                    self.name_port();
                 }
                 ClientEvent::ClosePorts { keep } => self.wire.close_ports(keep),
                 // There is no terminal to give back.
@@ -327,6 +329,10 @@ impl Forward {
                 | ClientEvent::Forward(_) => {}
             }
         }
+    }
+
+    /// Tells the session the local port that its datagrams leave from.
+    fn name_port(&mut self) {
         if let Some(port) = self.wire.local_port(self.session.server()) {
             self.session.handle_local_port(port);
         }

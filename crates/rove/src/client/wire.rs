@@ -11,7 +11,7 @@ use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::{Client, Streams};
 use rove_ssp::{Ecn, ReceiveError, SIDE_PATH, Transmit};
 use rove_udp::DualStackSockets;
-use rove_udp::{Refusal, SendFailure, receive_while, send, send_segments};
+use rove_udp::{Inbox, Received, Refusal, SendFailure, send, send_segments};
 use rove_units::Instant;
 
 use crate::client::turn::Turn;
@@ -30,6 +30,7 @@ pub(crate) enum Wire {
     /// UDP carries the datagrams.
     Sockets {
         sockets: DualStackSockets,
+        inbox: Inbox,
         /// The ssh that carries datagrams while nothing answers over UDP; `None` if the session may use none.
         spare: Option<Box<Spare>>,
         /// A forwarder on a jump host that runs without an ssh beside UDP.
@@ -53,7 +54,8 @@ impl Wire {
     /// Creates a wire of UDP sockets, and maybe an ssh beside them.
     pub(crate) fn sockets(sockets: DualStackSockets, spare: Option<Spare>) -> Self {
         let spare = spare.map(Box::new);
-        Self::Sockets { sockets, spare, line: None, arrivals: VecDeque::new() }
+        let (inbox, arrivals) = (Inbox::default(), VecDeque::new());
+        Self::Sockets { sockets, inbox, spare, line: None, arrivals }
     }
 
     /// Wraps the datagrams to this forwarder from here on; does nothing in a tunnel.
@@ -63,10 +65,12 @@ impl Wire {
         }
     }
 
-    /// Returns whether something has come through ssh that the session has not been given.
+    /// Returns whether something has come that the session has not been given.
     pub(crate) fn has_arrivals(&self) -> bool {
-        let (Self::Sockets { arrivals, .. } | Self::Tunnel { arrivals, .. }) = self;
-        !arrivals.is_empty()
+        match self {
+            Self::Sockets { arrivals, inbox, .. } => !arrivals.is_empty() || !inbox.is_empty(),
+            Self::Tunnel { arrivals, .. } => !arrivals.is_empty(),
+        }
     }
 
     /// Returns whether datagrams are written to a pipe, which ssh may have closed.
@@ -107,7 +111,7 @@ impl Wire {
         let mut refusal = None;
         let turn = Turn::begin(session);
         match self {
-            Self::Sockets { sockets, spare, arrivals, .. } => {
+            Self::Sockets { sockets, inbox, spare, arrivals, .. } => {
                 if let Some(spare) = spare {
                     if arrivals.is_empty() {
                         spare.turn(now, session, |arrival| arrivals.push_back(arrival));
@@ -119,10 +123,18 @@ impl Wire {
                     is_heard |= result.is_ok();
                     note(socket, len, result);
                 };
+                // The rest of a batch is of one of these sockets; which one does not matter.
+                if !inbox.is_empty()
+                    && let Some(socket) = sockets.iter().next()
+                {
+                    let take = handler(now, socket, turn, session, &mut note);
+                    inbox.hand_over(take);
+                }
                 for (socket, _) in sockets.iter().zip(waiting).filter(|(_, waits)| **waits) {
-                    if turn.has_room(session) {
-                        let refused = receive_from(now, socket, turn, session, &mut note);
-                        refusal = refused.or(refusal);
+                    if turn.has_room(session) && inbox.is_empty() {
+                        let take = handler(now, socket, turn, session, &mut note);
+                        let result = inbox.receive(socket, take);
+                        refusal = result.err().map(|it| fail(now, &it, session)).or(refusal);
                     }
                 }
                 if is_heard {
@@ -322,16 +334,15 @@ impl Wire {
     }
 }
 
-/// Gives the session the datagrams that wait at a socket, as many as a turn may. Sets `is_heard` if one is of the
-/// server. Returns the error that the network has reported, if any.
-fn receive_from(
+/// Returns what gives the session a datagram, and tells whether the turn has room for another. `note` is told of each.
+fn handler<'a>(
     now: Instant,
-    socket: &UdpSocket,
+    socket: &'a UdpSocket,
     turn: Turn,
-    session: &mut Client,
-    mut note: impl FnMut(&UdpSocket, usize, Result<(), ReceiveError>),
-) -> Option<Refusal> {
-    let error = receive_while(socket, |received, payload| {
+    session: &'a mut Client,
+    mut note: impl FnMut(&UdpSocket, usize, Result<(), ReceiveError>) + 'a,
+) -> impl FnMut(Received, &[u8]) -> bool + 'a {
+    move |received, payload| {
         let (source, len) = (received.source, payload.len());
         let result = session.handle_datagram(now, source, received.ecn, payload);
         if let Err(error) = &result {
@@ -339,10 +350,13 @@ fn receive_from(
         }
         note(socket, len, result);
         turn.has_room(session)
-    })
-    .err()?;
+    }
+}
+
+/// Tells the session of an error that a socket has reported, and returns its kind.
+fn fail(now: Instant, error: &io::Error, session: &mut Client) -> Refusal {
     tracing::debug!(%error, "receive failed");
-    let found = Refusal::of(&error);
+    let found = Refusal::of(error);
     // The error may be about a probe, which may fail.
     if !session.candidates().is_probing() && !session.uses_side_path() {
         if found == Refusal::Port {
@@ -352,7 +366,7 @@ fn receive_from(
         session.candidates_mut().handle_unreachable(server);
         session.handle_network_error(now, &reason(&error.to_string()));
     }
-    Some(found)
+    found
 }
 
 /// Gives the session what has come through ssh, as much as a turn may. Returns [`Refusal::Port`] if the host refuses

@@ -14,7 +14,7 @@ use rove_bootstrap::tunnel::sshd_config::{FILE_BYTES_MAX, Forwarding};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_ssp::Transmit;
-use rove_udp::{PortRange, ServerSocket, receive_while};
+use rove_udp::{PortRange, ServerSocket, receive_waiting};
 
 use crate::tunnel::pipes::Pipes;
 
@@ -92,23 +92,21 @@ impl Passage {
         let Self { outside, inside, forwarder } = self;
         if is_outside {
             // An error is about what nobody waits for.
-            let _ = receive_while(outside.get(), |received, payload| {
+            let _ = receive_waiting(outside.get(), |received, payload| {
                 let end = (received.source, received.local);
                 if let Some(datagram) = forwarder.handle_client(end, received.ecn, payload) {
                     let _ = inside.get().send(&datagram);
                 }
-                true
             });
         }
         if is_inside {
-            let _ = receive_while(inside.get(), |received, payload| {
+            let _ = receive_waiting(inside.get(), |received, payload| {
                 let end = forwarder.handle_server(received.ecn, payload.len());
                 if let Some((destination, local)) = end {
                     let payload = payload.to_vec();
                     let transmit = Transmit { destination, payload, tries_size: false };
                     let _ = outside.send_from(&transmit, local);
                 }
-                true
             });
         }
     }
