@@ -41,7 +41,8 @@ impl PacketWindow {
     /// Returns the window in bytes.
     pub(crate) fn bytes(&self) -> Bytes {
         let packet = f64::from(u32::try_from(self.packet.get()).unwrap_or(u32::MAX));
-        Bytes::from(whole(self.packets * packet))
+        // Rounded: a product that falls short of the bytes in flight and a packet by a trace would never permit the packet.
+        Bytes::from(whole((self.packets * packet).round()))
     }
 
     pub(crate) fn packets_in(&self, size: Bytes) -> f64 {
