@@ -53,11 +53,11 @@ impl Flight {
     }
 
     /// Returns when a full packet may be sent.
-    pub(crate) fn permit(&self, now: Instant, srtt: Option<Duration>) -> Permit {
+    pub(crate) fn permit(&self, now: Instant) -> Permit {
         if self.in_flight > 0 && self.in_flight + self.packet > self.controller.window().get() {
             return Permit::Full;
         }
-        let at = self.pacer.next(interval(&*self.controller, self.packet, srtt));
+        let at = self.pacer.next();
         if at <= now { Permit::Now } else { Permit::At(at) }
     }
 

@@ -146,7 +146,7 @@ impl Recovery {
         if is_full || self.is_silent() {
             return Permit::Full;
         }
-        self.flight.permit(now, self.rtt.sampled())
+        self.flight.permit(now)
     }
 
     /// Returns whether a probe is due, so that a packet must go even without other frames.
