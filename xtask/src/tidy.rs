@@ -48,7 +48,7 @@ const MAY_DEPEND_ON: [(&str, &str); 27] = [
     ),
     (
         "lab/trials",
-        "units ssp terminal stock-predict link session headless rig platform runs shell",
+        "units ssp terminal stock-predict link session headless net rig platform runs shell",
     ),
     (
         "fuzz",
