@@ -12,15 +12,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 #[cfg(any(rove_portable, not(target_os = "linux")))]
-use rustix::{
-    io::Errno,
-    process::{Pid, test_kill_process},
-};
-
+use crate::answer;
 use crate::login_records;
 
 /// The file name of FreeBSD's helper. Source: FreeBSD, libexec/ulog-helper.
 const ULOG_HELPER: &str = "ulog-helper";
+
+/// Most bytes that are read of a process's state. Chosen: far more than its few letters.
+#[cfg(any(rove_portable, not(target_os = "linux")))]
+const STATE_BYTES_MAX: u64 = 64;
 
 /// A session's entry; dropping it removes it from the list.
 #[derive(Debug)]
@@ -105,11 +105,12 @@ pub(crate) fn detached_servers(user: &OsStr) -> Vec<u32> {
         .collect()
 }
 
-/// Returns whether a process of this number runs. A process that has ended counts until its parent takes notice.
+/// Returns whether a process of this number runs. A process that has ended has the state Z until its parent takes notice.
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 fn is_running(process: u32) -> bool {
-    let process = i32::try_from(process).ok().and_then(Pid::from_raw);
-    process.is_some_and(|process| test_kill_process(process) != Err(Errno::SRCH))
+    let mut ps = Command::new("ps");
+    let state = answer::of(ps.args(["-o", "stat=", "-p", &process.to_string()]), STATE_BYTES_MAX);
+    state.is_some_and(|state| !state.trim_ascii().starts_with(b"Z"))
 }
 
 /// Returns whether a process of this number runs. A server that was killed leaves its entry in the list. Until its
