@@ -2,14 +2,20 @@
 //!
 //! Programs installed on a developer's machine hide that the tests need them. The root is made by `mmdebstrap`, the
 //! toolchain and the crates already fetched come from this machine, the sources from a clone of the last commit.
+//! `aarch64` makes a root for another processor and runs tests there.
 
-use std::ffi::OsStr;
+mod aarch64;
+mod options;
+mod root;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+pub(crate) use self::options::Options;
+use self::root::{ENTER, copy, make_root, succeed};
 use crate::needs::Needs;
 use crate::{packages, systems, workspace};
 
@@ -24,62 +30,6 @@ const PACKAGES: &str = "gcc,libc6-dev,ca-certificates";
 const TOOLCHAIN: &str = "opt/rust";
 const SOURCES: &str = "srv/rove";
 
-/// Files of this machine without which the root may reach no package mirror and no registry: apt's sources and
-/// settings, the certificates that this network trusts, and the name servers.
-const NETWORK_FILES: [&str; 6] = [
-    "etc/apt/sources.list",
-    "etc/apt/sources.list.d/debian.sources",
-    "etc/apt/apt.conf.d",
-    "etc/ssl/certs/ca-certificates.crt",
-    "etc/resolv.conf",
-    "etc/hosts",
-];
-
-/// Mounts what a running system has and runs the command in the root. `$1` is the root, `$2` the toolchain,
-/// `$3` says what `/tmp` is; the command follows. All mounts and processes end with the namespaces.
-const ENTER: &str = r#"
-set -e
-root=$1 toolchain=$2 tmp=$3
-shift 3
-# Tests call unshare and nsenter, for which the root has to be that of the namespace: chroot would not do.
-mount --bind "$root" "$root"
-mount --rbind /dev "$root/dev"
-mount -t proc proc "$root/proc"
-mount --rbind /sys "$root/sys"
-if [ "$tmp" = tmpfs ]; then mount -t tmpfs tmpfs "$root/tmp"; fi
-mount -t tmpfs tmpfs "$root/run"
-mount --bind -o ro "$toolchain" "$root/opt/rust"
-cd "$root"
-mkdir -p mnt/host
-pivot_root . mnt/host
-cd /srv/rove
-umount --lazy /mnt/host
-# The shell stays: it is the first process, and reaps those that tests leave behind.
-env -i HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
-    PATH=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
-exit 0
-"#;
-
-/// Options of `cargo xtask fresh`.
-#[derive(Clone, Debug, clap::Args)]
-pub(crate) struct Options {
-    /// Debian release of the root.
-    #[arg(long, default_value = "bookworm")]
-    suite: String,
-    /// Folder for the root; must not exist, and is left there afterwards [default: one below target, removed].
-    #[arg(long, value_name = "FOLDER")]
-    keep: Option<PathBuf>,
-    /// Leave `/tmp` on the root's own disk, in place of a tmpfs.
-    #[arg(long)]
-    tmp_on_disk: bool,
-    /// Install everything first that this computer lacks (also when CI=true).
-    #[arg(long)]
-    install: bool,
-    /// Command to run there in place of the gate.
-    #[arg(last = true, value_name = "COMMAND")]
-    command: Vec<String>,
-}
-
 /// Makes a minimal root and runs the gate, or the given command, in a clone of the last commit there.
 ///
 /// # Errors
@@ -87,7 +37,7 @@ pub(crate) struct Options {
 /// Returns an error when the caller is not root, a program is missing, the root cannot be made, or the command fails.
 pub(crate) fn run(options: &Options) -> Result<()> {
     // The root borrows this toolchain, and has no rustup that could give it targets.
-    let targets = systems::targets();
+    let targets = if options.target.is_some() { Vec::new() } else { systems::targets() };
     let needs = Needs { programs: &PROGRAMS, targets: &targets, ..Needs::default() };
     needs.require("fresh", options.install)?;
     if !rustix::process::geteuid().is_root() {
@@ -97,13 +47,17 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Some(folder) => folder.clone(),
         None => workspace::root().join("target/fresh"),
     };
-    if folder.exists() {
+    let is_reused = options.target.is_some() && options.keep.is_some();
+    if folder.exists() && !is_reused {
         bail!(
             "{} is there already: remove it, or name another folder with --keep",
             folder.display()
         );
     }
-    let result = make_root(&folder, &options.suite).and_then(|()| enter(&folder, options));
+    let result = match options.target {
+        Some(_) => aarch64::run(&folder, options),
+        None => own_root(&folder, &options.suite).and_then(|()| enter(&folder, options)),
+    };
     if options.keep.is_none() && folder.exists() {
         fs::remove_dir_all(&folder)
             .with_context(|| format!("cannot remove {}", folder.display()))?;
@@ -111,25 +65,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     result
 }
 
-fn make_root(folder: &Path, suite: &str) -> Result<()> {
-    println!("== a minimal Debian {suite} in {}", folder.display());
-    let include = format!("--include={PACKAGES}");
-    let arguments: [&OsStr; 6] = [
-        "--variant=minbase".as_ref(),
-        "--mode=root".as_ref(),
-        "--skip=output/dev".as_ref(),
-        include.as_ref(),
-        suite.as_ref(),
-        folder.as_os_str(),
-    ];
-    succeed(Command::new("mmdebstrap").arg("--quiet").args(arguments))?;
-    for file in NETWORK_FILES {
-        copy(&Path::new("/").join(file), &folder.join(file))?;
-    }
-    for mount_point in ["dev", "proc", "sys", "run", TOOLCHAIN] {
-        let path = folder.join(mount_point);
-        fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display()))?;
-    }
+/// Makes a root for this processor, with the sources and all that fetches crates.
+fn own_root(folder: &Path, suite: &str) -> Result<()> {
+    make_root(folder, suite, PACKAGES, &[], |mut command| succeed(&mut command))?;
     // Crates that this machine has fetched need not be fetched again, and its registry settings hold there.
     let cargo_home =
         packages::cargo_home().context("HOME is not set, so cargo's folder is not known")?;
@@ -159,9 +97,9 @@ fn enter(folder: &Path, options: &Options) -> Result<()> {
     succeed(
         Command::new("unshare")
             .args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "sh"])
-            .arg(folder)
-            .arg(sysroot()?)
-            .arg(if options.tmp_on_disk { "disk" } else { "tmpfs" })
+            .args([folder, &sysroot()?, &Path::new("/").join(TOOLCHAIN)])
+            .args([&Path::new("/").join(SOURCES)])
+            .arg(options.tmp())
             .args(command),
     )
 }
@@ -175,30 +113,4 @@ fn sysroot() -> Result<PathBuf> {
         .context("rustc did not start")?;
     let path = String::from_utf8(output.stdout).context("rustc's sysroot is not UTF-8")?;
     Ok(PathBuf::from(path.trim_end()))
-}
-
-/// Copies a file or folder with its attributes, links followed, if it is there.
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    if !from.exists() {
-        return Ok(());
-    }
-    let folder = to.parent().context("a path in the root has a parent")?;
-    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    // A folder that is there already would receive the copy inside it.
-    let from = if from.is_dir() { from.join(".") } else { from.to_owned() };
-    succeed(
-        Command::new("cp")
-            .args(["--recursive", "--dereference", "--preserve", "--"])
-            .arg(from)
-            .arg(to),
-    )
-}
-
-fn succeed(command: &mut Command) -> Result<()> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let status = command.status().with_context(|| format!("{name} did not start"))?;
-    if !status.success() {
-        bail!("{name} failed: {status}");
-    }
-    Ok(())
 }

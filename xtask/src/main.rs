@@ -8,7 +8,7 @@
 //! - `tidy` checks the habits that no other tool checks. `limits` makes docs/limits.md from the constants, `reference` a page of the laboratory's files from its types, and `house`
 //!   measures code and prose.
 //! - `results` measures the tables of docs/results. `workspace` knows the files of the tree.
-//! - `fresh` runs the gate in a new Debian root.
+//! - `fresh` runs the gate in a new Debian `root`, or tests in one for `aarch64`. Its `options` are words of the command line.
 //! - `dist` builds a `product` for a `target` and what is made of it: `stage`, `archive`, `deb`, `formula`, `notices` and `sbom`.
 //!   `sizes` tells how large that is.
 
@@ -53,7 +53,7 @@ enum Command {
         #[arg(long, conflicts_with = "on_static")]
         portable: bool,
     },
-    /// Run the gate in a new minimal Debian root, which shows what it needs beside Rust and a C linker.
+    /// Run the gate in a new minimal Debian root, which shows what it needs beside Rust and a C linker; or tests for aarch64.
     Fresh(fresh::Options),
     /// Check the habits that no other tool checks.
     Tidy,

@@ -1,0 +1,99 @@
+//! A minimal Debian root, and the way in.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+/// Files of this machine without which the root may reach no package mirror and no registry: apt's sources and
+/// settings, the certificates that this network trusts, and the name servers.
+const NETWORK_FILES: [&str; 6] = [
+    "etc/apt/sources.list",
+    "etc/apt/sources.list.d/debian.sources",
+    "etc/apt/apt.conf.d",
+    "etc/ssl/certs/ca-certificates.crt",
+    "etc/resolv.conf",
+    "etc/hosts",
+];
+
+/// Mounts what a running system has and runs the command in the root. `$1` is the root. `$2` is a folder of this computer,
+/// and `$3` its place there. `$4` is the folder for the command, and `$5` says what `/tmp` is. The command follows. All
+/// mounts and processes end with the namespaces.
+pub(super) const ENTER: &str = r#"
+set -e
+root=$1 folder=$2 place=$3 directory=$4 tmp=$5
+shift 5
+# Tests call unshare and nsenter, for which the root has to be that of the namespace: chroot would not do.
+mount --bind "$root" "$root"
+mount --rbind /dev "$root/dev"
+mount -t proc proc "$root/proc"
+# The system forgets an emulator with the last mount of this kind.
+if [ -e /proc/sys/fs/binfmt_misc/aarch64 ]; then
+    mount -t binfmt_misc binfmt_misc "$root/proc/sys/fs/binfmt_misc"
+fi
+mount --rbind /sys "$root/sys"
+if [ "$tmp" = tmpfs ]; then mount -t tmpfs tmpfs "$root/tmp"; fi
+mount -t tmpfs tmpfs "$root/run"
+mkdir -p "$root/$place"
+mount --bind -o ro "$folder" "$root/$place"
+cd "$root"
+mkdir -p mnt/host
+pivot_root . mnt/host
+cd "$directory"
+umount --lazy /mnt/host
+# The shell stays: it is the first process, and reaps those that tests leave behind.
+env -i HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
+    PATH=/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
+exit 0
+"#;
+
+/// Makes a root with these packages. `run` runs mmdebstrap, which gets these `arguments`, too.
+pub(super) fn make_root(
+    folder: &Path,
+    suite: &str,
+    packages: &str,
+    arguments: &[&str],
+    run: impl FnOnce(Command) -> Result<()>,
+) -> Result<()> {
+    println!("== a minimal Debian {suite} in {}", folder.display());
+    let mut command = Command::new("mmdebstrap");
+    command.args(["--quiet", "--variant=minbase", "--mode=root", "--skip=output/dev"]);
+    command.arg(format!("--include={packages}")).args(arguments);
+    command.args([suite.as_ref(), folder.as_os_str()]);
+    run(command)?;
+    for file in NETWORK_FILES {
+        copy(&Path::new("/").join(file), &folder.join(file))?;
+    }
+    for mount_point in ["dev", "proc", "sys", "run"] {
+        let path = folder.join(mount_point);
+        fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Copies a file or folder with its attributes, links followed, if it is there.
+pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
+    if !from.exists() {
+        return Ok(());
+    }
+    let folder = to.parent().context("a path in the root has a parent")?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    // A folder that is there already would receive the copy inside it.
+    let from = if from.is_dir() { from.join(".") } else { from.to_owned() };
+    succeed(
+        Command::new("cp")
+            .args(["--recursive", "--dereference", "--preserve", "--"])
+            .arg(from)
+            .arg(to),
+    )
+}
+
+pub(super) fn succeed(command: &mut Command) -> Result<()> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().with_context(|| format!("{name} did not start"))?;
+    if !status.success() {
+        bail!("{name} failed: {status}");
+    }
+    Ok(())
+}
