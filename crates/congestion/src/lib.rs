@@ -8,8 +8,8 @@
 //! - `numbers` converts counts. `rtt`, `base_rtt`, `rounds`, `recovery`, `packet_window` and `slow_start` are parts
 //!   that several controllers share.
 //! - `controller` is the interface.
-//! - [`aimd`], [`new_reno`] and [`cubic`] follow losses, [`vegas`] and [`ledbat`] follow delays, and [`compound`] follows
-//!   both.
+//! - [`aimd`], [`new_reno`] and [`cubic`] follow losses, [`vegas`], [`ledbat`] and [`low_delay`] follow delays, and
+//!   [`compound`] follows both.
 //! - [`remy`] follows a `table` of rules that a search has found. A rule maps a `memory` of signals in a `domain` to an
 //!   `action`.
 //! - [`sprout_ack`] follows a forecast of acknowledgments, and counts its `backlog`.
@@ -27,6 +27,7 @@ pub mod compound;
 pub mod controller;
 pub mod cubic;
 pub mod ledbat;
+pub mod low_delay;
 pub mod new_reno;
 mod numbers;
 mod packet_window;

@@ -10,7 +10,7 @@ pub(crate) const PACKET: Bytes = Bytes::new(1_000);
 pub(crate) struct Path<C> {
     pub(crate) controller: C,
     pub(crate) now: Instant,
-    rtt: Duration,
+    pub(crate) rtt: Duration,
     /// Packets a second.
     rate: Option<u32>,
     lose: bool,
@@ -99,6 +99,7 @@ mod properties {
             Box::new(crate::compound::Compound::new(PACKET)),
             Box::new(crate::vegas::Vegas::new(PACKET)),
             Box::new(crate::ledbat::Ledbat::new(PACKET)),
+            Box::new(crate::low_delay::LowDelay::new(PACKET)),
             Box::new(crate::sprout_ack::SproutAck::new(Scale::Linear, PACKET, Duration::ZERO)),
             Box::new(crate::sprout_ack::SproutAck::new(Scale::Wide, PACKET, Duration::ZERO)),
         ]

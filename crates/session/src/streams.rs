@@ -1,7 +1,7 @@
 //! Streams beside a session: the layer, and the way of its packets through the session.
 
 use rove_congestion::Controller;
-use rove_congestion::ledbat::Ledbat;
+use rove_congestion::low_delay::LowDelay;
 use rove_ssp::{Carriage, Transmit};
 use rove_streams::{Mux, PacketNum, Side};
 use rove_units::{Bytes, Instant};
@@ -23,9 +23,9 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// Creates streams that yield to keys: their controller is LEDBAT, which lets at most 100 ms of packets queue.
+    /// Creates streams that yield to keys: their controller lets packets queue for a few milliseconds.
     pub fn new(side: Side, now: Instant) -> Self {
-        Self::controlled(side, Box::new(Ledbat::new(PACKET)), now)
+        Self::controlled(side, Box::new(LowDelay::new(PACKET)), now)
     }
 
     /// Creates streams with a congestion controller.

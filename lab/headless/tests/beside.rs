@@ -3,6 +3,7 @@
 use rove_congestion::Controller;
 use rove_congestion::cubic::Cubic;
 use rove_congestion::ledbat::Ledbat;
+use rove_congestion::low_delay::LowDelay;
 use rove_congestion::new_reno::NewReno;
 use rove_congestion::sprout::Scale;
 use rove_congestion::sprout_ack::SproutAck;
@@ -60,10 +61,11 @@ fn link(kbit: u64, rtt: u64, queue_ms: u64, loss: f64) -> LinkConfig {
 #[test]
 fn keys_beside_a_copy_wait_for_the_links_queue_alone() {
     type New = fn() -> Box<dyn Controller>;
-    let controllers: [(&str, New); 4] = [
+    let controllers: [(&str, New); 5] = [
         ("NewReno", || Box::new(NewReno::new(PACKET))),
         ("CUBIC", || Box::new(Cubic::new(PACKET))),
         ("LEDBAT", || Box::new(Ledbat::new(PACKET))),
+        ("low delay", || Box::new(LowDelay::new(PACKET))),
         ("Sprout-ACK", || Box::new(SproutAck::new(Scale::Wide, PACKET, Duration::from_millis(25)))),
     ];
     for (name, link, rate, queue) in [

@@ -6,6 +6,7 @@ use rove_congestion::aimd::Aimd;
 use rove_congestion::compound::Compound;
 use rove_congestion::cubic::Cubic;
 use rove_congestion::ledbat::Ledbat;
+use rove_congestion::low_delay::LowDelay;
 use rove_congestion::new_reno::NewReno;
 use rove_congestion::sprout::Scale;
 use rove_congestion::sprout_ack::SproutAck;
@@ -52,6 +53,8 @@ pub enum Contender {
     Ledbat,
     /// The same with a target of 10 ms in place of 100 ms
     LedbatShort,
+    /// The controller of rove's streams
+    LowDelay,
     /// Additive increase, multiplicative decrease, and nothing else
     Aimd,
     /// Sprout (NSDI 2013)
@@ -76,6 +79,7 @@ impl Contender {
             Self::Vegas => "Vegas",
             Self::Ledbat => "LEDBAT",
             Self::LedbatShort => "LEDBAT, 10 ms",
+            Self::LowDelay => "low delay",
             Self::Aimd => "AIMD",
         }
     }
@@ -101,6 +105,7 @@ impl Contender {
                 | Self::Vegas
                 | Self::Ledbat
                 | Self::LedbatShort
+                | Self::LowDelay
                 | Self::Aimd
         )
     }
@@ -138,6 +143,7 @@ impl Contender {
             Self::Vegas => run(Vegas::new(FULL), options),
             Self::Ledbat => run(Ledbat::new(FULL), options),
             Self::LedbatShort => run(Ledbat::with_target(FULL, SHORT_TARGET), options),
+            Self::LowDelay => run(LowDelay::new(FULL), options),
             Self::Aimd => run(Aimd::new(FULL), options),
         }
     }

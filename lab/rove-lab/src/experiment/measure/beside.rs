@@ -70,6 +70,7 @@ pub(super) const fn is_measured(system: System) -> bool {
                     | Contender::NewReno
                     | Contender::Ledbat
                     | Contender::LedbatShort
+                    | Contender::LowDelay
             )
         ),
     }
@@ -197,6 +198,7 @@ mod tests {
         for system in [
             System::Flow(Contender::NewReno),
             System::Flow(Contender::Ledbat),
+            System::Flow(Contender::LowDelay),
             System::Flow(Contender::SproutAckWide),
             System::RemyBulk,
         ] {

@@ -13,6 +13,7 @@ use rove_congestion::aimd::Aimd;
 use rove_congestion::compound::Compound;
 use rove_congestion::cubic::Cubic;
 use rove_congestion::ledbat::Ledbat;
+use rove_congestion::low_delay::LowDelay;
 use rove_congestion::new_reno::NewReno;
 use rove_congestion::remy::RemyController;
 use rove_congestion::sprout::Scale;
@@ -129,6 +130,7 @@ fn factory(
         System::Flow(Contender::LedbatShort) => {
             Box::new(move || Box::new(Ledbat::with_target(packet, SHORT_TARGET)))
         }
+        System::Flow(Contender::LowDelay) => Box::new(move || Box::new(LowDelay::new(packet))),
         System::Flow(Contender::Vegas) => Box::new(move || Box::new(Vegas::new(packet))),
         System::Flow(Contender::SproutAckWide) => {
             Box::new(move || Box::new(SproutAck::new(Scale::Wide, packet, Duration::ZERO)))
@@ -152,6 +154,7 @@ pub(super) const fn is_measured(system: System) -> bool {
                 | Contender::CubicTunnel
                 | Contender::Ledbat
                 | Contender::LedbatShort
+                | Contender::LowDelay
         ),
         None => system.is_controller(),
     }

@@ -1,0 +1,320 @@
+//! A controller that keeps so short a queue that keys beside a copy hardly wait in it.
+//!
+//! It is made of published parts. The signal is LEDBAT's: how much later than the least one-way delay packets arrive (RFC
+//! 6817). Slow start ends when that shows a queue (RFC 9406 does so by round trips). A window whose queue is too long shrinks
+//! by the packets that are too many (FAST TCP: Jin, Wei, Low, INFOCOM 2004, with a gain of one). A window without a queue
+//! grows by a packet each round trip, and faster the longer the queue stays away (the velocity of Copa: Arun, Balakrishnan,
+//! NSDI 2018, section 2.2), but no faster than to the queue that is aimed at. A loss without a queue is taken for a random one,
+//! which costs a fifth of the window (TCP Veno: Fu, Liew, IEEE JSAC 21(2), 2003).
+
+use std::collections::VecDeque;
+
+use rove_units::{Bytes, Duration, Instant};
+
+use crate::controller::{Ack, Controller, Loss};
+use crate::numbers::whole;
+use crate::packet_window::PacketWindow;
+use crate::rounds::Rounds;
+
+/// The queueing delay that the window aims at. Chosen: keys may wait 10 ms more beside a copy, and the queue of a round trip
+/// is longer than its least.
+const TARGET: Duration = Duration::from_millis(6);
+
+/// The same on a path within a computer, where packets wait for their receiver to run and keys do not wait for them. Source: RFC
+/// 6817, section 2.5: at most 100 ms.
+const TARGET_LOCAL: Duration = Duration::from_millis(100);
+
+/// The round-trip time below which a path lies within a computer. Chosen: it is 0.1 to 0.2 ms over a loopback, and above 0.5 ms
+/// in most networks.
+const LOCAL: Duration = Duration::from_micros(400);
+
+/// Most delay samples whose least is the current delay. Source: RFC 6817, section 2.5: `CURRENT_FILTER`, at least 1; four are
+/// BitTorrent's. A small window has half of its packets: four would be a round trip.
+const CURRENT: usize = 4;
+
+/// Number of minutes whose least delay is the base delay. Source: RFC 6817, section 2.5: `BASE_HISTORY`.
+const BASE: usize = 10;
+
+/// Time over which one entry of the base delays is measured.
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Time at the least window after which the base delay is forgotten. Packets of so few cannot be the queue, so the path has
+/// become longer, or the queue is another flow's. Chosen: as long as BBR's filter of the round-trip time (Cardwell et al., ACM
+/// Queue 2016).
+const STUCK: Duration = Duration::from_secs(10);
+
+/// Least window, and first window, in packets. Source: RFC 6817, section 2.5: `MIN_CWND` and `INIT_CWND`.
+const LEAST: f64 = 2.0;
+
+/// Round trips without a queue after which the window grows faster. Source: Copa, section 2.2.
+const CALM: u32 = 3;
+
+/// The share of the window that remains after a loss in a queue (RFC 6817, section 2.4.1), and after one without (TCP Veno).
+const DECREASE: f64 = 0.5;
+const DECREASE_RANDOM: f64 = 0.8;
+
+/// The congestion controller.
+#[derive(Clone, Debug)]
+pub struct LowDelay {
+    window: PacketWindow,
+    rounds: Rounds,
+    delays: Delays,
+    /// The round-trip time of the newest packet, in seconds.
+    rtt: f64,
+    /// By how many packets the window grows in a round trip without a queue.
+    velocity: f64,
+    /// Round trips in a row without a queue.
+    calm: u32,
+    /// When the window last shrank because of a queue. `None` before.
+    shrunk_at: Option<Instant>,
+    /// Since when a queue has held the window at its least. `None` while it is larger.
+    stuck_since: Option<Instant>,
+}
+
+impl LowDelay {
+    /// Creates a controller for full packets of size `packet`.
+    pub fn new(packet: Bytes) -> Self {
+        Self {
+            window: PacketWindow::new(LEAST, LEAST, packet),
+            rounds: Rounds::default(),
+            delays: Delays::default(),
+            rtt: 0.0,
+            velocity: 1.0,
+            calm: 0,
+            shrunk_at: None,
+            stuck_since: None,
+        }
+    }
+
+    /// Returns the current queueing delay, in seconds.
+    fn queueing(&self) -> f64 {
+        self.delays.current(whole(self.window.packets / 2.0).max(1))
+    }
+
+    /// Returns the queueing delay that the window aims at, in seconds.
+    fn target(&self) -> f64 {
+        let target = if self.delays.rtt_min() < LOCAL { TARGET_LOCAL } else { TARGET };
+        target.as_secs_f64()
+    }
+
+    /// Shrinks the window by the packets that keep the queue too long.
+    fn shrink(&mut self, now: Instant, queueing: f64) {
+        (self.velocity, self.calm, self.shrunk_at) = (1.0, 0, Some(now));
+        let excess = queueing - self.target();
+        let too_many = self.window.packets * excess / self.rtt.max(excess);
+        self.window.packets = (self.window.packets - too_many).max(LEAST);
+        let since = *self.stuck_since.get_or_insert(now);
+        if self.window.packets > LEAST {
+            self.stuck_since = None;
+        } else if now.saturating_since(since) > STUCK {
+            (self.delays, self.stuck_since) = (Delays::default(), None);
+        }
+    }
+
+    /// Grows the window after a round trip with this least queueing delay.
+    fn grow(&mut self, queueing: f64) {
+        let target = self.target();
+        self.stuck_since = None;
+        self.calm = if queueing < target / 2.0 { self.calm.saturating_add(1) } else { 0 };
+        // The queue shows a round trip later.
+        let most = self.window.packets * target / self.rtt.max(target);
+        let faster = (2.0 * self.velocity).min(most).max(1.0);
+        self.velocity = if self.calm > CALM { faster } else { 1.0 };
+        self.window.packets += self.velocity * (1.0 - queueing / target).max(0.0);
+    }
+}
+
+impl Controller for LowDelay {
+    fn on_start(&mut self, _: Instant) {
+        *self = Self::new(self.window.packet());
+    }
+
+    fn on_ack(&mut self, now: Instant, ack: &Ack) {
+        self.delays.update(now, ack);
+        self.rtt = ack.rtt.as_secs_f64();
+        let ended = self.rounds.update(now, ack.sent, ack.rtt);
+        let (least, current) = (ended.and_then(|_| self.delays.end_round()), self.queueing());
+        if ack.is_app_limited {
+            return;
+        }
+        let is_long = current > self.target();
+        if self.window.is_starting() {
+            self.window.packets += self.window.packets_in(ack.size);
+            if is_long {
+                // A round trip before, half of the window had no queue.
+                self.window.packets = (self.window.packets / 2.0).max(LEAST);
+                self.window.end_slow_start();
+                self.shrunk_at = Some(now);
+            }
+        } else if is_long {
+            // Packets that left before the window shrank say nothing of it.
+            if self.shrunk_at.is_none_or(|at| at < ack.sent) {
+                self.shrink(now, current);
+            }
+        } else if let Some(least) = least {
+            self.grow(least);
+        }
+    }
+
+    fn on_loss(&mut self, now: Instant, loss: &Loss) {
+        let has_queue = self.queueing() > self.target();
+        self.window.cut(now, loss, if has_queue { DECREASE } else { DECREASE_RANDOM });
+        (self.velocity, self.calm) = (1.0, 0);
+    }
+
+    fn on_mtu_update(&mut self, packet: Bytes) {
+        self.window.on_mtu_update(packet);
+    }
+
+    fn window(&self) -> Bytes {
+        self.window.bytes()
+    }
+}
+
+/// One-way delays, in ns. Only differences count, as the offset of the clocks is unknown.
+#[derive(Clone, Debug, Default)]
+struct Delays {
+    /// The last samples.
+    current: VecDeque<i128>,
+    /// The least of this round trip.
+    round: Option<i128>,
+    /// The least of each of the last minutes with the least round-trip time, oldest first.
+    base: VecDeque<(i128, Duration)>,
+    minute: Option<Instant>,
+}
+
+impl Delays {
+    fn update(&mut self, now: Instant, ack: &Ack) {
+        let delay = i128::from(ack.received.as_nanos()) - i128::from(ack.sent.as_nanos());
+        if self.current.len() == CURRENT {
+            self.current.pop_front();
+        }
+        self.current.push_back(delay);
+        self.round = Some(self.round.map_or(delay, |least| least.min(delay)));
+        let is_new = self.minute.is_none_or(|minute| now.saturating_since(minute) >= MINUTE);
+        match self.base.back_mut() {
+            Some((least, rtt)) if !is_new => {
+                (*least, *rtt) = (delay.min(*least), ack.rtt.min(*rtt))
+            }
+            _ => {
+                self.minute = Some(now);
+                self.base.push_back((delay, ack.rtt));
+                if self.base.len() > BASE {
+                    self.base.pop_front();
+                }
+            }
+        }
+    }
+
+    /// Returns the least queueing delay of the round trip that ends, in seconds, and begins another one.
+    fn end_round(&mut self) -> Option<f64> {
+        self.round.take().map(|delay| self.queueing(delay))
+    }
+
+    /// Returns the least queueing delay of so many of the last samples, in seconds.
+    fn current(&self, samples: usize) -> f64 {
+        self.current.iter().rev().take(samples).min().map_or(0.0, |delay| self.queueing(*delay))
+    }
+
+    /// Returns the least round-trip time of this minute and the one before.
+    fn rtt_min(&self) -> Duration {
+        let newest = self.base.iter().rev().take(2);
+        newest.map(|(_, rtt)| *rtt).min().unwrap_or(Duration::MAX)
+    }
+
+    fn queueing(&self, delay: i128) -> f64 {
+        let base = self.base.iter().map(|(least, _)| *least).min().unwrap_or(delay);
+        let nanos = u64::try_from((delay - base).max(0)).unwrap_or(u64::MAX);
+        Duration::from_nanos(nanos).as_secs_f64()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::{PACKET, Path};
+
+    #[test]
+    fn slow_start_ends_with_the_queue_and_the_window_stays_at_its_target() {
+        // 50 packets in a round trip of 100 ms, and three in 6 ms of queue.
+        let mut path = Path::with_rate(LowDelay::new(PACKET), 100, 500);
+        let windows = path.windows(40);
+        assert_eq!(windows[..5], [2, 4, 8, 16, 32]);
+        for window in path.windows(100) {
+            assert!((50..=55).contains(&window), "{window}");
+        }
+    }
+
+    #[test]
+    fn a_slow_link_has_no_more_than_a_packet_in_its_queue() {
+        // 4 packets in a round trip of 40 ms.
+        let mut path = Path::with_rate(LowDelay::new(PACKET), 40, 100);
+        path.windows(40);
+        for window in path.windows(100) {
+            assert!((4..=5).contains(&window), "{window}");
+        }
+    }
+
+    #[test]
+    fn a_window_without_a_queue_doubles_its_growth_after_three_round_trips() {
+        let mut path = Path::new(LowDelay::new(PACKET), 100);
+        path.windows(8);
+        path.lose();
+        let windows = path.windows(9);
+        let growth: Vec<u64> = windows.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert_eq!(growth[..7], [1, 1, 1, 2, 4, 8, 16]);
+        assert!(growth[7] < 30, "6 % of the window are a queue of 6 ms: {growth:?}");
+    }
+
+    #[test]
+    fn a_path_within_a_computer_has_a_longer_queue() {
+        let mut local = Path {
+            rtt: Duration::from_micros(100),
+            ..Path::with_rate(LowDelay::new(PACKET), 1, 100_000)
+        };
+        let windows = local.windows(60);
+        assert!(
+            windows[59] > 5_000,
+            "10 packets in a round trip, 10,000 in 100 ms: {}",
+            windows[59]
+        );
+        // Two minutes later nothing is known of the short round trips.
+        let now = local.now + Duration::from_secs(150);
+        let mut path = Path { now, ..Path::with_rate(local.controller, 20, 1_000) };
+        for window in path.windows(8_000).split_off(7_900) {
+            assert!(window <= 30, "20 packets in a round trip, and 6 in the queue: {window}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_becomes_longer_is_used_after_a_while() {
+        let mut path = Path::new(LowDelay::new(PACKET), 20);
+        path.windows(2);
+        path.lose();
+        path.windows(5);
+        let mut path = Path { now: path.now, ..Path::with_rate(path.controller, 300, 500) };
+        let windows = path.windows(200);
+        assert!(windows[..30].contains(&2), "the delay looks like a queue: {windows:?}");
+        assert!(windows[199] > 100, "150 packets in a round trip: {windows:?}");
+    }
+
+    #[test]
+    fn a_loss_costs_half_of_a_window_with_a_queue_and_a_fifth_without() {
+        for (rate, share) in [(Some(500), 0.5), (None, 0.8)] {
+            let mut path = match rate {
+                Some(rate) => Path::with_rate(LowDelay::new(PACKET), 100, rate),
+                None => Path::new(LowDelay::new(PACKET), 100),
+            };
+            let before = path.windows(6)[5];
+            if rate.is_some() {
+                // The queue of a window that has not been adjusted.
+                path.controller.window.packets *= 2.0;
+                path.windows(1);
+            }
+            let window = path.controller.window.packets;
+            path.lose();
+            let left = path.controller.window.packets / window;
+            assert!((left - share).abs() < 1e-9, "{rate:?}: {left} of {before}");
+        }
+    }
+}
