@@ -12,8 +12,8 @@ pub(crate) struct Path<C> {
     pub(crate) now: Instant,
     pub(crate) rtt: Duration,
     /// Packets a second.
-    rate: Option<u32>,
-    lose: bool,
+    pub(crate) rate: Option<u32>,
+    pub(crate) lose: bool,
 }
 
 impl<C: Controller> Path<C> {
