@@ -78,7 +78,7 @@ mod tests {
         let (mut inbox, mut seen) = (Inbox::default(), Vec::new());
         let mut waits_for_more = true;
         while seen.len() < batch.len() {
-            let turn_ends_at = seen.len() + 7;
+            let turn_ends_at = batch.len().min(seen.len() + 7);
             let mut handle = |received: Received, payload: &[u8]| {
                 assert_eq!((received.len, payload.len()), (900, 900));
                 seen.push(payload[0]);
