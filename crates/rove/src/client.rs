@@ -42,7 +42,8 @@ mod turn;
 pub(crate) mod wire;
 
 use agent::{AgentCall, AgentLoan};
-use forward::load::{self, Carried, Ends};
+use forward::joined;
+use forward::load::{Carried, Ends};
 use login_callback::LoginCallbacks;
 use pump::{End, Pump};
 use rove_udp::DualStackSockets;
@@ -98,8 +99,8 @@ fn carry(options: ClientOptions, joined: Joined) -> anyhow::Result<u8> {
     let joined = stdio_forward::handed_command::restore(joined);
     let channel = Channel::take();
     let errors = channel.as_ref().map(Channel::errors).transpose()?;
-    let load =
-        load::load(&joined, Ends::Standard { errors }).context("the call names no target")?;
+    let ends = Ends::Standard { errors };
+    let load = joined::load(&joined, ends).context("the call names no target")?;
     let call = options.call.clone();
     let (carried, channel) = forward::run(options, load, channel)?;
     if let Carried::Declined(reason) = carried {

@@ -1,5 +1,6 @@
 //! The client of `rove -W` and `rove exec`: streams between the standard descriptors and a port that the host reaches, or
-//! a program that it runs. It touches no terminal. `connection` and `program` are what is to be carried (`load`).
+//! a program that it runs. It touches no terminal. A `load` is what is to be carried: a `connection`, a `program` or
+//! `files`, as `joined` says.
 
 use std::os::fd::AsFd;
 
@@ -39,6 +40,7 @@ const FAREWELL_MAX: Duration = Duration::from_secs(2);
 
 pub(super) mod connection;
 pub(super) mod files;
+pub(super) mod joined;
 pub(super) mod load;
 pub(super) mod program;
 

@@ -11,7 +11,8 @@ use rove_streams::{CONNECTS_MAX, Mux, STREAMS_MAX, StreamId};
 use rove_units::Instant;
 use rustix::io::{Errno, read, write};
 
-use super::forward::load::{Ends, Load, load};
+use super::forward::joined::load;
+use super::forward::load::{Ends, Load};
 use crate::agent::socket::PrivateSocket;
 use crate::share::Gate;
 use crate::share::message::{Asked, Asking, Word, line};

@@ -1,19 +1,14 @@
-//! The thing that a client's streams are for.
+//! The thing that a client's streams are for, as their loop sees it. `joined` chooses it.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rove_bootstrap::Joined;
 use rove_streams::{Exit, Mux, StreamId};
 use rove_units::Instant;
 use rustix::stdio;
 
-use super::connection::Connection;
-use super::files::Files;
-use super::program::Program;
 use crate::share::message::Word;
 use crate::splice::{Descriptor, Splice};
-use crate::stdio_forward::target::{HostPort, TargetError};
 
 /// The thing that the streams are for.
 pub(crate) trait Load {
@@ -99,22 +94,4 @@ impl Ends {
             }
         }
     }
-}
-
-/// Returns the load that joins these descriptors with streams.
-///
-/// # Errors
-///
-/// Returns what is wrong with a target.
-pub(crate) fn load(joined: &Joined, ends: Ends) -> Result<Box<dyn Load>, TargetError> {
-    Ok(match joined {
-        Joined::Port(target) => {
-            let target = HostPort::parse(target)?;
-            Box::new(Connection::new(target.host, target.port, ends))
-        }
-        Joined::Program { command, is_subsystem } => {
-            Box::new(Program::new(command, *is_subsystem, ends))
-        }
-        Joined::Files { session, files } => Box::new(Files::new(session.clone(), files.clone())),
-    })
 }

@@ -1,0 +1,27 @@
+//! The choice of a load by what a call joins its descriptors with.
+
+use rove_bootstrap::Joined;
+
+use super::connection::Connection;
+use super::files::Files;
+use super::load::{Ends, Load};
+use super::program::Program;
+use crate::stdio_forward::target::{HostPort, TargetError};
+
+/// Returns the load that joins these descriptors with streams.
+///
+/// # Errors
+///
+/// Returns what is wrong with a target.
+pub(crate) fn load(joined: &Joined, ends: Ends) -> Result<Box<dyn Load>, TargetError> {
+    Ok(match joined {
+        Joined::Port(target) => {
+            let target = HostPort::parse(target)?;
+            Box::new(Connection::new(target.host, target.port, ends))
+        }
+        Joined::Program { command, is_subsystem } => {
+            Box::new(Program::new(command, *is_subsystem, ends))
+        }
+        Joined::Files { session, files } => Box::new(Files::new(session.clone(), files.clone())),
+    })
+}
