@@ -26,7 +26,7 @@
 //! - `table` has the streams that are open. `scheduler` decides whose turn it is. `streams` joins both with the shared
 //!   memory.
 //! - `event` is what an owner learns, and `closing` the end of the layer. `mux` puts all of this together.
-//! - `preface` has the messages by which a stream is opened and answered. A `reception` reads them for an end that others
+//! - `preface` has the messages by which a stream is opened and answered, made of `fields`. A `reception` reads them for an end that others
 //!   open streams at. `program` gathers the streams of a program.
 
 #![forbid(unsafe_code)]
@@ -36,6 +36,7 @@ mod closing;
 mod credit;
 mod error;
 mod event;
+mod fields;
 mod flight;
 mod frame;
 mod id;

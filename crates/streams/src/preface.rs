@@ -6,6 +6,7 @@
 use rove_units::Instant;
 
 use crate::error::StreamError;
+use crate::fields::{Value, each_field, put_bytes, put_number, with_length};
 use crate::id::StreamId;
 use crate::mux::Mux;
 use crate::receive_half::Read;
@@ -45,26 +46,14 @@ const UNIX: u64 = 2;
 /// Kind of a stream of a program's input or output.
 const PROGRAM: u64 = 3;
 
-/// Kind of a stream that carries a file.
-const PUT: u64 = 4;
-
 /// Kind of a stream for a connection that a listener accepted.
 const ACCEPTED: u64 = 5;
 
 /// Kind of the stream that names the session's path to the user's agent.
 const AGENT: u64 = 6;
 
-/// Kind of a stream that keeps a listener open.
-const LISTEN: u64 = 8;
-
 /// The kind of the question which program has the terminal.
 const FOREGROUND: u64 = 9;
-
-/// The kinds of fields. Source: protobuf's wire types.
-const NUMBER: u64 = 0;
-const EIGHT_BYTES: u64 = 1;
-const BYTES: u64 = 2;
-const FOUR_BYTES: u64 = 5;
 
 /// The part of a program that a stream is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,10 +170,11 @@ impl Target {
             Self::Program(Part::Input { command_len, .. }) if *command_len > COMMAND_MAX => {
                 Err(PrefaceError::Command)
             }
-            Self::Put(put) => put.check(),
+            Self::Put(put) if !put.is_within_bounds() => Err(PrefaceError::File),
             Self::Program(_)
             | Self::Agent
             | Self::Listen(_)
+            | Self::Put(_)
             | Self::Accepted(_)
             | Self::Foreground => Ok(()),
         }
@@ -251,7 +241,8 @@ impl Target {
             (12, Value::Number(value)) => len = value,
             (13, Value::Bytes(bytes)) => session = Some(bytes),
             _ => {}
-        })?;
+        })
+        .ok_or(PrefaceError::Malformed)?;
         let host = host.map(str::from_utf8).transpose().map_err(|_| PrefaceError::Host)?;
         let host = host.map(str::to_owned);
         let port = || u16::try_from(port).map_err(|_| PrefaceError::Port);
@@ -259,7 +250,7 @@ impl Target {
             TCP => Self::Tcp { host: host.unwrap_or_default(), port: port()? },
             UNIX => Self::Unix { path: path.unwrap_or_default().to_vec() },
             ACCEPTED => Self::Accepted(number_of),
-            LISTEN => {
+            listen::KIND => {
                 let at = path.map(|path| Ok(ListenPlace::Path(path.to_vec())));
                 let at = at.unwrap_or_else(|| Ok(ListenPlace::Port { host, port: port()? }))?;
                 let mask = u32::try_from(mask & 0o777).unwrap_or(0o777);
@@ -271,7 +262,7 @@ impl Target {
             }
             AGENT => Self::Agent,
             FOREGROUND => Self::Foreground,
-            PUT => {
+            put::KIND => {
                 let session = session.map(str::from_utf8).transpose();
                 let session = session.map_err(|_| PrefaceError::File)?.map(str::to_owned);
                 Self::Put(Put { name: path.unwrap_or_default().to_vec(), len, session })
@@ -354,7 +345,8 @@ impl Answer {
             (5, Value::Number(value)) => exit = byte(value).map(Exit::Signal),
             (6, Value::Bytes(bytes)) => path = Some(bytes),
             _ => {}
-        })?;
+        })
+        .ok_or(PrefaceError::Malformed)?;
         let plain = |bytes: &[u8]| printable(&String::from_utf8_lossy(bytes));
         match (code, address, exit, path) {
             (Some(code), ..) => Ok(Self::Refused { code, text: plain(text) }),
@@ -424,59 +416,6 @@ impl MessageReader {
         }
         Ok(())
     }
-}
-
-/// A field's value.
-enum Value<'a> {
-    Number(u64),
-    Bytes(&'a [u8]),
-}
-
-/// Hands over each field with its number. Fields of fixed size are skipped.
-fn each_field<'a>(
-    mut fields: &'a [u8],
-    mut handle: impl FnMut(u64, Value<'a>),
-) -> Result<(), PrefaceError> {
-    let bytes = &mut fields;
-    while !bytes.is_empty() {
-        let key = varint::take(bytes).ok_or(PrefaceError::Malformed)?;
-        let len = match key & 7 {
-            NUMBER => {
-                let value = varint::take(bytes).ok_or(PrefaceError::Malformed)?;
-                handle(key >> 3, Value::Number(value));
-                continue;
-            }
-            EIGHT_BYTES => 8,
-            FOUR_BYTES => 4,
-            BYTES => varint::take(bytes).ok_or(PrefaceError::Malformed)?,
-            _ => return Err(PrefaceError::Malformed),
-        };
-        let len = usize::try_from(len).map_err(|_| PrefaceError::Malformed)?;
-        let (value, rest) = bytes.split_at_checked(len).ok_or(PrefaceError::Malformed)?;
-        *bytes = rest;
-        if key & 7 == BYTES {
-            handle(key >> 3, Value::Bytes(value));
-        }
-    }
-    Ok(())
-}
-
-fn put_number(out: &mut Vec<u8>, field: u64, value: u64) {
-    varint::put(out, field << 3 | NUMBER);
-    varint::put(out, value);
-}
-
-fn put_bytes(out: &mut Vec<u8>, field: u64, bytes: &[u8]) {
-    varint::put(out, field << 3 | BYTES);
-    varint::put(out, bytes.len() as u64);
-    out.extend(bytes);
-}
-
-fn with_length(fields: &[u8]) -> Vec<u8> {
-    let mut message = Vec::new();
-    varint::put(&mut message, fields.len() as u64);
-    message.extend(fields);
-    message
 }
 
 fn check_path(path: &[u8]) -> Result<(), PrefaceError> {

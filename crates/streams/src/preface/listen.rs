@@ -1,6 +1,9 @@
 //! A listener that a client asks its server for.
 
-use super::{LISTEN, put_bytes, put_number};
+use crate::fields::{put_bytes, put_number};
+
+/// Kind of a stream that keeps a listener open. Source: the wire contract, docs/wire.md.
+pub(super) const KIND: u64 = 8;
 
 /// A listener that a client asks its server for. It is open as long as its stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +20,7 @@ pub struct Listen {
 
 impl Listen {
     pub(super) fn put(&self, fields: &mut Vec<u8>) {
-        put_number(fields, 1, LISTEN);
+        put_number(fields, 1, KIND);
         match &self.at {
             ListenPlace::Port { host, port } => {
                 host.iter().for_each(|host| put_bytes(fields, 2, host.as_bytes()));

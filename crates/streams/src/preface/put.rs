@@ -1,6 +1,9 @@
 //! A file that a client copies to its server.
 
-use super::{PUT, PrefaceError, put_bytes, put_number};
+use crate::fields::{put_bytes, put_number};
+
+/// Kind of a stream that carries a file. Source: the wire contract, docs/wire.md.
+pub(super) const KIND: u64 = 4;
 
 /// Most bytes of a file's name. Source: Linux (NAME_MAX) and macOS.
 pub const FILE_NAME_MAX: usize = 255;
@@ -22,15 +25,16 @@ pub struct Put {
 
 impl Put {
     pub(super) fn put(&self, fields: &mut Vec<u8>) {
-        put_number(fields, 1, PUT);
+        put_number(fields, 1, KIND);
         put_bytes(fields, 4, &self.name);
         put_number(fields, 12, self.len);
         self.session.iter().for_each(|session| put_bytes(fields, 13, session.as_bytes()));
     }
 
-    pub(super) fn check(&self) -> Result<(), PrefaceError> {
+    /// Returns whether the names are neither empty nor too long.
+    pub(super) fn is_within_bounds(&self) -> bool {
         let is_name = (1..=FILE_NAME_MAX).contains(&self.name.len());
         let is_session = self.session.as_ref().is_none_or(|it| it.len() <= SESSION_MAX);
-        if is_name && is_session { Ok(()) } else { Err(PrefaceError::File) }
+        is_name && is_session
     }
 }
