@@ -2,15 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::OwnedFd;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use rove_bootstrap::remote::{
     AGENT_VARIABLE, ALLOW_EMULATOR_VARIABLE, DETACHED_VARIABLE, SESSION_VARIABLE, WINDOW_VARIABLE,
 };
 use rove_bootstrap::{DetachedUse, ProgramName, SessionLabel};
-use rove_control::{Attachment, SessionName, SessionStatus, ask_for_port, lock_labels};
+use rove_control::{Attachment, SessionName, SessionStatus, lock_labels};
 use rove_platform::clock::{self, Clock};
 use rove_platform::event_loop::EventLoop;
 use rove_session::{Server, ServerConfig, ServerOutcome};
@@ -23,11 +22,12 @@ use rustix::process::{Pid, Rlimit, Signal, kill_process};
 use rustix::stdio;
 use rustix::termios::{isatty, tcdrain};
 
-use crate::messages::{reason, say};
+use crate::messages::say;
 use crate::sys::{self, Fork};
 use crate::{announcement, attach, entropy, hardening, logging, threads};
 
 mod agent;
+mod binding;
 mod client_path;
 mod drops;
 mod exec;
@@ -47,13 +47,13 @@ mod visitors;
 mod wire;
 
 use agent::Agent;
+pub(crate) use binding::BindAddress;
 use forward::Forwards;
 use hold::Hold;
 use host::{Content, Control, Host};
 use policy::Policy;
 use prepared_program::PreparedProgram;
 use pump::Pump;
-use ssh_target::server_address;
 use stream_life::StreamLife;
 use wire::Wire;
 
@@ -65,18 +65,6 @@ const SIGNAL_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_SIGNAL_TMOUT";
 /// How long a session started as rove's own waits for a silent client: 30 days. Meanwhile it holds memory and a port.
 /// Its client may sleep, or another client may attach. Chosen: longer than a laptop stays shut over a holiday.
 const DETACHED_MAX: Duration = Duration::from_secs(2_592_000);
-
-/// The local address that a server binds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum BindAddress {
-    /// All addresses of this computer, IPv6 and IPv4.
-    #[default]
-    Any,
-    /// The local address of the ssh connection (`SSH_CONNECTION`).
-    SshConnection,
-    /// This address, or all addresses if it cannot be bound.
-    Address(IpAddr),
-}
 
 /// The purpose of a server's session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -222,7 +210,7 @@ impl PreparedServer {
     /// Returns what failed, in a sentence for the user.
     pub(crate) fn prepare(options: &ServerOptions) -> anyhow::Result<Self> {
         let core_limit = hardening::conceal_memory().context("cannot conceal the key")?;
-        let socket = bind(options)?;
+        let socket = binding::bind(options.bind, options.ports)?;
         let word = entropy::challenge().context("cannot draw a session's word")?.to_string();
         let has_program = options.purpose == Purpose::Program;
         let program = has_program
@@ -362,58 +350,6 @@ fn window(options: &ServerOptions) -> Option<Size> {
 fn offered<'a>(options: &'a ServerOptions, variable: &str) -> Option<&'a str> {
     let found = options.locale.iter().find(|(name, _)| name == variable);
     found.map(|(_, value)| value.as_str())
-}
-
-/// Binds the address that the user chose, or else all addresses.
-fn bind(options: &ServerOptions) -> anyhow::Result<ServerSocket> {
-    let ssh_connection = std::env::var_os("SSH_CONNECTION");
-    let wanted = match options.bind {
-        BindAddress::Any => None,
-        BindAddress::Address(address) => Some(address),
-        BindAddress::SshConnection => {
-            let address = server_address(ssh_connection.as_deref());
-            if address.is_none() {
-                warn("SSH_CONNECTION names no address of this computer; binding to any");
-            }
-            address
-        }
-    };
-    if let Some(address) = wanted {
-        match bind_to(address, options.ports) {
-            Ok(socket) => return Ok(socket),
-            Err(error) => warn(format!("cannot bind to {address} ({error}); binding to any")),
-        }
-    }
-    let PortRange { low, high } = options.ports;
-    let any = match bind_to(Ipv6Addr::UNSPECIFIED.into(), options.ports) {
-        // This computer has no IPv6. If another process has the port for IPv6, the port is not taken for IPv4 alone.
-        Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
-            bind_to(Ipv4Addr::UNSPECIFIED.into(), options.ports)
-        }
-        // An IPv6 socket receives IPv4 as well.
-        result => result,
-    };
-    any.map_err(|error| {
-        let remedy = match error.kind() {
-            io::ErrorKind::PermissionDenied => "choose others, from 1024 on, with -p",
-            _ => "end a server that is no longer needed, or choose others with -p",
-        };
-        let reason = reason(&error.to_string());
-        anyhow!("no UDP port from {low} to {high} could be bound ({reason}): {remedy}")
-    })
-}
-
-/// Binds a free port, or a port at which an ended session of this user still lingers.
-fn bind_to(address: IpAddr, ports: PortRange) -> io::Result<ServerSocket> {
-    match ServerSocket::bind(address, ports) {
-        Err(error)
-            if error.kind() == io::ErrorKind::AddrInUse
-                && ask_for_port(|port| (ports.low..=ports.high).contains(&port)) =>
-        {
-            ServerSocket::bind(address, ports)
-        }
-        result => result,
-    }
 }
 
 /// Prints a warning on standard error.

@@ -19,9 +19,10 @@ use rove_udp::Refusal;
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM};
 
+use super::ending::failure;
 use super::lender::{Lender, end_stream};
 use super::wire::Wire;
-use super::{ClientOptions, Way, add_others, failure, open_wire, start};
+use super::{ClientOptions, Way, add_others, open_wire, start};
 use crate::packet_queue::PacketQueue;
 use crate::server::{open_nothing, silence};
 use crate::share::message::Word;

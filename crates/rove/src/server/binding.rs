@@ -1,0 +1,84 @@
+//! The UDP port of a server: where the user wants it, or else at any address of this computer.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use anyhow::anyhow;
+use rove_control::ask_for_port;
+use rove_udp::{PortRange, ServerSocket};
+
+use super::ssh_target::server_address;
+use crate::messages::{reason, say};
+
+/// The local address that a server binds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum BindAddress {
+    /// All addresses of this computer, IPv6 and IPv4.
+    #[default]
+    Any,
+    /// The local address of the ssh connection (`SSH_CONNECTION`).
+    SshConnection,
+    /// This address, or all addresses if it cannot be bound.
+    Address(IpAddr),
+}
+
+/// Binds the address that the user chose, or else all addresses.
+///
+/// # Errors
+///
+/// Returns that no port is free, in a sentence for the user.
+pub(super) fn bind(at: BindAddress, ports: PortRange) -> anyhow::Result<ServerSocket> {
+    let ssh_connection = std::env::var_os("SSH_CONNECTION");
+    let wanted = match at {
+        BindAddress::Any => None,
+        BindAddress::Address(address) => Some(address),
+        BindAddress::SshConnection => {
+            let address = server_address(ssh_connection.as_deref());
+            if address.is_none() {
+                warn("SSH_CONNECTION names no address of this computer; binding to any");
+            }
+            address
+        }
+    };
+    if let Some(address) = wanted {
+        match bind_to(address, ports) {
+            Ok(socket) => return Ok(socket),
+            Err(error) => warn(format!("cannot bind to {address} ({error}); binding to any")),
+        }
+    }
+    let PortRange { low, high } = ports;
+    let any = match bind_to(Ipv6Addr::UNSPECIFIED.into(), ports) {
+        // This computer has no IPv6. If another process has the port for IPv6, the port is not taken for IPv4 alone.
+        Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
+            bind_to(Ipv4Addr::UNSPECIFIED.into(), ports)
+        }
+        // An IPv6 socket receives IPv4 as well.
+        result => result,
+    };
+    any.map_err(|error| {
+        let remedy = match error.kind() {
+            io::ErrorKind::PermissionDenied => "choose others, from 1024 on, with -p",
+            _ => "end a server that is no longer needed, or choose others with -p",
+        };
+        let reason = reason(&error.to_string());
+        anyhow!("no UDP port from {low} to {high} could be bound ({reason}): {remedy}")
+    })
+}
+
+/// Binds a free port, or a port at which an ended session of this user still lingers.
+fn bind_to(address: IpAddr, ports: PortRange) -> io::Result<ServerSocket> {
+    match ServerSocket::bind(address, ports) {
+        Err(error)
+            if error.kind() == io::ErrorKind::AddrInUse
+                && ask_for_port(|port| (ports.low..=ports.high).contains(&port)) =>
+        {
+            ServerSocket::bind(address, ports)
+        }
+        result => result,
+    }
+}
+
+/// Prints a warning on standard error, which nobody may read.
+fn warn(text: impl AsRef<str>) {
+    say(io::stderr(), text.as_ref());
+}
