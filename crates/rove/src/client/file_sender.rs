@@ -28,6 +28,31 @@ const BROKEN: u64 = 16;
 /// The sentence for a host whose rove takes no files.
 const TOO_OLD: &str = "the host's rove is too old to take files; rove install copies this one";
 
+/// Why the files of a line are not copied, in words for the user.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum LineError {
+    /// No shell reads the line, which has printable characters alone.
+    #[error("not understood: {0}")]
+    Malformed(String),
+    /// Too many files would wait.
+    #[error("more than {FILES_MAX} files cannot wait to be copied")]
+    TooMany,
+}
+
+/// Why a file is not begun, in words for the user.
+#[derive(Debug, thiserror::Error)]
+enum BeginError {
+    /// The file cannot be opened.
+    #[error("{}", reason(&.0.to_string()))]
+    File(#[from] io::Error),
+    /// The path ends without a name.
+    #[error("it has no name")]
+    Name,
+    /// The session carries no stream for it.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+}
+
 /// The files that are copied to a host.
 #[derive(Debug, Default)]
 pub(crate) struct FileSender {
@@ -73,18 +98,18 @@ impl FileSender {
     /// # Errors
     ///
     /// Returns why not, in words for the user.
-    pub(crate) fn add(&mut self, line: &str) -> Result<(), String> {
+    pub(crate) fn add(&mut self, line: &str) -> Result<(), LineError> {
         let home = std::env::home_dir().unwrap_or_default();
         let path = |word: &String| match word.strip_prefix("~/") {
             Some(rest) => home.join(rest),
             None => PathBuf::from(word),
         };
         let Ok(words) = shell_words::split(line) else {
-            return Err(format!("not understood: {}", plain(line)));
+            return Err(LineError::Malformed(plain(line)));
         };
         let files: Vec<PathBuf> = words.iter().map(path).collect();
         if self.waiting.len() + files.len() > FILES_MAX {
-            return Err(format!("more than {FILES_MAX} files cannot wait to be copied"));
+            return Err(LineError::TooMany);
         }
         self.waiting.extend(files);
         Ok(())
@@ -112,7 +137,10 @@ impl FileSender {
             let path = self.waiting.pop_front()?;
             match Current::begin(now, mux, &path, self.session.clone()) {
                 Ok(current) => self.current = Some(current),
-                Err(reason) => return Some(Sent::Failed { shown: shown(&path), reason }),
+                Err(error) => {
+                    let (shown, reason) = (shown(&path), error.to_string());
+                    return Some(Sent::Failed { shown, reason });
+                }
             }
         }
         let current = self.current.as_mut()?;
@@ -147,13 +175,12 @@ impl Current {
         mux: &mut Mux,
         path: &Path,
         session: Option<String>,
-    ) -> Result<Self, String> {
-        let (file, len) = open(path).map_err(|error| reason(&error.to_string()))?;
-        let name = path.file_name().ok_or("it has no name")?.as_bytes();
+    ) -> Result<Self, BeginError> {
+        let (file, len) = open(path)?;
+        let name = path.file_name().ok_or(BeginError::Name)?.as_bytes();
         let name = name[..name.len().min(FILE_NAME_MAX)].to_vec();
         let target = Target::Put(Put { name, len, session });
-        let opening =
-            Opening::begin(now, mux, &target).map_err(|error: StreamError| error.to_string())?;
+        let opening = Opening::begin(now, mux, &target)?;
         Ok(Self { shown: shown(path), file, opening, left: len, chunk: Vec::new() })
     }
 

@@ -29,6 +29,20 @@ const OPEN_MAX: usize = 8;
 /// Most characters of a program's name that are told. Chosen: longer names would hide the rest of the question.
 const PROGRAM_SHOWN_MAX: usize = 20;
 
+/// Why no port is opened for a login, in words for the user.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum CallbackError {
+    /// The port is open for an earlier login.
+    #[error("port {0} is open here already")]
+    Open(u16),
+    /// As many ports are open as may be.
+    #[error("{OPEN_MAX} ports are open for logins; each closes in time")]
+    Full,
+    /// Another program listens at the port.
+    #[error("port {0} is in use on this computer, so the login cannot come")]
+    InUse(u16),
+}
+
 /// The callbacks of a session.
 #[derive(Debug, Default)]
 pub(super) struct LoginCallbacks {
@@ -67,13 +81,13 @@ impl LoginCallbacks {
         now: Instant,
         mux: &mut Mux,
         callback: Callback,
-    ) -> Result<(), String> {
+    ) -> Result<(), CallbackError> {
         let port = callback.port;
         if self.open.iter().any(|(open, _)| *open == port) {
-            return Err(format!("port {port} is open here already"));
+            return Err(CallbackError::Open(port));
         }
         if self.open.len() >= OPEN_MAX {
-            return Err(format!("{OPEN_MAX} ports are open for logins; each closes in time"));
+            return Err(CallbackError::Full);
         }
         let opening = Opening::begin(now, mux, &Target::Foreground).ok();
         let until = now + NAME_WAIT;
@@ -114,13 +128,11 @@ impl LoginCallbacks {
     /// # Errors
     ///
     /// Returns why the port cannot be had, in words for the user.
-    pub(super) fn handle_yes(&mut self, now: Instant) -> Result<Option<Forward>, String> {
+    pub(super) fn handle_yes(&mut self, now: Instant) -> Result<Option<Forward>, CallbackError> {
         let Some(wanted) = self.wanted.take_if(|it| it.question.is_some()) else { return Ok(None) };
         let Callback { port, loopback, .. } = wanted.callback;
         if !is_free(port) {
-            return Err(format!(
-                "port {port} is in use on this computer, so the login cannot come"
-            ));
+            return Err(CallbackError::InUse(port));
         }
         self.open.push((port, now + OPEN_FOR));
         debug_assert!(self.open.len() <= OPEN_MAX, "a question is asked while there is room");

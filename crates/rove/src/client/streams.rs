@@ -130,7 +130,7 @@ impl ClientStreams {
                 Ok(()) => format!("{forward}: open here for 10 minutes"),
                 Err(error) => error.to_string(),
             },
-            Err(reason) => reason,
+            Err(error) => error.to_string(),
         };
         self.is_told = false;
         session.answer(now, said);
@@ -145,7 +145,8 @@ impl ClientStreams {
             None => Err(NO_CALLBACK.to_owned()),
             Some(callback) => {
                 let layer = self.layer.get_or_insert_with(|| Box::new(Layer::new(now)));
-                self.callbacks.begin(now, &mut layer.streams.mux, callback)
+                let begun = self.callbacks.begin(now, &mut layer.streams.mux, callback);
+                begun.map_err(|error| error.to_string())
             }
         };
         if let Err(reason) = begun {
@@ -157,7 +158,7 @@ impl ClientStreams {
     /// Begins to copy the files of a line.
     pub(super) fn put(&mut self, now: Instant, session: &mut Client, line: &str) {
         let begun = match session.carries_streams() {
-            Some(true) => self.files.add(line),
+            Some(true) => self.files.add(line).map_err(|error| error.to_string()),
             _ => Err(carries_nothing(session)),
         };
         if let Err(reason) = begun {

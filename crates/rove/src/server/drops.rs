@@ -8,7 +8,7 @@ use rove_streams::{Answer, Mux, Put, Read, Reception, StreamId, UNREACHED};
 use rove_units::Instant;
 
 use crate::drop_folder::{DropError, DropFolder, NewFile};
-use crate::server::typing::OtherSession;
+use crate::server::typing::{OtherSession, TypingError};
 use crate::splice::BYTES_PER_TURN;
 
 /// The files that are coming, each on a stream of its own.
@@ -47,16 +47,9 @@ impl Drops {
         id: StreamId,
         put: &Put,
     ) {
-        let begun = DropFolder::open(|name| env::var_os(name))
-            .and_then(|folder| folder.begin(&put.name, put.len))
-            .map_err(|error| error.to_string())
-            .and_then(|file| {
-                let session = put.session.as_deref().map(OtherSession::find).transpose()?;
-                Ok(Coming { file, left: put.len, session })
-            });
-        match begun {
+        match Coming::begin(put) {
             Ok(coming) => drop(self.coming.insert(id, coming)),
-            Err(text) => reception.answer(mux, id, &Answer::Refused { code: UNREACHED, text }),
+            Err(error) => reception.answer(mux, id, &refused(&error)),
         }
     }
 
@@ -66,7 +59,7 @@ impl Drops {
         now: Instant,
         mux: &mut Mux,
         reception: &mut Reception,
-        mut type_file: impl FnMut(&str) -> Result<(), String>,
+        mut type_file: impl FnMut(&str) -> Result<(), TypingError>,
     ) {
         self.has_more = false;
         let ids: Vec<StreamId> = self.coming.keys().copied().collect();
@@ -78,11 +71,11 @@ impl Drops {
                 continue;
             }
             let Some(coming) = self.coming.remove(&id) else { continue };
-            let refused =
-                |error: DropError| Answer::Refused { code: UNREACHED, text: error.to_string() };
             let answer = match progress {
-                Progress::Failed(error) => refused(error),
-                Progress::Complete => coming.keep(&mut type_file).unwrap_or_else(refused),
+                Progress::Failed(error) => refused(&error),
+                Progress::Complete => {
+                    coming.keep(&mut type_file).unwrap_or_else(|error| refused(&error))
+                }
                 Progress::GivenUp | Progress::More(_) => {
                     reception.give_up(mux, id);
                     continue;
@@ -116,6 +109,14 @@ impl Drops {
 }
 
 impl Coming {
+    /// Begins to keep a file, and finds the session into which its path is typed.
+    fn begin(put: &Put) -> Result<Self, TypingError> {
+        let folder = DropFolder::open(|name| env::var_os(name))?;
+        let file = folder.begin(&put.name, put.len)?;
+        let session = put.session.as_deref().map(OtherSession::find).transpose()?;
+        Ok(Self { file, left: put.len, session })
+    }
+
     /// Reads at most [`BYTES_PER_TURN`].
     fn read(&mut self, now: Instant, mux: &mut Mux, id: StreamId) -> Progress {
         let mut buffer = [0; 4_096];
@@ -141,7 +142,7 @@ impl Coming {
     /// Keeps the complete file, and types its path.
     fn keep(
         self,
-        type_file: &mut impl FnMut(&str) -> Result<(), String>,
+        type_file: &mut impl FnMut(&str) -> Result<(), TypingError>,
     ) -> Result<Answer, DropError> {
         let (name, path) = self.file.keep()?;
         let typed = match &self.session {
@@ -149,8 +150,14 @@ impl Coming {
             None => type_file(&name),
         };
         tracing::debug!(is_typed = typed.is_ok(), "a file is kept");
-        Ok(Answer::Kept { path: shown(&path), untyped: typed.err().unwrap_or_default() })
+        let untyped = typed.err().map(|error| error.to_string()).unwrap_or_default();
+        Ok(Answer::Kept { path: shown(&path), untyped })
     }
+}
+
+/// Returns the answer for a file that is not kept.
+fn refused(error: &impl ToString) -> Answer {
+    Answer::Refused { code: UNREACHED, text: error.to_string() }
 }
 
 /// Returns a path as users write it, with `~` for their home.

@@ -269,8 +269,8 @@ impl Pump {
                 Request::Resume(former, by) => ((None, Some(former)), by),
                 Request::Drop(name) => {
                     let program = self.host.program();
-                    let refusal = typing::type_file(&mut self.session, now, program, &name).err();
-                    return Answer { refusal, ..answer };
+                    let typed = typing::type_file(&mut self.session, now, program, &name);
+                    return Answer { refusal: typed.err().map(|it| it.to_string()), ..answer };
                 }
                 _ => return answer,
             };

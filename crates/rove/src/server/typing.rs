@@ -3,18 +3,53 @@
 use std::env;
 use std::path::Path;
 
-use rove_bootstrap::{SessionRef, quote};
+use rove_bootstrap::{LabelError, SessionRef, quote};
 use rove_control::{AskError, Conversation, Found, ReplyError, Request, survey};
 use rove_platform::clock::Clock;
-use rove_session::Server;
+use rove_session::{Server, Untyped};
 use rove_units::{Duration, Instant};
 
-use crate::drop_folder::DropFolder;
+use crate::drop_folder::{DropError, DropFolder};
 use crate::server::host::Hosted;
 use crate::sessions::choice::means;
 
 /// How long another session's server may take to answer. Chosen: it answers between two turns of its loop.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
+
+/// Why a file's path is not typed, in words for the user.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TypingError {
+    /// The folder of copied files cannot be had.
+    #[error(transparent)]
+    Folder(#[from] DropError),
+    /// The folder has no file of this name.
+    #[error("there is no such file")]
+    File,
+    /// The path has characters that cannot be typed.
+    #[error("the folder's name cannot be typed")]
+    Path,
+    /// The session or its program takes no text.
+    #[error(transparent)]
+    Session(#[from] Untyped),
+    /// No session has such a name.
+    #[error(transparent)]
+    Name(#[from] LabelError),
+    /// The user has no session.
+    #[error("no session of yours runs on the host")]
+    NoSession,
+    /// The user has no session of this name or number.
+    #[error("no session of yours on the host is {0}")]
+    OtherName(SessionRef),
+    /// The user has this many sessions, and has named none.
+    #[error("{0} sessions of yours run there: name one, as in host:NAME")]
+    Many(usize),
+    /// The other session's server refuses, for this reason.
+    #[error("{0}")]
+    Refused(String),
+    /// The other session's server does not answer.
+    #[error(transparent)]
+    Server(AskError),
+}
 
 /// Types the path of a file in the folder, and a space. `program` is the session's.
 ///
@@ -26,12 +61,12 @@ pub(super) fn type_file(
     now: Instant,
     program: Option<&Hosted>,
     name: &str,
-) -> Result<(), String> {
-    let folder = DropFolder::open(|name| env::var_os(name)).map_err(|error| error.to_string())?;
-    let path = folder.path_of(name).ok_or("there is no such file")?;
-    let word = word(&path).ok_or("the folder's name cannot be typed")?;
+) -> Result<(), TypingError> {
+    let folder = DropFolder::open(|name| env::var_os(name))?;
+    let path = folder.path_of(name).ok_or(TypingError::File)?;
+    let word = word(&path).ok_or(TypingError::Path)?;
     let tty = program.and_then(|hosted| hosted.master.modes());
-    session.paste(now, tty, &format!("{word} ")).map_err(|error| error.to_string())
+    Ok(session.paste(now, tty, &format!("{word} "))?)
 }
 
 /// Returns a path as any shell reads it. `None` if it has a control character, or is no text.
@@ -54,23 +89,20 @@ impl OtherSession {
     /// # Errors
     ///
     /// Returns why there is not just one, in words for the user.
-    pub(super) fn find(name: &str) -> Result<Self, String> {
+    pub(super) fn find(name: &str) -> Result<Self, TypingError> {
         let clock = Clock::start();
         let wanted: Option<SessionRef> = match name {
             "" => None,
-            name => Some(name.parse().map_err(|error| format!("{error}"))?),
+            name => Some(name.parse()?),
         };
         let mut found = survey(clock, clock.now() + ANSWER_MAX).sessions;
         found.retain(|it| !it.status.attachment.no_program);
         found.retain(|it| wanted.as_ref().is_none_or(|one| means(one, &it.status)));
         match (found.pop(), found.len(), wanted) {
             (Some(one), 0, _) => Ok(Self(one)),
-            (None, _, None) => Err("no session of yours runs on the host".to_owned()),
-            (None, _, Some(name)) => Err(format!("no session of yours on the host is {name}")),
-            (Some(_), more, _) => {
-                let count = more + 1;
-                Err(format!("{count} sessions of yours run there: name one, as in host:NAME"))
-            }
+            (None, _, None) => Err(TypingError::NoSession),
+            (None, _, Some(name)) => Err(TypingError::OtherName(name)),
+            (Some(_), more, _) => Err(TypingError::Many(more + 1)),
         }
     }
 
@@ -79,15 +111,15 @@ impl OtherSession {
     /// # Errors
     ///
     /// Returns why nothing is typed, in words for the user.
-    pub(super) fn type_file(&self, name: &str) -> Result<(), String> {
+    pub(super) fn type_file(&self, name: &str) -> Result<(), TypingError> {
         let clock = Clock::start();
         let request = Request::Drop(name.to_owned());
         let answer = Conversation::start(clock, &self.0.path, request)
             .and_then(|mut it| it.reply(clock.now() + ANSWER_MAX));
         match answer {
             Ok(_) => Ok(()),
-            Err(AskError::Reply(ReplyError::Refused(reason))) => Err(reason),
-            Err(error) => Err(error.to_string()),
+            Err(AskError::Reply(ReplyError::Refused(reason))) => Err(TypingError::Refused(reason)),
+            Err(error) => Err(TypingError::Server(error)),
         }
     }
 }

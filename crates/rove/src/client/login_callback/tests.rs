@@ -80,7 +80,7 @@ fn a_port_is_open_for_ten_minutes_by_one_yes_to_the_question_that_is_asked() {
     assert_eq!(callbacks.handle_yes(now), Ok(None), "one yes opens it once");
     assert_eq!(callbacks.question(), None);
     let again = callbacks.begin(now, &mut mux(Side::Client), callback(port));
-    assert_eq!(again, Err(format!("port {port} is open here already")));
+    assert_eq!(again.unwrap_err().to_string(), format!("port {port} is open here already"));
     let end = now + OPEN_FOR;
     assert_eq!(callbacks.poll_timeout(), Some(end));
     assert_eq!(callbacks.poll_expired(end - Duration::from_millis(1)), None);
@@ -113,7 +113,7 @@ fn a_port_that_another_program_has_in_one_family_is_not_opened() {
         let Ok(taken) = TcpListener::bind(address) else { continue };
         let port = taken.local_addr().unwrap().port();
         let (mut callbacks, now) = asked(port, Some("gh"));
-        let refused = callbacks.handle_yes(now).unwrap_err();
+        let refused = callbacks.handle_yes(now).unwrap_err().to_string();
         assert!(refused.starts_with(&format!("port {port} is in use")), "{refused}");
         assert_eq!(callbacks.poll_timeout(), None);
     }
@@ -123,7 +123,8 @@ fn a_port_that_another_program_has_in_one_family_is_not_opened() {
 fn no_more_ports_than_the_bound_are_open() {
     let open = (1..).take(OPEN_MAX).map(|port| (port, at(600))).collect();
     let mut callbacks = LoginCallbacks { open, ..LoginCallbacks::default() };
-    let refused = callbacks.begin(at(0), &mut mux(Side::Client), callback(9_000)).unwrap_err();
+    let refused = callbacks.begin(at(0), &mut mux(Side::Client), callback(9_000));
+    let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("8 ports are open"), "{refused}");
     callbacks.open.pop();
     assert!(callbacks.begin(at(0), &mut mux(Side::Client), callback(9_000)).is_ok());
