@@ -33,7 +33,7 @@ use crate::bootstrap::screen::tell;
 use crate::bootstrap::tunnel::JumpQuestion;
 use crate::install::{self, InstallOptions};
 use crate::listeners::Listeners;
-use crate::session_call::{self, SessionCall};
+use crate::session_call::{self, SessionCall, StreamsCall};
 use crate::share::{self, Gate};
 use crate::stdio_forward::{gates, handed_command};
 use crate::{colors, entropy, escape_key, resume, sys};
@@ -257,7 +257,7 @@ fn become_client(
         .env(&*session_call::VARIABLE.to_string_lossy(), text)
         .env("MOSH_KEY", &connect.key)
         .envs(gates::variable(options))
-        .envs(handed_command::variable(call.joined.as_ref()))
+        .envs(handed_command::variable(call.streams.joined.as_ref()))
         .env("MOSH_CLIENT_PID", std::process::id().to_string())
         .exec();
     BootstrapError::ClientMissing { program: client.get_program().to_owned(), error }
@@ -368,16 +368,18 @@ fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCa
         others: Vec::new(),
         tunnel: None,
         resumed: None,
-        forwards: forwards(options, &plan.config).cloned(),
-        agent: tunnel::agent_call(options, plan),
         no_program: options.no_program,
         // A stock server gives no second key.
         attached_by: options.attached_by().filter(|_| !is_stock),
-        joined: match &options.session {
-            WantedSession::Streams(passage) => Some(passage.joined.clone()),
-            _ => None,
+        streams: StreamsCall {
+            forwards: forwards(options, &plan.config).cloned(),
+            agent: tunnel::agent_call(options, plan),
+            joined: match &options.session {
+                WantedSession::Streams(passage) => Some(passage.joined.clone()),
+                _ => None,
+            },
+            gate: Gate::of(&options.host, &plan.config).filter(|_| share::may_share(options)),
         },
-        gate: Gate::of(&options.host, &plan.config).filter(|_| share::may_share(options)),
     }
 }
 

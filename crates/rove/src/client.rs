@@ -18,7 +18,7 @@ use crate::listeners::Listeners;
 use crate::messages::{warn, wrapped_for};
 use crate::prompt_store::PromptKeeper;
 use crate::resume::{RecordKeeper, Saved, Store, Way};
-use crate::session_call::SessionCall;
+use crate::session_call::{SessionCall, StreamsCall};
 use crate::stdio_forward::{self, json::Channel};
 use crate::terminal_type::{self, RenderOptions};
 use crate::tunnel::inherited::Inherited;
@@ -71,7 +71,7 @@ pub(crate) struct ClientOptions {
 /// Returns why the session could not start or how it failed, in a sentence for the user.
 /// The terminal has been given back by then.
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
-    if let Some(joined) = options.call.joined.clone() {
+    if let Some(joined) = options.call.streams.joined.clone() {
         return carry(options, joined);
     }
     let way = match &options.call.resumed {
@@ -169,13 +169,14 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     hardening::conceal_memory().context("cannot conceal the key")?;
     let ClientOptions { name, server, key, call, .. } = &options;
     let mut record = RecordKeeper::new(*name, *server, key, call, &way);
-    let SessionCall { choices, command, account, tunnel, agent, gate, .. } = options.call;
+    let SessionCall { choices, command, account, tunnel, streams, .. } = options.call;
+    let StreamsCall { forwards, agent, gate, .. } = streams;
     if tunnel.is_none() && agent.is_none() {
         hardening::renounce_privileges().context("cannot renounce privileges")?;
     }
     let term = std::env::var("TERM").unwrap_or_default();
     let name = options.name;
-    let wanted = options.call.forwards.unwrap_or_default();
+    let wanted = forwards.unwrap_or_default();
     let forwards = ClientStreams::new(listeners(name, &wanted)?, &wanted);
     let has_program = !options.call.no_program;
     let forwards = if has_program { forwards } else { forwards.without_program() };

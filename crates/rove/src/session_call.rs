@@ -48,15 +48,22 @@ pub(crate) struct SessionCall {
     /// if the client came to a new session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) attached_by: Option<String>,
+    /// Whether the session runs no program, so that Ctrl-C ends it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub(crate) no_program: bool,
+    #[serde(flatten)]
+    pub(crate) streams: StreamsCall,
+}
+
+/// The uses of a session's streams.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StreamsCall {
     /// The connections that the session forwards. `None` if it forwards none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) forwards: Option<Forwards>,
     /// How the user's agent is lent to the host. `None` if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<AgentCall>,
-    /// Whether the session runs no program, so that Ctrl-C ends it.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub(crate) no_program: bool,
     /// The thing that a session without a program joins the standard descriptors with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) joined: Option<Joined>,
@@ -137,7 +144,11 @@ mod tests {
     #[test]
     fn a_call_is_read_as_it_was_written() {
         let choices = Choices { scrollback: Some(false), ..Choices::default() };
-        for predict in ["adaptive", "always", "never", "experimental"] {
+        let port = Joined::Port("[::1]:22".to_owned());
+        let files = Joined::Files { session: String::new(), files: vec!["a \u{e4}".into()] };
+        for (predict, joined) in
+            [("adaptive", &port), ("always", &files), ("never", &port), ("experimental", &files)]
+        {
             let predict = Preference::from_name(predict).expect("it is a mode");
             let call = SessionCall {
                 choices: Choices { predict, ..choices.clone() },
@@ -156,16 +167,18 @@ mod tests {
                     taken: None,
                 }),
                 attached_by: Some("rove attach".to_owned()),
-                forwards: Some(Forwards::default()),
-                agent: Some(AgentCall {
-                    words: vec!["ssh".to_owned()],
-                    mark: "ROVE AGENT".to_owned(),
-                    agent: LentAgent::Usual,
-                    how: AgentUse::Confirm,
-                }),
                 no_program: true,
-                joined: Some(Joined::Port("[::1]:22".to_owned())),
-                gate: serde_json::from_str("\"me@host:22  \"").ok(),
+                streams: StreamsCall {
+                    forwards: Some(Forwards::default()),
+                    agent: Some(AgentCall {
+                        words: vec!["ssh".to_owned()],
+                        mark: "ROVE AGENT".to_owned(),
+                        agent: LentAgent::Usual,
+                        how: AgentUse::Confirm,
+                    }),
+                    joined: Some(joined.clone()),
+                    gate: serde_json::from_str("\"me@host:22  \"").ok(),
+                },
             };
             let text = serde_json::to_string(&call).expect("a call is text and numbers");
             assert!(!text.contains('\0'), "{text}");

@@ -80,13 +80,11 @@ pub(super) fn run(
         wire,
         network: NetworkWatch::open().ok(),
         streams: Streams::new(Side::Client, clock.now()),
-        load: Some(load),
-        channel,
+        own: OwnCall { load: Some(load), channel, splices: Vec::new() },
         is_dark: false,
-        lender: options.call.gate.clone().map(Lender::new),
+        lender: options.call.streams.gate.clone().map(Lender::new),
         is_open: false,
         incoming: Reception::default(),
-        splices: Vec::new(),
         end: None,
         refusal: None,
         queue: PacketQueue::default(),
@@ -123,10 +121,21 @@ fn config(options: &ClientOptions) -> anyhow::Result<ClientConfig> {
 /// The calls for which a process goes on after a split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
-    /// Its own, which has ended.
+    /// The call of the process itself, which has ended.
     Call,
-    /// Those that have borrowed streams.
+    /// The calls that have borrowed streams.
     Others,
+}
+
+/// The call of this process, beside those that have borrowed streams. It is empty after its end.
+#[derive(Default)]
+struct OwnCall {
+    /// The thing that the call's streams are for.
+    load: Option<Box<dyn Load>>,
+    /// Where a program that drives this call is told of the network.
+    channel: Option<Channel>,
+    /// Join the streams with descriptors, after the host has opened them.
+    splices: Vec<Splice>,
 }
 
 /// A session's loop, its streams and everything that it moves bytes between.
@@ -136,18 +145,13 @@ struct Forward {
     wire: Wire,
     network: Option<NetworkWatch>,
     streams: Streams,
-    /// The thing that the streams are for. `None` after its end, while streams are lent in the background.
-    load: Option<Box<dyn Load>>,
+    own: OwnCall,
     lender: Option<Lender>,
-    /// Where a program that drives this call is told of the network.
-    channel: Option<Channel>,
     /// Whether the host is silent.
     is_dark: bool,
     /// Whether the streams are open, after both ends are known to carry streams.
     is_open: bool,
     incoming: Reception,
-    /// Join the streams with descriptors, after the host has opened them.
-    splices: Vec<Splice>,
     /// How the forwarding ended, and until when the session may end in order.
     end: Option<(Carried, Instant)>,
     /// The last error that the network has reported about our datagrams.
@@ -170,7 +174,7 @@ impl Forward {
                 && self.split(now) == Whose::Call
                 && let Some((carried, _)) = self.end.take()
             {
-                let channel = self.channel.take();
+                let channel = self.own.channel.take();
                 // The session and its socket are the other process's.
                 std::mem::forget(self);
                 return Ok((carried, channel));
@@ -181,7 +185,7 @@ impl Forward {
             if outcome.is_some() || self.end.as_ref().is_some_and(|(_, until)| *until <= now) {
                 let carried = self.end.take().map(|(carried, _)| carried);
                 let carried = carried.unwrap_or_else(|| self.lost(outcome, options));
-                return Ok((carried, self.channel.take()));
+                return Ok((carried, self.own.channel.take()));
             }
             now = self.wait_and_read()?;
         }
@@ -205,12 +209,10 @@ impl Forward {
                 let _ = silence(nothing);
                 hardening::keep_in_memory(self.session.key_memory());
                 self.end = None;
-                let ended = self.load.take();
-                for id in ended.iter().flat_map(|load| load.streams()) {
+                let ended = std::mem::take(&mut self.own);
+                for id in ended.load.iter().flat_map(|load| load.streams()) {
                     end_stream(&mut self.streams.mux, id);
                 }
-                self.splices.clear();
-                self.channel = None;
                 self.lender.iter_mut().for_each(Lender::open_again);
             }
             Err(error) => {
@@ -247,20 +249,16 @@ impl Forward {
         self.streams.handle_arrivals(now, carriage);
         let mux = &mut self.streams.mux;
         if !self.is_open && self.end.is_none() {
-            self.load.iter_mut().try_for_each(|load| load.open(now, mux))?;
+            self.own.load.iter_mut().try_for_each(|load| load.open(now, mux))?;
             self.is_open = true;
         }
         while let Some(event) = mux.poll_event() {
-            if let (Some(lender), Event::Finished(id) | Event::Stopped(id)) =
-                (&mut self.lender, &event)
-            {
-                lender.handle_delivered(*id);
-            }
             match event {
                 // The host has nothing to open here.
                 Event::Incoming => self.incoming.turn_away(now, mux),
                 Event::Finished(id) | Event::Stopped(id) => {
-                    self.load.iter_mut().for_each(|load| load.handle_delivered(id));
+                    self.lender.iter_mut().for_each(|lender| lender.handle_delivered(id));
+                    self.own.load.iter_mut().for_each(|load| load.handle_delivered(id));
                 }
                 Event::Readable(_) | Event::Writable(_) | Event::Closed => {}
             }
@@ -272,9 +270,10 @@ impl Forward {
             }
         }
         if self.is_open && self.end.is_none() {
-            self.splices.iter_mut().for_each(|it| it.turn(now, mux, &mut self.buffer));
-            let carried = match &mut self.load {
-                Some(load) => load.turn(now, mux, &mut self.splices)?,
+            let OwnCall { load, splices, .. } = &mut self.own;
+            splices.iter_mut().for_each(|it| it.turn(now, mux, &mut self.buffer));
+            let carried = match load {
+                Some(load) => load.turn(now, mux, splices)?,
                 None => (!self.lends()).then_some(Carried::Ended(Exit::Code(0))),
             };
             carried.into_iter().for_each(|carried| self.finish(now, carried));
@@ -287,7 +286,7 @@ impl Forward {
         let is_dark = self.session.is_server_late(now);
         if std::mem::replace(&mut self.is_dark, is_dark) != is_dark {
             let word = if is_dark { Word::Dark } else { Word::Back };
-            self.channel.iter().for_each(|channel| channel.say(&word));
+            self.own.channel.iter().for_each(|channel| channel.say(&word));
         }
         self.lender.iter_mut().for_each(|lender| lender.handle_silence(is_dark));
     }
@@ -352,14 +351,14 @@ impl Forward {
         ];
         let has_work = self.session.has_work()
             || self.wire.has_arrivals()
-            || self.load.as_ref().is_some_and(|load| load.has_work())
-            || self.splices.iter().any(Splice::has_work)
+            || self.own.load.as_ref().is_some_and(|load| load.has_work())
+            || self.own.splices.iter().any(Splice::has_work)
             || self.lender.as_ref().is_some_and(Lender::has_work);
         let mut interests = self.wire.interests();
         let datagrams = interests.len();
         interests.extend(self.network.iter().map(|it| Interest::new(it.as_fd(), true, false)));
         let streams = interests.len();
-        interests.extend(self.splices.iter().flat_map(Splice::interests));
+        interests.extend(self.own.splices.iter().flat_map(Splice::interests));
         interests.extend(self.lender.iter().flat_map(Lender::interests));
         if has_work {
             self.events.look(&mut interests)?;
@@ -373,7 +372,7 @@ impl Forward {
             interests[streams..].iter().map(|it| it.is_readable() || it.is_writable()).collect();
         let now = self.events.now();
         let mut ready = ready.into_iter();
-        self.splices.iter_mut().for_each(|it| it.handle_ready(&mut ready));
+        self.own.splices.iter_mut().for_each(|it| it.handle_ready(&mut ready));
         self.lender.iter_mut().for_each(|it| it.handle_ready(&mut ready));
         // A pipe that has closed shows when it is written to.
         if self.events.take_signals().into_iter().any(|signal| signal != SIGPIPE) {

@@ -7,6 +7,7 @@ use rove_bootstrap::Choices;
 use rove_rig::scratch::Scratch;
 
 use super::*;
+use crate::session_call::StreamsCall;
 
 const SECRET: [u8; 16] = [5; 16];
 const KEY_TEXT: &str = "AAECAwQFBgcICQoLDA0ODw";
@@ -125,11 +126,8 @@ fn facts(is_on_disk: bool) -> SessionFacts {
         tunnel: None,
         resumed: None,
         attached_by: Some("rove attach".to_owned()),
-        forwards: None,
-        agent: None,
         no_program: false,
-        joined: None,
-        gate: None,
+        streams: StreamsCall::default(),
     };
     SessionFacts {
         server: "192.0.2.1:60001".to_owned(),
