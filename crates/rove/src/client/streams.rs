@@ -194,16 +194,7 @@ impl ClientStreams {
         }
         let is_dark = session.is_server_late(now);
         let Some(carriage) = session.carriage() else { return };
-        let is_lent = self.lender.as_mut().is_some_and(|lender| {
-            lender.open();
-            lender.handle_silence(is_dark);
-            lender.take(now)
-        });
-        let is_used = self.agent.is_some()
-            || self.remote.has_wishes()
-            || self.files.is_active()
-            || carriage.has_packets()
-            || is_lent;
+        let is_used = self.look_for_use(now, is_dark) || carriage.has_packets();
         if self.is_empty() && self.layer.is_none() && !is_used {
             return;
         }
@@ -212,6 +203,7 @@ impl ClientStreams {
         }
         self.ask(now);
         self.accept(now);
+        self.close_expired(now);
         let Some(layer) = &mut self.layer else { return };
         // A new layer learns here how large a packet may be.
         layer.streams.handle_arrivals(now, carriage);
@@ -221,10 +213,6 @@ impl ClientStreams {
         refused.extend(self.agent.as_mut().and_then(|agent| layer.lend(now, agent)));
         refused.extend(self.files.turn(now, &mut layer.streams.mux).map(|sent| sent.sentence()));
         self.callbacks.turn(now, &mut layer.streams.mux);
-        while let Some(place) = self.callbacks.poll_expired(now) {
-            self.listeners.remove(&place, false);
-            self.is_told = false;
-        }
         layer.move_bytes(now, self.lender.as_deref_mut());
         if let Some(closed) = layer.streams.mux.closed() {
             tracing::info!(?closed, "streams are closed");
@@ -235,6 +223,30 @@ impl ClientStreams {
             session.announce(now, sentence);
         }
         news.into_iter().for_each(|it| self.announce(now, session, it));
+        self.show_question(now, session);
+    }
+
+    /// Reads the requests of other calls. Returns whether something here needs streams.
+    fn look_for_use(&mut self, now: Instant, is_dark: bool) -> bool {
+        let is_lent = self.lender.as_mut().is_some_and(|lender| {
+            lender.open();
+            lender.handle_silence(is_dark);
+            lender.take(now)
+        });
+        let is_used = self.agent.is_some() || self.remote.has_wishes() || self.files.is_active();
+        is_lent || is_used
+    }
+
+    /// Closes the ports for logins whose time is over.
+    fn close_expired(&mut self, now: Instant) {
+        while let Some(place) = self.callbacks.poll_expired(now) {
+            self.listeners.remove(&place, false);
+            self.is_told = false;
+        }
+    }
+
+    /// Shows the user the question of the agent or else of the callbacks, if it has changed.
+    fn show_question(&mut self, now: Instant, session: &mut Client) {
         let question = self.agent.as_ref().and_then(|agent| agent.question());
         let question = question.or_else(|| self.callbacks.question());
         if question != self.asked.as_deref() {
