@@ -112,6 +112,7 @@ impl FileSender {
             return Err(LineError::TooMany);
         }
         self.waiting.extend(files);
+        debug_assert!(self.waiting.len() <= FILES_MAX);
         Ok(())
     }
 
@@ -202,11 +203,13 @@ impl Current {
 
     /// Reads the next chunk. Returns whether there was one.
     fn read(&mut self) -> io::Result<bool> {
+        debug_assert!(self.chunk.is_empty(), "a chunk is written whole");
         let wanted = self.left.min(CHUNK as u64);
         let count = self.file.by_ref().take(wanted).read_to_end(&mut self.chunk)? as u64;
         if count < wanted {
             return Err(io::Error::other("it became shorter while it was copied"));
         }
+        debug_assert!(count <= self.left, "no more is read than was announced");
         self.left -= count;
         Ok(count > 0)
     }

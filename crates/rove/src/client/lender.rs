@@ -89,6 +89,7 @@ impl Lender {
     /// Listens for calls. Call this once the host is known to carry streams.
     pub(super) fn open(&mut self) {
         if !std::mem::replace(&mut self.is_open, true) {
+            debug_assert!(self.socket.is_none(), "one socket is open at a time");
             let socket = PrivateSocket::open(&self.gate.purpose());
             let refused = |error: &std::io::Error| tracing::warn!(%error, "streams are not lent");
             self.socket = socket.inspect_err(refused).ok();
@@ -136,7 +137,7 @@ impl Lender {
         (streams, self.count(State::Opening))
     }
 
-    /// Takes requests, and returns whether there is something to carry. It does not wait.
+    /// Reads requests, and returns whether there is something to carry. It does not wait.
     pub(super) fn take(&mut self, now: Instant) -> bool {
         if let Some(socket) = &mut self.socket {
             socket.unmute();
@@ -152,10 +153,11 @@ impl Lender {
                 None => tracing::debug!("no request"),
             }
         }
+        debug_assert!(self.asking.len() <= ASKING_MAX);
         self.is_used()
     }
 
-    /// Takes a request if there is room for it. A call that gets no word logs in by itself.
+    /// Begins to carry the call of a request if there is room for it. A call that gets no word logs in by itself.
     fn begin(&mut self, (request, call, descriptors): Asked) {
         if request.gate != self.gate || self.loans.len() >= LOANS_MAX {
             return;
@@ -189,6 +191,8 @@ impl Lender {
         }
         self.loans.retain(|loan| loan.state != State::Over);
         debug_assert!(self.loans.len() <= LOANS_MAX);
+        debug_assert!(self.count(State::Opening) <= OPENING_MAX);
+        debug_assert!(self.loans.iter().filter(|loan| loan.is_program).count() <= PROGRAMS_MAX);
     }
 
     /// Tells the calls whether the host is silent, when that has changed. A call that has no room for a word is given up.

@@ -134,6 +134,7 @@ impl LoginCallbacks {
         if !is_free(port) {
             return Err(CallbackError::InUse(port));
         }
+        debug_assert!(self.open.iter().all(|(open, _)| *open != port), "a port is opened once");
         self.open.push((port, now + OPEN_FOR));
         debug_assert!(self.open.len() <= OPEN_MAX, "a question is asked while there is room");
         let target = Some(Place::Port(Some(loopback.to_owned()), port));

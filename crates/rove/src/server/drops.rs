@@ -48,7 +48,10 @@ impl Drops {
         put: &Put,
     ) {
         match Coming::begin(put) {
-            Ok(coming) => drop(self.coming.insert(id, coming)),
+            Ok(coming) => {
+                let former = self.coming.insert(id, coming);
+                debug_assert!(former.is_none(), "a stream carries one file");
+            }
             Err(error) => reception.answer(mux, id, &refused(&error)),
         }
     }
@@ -127,6 +130,7 @@ impl Coming {
             let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
             match mux.read(now, id, &mut buffer[..wanted]) {
                 Ok(Read::Bytes(count)) => {
+                    debug_assert!(count as u64 <= self.left, "no more is read than is missing");
                     if let Err(error) = self.file.write(&buffer[..count]) {
                         return Progress::Failed(error);
                     }
@@ -144,6 +148,7 @@ impl Coming {
         self,
         type_file: &mut impl FnMut(&str) -> Result<(), TypingError>,
     ) -> Result<Answer, DropError> {
+        debug_assert!(self.left == 0, "a file is kept after its last byte");
         let (name, path) = self.file.keep()?;
         let typed = match &self.session {
             Some(session) => session.type_file(&name),

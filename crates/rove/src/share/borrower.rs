@@ -119,6 +119,7 @@ impl Borrowed {
 
     /// Begins to move bytes. Returns the threads of the outputs, which end with them.
     fn join(&mut self) -> io::Result<Vec<JoinHandle<()>>> {
+        debug_assert_eq!(self.pipes.len(), if self.is_port { 2 } else { 3 });
         let mut standard = Vec::new();
         for descriptor in [stdio::stdin(), stdio::stdout(), stdio::stderr()] {
             standard.push(fcntl_dupfd_cloexec(descriptor, 3)?);
