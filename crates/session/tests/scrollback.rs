@@ -76,7 +76,7 @@ fn the_newest_lines_arrive_again_at_a_client_that_takes_the_session_over() {
         let mut trio = session(wanting(), &link, Seed::new(1));
         program(&mut trio, numbers(0..count).as_bytes());
         trio.run_for(secs(if count > 1_000 { 120 } else { 60 }));
-        // Some more wait at the host, as the client is gone.
+        // More wait at the host, as the client is gone.
         trio.left.0[0] =
             near(ClientConfig { key: rove_ssp::Key::from_bytes([99; 16]), ..wanting() });
         program(&mut trio, numbers(count..count + 50).as_bytes());

@@ -86,7 +86,7 @@ fn every_client_is_shown_each_join_and_each_leaving_at_once() {
     trio.run_for(secs(20));
     let config = invite_to_join(&mut trio, JoinMode::Share, roves());
     come(&mut trio, config);
-    // One way of 50 ms to the server, and one back to each client.
+    // A way of 50 ms to the server, and one back to each client.
     trio.run_for(ms(150));
     for client in [0, 1] {
         let bar = bar(&trio, client);

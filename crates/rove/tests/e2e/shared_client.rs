@@ -167,7 +167,7 @@ fn a_call_whose_client_is_killed_says_so_and_the_next_one_logs_in() {
     assert_eq!((code, &*said), (Some(255), sentence));
     // The process is gone for the system, too, after it has been waited for.
     drop(terminal);
-    let stale = place.wait_for_lenders(1);
+    let killed = place.wait_for_lenders(1);
     assert_eq!(
         finish(place.exec(&[], "echo own"), b""),
         (Some(0), b"own\n".to_vec(), String::new())
@@ -175,7 +175,7 @@ fn a_call_whose_client_is_killed_says_so_and_the_next_one_logs_in() {
     assert_eq!(place.gate.connections(), 2);
     // The next client removes the socket of the killed one.
     let _terminal = place.session(&["--no-init"]);
-    assert_ne!(place.wait_for_lenders(1), stale);
+    assert_ne!(place.wait_for_lenders(1), killed);
     assert_eq!(finish(place.exec(&[], "echo lent"), b"").1, b"lent\n");
     assert_eq!(place.gate.connections(), 3);
 }

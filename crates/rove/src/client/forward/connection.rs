@@ -1,4 +1,4 @@
-//! One stream between standard input and output and a port that the host reaches.
+//! A stream between standard input and output and a port that the host reaches.
 
 use rove_streams::{Exit, Mux, StreamId, Target};
 use rove_units::Instant;

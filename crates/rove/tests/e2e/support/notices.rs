@@ -24,7 +24,7 @@ impl Notices {
         }
     }
 
-    /// Takes the first text of which `find` makes something, and all before it.
+    /// Removes the first text of which `find` makes something, and all before it.
     pub(super) fn take<T>(&mut self, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         let found = |(at, row): (usize, &String)| Some((at, find(row)?));
         let (at, found) = self.rows.iter().enumerate().skip(self.taken).find_map(found)?;
@@ -32,7 +32,7 @@ impl Notices {
         Some(found)
     }
 
-    /// Takes all texts so far.
+    /// Removes all texts so far.
     pub(super) fn forget(&mut self) {
         self.taken = self.rows.len();
     }

@@ -209,7 +209,7 @@ impl Sshd {
             let is_session = socket.file_name().as_encoded_bytes()[0].is_ascii_digit();
             let server = UnixStream::connect(socket.path()).and_then(|it| Ok(socket_peercred(it)?));
             let Some(server) = server.ok().filter(|_| is_session) else { continue };
-            // A server waits for its client after the first signal, and for nobody after the second. Some are stopped.
+            // A server waits for its client after the first signal, and for nobody after the second. Tests stop some of them.
             for signal in [Signal::TERM, Signal::INT, Signal::CONT] {
                 let _ = kill_process(server.pid, signal);
             }
