@@ -1,6 +1,6 @@
 //! The peer's answer to a stream that this end has opened.
 
-use rove_streams::{Answer, Exit, MessageReader, Mux, StreamError, StreamId, Target};
+use rove_streams::{Answer, Exit, MessageReader, Mux, StreamError, StreamId, Target, UNREACHED};
 use rove_units::Instant;
 
 /// A stream whose answer has not come.
@@ -41,8 +41,18 @@ impl Opening {
         self.id
     }
 
-    /// Reads the answer. `None` while more of it is to come.
+    /// Reads the answer. `None` while more of it is to come. A stream that leads nowhere has ended then, and makes room for
+    /// another.
     pub(crate) fn answer(&mut self, now: Instant, mux: &mut Mux) -> Option<Answered> {
+        let answered = self.read(now, mux)?;
+        if !matches!(answered, Answered::Opened(_) | Answered::Exited(_)) {
+            let _ = mux.reset(self.id, UNREACHED);
+            let _ = mux.stop(self.id, UNREACHED);
+        }
+        Some(answered)
+    }
+
+    fn read(&mut self, now: Instant, mux: &mut Mux) -> Option<Answered> {
         Some(match self.reader.read(now, mux, self.id) {
             Ok(None) if mux.closed().is_none() => return None,
             Ok(None) => Answered::Unknown("streams are closed".to_owned()),
@@ -65,6 +75,51 @@ impl Answered {
             Self::Opened(_) => None,
             Self::Refused(reason) | Self::Unknown(reason) => Some(reason),
             Self::Exited(_) | Self::Kept(..) => Some("nothing like that was asked for".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_session::Streams;
+    use rove_streams::{Reception, STREAMS_MAX, Side};
+    use rove_units::Duration;
+
+    use super::*;
+
+    fn mux(side: Side) -> Mux {
+        let mut mux = Streams::new(side, Instant::ZERO).mux;
+        mux.handle_packet_size(1_176);
+        mux
+    }
+
+    #[test]
+    fn a_stream_that_leads_nowhere_makes_room_for_another() {
+        let (mut client, mut server) = (mux(Side::Client), mux(Side::Server));
+        let mut reception = Reception::default();
+        let mut now = Instant::ZERO;
+        let answers = [
+            Answer::Refused { code: UNREACHED, text: "nobody listens".to_owned() },
+            Answer::Kept { path: "~/a".to_owned(), untyped: String::new() },
+        ];
+        for answer in std::iter::repeat_n(answers, STREAMS_MAX).flatten() {
+            let opening = Opening::begin(now, &mut client, &Target::Foreground);
+            let mut opening = opening.expect("there is room for one stream");
+            let begun = now;
+            while opening.answer(now, &mut client).is_none() {
+                assert!(now < begun + Duration::from_secs(9), "the answer comes");
+                now += Duration::from_millis(50);
+                while let Some(packet) = client.poll_transmit(now) {
+                    server.handle_packet(now, packet.number, &packet.payload).expect("it is ours");
+                }
+                reception.handle_incoming(&mut server);
+                if reception.handle_readable(now, &mut server, opening.id()).is_some() {
+                    reception.answer(&mut server, opening.id(), &answer);
+                }
+                while let Some(packet) = server.poll_transmit(now) {
+                    client.handle_packet(now, packet.number, &packet.payload).expect("it is ours");
+                }
+            }
         }
     }
 }

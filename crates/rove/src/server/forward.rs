@@ -248,14 +248,22 @@ impl Layer {
 
     /// Serves the streams that are about the session's terminal.
     fn serve_terminal(&mut self, now: Instant, session: &mut Server, program: Option<&Hosted>) {
+        self.tell_foreground(|| program.and_then(|hosted| hosted.master.foreground()));
         let (mux, reception) = (&mut self.streams.mux, &mut self.reception);
-        for id in self.asked.drain(..) {
-            let name = program.and_then(|hosted| hosted.master.foreground());
-            reception.answer(mux, id, &Answer::Opened { address: name.unwrap_or_default() });
-            let _ = mux.finish(id);
-        }
         let type_file = |name: &str| typing::type_file(session, now, program, name);
         self.drops.turn(now, mux, reception, type_file);
+    }
+
+    /// Tells the program that has the terminal to the streams that ask for it.
+    fn tell_foreground(&mut self, name: impl Fn() -> Option<String>) {
+        let mux = &mut self.streams.mux;
+        for id in self.asked.drain(..) {
+            let address = name().unwrap_or_default();
+            self.reception.answer(mux, id, &Answer::Opened { address });
+            let _ = mux.finish(id);
+            // A client has nothing to say here. Unread, its end would keep the stream.
+            let _ = mux.stop(id, UNREACHED);
+        }
     }
 
     fn handle_readable(
@@ -332,7 +340,7 @@ mod tests {
     use std::thread;
 
     use rove_platform::clock::Clock;
-    use rove_streams::{Mux, Part, Read};
+    use rove_streams::{MessageReader, Mux, Part, Read, STREAMS_MAX};
     use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
     use super::*;
@@ -413,6 +421,22 @@ mod tests {
         pair.forwards.drain(&mut EventLoop::new(Clock::start(), &[]).unwrap()).unwrap();
         drop(pair);
         assert_eq!(read + rest.join().unwrap(), written);
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_stream_that_has_asked_for_the_program() {
+        let mut pair = Pair::new();
+        for number in 0..=STREAMS_MAX {
+            let id = pair.open(&Target::Foreground);
+            pair.exchange();
+            pair.forwards.layer.as_mut().unwrap().tell_foreground(|| Some("vi".to_owned()));
+            pair.exchange();
+            let answer = MessageReader::default().read(pair.now, &mut pair.client, id);
+            let answer = Answer::decode(&answer.unwrap().expect("it was sent"));
+            assert_eq!(answer, Ok(Answer::Opened { address: "vi".to_owned() }), "{number}");
+            let _ = pair.client.finish(id);
+            let _ = pair.client.stop(id, 0);
+        }
     }
 
     #[test]
