@@ -123,12 +123,13 @@ impl Line {
 impl Callback {
     /// Reads an address. `None` unless it names just one `redirect_uri`, and that is a port from 1024 on of the loopback.
     fn of(address: &str) -> Option<Self> {
-        if address.len() > ADDRESS_MAX {
+        // A hyperlink may have other characters: browsers take a backslash for a slash, which ends the host's name.
+        if address.len() > ADDRESS_MAX || !address.bytes().all(is_of_address) {
             return None;
         }
         let rest = SCHEMES.iter().find_map(|scheme| address.strip_prefix(scheme))?;
         let (authority, _) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-        let login: String = authority.rsplit('@').next()?.chars().take(HOST_SHOWN_MAX).collect();
+        let login = authority.rsplit('@').next().and_then(shown_host)?;
         let (_, query) = rest.split('#').next()?.split_once('?')?;
         let mut back = query.split('&').filter_map(|part| part.strip_prefix("redirect_uri="));
         let (only, None) = (back.next()?, back.next()) else { return None };
@@ -141,8 +142,22 @@ impl Callback {
         debug_assert!(end.is_empty() || !port.contains('/'), "the port ends where the path begins");
         let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
         let port = port.parse().ok().filter(|port| is_number && *port >= PORT_MIN)?;
-        (!login.is_empty()).then_some(Self { login, loopback, port })
+        Some(Self { login, loopback, port })
     }
+}
+
+/// Returns a host as users are told it. The end of a long name stays, because it says whose the name is. `None` for no host,
+/// and for one that a browser reads in another way.
+fn shown_host(host: &str) -> Option<String> {
+    if host.is_empty() || host.contains('%') {
+        return None;
+    }
+    // All of it is ASCII.
+    let cut = host.len().checked_sub(HOST_SHOWN_MAX).filter(|cut| *cut > 0);
+    Some(cut.map_or_else(
+        || host.to_owned(),
+        |cut| format!("...{}", host.get(cut + 3..).unwrap_or_default()),
+    ))
 }
 
 /// Returns the text with its percent signs resolved once. `None` if that is no printable ASCII.

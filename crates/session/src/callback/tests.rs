@@ -60,10 +60,28 @@ fn the_host_that_is_told_is_the_one_that_a_browser_asks() {
         ("http://a.example:8443/x", Some("a.example:8443")),
         ("https:///x", None),
         ("ftp://a.example/", None),
+        ("https://%65vil.example/", None),
     ] {
         let separator = if address.contains('?') { '&' } else { '?' };
         let text = format!("{address}{separator}redirect_uri=http://localhost:8085");
         assert_eq!(found(&text).map(|it| it.0).as_deref(), login, "{text}");
+    }
+    for host in ["evil.example\\@good.example", "gööd.example"] {
+        let link = format!(
+            "\x1b]8;;https://{host}/?redirect_uri=http://localhost:8085\x1b\\here\x1b]8;;\x1b\\"
+        );
+        assert_eq!(find(&screen(link.as_bytes(), 80, 24)), None, "{host}");
+    }
+}
+
+#[test]
+fn the_end_of_a_long_host_is_told_because_it_says_whose_it_is() {
+    for (len, start) in [(47, "a".repeat(47)), (48, format!("...{}", "a".repeat(44)))] {
+        let host = format!("{}.evil.example", "a".repeat(len));
+        let text = format!("https://{host}?redirect_uri=http://localhost:8085");
+        let login = found(&text).map(|it| it.0);
+        assert_eq!(login, Some(format!("{start}.evil.example")));
+        assert!(login.is_some_and(|it| it.len() == HOST_SHOWN_MAX));
     }
 }
 
