@@ -127,15 +127,37 @@ impl DropFolder {
         for number in 0..NUMBER_MAX {
             let part = format!("{PART}{pid}-{number}");
             match self.create(&part) {
-                Ok(file) => {
-                    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-                    return Ok(NewFile { folder: self, file, part, name: kept_name(name) });
-                }
+                Ok(file) => match self.lock(&part, &file) {
+                    Ok(true) => {
+                        return Ok(NewFile { folder: self, file, part, name: kept_name(name) });
+                    }
+                    Ok(false) => {}
+                    Err(error) => {
+                        let _ = unlinkat(&self.folder, &*part, AtFlags::empty());
+                        return Err(error.into());
+                    }
+                },
                 Err(Errno::EXIST) => {}
                 Err(error) => return Err(error.into()),
             }
         }
         Err(Errno::EXIST.into())
+    }
+
+    /// Marks a new file as one that is coming. Returns false if another copy has just taken it for one of a killed process,
+    /// and removes it.
+    fn lock(&self, part: &str, file: &File) -> rustix::io::Result<bool> {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        let found = match statat(&self.folder, part, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => return Ok(false),
+            found => found?,
+        };
+        let ours = fstat(file)?;
+        Ok((found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino))
     }
 
     /// Returns the path of a file in the folder. `None` if there is no such file, or a link or another thing.

@@ -61,6 +61,21 @@ fn nothing_is_left_of_a_file_that_was_cut_or_whose_process_was_killed() {
 }
 
 #[test]
+fn a_file_that_another_copy_removes_before_it_is_locked_is_made_again() {
+    let home = Scratch::new();
+    let folder = folder(&home);
+    let part = ".part-1-0";
+    let swept = folder.create(part).unwrap();
+    folder.sweep();
+    assert_eq!(folder.lock(part, &swept), Ok(false), "it has lost its name");
+    let newer = folder.create(part).unwrap();
+    assert_eq!(folder.lock(part, &swept), Ok(false), "another file has its name");
+    assert_eq!(folder.lock(part, &newer), Ok(true));
+    let seen_by_another = File::open(home.path(".cache/rove/drop/.part-1-0")).unwrap();
+    assert_eq!(folder.lock(part, &seen_by_another), Ok(false), "another copy has locked it");
+}
+
+#[test]
 fn no_link_is_followed_and_no_other_thing_replaced() {
     let (home, other) = (Scratch::new(), Scratch::new());
     keep(&home, b"a", b"a");
