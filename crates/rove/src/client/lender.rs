@@ -178,13 +178,14 @@ impl Lender {
 
     /// Carries what is lent.
     pub(super) fn turn(&mut self, now: Instant, mux: &mut Mux, buffer: &mut [u8]) {
+        self.loans.iter_mut().for_each(|loan| loan.turn(now, mux, buffer));
+        // An answer or an end makes room at once: nothing else may happen for a while.
         let mut opening = self.count(State::Opening);
         for loan in &mut self.loans {
             if loan.state == State::Waiting && opening < OPENING_MAX {
                 loan.open(now, mux);
                 opening += usize::from(loan.state == State::Opening);
             }
-            loan.turn(now, mux, buffer);
             if loan.state == State::Over {
                 loan.load.streams().into_iter().for_each(|id| end_stream(mux, id));
             }
@@ -377,6 +378,24 @@ mod tests {
             assert_eq!(lender.loans.len(), max - 1);
             assert!(told(&mut ask(&mut lender, &gate(22), &joined)).is_some());
         }
+    }
+
+    #[test]
+    fn a_call_that_waits_for_room_is_opened_in_the_turn_in_which_another_ends() {
+        let mut lender = Lender::new(gate(22));
+        let port = Joined::Port("h:1".to_owned());
+        let ask = |lender: &mut Lender| ask(lender, &gate(22), &port);
+        let mut calls: Vec<UnixStream> = (0..=OPENING_MAX).map(|_| ask(&mut lender)).collect();
+        let mut mux = Streams::new(Side::Client, Instant::ZERO).mux;
+        let mut turn = |lender: &mut Lender| {
+            lender.turn(Instant::ZERO, &mut mux, &mut [0; BYTES_PER_TURN]);
+            (lender.count(State::Opening), lender.count(State::Waiting))
+        };
+        assert_eq!(turn(&mut lender), (OPENING_MAX, 1));
+        drop(calls.remove(0));
+        let ready = lender.interests().count();
+        lender.handle_ready(&mut std::iter::repeat_n(true, ready));
+        assert_eq!(turn(&mut lender), (OPENING_MAX, 0));
     }
 
     #[test]
