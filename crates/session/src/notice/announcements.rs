@@ -45,8 +45,13 @@ impl Announcements {
     /// Adds the answer to something that the user has done, which is shown first.
     pub(super) fn answer(&mut self, now: Instant, text: String) {
         self.drop_read(now);
-        self.kept.truncate(KEPT_MAX - 1);
-        self.kept.push_front(text);
+        if self.kept.front() != Some(&text) {
+            self.kept.push_front(text);
+        }
+        if self.kept.len() > KEPT_MAX {
+            self.kept.truncate(KEPT_MAX);
+            self.missed = self.missed.saturating_add(1);
+        }
         self.since = now;
     }
 
@@ -137,5 +142,16 @@ mod tests {
         }
         assert_eq!(shown(21).as_deref(), Some("7 (And 992 more.)"));
         assert_eq!((shown(30).is_some(), shown(31)), (true, None));
+    }
+
+    #[test]
+    fn an_answer_counts_the_event_whose_room_it_takes_and_comes_once() {
+        let mut announcements = Announcements::default();
+        let now = Instant::from_millis(1);
+        (0..KEPT_MAX).for_each(|it| announcements.push(now, it.to_string()));
+        (0..9).for_each(|_| announcements.answer(now, "done".to_owned()));
+        let shown = |secs| announcements.current(now + Duration::from_secs(secs));
+        assert_eq!((shown(0).as_deref(), shown(3).as_deref()), (Some("done"), Some("0")));
+        assert_eq!(shown(21).as_deref(), Some("6 (And 1 more.)"));
     }
 }
