@@ -147,6 +147,11 @@ impl LoginCallbacks {
         Some(place(self.open.remove(at).0))
     }
 
+    /// Forgets the port at a place, where nothing listens for a login after all.
+    pub(super) fn forget(&mut self, at: &Place) {
+        self.open.retain(|(port, _)| place(*port) != *at);
+    }
+
     /// Forgets the question and all ports.
     pub(super) fn clear(&mut self) {
         (self.wanted, self.open) = (None, Vec::new());

@@ -119,16 +119,23 @@ impl ClientStreams {
 
     /// Obeys the user's yes to the question that is shown.
     pub(super) fn handle_yes(&mut self, now: Instant, session: &mut Client) {
+        let shown = self.asked.as_deref();
         if let Some(agent) = &mut self.agent
-            && agent.question().is_some()
+            && agent.question().is_some_and(|it| Some(it) == shown)
         {
             return agent.handle_yes();
+        }
+        if self.callbacks.question() != shown {
+            return;
         }
         let said = match self.callbacks.handle_yes(now) {
             Ok(None) => return,
             Ok(Some(forward)) => match self.listeners.add(&forward, &self.rules) {
                 Ok(()) => format!("{forward}: open here for 10 minutes"),
-                Err(error) => error.to_string(),
+                Err(error) => {
+                    self.callbacks.forget(&forward.listen);
+                    error.to_string()
+                }
             },
             Err(error) => error.to_string(),
         };
@@ -248,7 +255,7 @@ impl ClientStreams {
     /// Shows the user the question of the agent or else of the callbacks, if it has changed.
     fn show_question(&mut self, now: Instant, session: &mut Client) {
         let question = self.agent.as_ref().and_then(|agent| agent.question());
-        let question = question.or_else(|| self.callbacks.question());
+        let question = to_ask(self.asked.as_deref(), question, self.callbacks.question());
         if question != self.asked.as_deref() {
             self.asked = question.map(str::to_owned);
             session.ask(now, self.asked.clone());
@@ -293,6 +300,9 @@ impl ClientStreams {
             }
             Some(ForwardLine::Remove(place, is_socks)) => {
                 let removed = self.listeners.remove(&place, is_socks);
+                if removed.is_some() && !is_socks {
+                    self.callbacks.forget(&place);
+                }
                 removed.map_or_else(|| missing(&place), |option| ended(&option))
             }
             Some(ForwardLine::RemoveRemote(place)) => {
@@ -364,8 +374,12 @@ impl ClientStreams {
         waiting < CONNECTS_MAX && open < STREAMS_MAX
     }
 
-    /// Accepts the connections that wait, as many as there may be.
+    /// Accepts the connections that wait, as many as there may be, and none at a login's port whose time is over.
     fn accept(&mut self, now: Instant) {
+        while let Some(place) = self.callbacks.poll_expired(now) {
+            self.listeners.remove(&place, false);
+            self.is_told = false;
+        }
         if self.paused_until.is_some_and(|until| now < until) {
             return;
         }
@@ -478,6 +492,16 @@ impl ClientStreams {
     }
 }
 
+/// Returns which of two questions to show beside the one that is shown. A use of the agent comes first, but not in the place
+/// of a question that the user reads: the yes must not meet another one.
+fn to_ask<'a>(
+    shown: Option<&str>,
+    agent: Option<&'a str>,
+    callback: Option<&'a str>,
+) -> Option<&'a str> {
+    callback.filter(|it| Some(*it) == shown).or(agent).or(callback)
+}
+
 /// Returns the sentence about a server without streams.
 fn carries_nothing(session: &Client) -> String {
     format!("the server at {} carries no connections", session.server())
@@ -522,6 +546,55 @@ mod tests {
         forwards.ask(at(31));
         assert_eq!((forwards.requests.len(), forwards.poll_timeout()), (0, None));
         assert!(forwards.layer.is_none(), "no stream is opened for it");
+    }
+
+    /// Returns a session's streams with the port of a login, to which the user has said yes.
+    fn with_login() -> (ClientStreams, Forward) {
+        let mut forwards = ClientStreams::new(Listeners::default(), &Forwards::default());
+        let (login, loopback, port) = ("login.example".to_owned(), "localhost", free_port());
+        let callback = rove_session::Callback { login, loopback, port };
+        let layer = forwards.layer(at(1));
+        let mux = &mut layer.streams.mux;
+        let mut callbacks = LoginCallbacks::default();
+        callbacks.begin(at(1), mux, callback).unwrap();
+        callbacks.turn(at(3), mux);
+        let forward = callbacks.handle_yes(at(3)).unwrap().expect("the port is free");
+        forwards.listeners.add(&forward, &Forwards::default()).unwrap();
+        (forwards.with(callbacks), forward)
+    }
+
+    #[test]
+    fn a_connection_to_the_port_of_a_login_after_its_time_is_not_accepted() {
+        for (now, accepted) in [(602, 1), (603, 0)] {
+            let (mut forwards, forward) = with_login();
+            let Place::Port(_, port) = forward.listen else { panic!("a login has a port") };
+            // The computer was asleep, or the client suspended.
+            let _browser = TcpStream::connect(("127.0.0.1", port)).unwrap();
+            forwards.accept(at(now));
+            let layer = forwards.layer.as_ref().unwrap();
+            assert_eq!(layer.waiting.len(), accepted, "{now}");
+        }
+    }
+
+    #[test]
+    fn a_port_of_a_login_that_does_not_listen_is_not_open() {
+        let (mut forwards, forward) = with_login();
+        assert!(forwards.callbacks.poll_timeout().is_some());
+        forwards.callbacks.forget(&Place::Port(None, 1));
+        assert!(forwards.callbacks.poll_timeout().is_some(), "another place");
+        forwards.callbacks.forget(&forward.listen);
+        assert_eq!(forwards.callbacks.poll_timeout(), None);
+    }
+
+    #[test]
+    fn no_question_takes_the_place_of_one_that_the_user_reads() {
+        let (agent, callback) = (Some("agent"), Some("callback"));
+        assert_eq!(to_ask(None, agent, callback), agent);
+        assert_eq!(to_ask(agent, agent, callback), agent);
+        assert_eq!(to_ask(callback, agent, callback), callback);
+        assert_eq!(to_ask(callback, agent, None), agent);
+        assert_eq!(to_ask(agent, None, callback), callback);
+        assert_eq!(to_ask(callback, None, None), None);
     }
 
     #[test]
