@@ -285,8 +285,16 @@ impl Pump {
     }
 
     fn obey_events(&mut self, now: Instant) -> io::Result<()> {
+        let mut asks_host = false;
         while let Some(event) = self.session.poll_event() {
             tracing::debug!(?event, "session");
+            asks_host |= matches!(
+                event,
+                ClientEvent::Yes
+                    | ClientEvent::Callback
+                    | ClientEvent::Put(_)
+                    | ClientEvent::Forward(_)
+            );
             match event {
                 ClientEvent::OpenPort => {
                     if let Err(error) = self.wire.open_port(self.session.server()) {
@@ -303,6 +311,9 @@ impl Pump {
                 ClientEvent::Put(line) => self.forwards.put(now, &mut self.session, &line),
                 ClientEvent::Forward(line) => self.forwards.obey(now, &mut self.session, &line),
             }
+        }
+        if asks_host {
+            self.send_datagrams(now);
         }
         Ok(())
     }
