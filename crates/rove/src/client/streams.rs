@@ -7,7 +7,7 @@
 
 use std::os::fd::AsFd;
 
-use rove_bootstrap::{ForwardLine, Forwards, Place};
+use rove_bootstrap::{ForwardLine, Forwards};
 use rove_platform::event_loop::Interest;
 use rove_session::Client;
 use rove_streams::{CONNECTS_MAX, STREAMS_MAX};
@@ -28,8 +28,10 @@ use crate::socks::{Request, Step};
 use crate::splice::Splice;
 
 mod layer;
+mod sentences;
 
 use layer::{Layer, Origin};
+use sentences::{carries_nothing, ended, missing, to_ask};
 
 /// How long a client of SOCKS may take to say where it wants to. Chosen: the time that a connection may take.
 const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
@@ -210,7 +212,6 @@ impl ClientStreams {
         }
         self.ask(now);
         self.accept(now);
-        self.close_expired(now);
         let Some(layer) = &mut self.layer else { return };
         // A new layer learns here how large a packet may be.
         layer.streams.handle_arrivals(now, carriage);
@@ -376,10 +377,7 @@ impl ClientStreams {
 
     /// Accepts the connections that wait, as many as there may be, and none at a login's port whose time is over.
     fn accept(&mut self, now: Instant) {
-        while let Some(place) = self.callbacks.poll_expired(now) {
-            self.listeners.remove(&place, false);
-            self.is_told = false;
-        }
+        self.close_expired(now);
         if self.paused_until.is_some_and(|until| now < until) {
             return;
         }
@@ -492,34 +490,11 @@ impl ClientStreams {
     }
 }
 
-/// Returns which of two questions to show beside the one that is shown. A use of the agent comes first, but not in the place
-/// of a question that the user reads: the yes must not meet another one.
-fn to_ask<'a>(
-    shown: Option<&str>,
-    agent: Option<&'a str>,
-    callback: Option<&'a str>,
-) -> Option<&'a str> {
-    callback.filter(|it| Some(*it) == shown).or(agent).or(callback)
-}
-
-/// Returns the sentence about a server without streams.
-fn carries_nothing(session: &Client) -> String {
-    format!("the server at {} carries no connections", session.server())
-}
-
-fn ended(option: &str) -> String {
-    format!("{option}: ended; open connections go on")
-}
-
-fn missing(place: &Place) -> String {
-    format!("nothing listens at {place} for this session")
-}
-
 #[cfg(test)]
 mod tests {
     use std::net::TcpStream;
 
-    use rove_bootstrap::Forward;
+    use rove_bootstrap::{Forward, Place};
     use rove_rig::ports::free_port;
 
     use super::*;
