@@ -84,6 +84,24 @@ fn a_client_that_is_gone_costs_nobody_the_session() {
 }
 
 #[test]
+fn the_former_clients_key_is_of_use_for_its_farewell_and_for_ten_seconds_only() {
+    for (absent, hears) in [(8, true), (11, false)] {
+        let mut trio = session(roves(), &LinkConfig::lossless(ms(50)), Seed::new(1));
+        trio.run_for(secs(1));
+        let elsewhere = near(ClientConfig { key: Key::from_bytes([99; 16]), ..roves() });
+        let former = std::mem::replace(&mut trio.left.0[0], elsewhere);
+        let config = invite(&mut trio, roves());
+        come(&mut trio, config);
+        trio.run_for(secs(absent));
+        trio.left.0[0] = former;
+        types(&mut trio, 0, b"x");
+        trio.run_for(secs(30));
+        assert_eq!(trio.left.0[0].client.outcome().is_some(), hears, "{absent}");
+        assert!(is_in_sync(&trio, 1) && trio.right.0.program.typed.is_empty());
+    }
+}
+
+#[test]
 fn a_prompt_that_was_stated_to_the_former_client_is_not_stated_to_the_next() {
     let mut trio =
         session(busiest_client(Size::DEFAULT), &LinkConfig::lossless(ms(50)), Seed::new(1));
