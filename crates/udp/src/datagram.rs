@@ -63,11 +63,10 @@ impl Received {
                 ControlMessageOwned::Ipv6PacketInfo(info) => {
                     received.local = Some(Ipv6Addr::from(info.ipi6_addr.s6_addr));
                 }
-                #[cfg(all(target_os = "linux", not(rove_portable)))]
-                ControlMessageOwned::UdpGroSegments(len) => {
-                    each = usize::try_from(len).unwrap_or(each);
-                }
-                control => received.ecn = traffic_class(&control).map_or(received.ecn, ecn),
+                control => match segment_len(&control) {
+                    Some(len) => each = len,
+                    None => received.ecn = traffic_class(&control).map_or(received.ecn, ecn),
+                },
             }
         }
         Some((received, each.max(1)))
@@ -83,6 +82,15 @@ impl Received {
             handle(Self { len: datagram.len(), ..self }, datagram);
         }
         count
+    }
+}
+
+/// Returns how long each datagram of a batch is. `None` for another control message.
+fn segment_len(control: &ControlMessageOwned) -> Option<usize> {
+    match control {
+        #[cfg(all(target_os = "linux", not(rove_portable)))]
+        ControlMessageOwned::UdpGroSegments(len) => usize::try_from(*len).ok(),
+        _ => None,
     }
 }
 
