@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -11,7 +12,6 @@ use std::thread::{self, JoinHandle};
 use rove_bootstrap::{HostOptions, Joined};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, fcntl_dupfd_cloexec, read, write};
-use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::stdio;
 
 use super::message::{Request, Word};
@@ -64,7 +64,8 @@ impl Borrowed {
         let is_port = matches!(joined, Joined::Port(_));
         let (mut pipes, mut theirs) = (Vec::new(), Vec::new());
         for index in 0..if is_port { 2 } else { 3 } {
-            let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+            let (reader, writer) = io::pipe()?;
+            let (reader, writer) = (OwnedFd::from(reader), OwnedFd::from(writer));
             let (ours, passed) = if index == 0 { (writer, reader) } else { (reader, writer) };
             pipes.push(File::from(ours));
             theirs.push(passed);

@@ -18,7 +18,6 @@ use anyhow::Context;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::stdio;
 use serde_json::{Value, json};
@@ -148,9 +147,9 @@ fn last_line(end: Option<Word>, code: u8) -> (Value, u8) {
 
 /// Makes a pipe whose writing end a child inherits.
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (reader, writer) = io::pipe()?;
     fcntl_setfd(&writer, FdFlags::empty())?;
-    Ok((reader, writer))
+    Ok((reader.into(), writer.into()))
 }
 
 /// Returns the number of a descriptor, and its inode, by which it is known again.
