@@ -302,10 +302,15 @@ enum Answer {
     Death,
 }
 
-/// Returns the number of sockets in a folder, in which a running session also keeps its record.
+/// Returns the number of ssh's sockets in a folder, in which a running session also keeps its record, and its socket for calls
+/// that share it.
 fn count_sockets(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).expect("rove made it").map_while(Result::ok);
-    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket())).count()
+    let is_sshs = |entry: &fs::DirEntry| {
+        entry.file_type().is_ok_and(|kind| kind.is_socket())
+            && !entry.file_name().to_string_lossy().starts_with("gate-")
+    };
+    entries.filter(is_sshs).count()
 }
 
 /// Waits until ssh has removed its socket, which it does after it has left the host.
