@@ -122,12 +122,29 @@ fn row_of_cursor(screen: &vt100::Screen) -> String {
     format!("{:<5}", text.trim_end())
 }
 
+/// The number of sessions in which lines are entered until the next one must know the prompt. Where a busy computer echoes
+/// a line too late, it does not count.
+const SESSIONS_MAX: usize = 5;
+
 /// Runs a session in which three lines are entered at the prompt.
 fn enter_three_lines(server: Maker, state: &Scratch) {
     let mut session = Session::open(server, state, ACCOUNT, SHELL);
     assert!(!session.shows_the_first_character_ahead(), "{server:?}: nothing is known yet");
     (0..3).for_each(|_| session.enter_line());
     session.leave();
+}
+
+/// Returns whether a session shows the first character of its first line ahead, after others in which lines were entered.
+fn shows_ahead_in_time(server: Maker, state: &Scratch) -> bool {
+    (0..SESSIONS_MAX).any(|_| {
+        let is_known = shows_ahead(server, state, ACCOUNT, |call| call);
+        if !is_known {
+            let mut session = Session::open(server, state, ACCOUNT, SHELL);
+            (0..3).for_each(|_| session.enter_line());
+            session.leave();
+        }
+        is_known
+    })
 }
 
 /// Returns whether a session shows the first character of its first line ahead of its echo.
@@ -155,7 +172,7 @@ fn a_prompt_of_an_earlier_session_is_known_from_the_first_line_until_it_is_forgo
     side_by_side(SERVERS, |server| {
         let state = Scratch::new();
         enter_three_lines(server, &state);
-        assert!(shows_ahead(server, &state, ACCOUNT, |call| call), "{server:?}");
+        assert!(shows_ahead_in_time(server, &state), "{server:?}");
         assert!(!shows_ahead(server, &state, "me@other.example:22", |call| call), "{server:?}");
         assert_eq!(forget(&state, &[]), "the prompts of 2 hosts are forgotten\n");
         assert!(!shows_ahead(server, &state, ACCOUNT, |call| call), "{server:?}");
