@@ -348,7 +348,7 @@ impl Master {
         check.args(["-O", "check", "far"]);
         within_guard("the master connection", move || {
             while !check.status().expect("ssh starts").success() {
-                std::thread::yield_now();
+                crate::support::pause(std::time::Duration::from_millis(5));
             }
         });
         Self(child)

@@ -141,7 +141,9 @@ fn a_copy_goes_on_after_the_network_was_down_in_its_middle() {
     let place = drop.clone();
     within_guard("the first bytes", move || {
         let has_begun = |path: PathBuf| fs::metadata(path).is_ok_and(|it| it.len() > 0);
-        while !fs::read_dir(&place).is_ok_and(|all| all.flatten().any(|it| has_begun(it.path()))) {}
+        while !fs::read_dir(&place).is_ok_and(|all| all.flatten().any(|it| has_begun(it.path()))) {
+            crate::support::pause(std::time::Duration::from_millis(5));
+        }
     });
     border.let_pass(false, false);
     terminal.wait_for_text("ast contact");

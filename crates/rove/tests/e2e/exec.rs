@@ -111,7 +111,7 @@ fn a_reader_that_leaves_and_a_client_that_is_ended_end_the_program() {
     assert_eq!(ended.code(), Some(255));
     within_guard("the hang-up", move || {
         while fs::read_to_string(&log).ok().as_deref() != Some("hung up\n") {
-            thread::yield_now();
+            crate::support::pause(std::time::Duration::from_millis(5));
         }
     });
 }

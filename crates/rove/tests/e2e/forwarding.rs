@@ -48,7 +48,7 @@ fn connect_once_open<T>(connect: impl Fn() -> std::io::Result<T>) -> T {
     loop {
         match connect() {
             Ok(stream) => return stream,
-            Err(_) => thread::yield_now(),
+            Err(_) => crate::support::pause(std::time::Duration::from_millis(5)),
         }
     }
 }

@@ -216,7 +216,7 @@ fn a_connection_that_breaks_leaves_nothing_and_is_told_of() {
     assert!(text.contains("the connection to far ended after 0.1 MB of "), "{text}");
     crate::support::within_guard("the host to tidy up", move || {
         while !folder(&sshd).is_empty() {
-            std::thread::yield_now();
+            crate::support::pause(std::time::Duration::from_millis(5));
         }
     });
 }
@@ -318,7 +318,7 @@ fn wait_for_no_socket(folder: &Path) {
     let folder = folder.to_owned();
     within_guard("the end of the socket", move || {
         while count_sockets(&folder) > 0 {
-            std::thread::yield_now();
+            crate::support::pause(std::time::Duration::from_millis(5));
         }
     });
 }

@@ -155,7 +155,7 @@ fn a_session_does_not_wait_for_the_list_while_another_program_has_it_locked() {
     // It has another name until it is run.
     within_guard("somebody who waits for the list", move || {
         while !children(pid).iter().any(|name| name == "utempter") {
-            std::thread::yield_now();
+            crate::support::pause(std::time::Duration::from_millis(5));
         }
     });
     drop(list);

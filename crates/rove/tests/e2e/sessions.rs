@@ -43,7 +43,7 @@ impl Host {
                 if let [name] = &sockets[..] {
                     return folder.join(name);
                 }
-                std::thread::yield_now();
+                crate::support::pause(std::time::Duration::from_millis(5));
             }
         })
     }

@@ -61,7 +61,7 @@ impl Place {
                 if found.len() == count {
                     return found;
                 }
-                thread::yield_now();
+                crate::support::pause(std::time::Duration::from_millis(5));
             }
         })
     }
@@ -194,7 +194,7 @@ fn calls_go_on_after_the_call_that_lends_to_them_has_ended() {
         let path = lender[0].clone();
         move || {
             while path.exists() {
-                thread::yield_now();
+                crate::support::pause(std::time::Duration::from_millis(5));
             }
         }
     });
@@ -219,7 +219,7 @@ fn a_call_that_is_ended_ends_its_program_and_no_other() {
     call.kill().expect("it runs");
     within_guard("the hang-up", move || {
         while fs::read_to_string(&log).ok().as_deref() != Some("hung up\n") {
-            thread::yield_now();
+            crate::support::pause(std::time::Duration::from_millis(5));
         }
     });
     call.wait().expect("it was killed");

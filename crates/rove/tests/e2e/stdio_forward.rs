@@ -58,7 +58,7 @@ fn ssh_reaches_a_host_through_a_session_without_a_program_at_the_gate() {
         let count =
             |entry: &std::fs::DirEntry| !entry.file_name().as_encoded_bytes().starts_with(b".");
         while std::fs::read_dir(&sockets).is_ok_and(|it| it.flatten().any(|entry| count(&entry))) {
-            std::thread::yield_now();
+            crate::support::pause(std::time::Duration::from_millis(5));
         }
     });
     // The gate's own sshd, which listens on another port.

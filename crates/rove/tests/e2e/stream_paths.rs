@@ -214,7 +214,7 @@ fn a_program_whose_client_was_killed_is_hung_up_when_its_time_is_over() {
     kill_process(client, Signal::KILL).expect("it runs");
     within_guard("the hang-up", move || {
         while fs::read_to_string(&log).ok().as_deref() != Some("hung up\n") {
-            thread::yield_now();
+            crate::support::pause(std::time::Duration::from_millis(5));
         }
     });
     program.child.wait().expect("it was killed");
