@@ -140,8 +140,8 @@ pub enum Joined {
     Files {
         /// The session into which their paths are typed; empty for the only one.
         session: String,
-        /// The files' paths.
-        files: Vec<OsString>,
+        /// The bytes of the files' paths, as a path need not be text.
+        files: Vec<Vec<u8>>,
     },
 }
 

@@ -145,7 +145,7 @@ mod tests {
     fn a_call_is_read_as_it_was_written() {
         let choices = Choices { scrollback: Some(false), ..Choices::default() };
         let port = Joined::Port("[::1]:22".to_owned());
-        let files = Joined::Files { session: String::new(), files: vec!["a \u{e4}".into()] };
+        let files = Joined::Files { session: String::new(), files: vec![b"a \xff".to_vec()] };
         for (predict, joined) in
             [("adaptive", &port), ("always", &files), ("never", &port), ("experimental", &files)]
         {

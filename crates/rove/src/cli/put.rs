@@ -1,7 +1,7 @@
 //! The command line of `rove put`, which copies files to a host and types their paths into a session there.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use clap::{Arg, ArgAction, Command};
@@ -99,7 +99,10 @@ pub(crate) fn parse(
     login.extend(matches.get_flag("quiet").then(|| "--quiet".into()));
     login.extend(["--".into(), host]);
     match host::parse(ProgramName::Rove, login, load) {
-        Ok(HostCall::Connect(options)) => Ok((*options, Joined::Files { session, files })),
+        Ok(HostCall::Connect(options)) => {
+            let files = files.into_iter().map(OsString::into_vec).collect();
+            Ok((*options, Joined::Files { session, files }))
+        }
         Ok(_) => Err(wrong("that is no host")),
         Err(error) => Err(wrong(&error.message)),
     }

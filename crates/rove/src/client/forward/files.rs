@@ -1,6 +1,7 @@
 //! Files that are copied to the host for a session that runs there. Their paths are printed on standard output.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use rove_bootstrap::ProgramName;
@@ -26,8 +27,8 @@ pub(crate) struct Files {
 
 impl Files {
     /// Creates the copy of these files for this session, or the only one if it is empty.
-    pub(crate) fn new(session: String, files: Vec<OsString>) -> Self {
-        let files = files.into_iter().map(PathBuf::from).collect();
+    pub(crate) fn new(session: String, files: Vec<Vec<u8>>) -> Self {
+        let files = files.into_iter().map(|it| PathBuf::from(OsString::from_vec(it))).collect();
         Self { sender: FileSender::for_session(session, files), code: 0 }
     }
 }
