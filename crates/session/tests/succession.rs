@@ -85,7 +85,7 @@ fn a_client_that_is_gone_costs_nobody_the_session() {
 
 #[test]
 fn the_former_clients_key_is_of_use_for_its_farewell_and_for_ten_seconds_only() {
-    for (absent, hears) in [(8, true), (11, false)] {
+    for (absent, hears) in [(2, true), (11, false)] {
         let mut trio = session(roves(), &LinkConfig::lossless(ms(50)), Seed::new(1));
         trio.run_for(secs(1));
         let elsewhere = near(ClientConfig { key: Key::from_bytes([99; 16]), ..roves() });
