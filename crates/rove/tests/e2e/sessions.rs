@@ -412,7 +412,9 @@ fn a_session_without_a_program_is_listed_and_ended_and_nobody_attaches_to_it() {
     assert!(text(&refused.stderr).contains("streams and forwards run no command"), "{refused:?}");
     let server = start(&[]).unwrap_or_else(|output| panic!("{output:?}"));
     let port = server.address.port().to_string();
-    assert_eq!(host.list()[0]["no_program"], true);
+    crate::support::wait_until("the session in the list", || {
+        host.list().first().is_some_and(|it| it["no_program"] == true)
+    });
     assert!(text(&host.rove(&["list"]).stdout).contains("no program"));
     for (words, sentence) in [
         (&["server", "attach"][..], "no session of yours runs here"),
