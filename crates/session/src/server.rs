@@ -208,16 +208,6 @@ impl Server {
         });
     }
 
-    /// Returns the number of the client's newest input (keys or a size) if the pty has taken all of it, no other input
-    /// waits, and the newest screen is published. Returns `None` otherwise, and for a client that is not sent the pty's
-    /// modes.
-    pub fn written_input(&self) -> Option<InputNum> {
-        let is_written = self.host_input.waiting().is_empty()
-            && self.input.keys.poll_timeout().is_none()
-            && self.publisher.is_published();
-        (is_written && self.publisher.tells_tty()).then_some(self.input.num)
-    }
-
     /// Handles the modes of the pty. `tty.prompt` is [`Server::written_input`] if the session's own shell, or a program of
     /// it, waits at its prompt. Read the modes before each call of [`Server::poll_transmit`], so that they are not older than the
     /// screen: a client that shows a prompt must know whether the answer is echoed.
@@ -305,10 +295,19 @@ impl Server {
         transmit.or_else(|| self.audience.poll_transmit(now, &mut self.terminal))
     }
 
-    /// Returns the bytes that wait for the pty (keys, and answers of the terminal); empty if there are none. Report the
-    /// written bytes with [`Server::consume_host_input`].
-    pub fn host_input(&self) -> &[u8] {
-        self.host_input.waiting()
+    /// Types a text for the session's user, as a paste where the program takes pastes. `tty` has the pty's present modes. The
+    /// text has no control characters.
+    ///
+    /// # Errors
+    ///
+    /// Returns why nothing is typed.
+    pub fn paste(&mut self, now: Instant, tty: Option<Tty>, text: &str) -> Result<(), Untyped> {
+        if self.door() == Door::Locked {
+            return Err(Untyped::Locked);
+        }
+        paste::type_text(&mut self.host_input, self.terminal.screen(), tty, text)?;
+        self.note_others_keys(now);
+        Ok(())
     }
 
     /// Removes the first `len` bytes of [`Server::host_input`], which the pty has taken.

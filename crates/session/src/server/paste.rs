@@ -4,10 +4,8 @@
 //! program that reads single keys would take it for commands.
 
 use rove_terminal::{Screen, Tty, TtyModes};
-use rove_units::Instant;
 
-use super::Server;
-use crate::wish::Door;
+use super::host_input::HostInput;
 
 /// The marks around a paste. Source: xterm's control sequences, mode 2004.
 const PASTE_START: &str = "\x1b[200~";
@@ -33,28 +31,25 @@ pub enum Untyped {
     Locked,
 }
 
-impl Server {
-    /// Types a text for the session's user, as a paste where the program takes pastes. `tty` has the pty's present modes. The
-    /// text has no control characters.
-    ///
-    /// # Errors
-    ///
-    /// Returns why nothing is typed.
-    pub fn paste(&mut self, now: Instant, tty: Option<Tty>, text: &str) -> Result<(), Untyped> {
-        debug_assert!(!text.contains(char::is_control), "a control character would be a key");
-        if self.door() == Door::Locked {
-            return Err(Untyped::Locked);
-        }
-        if !self.host_input.waiting().is_empty() {
-            return Err(Untyped::Busy);
-        }
-        let screen = self.terminal.screen();
-        let is_bracketed = may_type(screen, tty)?;
-        let (start, end) = if is_bracketed { (PASTE_START, PASTE_END) } else { ("", "") };
-        self.host_input.bytes.extend([start, text, end].concat().bytes());
-        self.note_others_keys(now);
-        Ok(())
+/// Queues a text for the pty, as a paste where the program takes pastes. `tty` has the pty's present modes. The text has no
+/// control characters.
+///
+/// # Errors
+///
+/// Returns why nothing is typed.
+pub(super) fn type_text(
+    input: &mut HostInput,
+    screen: &Screen,
+    tty: Option<Tty>,
+    text: &str,
+) -> Result<(), Untyped> {
+    debug_assert!(!text.contains(char::is_control), "a control character would be a key");
+    if !input.waiting().is_empty() {
+        return Err(Untyped::Busy);
     }
+    let (start, end) = if may_type(screen, tty)? { (PASTE_START, PASTE_END) } else { ("", "") };
+    input.bytes.extend([start, text, end].concat().bytes());
+    Ok(())
 }
 
 /// Returns whether a text is to be marked as a paste. The kernel echoes text where programs read whole lines, if its echo is

@@ -4,7 +4,7 @@ use core::net::SocketAddr;
 use core::ops::Range;
 
 use rove_ssp::{Capabilities, Closed};
-use rove_terminal::Screen;
+use rove_terminal::{InputNum, Screen};
 use rove_units::Instant;
 
 use super::{Server, ServerOutcome};
@@ -86,5 +86,21 @@ impl Server {
     /// Returns the memory range of the invited client's keys ([`Server::key_memory`]). `None` if no client is invited.
     pub fn invited_key_memory(&self) -> Option<Vec<Range<*const u8>>> {
         self.succession.key_memory()
+    }
+
+    /// Returns the number of the client's newest input (keys or a size) if the pty has taken all of it, no other input
+    /// waits, and the newest screen is published. Returns `None` otherwise, and for a client that is not sent the pty's
+    /// modes.
+    pub fn written_input(&self) -> Option<InputNum> {
+        let is_written = self.host_input.waiting().is_empty()
+            && self.input.keys.poll_timeout().is_none()
+            && self.publisher.is_published();
+        (is_written && self.publisher.tells_tty()).then_some(self.input.num)
+    }
+
+    /// Returns the bytes that wait for the pty (keys, and answers of the terminal); empty if there are none. Report the
+    /// written bytes with [`Server::consume_host_input`].
+    pub fn host_input(&self) -> &[u8] {
+        self.host_input.waiting()
     }
 }
