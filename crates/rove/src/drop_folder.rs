@@ -214,7 +214,10 @@ impl NewFile {
             match folder.create(&name) {
                 // It takes the place of the empty file that this process has just made.
                 Ok(_) => {
-                    renameat(&folder.folder, &*self.part, &folder.folder, &*name)?;
+                    let renamed = renameat(&folder.folder, &*self.part, &folder.folder, &*name);
+                    renamed.inspect_err(|_| {
+                        let _ = unlinkat(&folder.folder, &*name, AtFlags::empty());
+                    })?;
                     let path = folder.path.join(&name);
                     return Ok((name, path));
                 }
