@@ -145,7 +145,9 @@ impl Master {
     pub fn foreground(&self) -> Option<String> {
         let group = rustix::termios::tcgetpgrp(&self.0).ok()?;
         let file = std::fs::read_link(format!("/proc/{}/exe", group.as_raw_nonzero())).ok()?;
-        Some(file.file_name()?.to_string_lossy().into_owned())
+        let name = file.file_name()?.to_string_lossy().into_owned();
+        // Linux says so of a program that was replaced while it runs.
+        Some(name.strip_suffix(" (deleted)").unwrap_or(&name).to_owned())
     }
 
     /// Sets the window's size. Programs are told by SIGWINCH.
