@@ -19,7 +19,7 @@ pub(crate) fn read() -> Vec<LoginRecord> {
 }
 
 /// Reads a line: the user, the terminal, a date, and the host in parentheses, if there is one. Source: POSIX.1-2024, who, and
-/// the programs of macOS, FreeBSD and Linux as observed.
+/// the program of Linux as observed, those of macOS and FreeBSD as their manuals have it.
 fn record(line: &str) -> Option<LoginRecord> {
     let (login, host) = line.split_once('(').unwrap_or((line, ""));
     let mut words = login.split_whitespace();
