@@ -15,6 +15,7 @@ mod unanswered;
 use rove_units::{Duration, Instant};
 
 use crate::num::StateNum;
+use crate::path::Loss;
 use crate::send_timing::SendTiming;
 pub(crate) use search::Answer;
 use search::Search;
@@ -134,19 +135,25 @@ impl PathSize {
         core::mem::take(&mut self.is_recut)
     }
 
-    /// Called when contents are sent, for the first time or again.
+    /// Called when contents are sent, for the first time or again, after `sent` other datagrams.
     pub(crate) fn handle_sent(
         &mut self,
         now: Instant,
         num: StateNum,
         cut: Cut,
+        sent: u64,
         timing: &SendTiming,
     ) {
         let Some(search) = &mut self.search else { return };
         search.handle_sent(now, num, cut, timing);
         if cut.largest > SIZE_MIN || self.fallen_from.is_some() {
-            self.unanswered.push(now, num, cut, timing);
+            self.unanswered.push(now, num, cut, sent, timing);
         }
+    }
+
+    /// Called with each report of the peer on the datagrams sent.
+    pub(crate) fn handle_report(&mut self, report: Loss) {
+        self.unanswered.handle_report(report);
     }
 
     /// Called with the number of the known receiver state after each instruction from the peer.

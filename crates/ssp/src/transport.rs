@@ -253,7 +253,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             }
             if let Some((num, cut)) = self.fragments.contents() {
                 let timing = self.send_timing();
-                self.connection.size().handle_sent(now, num, cut, &timing);
+                self.connection.handle_contents(now, num, cut, &timing);
             }
         }
     }

@@ -33,7 +33,7 @@ fn paced(loss_out: f64, run: impl FnOnce(&SendTiming)) {
 /// Earns the tries of a whole search.
 fn earn(size: &mut PathSize, timing: &SendTiming) {
     for number in 1..=100 {
-        size.handle_sent(at(number), num(number), cut(size.get()), timing);
+        size.handle_sent(at(number), num(number), cut(size.get()), 0, timing);
         size.handle_ack(at(number), num(number), timing);
     }
 }
@@ -71,7 +71,7 @@ fn a_size_whose_tries_fail_is_given_up_for_a_smaller_one_and_open_again_later() 
         }
         assert_eq!(tried, [1_452, 1_452, 1_452, 1_216, 1_216, 1_216], "less than 32 is no gain");
         let later = now + Duration::from_secs(601);
-        size.handle_sent(later, num(102), cut(1_200), timing);
+        size.handle_sent(later, num(102), cut(1_200), 0, timing);
         assert_eq!(size.next_try(later, timing), Some(1_452));
     });
 }
@@ -87,7 +87,7 @@ fn a_try_whose_state_was_sent_otherwise_or_overtaken_says_little() {
             size.handle_try(now, num(200 + number), 1_472, Answer::Some);
             if number % 2 == 0 {
                 // Its contents went in small datagrams as well.
-                size.handle_sent(now, num(200 + number), cut(1_200), timing);
+                size.handle_sent(now, num(200 + number), cut(1_200), 0, timing);
                 size.handle_ack(now, num(200 + number), timing);
             } else {
                 size.handle_ack(now, num(500 + number), timing);
@@ -115,7 +115,7 @@ fn contents_without_an_answer_make_datagrams_smaller_until_it_is_clear_that_size
         let mut now = at(0);
         let mut sizes = Vec::new();
         for _ in 0..10 {
-            size.handle_sent(now, num(7), cut(size.get()), timing);
+            size.handle_sent(now, num(7), cut(size.get()), 0, timing);
             now += in_flight;
             size.heed_silence(now, timing);
             sizes.push(size.get());
@@ -131,8 +131,8 @@ fn the_size_before_a_fall_is_tried_first_and_for_nothing() {
     paced(0.0, |timing| {
         let mut size = PathSize::new(false, true);
         let in_flight = timing.in_flight();
-        size.handle_sent(at(0), num(7), cut(1_200), timing);
-        size.handle_sent(at(0) + in_flight, num(7), cut(1_200), timing);
+        size.handle_sent(at(0), num(7), cut(1_200), 0, timing);
+        size.handle_sent(at(0) + in_flight, num(7), cut(1_200), 0, timing);
         let now = at(0) + in_flight * 2;
         size.heed_silence(now, timing);
         assert_eq!(
@@ -140,7 +140,7 @@ fn the_size_before_a_fall_is_tried_first_and_for_nothing() {
             (500, None),
             "it may be something else"
         );
-        size.handle_sent(now, num(7), cut(500), timing);
+        size.handle_sent(now, num(7), cut(500), 0, timing);
         size.handle_ack(now, num(7), timing);
         assert_eq!((size.get(), size.next_try(now, timing)), (500, Some(1_200)));
         size.handle_try(now, num(8), 1_200, Answer::AtOnce);
@@ -156,9 +156,9 @@ fn many_tries_are_needed_where_chance_explains_that_none_is_answered() {
             let mut size = PathSize::new(false, true);
             let (mut now, mut tries) = (at(0), 0);
             while size.get() == 1_200 && tries < 100 {
-                size.handle_sent(now, num(7), cut(1_200), timing);
+                size.handle_sent(now, num(7), cut(1_200), 0, timing);
                 // A repeat that follows at once is no other try.
-                size.handle_sent(now, num(7), cut(1_200), timing);
+                size.handle_sent(now, num(7), cut(1_200), 0, timing);
                 now += timing.in_flight();
                 size.heed_silence(now, timing);
                 tries += 1;

@@ -4,7 +4,7 @@ use core::net::SocketAddr;
 
 use rove_link::net::Net;
 use rove_link::{Drops, LinkConfig};
-use rove_ssp::{Config, Mechanism};
+use rove_ssp::{Capabilities, Config, Mechanism};
 use rove_units::{Bytes, Duration, Seed};
 
 use crate::pair::{CHUNK, Pair, Party, agree, ms, noise, pair, pair_with};
@@ -116,6 +116,29 @@ fn a_paste_goes_through_a_black_hole_too() {
         println!("MTU {mtu}: {took:?}");
         assert!(took <= ms(2_500), "MTU {mtu}: {took:?}");
     }
+}
+
+/// Losses of large datagrams alone raise the estimate of all losses. Delays that vary let the peer report them before the
+/// size is blamed.
+#[test]
+fn a_black_hole_with_varying_delays_is_not_taken_for_a_path_that_loses_anything() {
+    let all = Some(Capabilities::all());
+    let client = Config { capabilities: all, ..Config::client() };
+    let server = Config { capabilities: all, ..Config::server() };
+    let mut worst = Duration::ZERO;
+    for seed in 0..40 {
+        let path = LinkConfig { jitter: ms(500), ..path(Some(828), 0.0) };
+        let mut net = pair_with::<CHUNK>(Seed::new(seed), path, client.clone(), server.clone());
+        net.left.write(b"80x24");
+        net.run_for(ms(seed % 10 * 300));
+        let start = net.now();
+        net.left.write(&noise(Seed::new(seed), FRAME));
+        net.right.write(&noise(Seed::new(seed + 100), FRAME));
+        assert!(net.run_until(ms(60_000), agree), "seed {seed}");
+        worst = worst.max(net.now().saturating_since(start));
+    }
+    println!("at most {worst:?}");
+    assert!(worst <= ms(20_000), "{worst:?}");
 }
 
 #[test]
