@@ -153,7 +153,7 @@ fn senders_that_share_a_path_may_be_programs_and_a_value_their_argument() {
 fn a_user_who_interrupts_hears_how_to_go_on() {
     let folder = Folder::new("controller-interrupt");
     // A program that never answers keeps its run from its end.
-    fs::write(folder.0.join("flow.toml"), scenario("\"/bin/sleep 30\", \"aimd\"", ""))
+    fs::write(folder.0.join("flow.toml"), scenario("\"/usr/bin/wc\", \"aimd\"", ""))
         .expect("a file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
     command.args(["figures", "flow.toml"]).current_dir(&folder.0);
