@@ -482,7 +482,11 @@ mod tests {
 
     #[test]
     fn every_scenario_that_we_bring_is_read() {
-        for (name, text) in BUILT_IN {
+        let examples = [
+            ("train", include_str!("../../examples/train.toml")),
+            ("controller", include_str!("../../examples/controller.toml")),
+        ];
+        for (name, text) in BUILT_IN.iter().chain(&examples) {
             if let Err(error) = Scenario::parse(name, name, text) {
                 panic!("{error}");
             }
