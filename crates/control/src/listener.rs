@@ -10,8 +10,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+use rove_host::peer;
 use rove_platform::event_loop::Interest;
-use rove_platform::peer;
 use zeroize::Zeroizing;
 
 use crate::directory::{self, SessionName, is_for_later, is_of_user};

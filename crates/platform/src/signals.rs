@@ -8,3 +8,8 @@ use crate::sys;
 pub fn accept_all() {
     sys::accept_all_signals();
 }
+
+/// Unblocks all signals of this thread. This is async-signal-safe, for a child between fork and exec.
+pub fn unblock_all() {
+    sys::unblock_signals();
+}

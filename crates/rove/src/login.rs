@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rove_bootstrap::quote;
 use rove_bootstrap::remote::SESSION_VARIABLE;
-use rove_platform::program::{Program, assignment, c_string, candidates};
+use rove_host::program::{Program, assignment, c_string, candidates};
 use rove_platform::termux;
 use rustix::process::Rlimit;
 

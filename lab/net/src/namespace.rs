@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::Command;
 use std::thread;
 
+use rove_host::program::own_file;
 use rove_platform::clock::Clock;
-use rove_platform::program::own_file;
 use rove_units::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueHint};
+use rove_host::program::{Failure, Program, assignment, c_string, candidates};
+use rove_host::pty::Pty;
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::EventLoop;
-use rove_platform::program::{Failure, Program, assignment, c_string, candidates};
-use rove_platform::pty::Pty;
 use rove_platform::tty::Tty;
 use rove_runs::files;
 use rove_terminal::Size;

@@ -12,8 +12,8 @@ use std::process::{Child, Command, ExitStatus};
 
 use anyhow::{Context, Result, anyhow, bail};
 use rove_flows::path::Path;
+use rove_host::program::candidates;
 use rove_platform::event_loop::{EventLoop, Interest};
-use rove_platform::program::candidates;
 use rove_units::{Instant, Seed};
 use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, getpgrp, kill_process};

@@ -6,10 +6,10 @@ use std::io::{BufReader, Write};
 use std::os::fd::AsFd;
 use std::process::{Command, Output, Stdio};
 
+use rove_host::program::{Failure, Program, c_string};
+use rove_host::pty::{Child, Master, Pty};
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::{EventLoop, Interest};
-use rove_platform::program::{Failure, Program, c_string};
-use rove_platform::pty::{Child, Master, Pty};
 use rove_replay::trace::{Event, Trace, TtyModes};
 use rove_rig::scratch::Scratch;
 use rove_terminal::Size;

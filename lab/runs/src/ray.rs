@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 
 use anyhow::{Context, Error, Result, anyhow, bail, ensure};
-use rove_platform::program::own_file;
+use rove_host::program::own_file;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
-use rove_platform::program::candidates;
+use rove_host::program::candidates;
 use rustix::fs::{Access, access};
 
 use programs::{Programs, ROVE, Target};

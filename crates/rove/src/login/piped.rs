@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use rove_platform::program::{Program, assignment, c_string};
+use rove_host::program::{Program, assignment, c_string};
 use rove_platform::termux;
 use rustix::process::Rlimit;
 

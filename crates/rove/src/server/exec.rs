@@ -6,8 +6,8 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
+use rove_host::piped::PipedChild;
 use rove_platform::event_loop::Interest;
-use rove_platform::piped::PipedChild;
 use rove_platform::termux;
 use rove_session::ExitStatus;
 use rove_streams::{Answer, Exit, Gathered, Mux, Reception, StreamId, UNREACHED};

@@ -1,7 +1,7 @@
 //! The host's side of a running session: its program or its streams, and its entries in the system's lists.
 
 use rove_control::{Listener, SessionName, SessionStatus};
-use rove_platform::pty::{Child, Master};
+use rove_host::pty::{Child, Master};
 use rove_session::ExitStatus;
 use rove_units::Instant;
 

@@ -5,8 +5,8 @@
 
 use std::os::fd::AsFd;
 
+use rove_host::pty::Child;
 use rove_platform::event_loop::{EventLoop, Interest};
-use rove_platform::pty::Child;
 use rove_session::Server;
 use signal_hook::consts::{SIGINT, SIGTERM};
 

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::Context;
 use rove_bootstrap::{DetachedUse, ProgramName};
-use rove_platform::program::{Failure, Program, assignment};
-use rove_platform::pty::Pty;
+use rove_host::program::{Failure, Program, assignment};
+use rove_host::pty::Pty;
 use rove_platform::tty;
 use rove_terminal::Size;
 use rustix::process::Rlimit;

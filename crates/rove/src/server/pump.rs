@@ -6,10 +6,10 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 
 use rove_control::{Answer, Attachment, ClientPath, Request, SessionStatus, State, Window};
+use rove_host::program::Failure;
+use rove_host::pty::PromptWatch;
+use rove_host::tty_watch::TtyWatch;
 use rove_platform::event_loop::{EventLoop, Interest};
-use rove_platform::program::Failure;
-use rove_platform::pty::PromptWatch;
-use rove_platform::tty_watch::TtyWatch;
 use rove_session::{ExitStatus, InputNum, Outside, Server, ServerEvent, ServerOutcome, Tty};
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use anyhow::{Context, Result};
+use rove_host::pty::{Child, Master, PromptWatch};
+use rove_host::tty_watch::TtyWatch;
 use rove_platform::event_loop::{EventLoop, Interest};
-use rove_platform::pty::{Child, Master, PromptWatch};
 use rove_platform::tty::Tty;
-use rove_platform::tty_watch::TtyWatch;
 use rove_session::ExitStatus;
 use rove_terminal::{Size, Terminal};
 use rove_units::{Duration, Instant};

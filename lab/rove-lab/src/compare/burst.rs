@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Read, Write};
 
 use anyhow::{Context, Result};
-use rove_platform::program::own_file;
+use rove_host::program::own_file;
 use rove_terminal::Size;
 use rove_units::Duration;
 use rustix::stdio::stdin;

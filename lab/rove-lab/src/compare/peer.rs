@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use rove_platform::program::{candidates, own_file};
+use rove_host::program::{candidates, own_file};
 use rove_replay::replay::script::Repertoire;
 use rustix::fs::{Access, access};
 

@@ -7,7 +7,7 @@ use std::path::Path as FilePath;
 
 use anyhow::{Context, Result, bail, ensure};
 use rove_flows::path::Path;
-use rove_platform::program::own_file;
+use rove_host::program::own_file;
 use rove_replay::replay::judge::{Cause, Judge};
 use rove_replay::replay::pace::{PATIENCE, Pacer};
 use rove_replay::replay::script::Script;

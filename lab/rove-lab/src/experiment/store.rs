@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
 use rove_platform::clock::unix_seconds;
-use rove_platform::program::own_file;
+use rove_host::program::own_file;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

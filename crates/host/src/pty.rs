@@ -7,6 +7,7 @@ mod prompt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rove_platform::tty;
 use rove_terminal::{ExitStatus, Size, Tty};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{Errno, FdFlags, fcntl_setfd};
@@ -17,8 +18,7 @@ use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsi
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub use self::prompt::PromptWatch;
 use crate::program::{Failure, Program};
-use crate::sys::Standard;
-use crate::{sys, tty};
+use crate::sys::{self, Standard};
 
 /// A watch over the shell's prompt that never reports one: only Linux tells where a program waits.
 #[cfg(any(rove_portable, not(target_os = "linux")))]
@@ -206,11 +206,11 @@ pub(crate) fn exit_status(status: WaitStatus) -> Option<ExitStatus> {
 mod tests {
     use std::ffi::CString;
 
+    use rove_platform::clock::Clock;
+    use rove_platform::event_loop::{EventLoop, Interest};
     use rustix::process::Rlimit;
 
     use super::*;
-    use crate::clock::Clock;
-    use crate::event_loop::{EventLoop, Interest};
 
     fn program(path: &str, arguments: &[&str]) -> Program {
         let text = |text: &str| CString::new(text).unwrap();

@@ -5,13 +5,13 @@ use std::os::unix::fs::symlink;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::PathBuf;
 
+use rove_platform::clock::Clock;
+use rove_platform::event_loop::{EventLoop, Interest};
 use rove_terminal::Size;
 use rove_units::Duration;
 use rustix::process::{Resource, Signal, getrlimit, kill_process};
 
 use super::*;
-use crate::clock::Clock;
-use crate::event_loop::{EventLoop, Interest};
 use crate::program::{Failure, Program, c_string, candidates};
 use crate::pty::Pty;
 

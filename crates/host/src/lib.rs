@@ -1,0 +1,16 @@
+//! The parts of the operating system that only the host needs: terminals for programs, and the programs on them.
+//!
+//! # Modules
+//!
+//! - `pty` is a terminal for a `program` that is started here. `modes` reads its line discipline, and `prompt` tells
+//!   whether the session's shell, or a program of it, waits at its own prompt. `tty_watch` says when to check modes and
+//!   prompt. `piped` starts a program on pipes.
+//! - `peer` names the process at the other end of a socket.
+//! - `sys` is the only unsafe code.
+
+pub mod peer;
+pub mod piped;
+pub mod program;
+pub mod pty;
+mod sys;
+pub mod tty_watch;

@@ -1,0 +1,240 @@
+//! The only unsafe code of this crate: the time between fork and exec.
+
+#![expect(unsafe_code, reason = "this module is where it is kept")]
+
+use std::ffi::CString;
+use std::io;
+#[cfg(target_os = "freebsd")]
+use std::mem::MaybeUninit;
+#[cfg(target_os = "freebsd")]
+use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::ptr;
+
+use libc::{c_char, c_int};
+use rove_platform::signals;
+use rustix::process::{Pid, Resource};
+
+use crate::program::{Failure, Program};
+
+/// How long the message of a failed start stays on the screen, if the screen disappears with the session. Source: Mosh
+/// 1.4.0 as observed.
+const FAILURE_PAUSE_SECONDS: u32 = 3;
+
+/// Exit codes of a program that does not exist, and of one that cannot be started. Source: POSIX.1-2024, Shell Command
+/// Language, 2.8.2.
+const NOT_FOUND: c_int = 127;
+const NOT_EXECUTABLE: c_int = 126;
+
+/// The highest signal number. Source: signal.h of FreeBSD and of Linux on MIPS; other systems have fewer.
+const LAST_SIGNAL: c_int = 128;
+
+/// More descriptors than a server opens. The system gives the lowest free number, so none is higher. Chosen: macOS lets
+/// a process open 10,240 by default (`OPEN_MAX`), and closing this many numbers took 1.3 ms on Linux.
+#[cfg(any(rove_portable, not(any(target_os = "linux", target_os = "freebsd"))))]
+const DESCRIPTORS_MAX: c_int = 10_240;
+
+/// The standard descriptors of a child.
+#[derive(Clone, Copy)]
+pub(crate) enum Standard<'a> {
+    /// The terminal is all three, and controls the child's session.
+    Terminal(&'a OwnedFd),
+    /// The child's ends of three pipes, in the order of their numbers. Its session has no terminal.
+    Pipes(&'a [OwnedFd; 3]),
+}
+
+/// Forks a child that leads its own session on these standard descriptors, which are a terminal or none. It executes `program` after a byte can be read from `gate`.
+/// If the other end of `gate` is closed instead, it exits.
+///
+/// # Errors
+///
+/// Returns the error of the system call for the fork.
+pub(crate) fn spawn_gated(
+    program: &Program,
+    standard: Standard<'_>,
+    gate: &OwnedFd,
+    opener: &OwnedFd,
+) -> io::Result<Pid> {
+    let arguments = pointers(&program.arguments);
+    let environment = pointers(&program.environment);
+    // A script without an interpreter line is run by the shell, as execvp(3) does it.
+    let mut script = vec![c"/bin/sh".as_ptr(), ptr::null()];
+    script.extend(arguments.iter().skip(1));
+    // SAFETY: the child calls only what is async-signal-safe and allocates nothing, so whatever
+    // other threads held at the fork does not matter.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        // SAFETY: this is the child; it lives on its copies of these arrays and never returns.
+        unsafe {
+            libc::close(opener.as_raw_fd());
+            run_child(program, standard, gate, &arguments, &environment, &mut script)
+        }
+    }
+    Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error)
+}
+
+/// The child's side of [`spawn_gated`].
+///
+/// # Safety
+///
+/// Call this only between fork and exec. The arrays end in null and point to live strings.
+unsafe fn run_child(
+    program: &Program,
+    standard: Standard<'_>,
+    gate: &OwnedFd,
+    arguments: &[*const c_char],
+    environment: &[*const c_char],
+    script: &mut [*const c_char],
+) -> ! {
+    // SAFETY: plain system calls on live descriptors and null-terminated arrays.
+    unsafe {
+        default_signals();
+        let descriptors = match standard {
+            Standard::Terminal(terminal) => [terminal; 3],
+            Standard::Pipes(pipes) => pipes.each_ref(),
+        };
+        let is_led = libc::setsid() >= 0;
+        let is_owned = match standard {
+            Standard::Terminal(terminal) => rustix::process::ioctl_tiocsctty(terminal).is_ok(),
+            Standard::Pipes(_) => true,
+        };
+        if !is_led || !is_owned {
+            libc::_exit(1);
+        }
+        for (number, descriptor) in (0..).zip(descriptors) {
+            if libc::dup2(descriptor.as_raw_fd(), number) < 0 {
+                libc::_exit(1);
+            }
+        }
+        close_others(gate);
+        libc::chdir(program.directory.as_ptr());
+        let mut byte = [0_u8; 1];
+        if !matches!(rustix::io::retry_on_intr(|| rustix::io::read(gate, &mut byte)), Ok(1)) {
+            libc::_exit(0);
+        }
+        // Only now: until it is another program, this memory holds the session key.
+        let _ = rustix::process::setrlimit(Resource::Core, program.core_limit);
+        write_all(&program.greeting);
+        let mut is_there = false;
+        for candidate in &program.candidates {
+            libc::execve(candidate.as_ptr(), arguments.as_ptr(), environment.as_ptr());
+            if io::Error::last_os_error().raw_os_error() == Some(libc::ENOEXEC) {
+                script[1] = candidate.as_ptr();
+                libc::execve(script[0], script.as_ptr(), environment.as_ptr());
+            }
+            // The error of execve does not tell whether the file is there: it is the same if a script's interpreter is
+            // missing.
+            is_there |= libc::access(candidate.as_ptr(), libc::F_OK) == 0;
+        }
+        let (text, code) = match is_there {
+            false => (&program.not_found, NOT_FOUND),
+            true => (&program.not_executable, NOT_EXECUTABLE),
+        };
+        write_words(text);
+        if byte[0] == Failure::Waits.as_byte() {
+            libc::sleep(FAILURE_PAUSE_SECONDS);
+        }
+        libc::_exit(code)
+    }
+}
+
+/// Closes every descriptor except the standard ones and `gate`, so that the waiting child does not keep the server's
+/// sockets and files open.
+///
+/// # Safety
+///
+/// Call this only between fork and exec, because it closes descriptors that others own.
+unsafe fn close_others(gate: &OwnedFd) {
+    let gate = gate.as_raw_fd();
+    // SAFETY: plain system calls. An empty range or a number without a descriptor is refused, and does no harm.
+    unsafe {
+        #[cfg(all(target_os = "linux", not(rove_portable)))]
+        for (first, last) in [(3, gate - 1), (gate + 1, c_int::MAX)] {
+            let [first, last] = [first, last].map(libc::c_long::from);
+            libc::syscall(libc::SYS_close_range, first, last, 0);
+        }
+        #[cfg(target_os = "freebsd")]
+        {
+            for other in 3..gate {
+                libc::close(other);
+            }
+            libc::closefrom(gate + 1);
+        }
+        #[cfg(any(rove_portable, not(any(target_os = "linux", target_os = "freebsd"))))]
+        for other in (3..DESCRIPTORS_MAX).filter(|other| *other != gate) {
+            libc::close(other);
+        }
+    }
+}
+
+/// Gives every signal its default effect, and unblocks all signals. The handlers belong to the parent, and Rust ignores
+/// SIGPIPE. Other ignored signals are inherited. They are reset, as a login does it, because a server that a script
+/// starts in the background would leave a whole session without Ctrl-C. Even the SIGHUP of `nohup` is reset, because
+/// the program must end with its terminal, and the terminal with the session. (Mosh 1.4.0 as observed resets SIGHUP and
+/// SIGPIPE and passes all others on; tmux 3.3 resets most.)
+///
+/// # Safety
+///
+/// Call this only between fork and exec, because it removes handlers that others rely on.
+unsafe fn default_signals() {
+    // SAFETY: plain system calls; signals that cannot be set, or that are none, return an error.
+    unsafe {
+        for signal in 1..=LAST_SIGNAL {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        signals::unblock_all();
+    }
+}
+
+/// Writes a text with its lines broken between words, for the terminal's width.
+fn write_words(text: &[u8]) {
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout());
+    let columns = size.map_or(0, |size| usize::from(size.ws_col));
+    let mut column = 0;
+    for (number, word) in text.split(|&byte| byte == b' ').enumerate() {
+        let width = word.trim_ascii_end().len();
+        let is_over = columns > 0 && column + 1 + width > columns;
+        if number > 0 {
+            write_all(if is_over { b"\n" } else { b" " });
+            column = if is_over { 0 } else { column + 1 };
+        }
+        write_all(word);
+        column += width;
+    }
+}
+
+/// Writes to the child's standard output. Bytes that the terminal refuses are lost.
+fn write_all(mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        match rustix::io::retry_on_intr(|| rustix::io::write(rustix::stdio::stdout(), bytes)) {
+            Ok(written @ 1..) => bytes = bytes.get(written..).unwrap_or_default(),
+            _ => return,
+        }
+    }
+}
+
+/// Returns the null-terminated array of pointers that exec needs.
+fn pointers(strings: &[CString]) -> Vec<*const c_char> {
+    strings.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
+}
+
+/// Returns the number of the process that connected the other end of a socket of this computer. `None` if the system does
+/// not tell.
+#[cfg(target_os = "freebsd")]
+pub(crate) fn peer_process(socket: BorrowedFd<'_>) -> Option<u32> {
+    /// The level of the option. Source: FreeBSD, unix(4), LOCAL_PEERCRED.
+    const SOL_LOCAL: c_int = 0;
+    let mut peer = MaybeUninit::<libc::xucred>::zeroed();
+    let mut len = libc::socklen_t::try_from(size_of_val(&peer)).ok()?;
+    // SAFETY: the call writes at most `len` bytes, and zeros are a valid value of each field. All forms of the union are
+    // valid for any bytes.
+    let peer = unsafe {
+        let (socket, value) = (socket.as_raw_fd(), peer.as_mut_ptr().cast());
+        if libc::getsockopt(socket, SOL_LOCAL, libc::LOCAL_PEERCRED, value, &raw mut len) < 0 {
+            return None;
+        }
+        peer.assume_init().cr_pid__c_anonymous_union.cr_pid
+    };
+    // Before FreeBSD 13, the number is 0.
+    u32::try_from(peer).ok().filter(|&process| process > 0)
+}
