@@ -4,20 +4,15 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-use rove_units::{Duration, Instant};
+use rove_units::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 
 use crate::alarm::Alarm;
 use crate::clock::Clock;
+use crate::idle_turns::IdleTurns;
 use crate::select;
-
-/// Most turns in a row with a passed deadline and no descriptor ready. The next turn has to wait, because a deadline
-/// that stays in the past would otherwise keep a processor busy. Source: Mosh 1.4.0 as observed.
-const IDLE_TURNS_MAX: u32 = 10;
-/// How long the turn after [`IDLE_TURNS_MAX`] idle turns waits. Source: Mosh 1.4.0 as observed.
-const IDLE_TURN_WAIT: Duration = Duration::from_millis(1);
 
 /// A descriptor to wait for, and the events found on it.
 #[derive(Debug)]
@@ -59,7 +54,7 @@ pub struct EventLoop {
     signals: SignalDelivery<UnixStream, SignalOnly>,
     /// Whether signals have arrived, as far as the last wait has shown.
     is_signalled: bool,
-    idle_turns: u32,
+    idle_turns: IdleTurns,
 }
 
 impl EventLoop {
@@ -71,7 +66,8 @@ impl EventLoop {
     pub fn new(clock: Clock, signals: &[i32]) -> io::Result<Self> {
         let (read, write) = UnixStream::pair()?;
         let signals = SignalDelivery::with_pipe(read, write, SignalOnly, signals)?;
-        Ok(Self { clock, alarm: Alarm::new()?, signals, is_signalled: false, idle_turns: 0 })
+        let (alarm, idle_turns) = (Alarm::new()?, IdleTurns::default());
+        Ok(Self { clock, alarm, signals, is_signalled: false, idle_turns })
     }
 
     /// Returns the current time. Read it once per turn of the loop, directly after the wait.
@@ -90,15 +86,10 @@ impl EventLoop {
         deadline: Option<Instant>,
     ) -> io::Result<()> {
         let overdue = deadline.is_some_and(|deadline| deadline <= self.clock.now());
-        self.idle_turns = if overdue { self.idle_turns + 1 } else { 0 };
-        if self.idle_turns == IDLE_TURNS_MAX + 1 {
-            tracing::warn!(turns = IDLE_TURNS_MAX, "polling without anything to do");
-        }
-        let timeout = match deadline {
-            None => None,
-            Some(_) if self.idle_turns > IDLE_TURNS_MAX => Some(IDLE_TURN_WAIT),
-            Some(_) if overdue => Some(Duration::ZERO),
-            Some(deadline) => self.alarm.set(deadline, self.clock)?,
+        let timeout = match (deadline, self.idle_turns.begin(overdue)) {
+            (None, _) => None,
+            (Some(_), Some(wait)) => Some(wait),
+            (Some(deadline), None) => self.alarm.set(deadline, self.clock)?,
         };
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
         let mut alarm = None;
@@ -109,7 +100,7 @@ impl EventLoop {
         let (is_met, is_signalled) = poll_all(interests, signals, alarm, timeout.as_ref())?;
         self.is_signalled |= is_signalled;
         if is_met {
-            self.idle_turns = 0;
+            self.idle_turns.end();
         }
         Ok(())
     }
@@ -120,7 +111,7 @@ impl EventLoop {
     ///
     /// Returns the error of the system call.
     pub fn look(&mut self, interests: &mut [Interest<'_>]) -> io::Result<()> {
-        self.idle_turns = 0;
+        self.idle_turns.end();
         let signals = self.signals.get_read().as_fd();
         let (_, is_signalled) = poll_all(interests, signals, None, Some(&Timespec::default()))?;
         self.is_signalled |= is_signalled;
@@ -167,7 +158,10 @@ fn poll_all(
 mod tests {
     use std::io::Write;
 
+    use rove_units::Duration;
+
     use super::*;
+    use crate::idle_turns::{IDLE_TURN_WAIT, IDLE_TURNS_MAX};
 
     #[test]
     fn a_wait_ends_at_its_deadline_and_not_before() {

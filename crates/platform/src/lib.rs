@@ -4,21 +4,34 @@
 //! # Modules
 //!
 //! - `clock` is the only clock. `event_loop` is the only place to wait. `alarm` ends a wait in time, even after the
-//!   computer has slept. `select` waits for the terminals that poll refuses.
+//!   computer has slept, and `idle_turns` keeps a passed deadline from using a processor. `select` waits for the terminals that poll refuses.
 //! - `signals` handles the signals that a program was started with.
 //! - `tty` is the user's terminal.
 //! - `termux` names the folders of Termux on Android.
 //! - `network_watch` reports a change of the computer's network. `route_message` reads the reports of macOS and FreeBSD.
+//! - On Windows, `clock`, `event_loop` and `tty` are those in the folder `windows`: the user's terminal is a console, whose
+//!   keys `console_keys` translates.
 //! - `sys` is the only unsafe code.
 
+#[cfg(unix)]
 pub mod alarm;
+#[cfg_attr(windows, path = "windows/clock.rs")]
 pub mod clock;
+#[cfg(any(test, windows))]
+mod console_keys;
+#[cfg_attr(windows, path = "windows/event_loop.rs")]
 pub mod event_loop;
+mod idle_turns;
+#[cfg(unix)]
 pub mod network_watch;
 #[cfg(any(test, target_os = "macos", target_os = "freebsd"))]
 mod route_message;
+#[cfg(unix)]
 mod select;
+#[cfg(unix)]
 pub mod signals;
 mod sys;
+#[cfg(unix)]
 pub mod termux;
+#[cfg_attr(windows, path = "windows/tty.rs")]
 pub mod tty;

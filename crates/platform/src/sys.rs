@@ -1,45 +1,260 @@
-//! The only unsafe code of this crate: signals.
+//! The only unsafe code of this crate: signals, and the calls of Windows.
 
 #![expect(unsafe_code, reason = "this module is where it is kept")]
 
-use std::io;
-use std::mem::MaybeUninit;
-use std::ptr;
+pub(crate) use system::*;
 
-use libc::c_int;
+#[cfg(unix)]
+mod system {
+    use std::io;
+    use std::mem::MaybeUninit;
+    use std::ptr;
 
-/// Unblocks all signals, and makes it possible to wait for children (SIGCHLD).
-pub(crate) fn accept_all_signals() {
-    // SAFETY: plain system calls that run no code of ours in a handler.
-    unsafe {
-        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
-        unblock_signals();
+    use libc::c_int;
+
+    /// Unblocks all signals, and makes it possible to wait for children (SIGCHLD).
+    pub(crate) fn accept_all_signals() {
+        // SAFETY: plain system calls that run no code of ours in a handler.
+        unsafe {
+            libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+            unblock_signals();
+        }
+    }
+
+    /// Unblocks all signals of this thread. This is async-signal-safe.
+    pub(crate) fn unblock_signals() {
+        let mut none = MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: plain system calls; the first fills the set that the second reads.
+        unsafe {
+            libc::sigemptyset(none.as_mut_ptr());
+            libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
+        }
+    }
+
+    /// Runs `restore` when a signal is about to kill this process. The signal then has its default effect.
+    ///
+    /// `restore` must be async-signal-safe: system calls, no memory, no locks.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the system call.
+    pub(crate) fn before_death_by(signal: c_int, restore: fn()) -> io::Result<()> {
+        let action = move || {
+            restore();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        };
+        // SAFETY: `restore` is async-signal-safe by this function's contract, and so is the emulation
+        // by its own.
+        unsafe { signal_hook::low_level::register(signal, action) }.map(|_| ())
     }
 }
 
-/// Unblocks all signals of this thread. This is async-signal-safe.
-pub(crate) fn unblock_signals() {
-    let mut none = MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: plain system calls; the first fills the set that the second reads.
-    unsafe {
-        libc::sigemptyset(none.as_mut_ptr());
-        libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
-    }
-}
-
-/// Runs `restore` when a signal is about to kill this process. The signal then has its default effect.
-///
-/// `restore` must be async-signal-safe: system calls, no memory, no locks.
-///
-/// # Errors
-///
-/// Returns the error of the system call.
-pub(crate) fn before_death_by(signal: c_int, restore: fn()) -> io::Result<()> {
-    let action = move || {
-        restore();
-        let _ = signal_hook::low_level::emulate_default_handler(signal);
+/// The console, and events to wait for. Source: Microsoft, "Console Functions", "Synchronization", "Winsock".
+#[cfg(windows)]
+mod system {
+    use std::io;
+    use std::net::UdpSocket;
+    use std::os::windows::io::{
+        AsRawHandle, AsRawSocket, BorrowedHandle, FromRawHandle, IntoRawHandle, OwnedHandle,
     };
-    // SAFETY: `restore` is async-signal-safe by this function's contract, and so is the emulation
-    // by its own.
-    unsafe { signal_hook::low_level::register(signal, action) }.map(|_| ())
+    use std::ptr;
+    use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+    use windows_sys::Win32::Foundation::WAIT_FAILED;
+    use windows_sys::Win32::Globalization::CP_UTF8;
+    use windows_sys::Win32::Networking::WinSock::{FD_READ, WSAEventSelect};
+    use windows_sys::Win32::System::Console::{
+        CONSOLE_SCREEN_BUFFER_INFO, CTRL_BREAK_EVENT, CTRL_C_EVENT, ENABLE_EXTENDED_FLAGS,
+        ENABLE_INSERT_MODE, ENABLE_PROCESSED_OUTPUT, ENABLE_QUICK_EDIT_MODE,
+        ENABLE_VIRTUAL_TERMINAL_INPUT, ENABLE_VIRTUAL_TERMINAL_PROCESSING, ENABLE_WINDOW_INPUT,
+        ENABLE_WRAP_AT_EOL_OUTPUT, GetConsoleMode, GetConsoleOutputCP, GetConsoleScreenBufferInfo,
+        GetNumberOfConsoleInputEvents, INPUT_RECORD, KEY_EVENT, ReadConsoleInputW,
+        SetConsoleCtrlHandler, SetConsoleMode, SetConsoleOutputCP,
+    };
+    use windows_sys::Win32::System::Threading::{
+        CreateEventW, INFINITE, SetEvent, WaitForMultipleObjects,
+    };
+
+    use crate::console_keys::Key;
+
+    /// Most events of the console that are read at once. Chosen: a paste of a line of text.
+    const RECORDS_MAX: usize = 256;
+
+    /// The event to set when the console ends; null for none.
+    static END_EVENT: AtomicPtr<std::ffi::c_void> = AtomicPtr::new(ptr::null_mut());
+    /// Whether the console has ended.
+    static HAS_ENDED: AtomicBool = AtomicBool::new(false);
+
+    /// An event of the console.
+    pub(crate) enum Record {
+        Key(Key),
+        /// The window has another size, or something that a session does not use has happened.
+        Other,
+    }
+
+    /// The modes of a console's input and output.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct ConsoleModes {
+        input: u32,
+        output: u32,
+        /// The encoding of what is written.
+        code_page: u32,
+    }
+
+    impl ConsoleModes {
+        /// Returns the modes that are set.
+        pub(crate) fn of(
+            input: BorrowedHandle<'_>,
+            output: BorrowedHandle<'_>,
+        ) -> io::Result<Self> {
+            let mode = |handle: BorrowedHandle<'_>| {
+                let mut mode = 0;
+                // SAFETY: a plain call on a live handle, which writes to `mode`.
+                check(unsafe { GetConsoleMode(handle.as_raw_handle(), &raw mut mode) })?;
+                io::Result::Ok(mode)
+            };
+            // SAFETY: a plain call.
+            let code_page = unsafe { GetConsoleOutputCP() };
+            Ok(Self { input: mode(input)?, output: mode(output)?, code_page })
+        }
+
+        /// Returns these modes changed so that each key comes at once and escape sequences are obeyed. The user may still
+        /// select text, if the console lets them.
+        pub(crate) const fn raw(self) -> Self {
+            /// The end of a line moves the cursor down only. Source: `DISABLE_NEWLINE_AUTO_RETURN`.
+            const PLAIN_LINE_FEED: u32 = 8;
+            let kept = ENABLE_QUICK_EDIT_MODE | ENABLE_INSERT_MODE | ENABLE_EXTENDED_FLAGS;
+            let input = ENABLE_WINDOW_INPUT | ENABLE_VIRTUAL_TERMINAL_INPUT;
+            let output = ENABLE_PROCESSED_OUTPUT | ENABLE_WRAP_AT_EOL_OUTPUT | PLAIN_LINE_FEED;
+            Self {
+                input: self.input & kept | input,
+                output: output | ENABLE_VIRTUAL_TERMINAL_PROCESSING,
+                code_page: CP_UTF8,
+            }
+        }
+
+        /// Sets these modes.
+        pub(crate) fn set(
+            self,
+            input: BorrowedHandle<'_>,
+            output: BorrowedHandle<'_>,
+        ) -> io::Result<()> {
+            // SAFETY: plain calls on live handles.
+            unsafe {
+                check(SetConsoleOutputCP(self.code_page))?;
+                check(SetConsoleMode(output.as_raw_handle(), self.output))?;
+                check(SetConsoleMode(input.as_raw_handle(), self.input))
+            }
+        }
+    }
+
+    /// Returns the columns and rows of the window.
+    pub(crate) fn console_window(output: BorrowedHandle<'_>) -> Option<(u16, u16)> {
+        let mut info = CONSOLE_SCREEN_BUFFER_INFO::default();
+        // SAFETY: a plain call on a live handle, which writes to `info`.
+        check(unsafe { GetConsoleScreenBufferInfo(output.as_raw_handle(), &raw mut info) }).ok()?;
+        let window = info.srWindow;
+        let extent = |first: i16, last: i16| u16::try_from(i32::from(last) - i32::from(first) + 1);
+        extent(window.Left, window.Right).ok().zip(extent(window.Top, window.Bottom).ok())
+    }
+
+    /// Returns whether the console has events to read.
+    pub(crate) fn console_has_input(input: BorrowedHandle<'_>) -> io::Result<bool> {
+        let mut count = 0;
+        // SAFETY: a plain call on a live handle, which writes to `count`.
+        check(unsafe { GetNumberOfConsoleInputEvents(input.as_raw_handle(), &raw mut count) })?;
+        Ok(count > 0)
+    }
+
+    /// Reads the events that wait, up to [`RECORDS_MAX`]; waits for the first one.
+    pub(crate) fn read_console(input: BorrowedHandle<'_>) -> io::Result<Vec<Record>> {
+        let mut records = [INPUT_RECORD::default(); RECORDS_MAX];
+        let (mut count, room) = (0, u32::try_from(RECORDS_MAX).unwrap_or(1));
+        let into = records.as_mut_ptr();
+        // SAFETY: the call writes at most `room` records.
+        check(unsafe { ReadConsoleInputW(input.as_raw_handle(), into, room, &raw mut count) })?;
+        let count = usize::try_from(count).unwrap_or(RECORDS_MAX);
+        Ok(records.iter().take(count).map(record).collect())
+    }
+
+    fn record(record: &INPUT_RECORD) -> Record {
+        if u32::from(record.EventType) != KEY_EVENT {
+            return Record::Other;
+        }
+        // SAFETY: the type says which member of the union was written. Every bit pattern is a code unit.
+        let (event, unit) =
+            unsafe { (record.Event.KeyEvent, record.Event.KeyEvent.uChar.UnicodeChar) };
+        Record::Key(Key {
+            is_down: event.bKeyDown != 0,
+            repeats: event.wRepeatCount,
+            code: event.wVirtualKeyCode,
+            unit,
+            modifiers: event.dwControlKeyState,
+        })
+    }
+
+    /// Creates an event that ends one wait each time it is set.
+    pub(crate) fn new_event() -> io::Result<OwnedHandle> {
+        // SAFETY: a plain call; the handle that it returns is ours.
+        unsafe {
+            let event = CreateEventW(ptr::null(), 0, 0, ptr::null());
+            if event.is_null() {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(OwnedHandle::from_raw_handle(event))
+        }
+    }
+
+    /// Sets `event` when a datagram is there to read, at once if one waits.
+    pub(crate) fn set_at_arrival(socket: &UdpSocket, event: &OwnedHandle) -> io::Result<()> {
+        let raw = usize::try_from(socket.as_raw_socket()).map_err(io::Error::other)?;
+        let network_events = i32::try_from(FD_READ).map_err(io::Error::other)?;
+        // SAFETY: a plain call on a live socket and a live event.
+        match unsafe { WSAEventSelect(raw, event.as_raw_handle() as isize, network_events) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Waits until one of the handles is set, or for so many milliseconds; without end for `None`.
+    pub(crate) fn wait_for_any(
+        handles: &[BorrowedHandle<'_>],
+        timeout_ms: Option<u32>,
+    ) -> io::Result<()> {
+        let handles: Vec<_> = handles.iter().map(AsRawHandle::as_raw_handle).collect();
+        let count = u32::try_from(handles.len()).map_err(io::Error::other)?;
+        let timeout = timeout_ms.unwrap_or(INFINITE);
+        // SAFETY: the array holds `count` live handles.
+        match unsafe { WaitForMultipleObjects(count, handles.as_ptr(), 0, timeout) } {
+            WAIT_FAILED => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sets a copy of `event` when the console or the user's login ends, from here to the end of the process.
+    pub(crate) fn set_at_end(event: &OwnedHandle) -> io::Result<()> {
+        END_EVENT.store(event.try_clone()?.into_raw_handle(), Ordering::SeqCst);
+        // SAFETY: the handler lives as long as the process.
+        check(unsafe { SetConsoleCtrlHandler(Some(handle_end), 1) })
+    }
+
+    /// Returns whether the console has ended since the last call.
+    pub(crate) fn take_end() -> bool {
+        HAS_ENDED.swap(false, Ordering::SeqCst)
+    }
+
+    /// Windows calls this on a thread of its own. After the console was closed it ends the process when this returns.
+    unsafe extern "system" fn handle_end(kind: u32) -> i32 {
+        HAS_ENDED.store(true, Ordering::SeqCst);
+        // SAFETY: the event is never closed.
+        unsafe { SetEvent(END_EVENT.load(Ordering::SeqCst)) };
+        while !matches!(kind, CTRL_C_EVENT | CTRL_BREAK_EVENT) {
+            std::thread::park(); // the program ends in order meanwhile
+        }
+        1
+    }
+
+    fn check(result: i32) -> io::Result<()> {
+        if result == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
 }

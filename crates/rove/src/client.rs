@@ -36,7 +36,6 @@ mod login_callback;
 mod pump;
 mod remote_forwards;
 mod streams;
-mod turn;
 pub(crate) mod wire;
 
 use agent::{AgentCall, AgentLoan};

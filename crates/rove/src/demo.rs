@@ -8,17 +8,15 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::Context;
 use rove_bootstrap::{Choices, ProgramName};
-use rove_link::LinkConfig;
+use rove_relay::PathArgs;
 use rove_ssp::Key;
 use rove_udp::PortRange;
-use rove_units::{BitRate, Bytes, Duration, Seed};
 use rustix::stdio;
 use rustix::termios::isatty;
 
 use crate::client::{self, ClientOptions};
 use crate::colors;
 use crate::escape_key::DEFAULT_ESCAPE_KEY;
-use crate::relay::{Relay, RelayConfig};
 use crate::server::{self, BindAddress, Listing, PreparedServer, ServerOptions};
 use crate::session_call::SessionCall;
 use crate::sys::{self, Fork};
@@ -26,23 +24,13 @@ use crate::threads;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DemoOptions {
-    /// Round-trip time of the emulated path; half of it in each direction.
-    pub(crate) rtt: Duration,
-    /// Largest extra delay of a datagram in each direction, uniformly distributed.
-    pub(crate) jitter: Duration,
-    /// Probability that a datagram is lost in each direction, from 0 to 1.
-    pub(crate) loss: f64,
-    /// Rate of the bottleneck in each direction. `None` for no bottleneck.
-    pub(crate) rate: Option<BitRate>,
-    /// Capacity of the queue before the bottleneck, in bytes.
-    pub(crate) queue: Bytes,
+    /// The emulated path between the two ends.
+    pub(crate) path: PathArgs,
     /// Whether rove's threads may be those of an emulator that it does not know.
     pub(crate) allow_emulator: bool,
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: Vec<OsString>,
     pub(crate) choices: Choices,
-    /// Seed of the random numbers that decide losses and delays.
-    pub(crate) seed: Seed,
 }
 
 /// Runs the demo on this process's terminal; returns the command's exit code.
@@ -101,15 +89,8 @@ fn check_terminal() -> anyhow::Result<()> {
 
 /// Connects a client on this terminal to the server through the link; returns the client's exit code.
 fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u8> {
-    let link = link(options);
-    let relay = Relay::start(RelayConfig {
-        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-        server,
-        uplink: link.clone(),
-        downlink: link,
-        seed: options.seed,
-    })
-    .context("cannot start the emulated link")?;
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let relay = options.path.start(listen, server).context("cannot start the emulated link")?;
     client::run(ClientOptions {
         server: relay.address(),
         key,
@@ -132,73 +113,10 @@ fn stay_behind() -> rustix::io::Result<()> {
     server::silence(server::open_nothing()?)
 }
 
-/// Returns the configuration of one direction of the link.
-fn link(options: &DemoOptions) -> LinkConfig {
-    LinkConfig {
-        delay: options.rtt / 2,
-        jitter: options.jitter,
-        loss: options.loss,
-        rate: options.rate,
-        queue_max: options.queue,
-        ..LinkConfig::default()
-    }
-}
-
 /// Returns the line that tells what is emulated and how to quit.
 fn introduction(options: &DemoOptions) -> String {
-    let mut parts = vec![format!("{:?} round trip", options.rtt)];
-    if !options.jitter.is_zero() {
-        parts.push(format!("up to {:?} jitter each way", options.jitter));
-    }
-    if options.loss > 0.0 {
-        parts.push(format!("{} % loss each way", (options.loss * 1000.0).round() / 10.0));
-    }
-    if let Some(rate) = options.rate {
-        parts.push(format!("{rate} with a queue of {}", options.queue));
-    }
     format!(
         "rove demo: emulated link, {}. To leave: exit, or Ctrl-^ and then a dot.",
-        parts.join(", ")
+        options.path.description()
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn options() -> DemoOptions {
-        DemoOptions {
-            rtt: Duration::from_millis(500),
-            jitter: Duration::ZERO,
-            loss: 0.0,
-            rate: None,
-            queue: Bytes::kib(64),
-            allow_emulator: false,
-            command: Vec::new(),
-            choices: Choices::default(),
-            seed: Seed::new(1),
-        }
-    }
-
-    #[test]
-    fn the_introduction_names_what_is_emulated_and_nothing_else() {
-        let plain = introduction(&options());
-        assert!(plain.contains("link, 500ms round trip."), "{plain}");
-        assert!(plain.contains("Ctrl-^"), "{plain}");
-        let bad = DemoOptions {
-            jitter: Duration::from_millis(20),
-            loss: 0.05,
-            rate: "1Mbit".parse().ok(),
-            ..options()
-        };
-        let bad = introduction(&bad);
-        for part in ["up to 20ms jitter", "5 % loss", "1 Mbit/s with a queue of 64 KiB"] {
-            assert!(bad.contains(part), "{bad}");
-        }
-    }
-
-    #[test]
-    fn half_the_round_trip_is_spent_each_way() {
-        assert_eq!(link(&options()).delay, Duration::from_millis(250));
-    }
 }

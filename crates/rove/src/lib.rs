@@ -16,7 +16,7 @@
 //! A session:
 //!
 //! - `client` and `server` are two pumps, each a loop over inputs, session machine and outputs (`pump`, over a `wire`).
-//!   `turn` bounds the work between two looks at the keys, `hold` keeps the output of a shell that starts before its client, `linger` lets a server stay after its client, and `scope` takes a server out of its login. `session_call`
+//!   `hold` keeps the output of a shell that starts before its client, `linger` lets a server stay after its client, and `scope` takes a server out of its login. `session_call`
 //!   describes a session to the client that this program turns into, and `escape_key` is the key that commands it.
 //! - `login` is the environment of the host's program, which `scrub` cleans of other terminals' variables, and `piped` that of a program without one. `utmp` adds the session to the list of who
 //!   is logged in, and `detached` tells a login of other sessions.
@@ -42,9 +42,13 @@
 //! - `cli` reads command lines, with one file for each command, and `config` is the user's file. `program` is rove
 //!   as its pages describe it.
 //! - `doctor` goes a session's way, collects `facts`, and names the step that fails (`diagnosis`).
-//! - `demo` runs both ends on this computer, joined by a `relay`.
+//! - `demo` runs both ends on this computer, joined by the emulated links of `rove-relay`.
 //!
 //! `fuzzing` states what must hold whatever comes from outside.
+//!
+//! On Windows this library is empty: there the program is that of `rove-windows`.
+
+#![cfg(unix)]
 
 mod agent;
 mod announcement;
@@ -79,7 +83,6 @@ mod packet_queue;
 mod program;
 mod prompt_store;
 mod question;
-pub mod relay;
 mod resume;
 mod resume_command;
 mod server;
@@ -98,3 +101,5 @@ mod threads;
 mod tunnel;
 mod utmp;
 mod xdg;
+
+pub use rove_relay as relay;

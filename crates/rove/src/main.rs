@@ -5,7 +5,13 @@
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
+#[cfg(unix)]
 fn main() -> std::process::ExitCode {
     rove_platform::signals::accept_all();
     rove_shell::cli::run(std::env::args_os())
+}
+
+#[cfg(windows)]
+fn main() -> std::process::ExitCode {
+    rove_windows::run(std::env::args_os())
 }

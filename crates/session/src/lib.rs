@@ -40,6 +40,8 @@
 //!   decides whose window counts.
 //!   `host_input` waits for the pty, `interface` has its driver's types, and `view` answers questions about it.
 //!
+//! `turn` bounds what a driver of the client does between two looks at the keys.
+//!
 //! `streams` goes beside either: it moves packets between the layer of streams and the session.
 //!
 //! `fuzzing` states what must hold whatever the user's terminal answers.
@@ -70,6 +72,7 @@ mod report;
 mod server;
 mod status;
 mod streams;
+mod turn;
 mod user_stream;
 mod wish;
 
@@ -90,6 +93,7 @@ pub use rove_predict::{
 pub use rove_terminal::{ExitStatus, InputNum, Outside, Tty, TtyCharacters, TtyModes};
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome, Uninvited, Untyped};
 pub use streams::Streams;
+pub use turn::Turn;
 pub use user_stream::{UserEvent, UserStream};
 pub use wish::{Door, PackedWish, SizeRule, SizeRuleError, Wish};
 

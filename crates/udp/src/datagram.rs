@@ -3,27 +3,22 @@
 
 use std::cell::RefCell;
 use std::io::{self, IoSliceMut};
-use std::net::{Ipv6Addr, SocketAddr, UdpSocket};
+#[cfg(all(target_os = "linux", not(rove_portable)))]
+use std::net::Ipv6Addr;
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 
 use nix::cmsg_space;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, RecvMsg, SockaddrStorage};
 use rove_ssp::Ecn;
-use rove_ssp::wire::DATAGRAM_LEN_MAX;
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 use rustix::net::{RecvAncillaryBuffer, RecvFlags, recvmsg};
 
-/// Datagrams of one socket after which a turn of the loop reads no more, so that a flood delays neither keys nor the pty.
-/// Chosen: at 1.2 kB each, more than a screen's worth of fragments.
-pub const DATAGRAMS_PER_TURN: usize = 32;
+use crate::received::{MESSAGE_BYTES, Received};
 
 /// Most messages that a call of the system gives. Chosen: their memory stays in a processor's cache, and under a flood a
 /// call costs a tenth of its datagrams.
 const MESSAGES_PER_CALL: usize = 4;
-
-/// Most bytes of a message: a datagram, or several of one sender and one size in a batch (UDP receive offload). Source: the
-/// length of an IP packet.
-const MESSAGE_BYTES: usize = 65_536;
 
 /// Most reports discarded in one call. Reports that arrive meanwhile are discarded at the next error.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
@@ -34,55 +29,28 @@ thread_local! {
     static PAYLOADS: RefCell<Vec<u8>> = RefCell::new(vec![0; MESSAGES_PER_CALL * MESSAGE_BYTES]);
 }
 
-/// The size, addresses and ECN mark of a datagram that was received.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Received {
-    /// The length of the datagram in bytes. A longer datagram is cut to one byte more than the longest allowed.
-    pub len: usize,
-    /// The sender's address.
-    pub source: SocketAddr,
-    /// The ECN bits of the IP header.
-    pub ecn: Ecn,
-    /// The local address that the datagram was sent to. `None` if the system does not tell.
-    pub local: Option<Ipv6Addr>,
-}
-
-impl Received {
-    /// Returns the facts about a message, and how long each datagram of a batch is but the last. `None` if the message's
-    /// sender has no Internet address, which no UDP socket does.
-    fn of(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<(Self, usize)> {
-        let address = message.address.as_ref()?;
-        let mut each = message.bytes;
-        let v4 = || address.as_sockaddr_in().map(|source| SocketAddr::V4((*source).into()));
-        let v6 = || address.as_sockaddr_in6().map(|source| SocketAddr::V6((*source).into()));
-        let source = v4().or_else(v6)?;
-        let mut received = Self { len: message.bytes, source, ecn: Ecn::NotCapable, local: None };
-        for control in message.cmsgs().into_iter().flatten() {
-            match control {
-                #[cfg(all(target_os = "linux", not(rove_portable)))]
-                ControlMessageOwned::Ipv6PacketInfo(info) => {
-                    received.local = Some(Ipv6Addr::from(info.ipi6_addr.s6_addr));
-                }
-                control => match segment_len(&control) {
-                    Some(len) => each = len,
-                    None => received.ecn = traffic_class(&control).map_or(received.ecn, ecn),
-                },
+/// Returns the facts about a message, and how long each datagram of a batch is but the last. `None` if the message's
+/// sender has no Internet address, which no UDP socket does.
+fn facts(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<(Received, usize)> {
+    let address = message.address.as_ref()?;
+    let mut each = message.bytes;
+    let v4 = || address.as_sockaddr_in().map(|source| SocketAddr::V4((*source).into()));
+    let v6 = || address.as_sockaddr_in6().map(|source| SocketAddr::V6((*source).into()));
+    let source = v4().or_else(v6)?;
+    let mut received = Received { len: message.bytes, source, ecn: Ecn::NotCapable, local: None };
+    for control in message.cmsgs().into_iter().flatten() {
+        match control {
+            #[cfg(all(target_os = "linux", not(rove_portable)))]
+            ControlMessageOwned::Ipv6PacketInfo(info) => {
+                received.local = Some(Ipv6Addr::from(info.ipi6_addr.s6_addr));
             }
+            control => match segment_len(&control) {
+                Some(len) => each = len,
+                None => received.ecn = traffic_class(&control).map_or(received.ecn, ecn),
+            },
         }
-        Some((received, each.max(1)))
     }
-
-    /// Hands over each datagram of a message, cut to one byte more than the longest allowed. Returns how many there were.
-    fn split(self, message: &[u8], each: usize, handle: &mut impl FnMut(Self, &[u8])) -> usize {
-        // A datagram without contents is one, too.
-        let count = message.len().div_ceil(each).max(1);
-        for number in 0..count {
-            let rest = &message[number * each..];
-            let datagram = &rest[..each.min(rest.len()).min(DATAGRAM_LEN_MAX + 1)];
-            handle(Self { len: datagram.len(), ..self }, datagram);
-        }
-        count
-    }
+    Some((received, each.max(1)))
 }
 
 /// Returns how long each datagram of a batch is. `None` for another control message.
@@ -149,7 +117,7 @@ pub(crate) fn receive(
         let (mut messages, mut datagrams) = (0, 0);
         for message in recvmmsg(socket, &mut headers, slices.iter_mut(), flags, None)? {
             messages += 1;
-            if let Some((received, each)) = Received::of(&message) {
+            if let Some((received, each)) = facts(&message) {
                 // A datagram without a payload fills no slice.
                 let payload = message.iovs().next().unwrap_or_default();
                 datagrams += received.split(payload, each, handle);
@@ -175,7 +143,7 @@ pub(crate) fn receive(
         let (socket, flags) = (socket.as_raw_fd(), MsgFlags::empty());
         let mut slices = [IoSliceMut::new(&mut payloads[..MESSAGE_BYTES])];
         let message = nix::sys::socket::recvmsg(socket, &mut slices, Some(&mut control), flags)?;
-        let Some((received, each)) = Received::of(&message) else { return Ok((1, true)) };
+        let Some((received, each)) = facts(&message) else { return Ok((1, true)) };
         Ok((received.split(&payloads[..received.len], each, handle), true))
     })
 }

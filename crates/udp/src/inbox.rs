@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::UdpSocket;
 
-use crate::datagram::Received;
+use crate::received::Received;
 use crate::socket::receive_waiting;
 
 /// Datagrams that came together with others, and that the last turn had no room for. They are bounded by what one call of

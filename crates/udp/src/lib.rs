@@ -5,7 +5,8 @@
 //!
 //! # Modules, from the bottom up
 //!
-//! - `datagram` receives and sends datagrams with the kernel's control messages.
+//! - `received` is a datagram with the system's facts about it. `datagram` receives and sends datagrams with the kernel's
+//!   control messages; on Windows, where it is in the folder `windows`, without them.
 //! - `socket` opens sockets, sends and receives. `dual_stack` holds the client's sockets of both address families.
 //! - `inbox` keeps the datagrams that a client's turn had no room for.
 //! - `refusal_probe` hears that nobody listens, for systems that do not report it to unconnected sockets.
@@ -13,16 +14,18 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg_attr(windows, path = "windows/datagram.rs")]
 mod datagram;
 mod dual_stack;
 mod inbox;
+mod received;
 mod refusal_probe;
 mod sieve;
 mod socket;
 
-pub use datagram::{DATAGRAMS_PER_TURN, Received};
 pub use dual_stack::DualStackSockets;
 pub use inbox::Inbox;
+pub use received::{DATAGRAMS_PER_TURN, Received};
 pub use refusal_probe::RefusalProbe;
 pub use sieve::Sieve;
 pub use socket::{

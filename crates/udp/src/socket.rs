@@ -10,7 +10,8 @@ use socket2::{Domain, Socket, Type};
 
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 use crate::datagram;
-use crate::datagram::{DATAGRAMS_PER_TURN, Received, discard_path_errors, keep_whole, receive};
+use crate::datagram::{discard_path_errors, keep_whole, receive};
+use crate::received::{DATAGRAMS_PER_TURN, Received};
 
 /// Most local ports that a client keeps open. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CLIENT_PORTS_MAX: usize = 10;
@@ -70,11 +71,11 @@ pub enum Refusal {
 impl Refusal {
     /// Returns what the error of a datagram socket means for the path.
     pub fn of(error: &io::Error) -> Self {
-        match Errno::from_io_error(error) {
-            Some(Errno::CONNREFUSED) => Self::Port,
-            Some(Errno::HOSTUNREACH) => Self::Host,
-            Some(Errno::NETUNREACH) => Self::Network,
-            Some(Errno::PERM | Errno::ACCESS) => Self::Here,
+        match error.kind() {
+            kind if is_refusal(kind) => Self::Port,
+            io::ErrorKind::HostUnreachable => Self::Host,
+            io::ErrorKind::NetworkUnreachable => Self::Network,
+            io::ErrorKind::PermissionDenied => Self::Here,
             _ => Self::Other(error.to_string()),
         }
     }
@@ -144,13 +145,14 @@ fn send_by(
 /// Returns whether an error comes from a router or from the other end (ICMP), or says that there is no route.
 fn is_about_the_path(error: &io::Error) -> bool {
     let is_for_size = Errno::from_io_error(error) == Some(Errno::MSGSIZE);
-    is_for_size
-        || matches!(
-            error.kind(),
-            io::ErrorKind::ConnectionRefused
-                | io::ErrorKind::HostUnreachable
-                | io::ErrorKind::NetworkUnreachable
-        )
+    let is_for_lack_of_a_route =
+        matches!(error.kind(), io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable);
+    is_for_size || is_refusal(error.kind()) || is_for_lack_of_a_route
+}
+
+/// Returns whether an error says that nobody listens at the port. Windows tells it as a connection that was reset.
+const fn is_refusal(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset)
 }
 
 /// Reads the datagrams that wait on `socket`, and passes each to `handle`, until there were [`DATAGRAMS_PER_TURN`] or more:

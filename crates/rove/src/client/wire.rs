@@ -8,13 +8,12 @@ use std::os::fd::AsFd;
 
 use rove_bootstrap::tunnel::carrier::Arrival;
 use rove_platform::event_loop::{EventLoop, Interest};
-use rove_session::{Client, Streams};
+use rove_session::{Client, Streams, Turn};
 use rove_ssp::{Ecn, ReceiveError, SIDE_PATH, Transmit};
 use rove_udp::DualStackSockets;
 use rove_udp::{Inbox, Received, Refusal, SendFailure, send, send_segments};
 use rove_units::Instant;
 
-use crate::client::turn::Turn;
 use crate::messages::reason;
 use crate::packet_queue::PacketQueue;
 use crate::tunnel::jump::Line;

@@ -11,8 +11,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
-use rove_platform::clock::unix_seconds;
 use rove_host::program::own_file;
+use rove_platform::clock::unix_seconds;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

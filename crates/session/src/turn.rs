@@ -1,6 +1,6 @@
 //! How much a turn of the client's loop may do for what the server sends.
 
-use rove_session::Client;
+use crate::client::Client;
 
 /// Work of received datagrams after which keys and signals are looked at, in cells of the screen
 /// ([`Client::effort`]). Chosen: some 4 ms; a screen of 80x24 that is drawn again takes a fiftieth of that.
@@ -8,18 +8,19 @@ const EFFORT_MAX: u64 = 4_000_000;
 
 /// A turn of the client's loop, which measures the work done since the turn began.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
+pub struct Turn {
     /// [`Client::effort`] when the turn began.
     start: u64,
 }
 
 impl Turn {
-    pub(super) fn begin(session: &Client) -> Self {
+    /// Begins a turn.
+    pub fn begin(session: &Client) -> Self {
         Self { start: session.effort() }
     }
 
     /// Returns whether a further datagram may be taken.
-    pub(super) fn has_room(self, session: &Client) -> bool {
+    pub fn has_room(self, session: &Client) -> bool {
         !session.has_work() && session.effort() - self.start < EFFORT_MAX
     }
 }

@@ -1,13 +1,8 @@
-//! A bad network on this machine: two emulated links between a client and a server, in real time.
-//!
-//! A [`Relay`] listens on a loopback port, passes what the client sends through one [`rove_link::Link`] to the server
-//! and what the server sends through another back to the client. `rove demo` puts it between its two ends and the
-//! end-to-end tests between any two programs. It does not read what it carries.
+//! The relay: two sockets, two links and the thread that moves datagrams between them.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::ops::ControlFlow;
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -19,6 +14,8 @@ use rove_units::{Bytes, Seed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::sockopt;
+
+use crate::bell;
 
 /// Room for any UDP datagram, so that the relay never cuts one.
 const DATAGRAM_BYTES_MAX: usize = 65_536;
@@ -66,7 +63,7 @@ pub struct Relay {
     address: SocketAddr,
     server: SocketAddr,
     orders: Sender<Order>,
-    bell: UnixStream,
+    bell: bell::Socket,
     uplink: Arc<Counters>,
     downlink: Arc<Counters>,
     thread: Option<JoinHandle<()>>,
@@ -83,9 +80,7 @@ impl Relay {
         let address = listener.local_addr()?;
         let upstream = bind_upstream(config.server, None)?;
         let (orders, inbox) = mpsc::channel();
-        let (bell, ear) = UnixStream::pair()?;
-        bell.set_nonblocking(true)?;
-        ear.set_nonblocking(true)?;
+        let [bell, ear] = bell::pair()?;
         let uplink = Arc::new(Counters::default());
         let downlink = Arc::new(Counters::default());
         let mut pump = Pump {
@@ -154,7 +149,7 @@ impl Relay {
     fn order(&self, order: Order) {
         // A thread that has ended takes no orders, and an unread bell needs no second ring.
         let _ = self.orders.send(order);
-        let _ = rustix::io::write(&self.bell, &[0]);
+        let _ = self.bell.send(&[0]);
     }
 }
 
@@ -215,7 +210,7 @@ struct Pump {
     uplink_counters: Arc<Counters>,
     downlink_counters: Arc<Counters>,
     inbox: Receiver<Order>,
-    ear: UnixStream,
+    ear: bell::Socket,
 }
 
 impl Pump {
@@ -229,8 +224,7 @@ impl Pump {
     }
 
     fn hear_bell(&mut self) -> ControlFlow<()> {
-        let mut rings = [0; BATCH];
-        while rustix::io::read(&self.ear, &mut rings).is_ok_and(|rung| rung == rings.len()) {}
+        while self.ear.recv(&mut [0]).is_ok() {}
         self.follow_orders()
     }
 
@@ -291,13 +285,9 @@ impl Pump {
         let due = [self.uplink.poll_timeout(), self.downlink.poll_timeout()];
         // The deadline is absolute: however late this thread was woken before, the next packet
         // is due when it is due.
-        let timeout = due.into_iter().flatten().min().map(|deadline| {
-            let left = deadline.saturating_since(self.clock.now());
-            Timespec {
-                tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-                tv_nsec: i64::from(left.subsec_nanos()),
-            }
-        });
+        let left = due.into_iter().flatten().min();
+        let left = left.map(|deadline| deadline.saturating_since(self.clock.now()));
+        let timeout = left.and_then(|left| Timespec::try_from(left).ok());
         let mut fds = [
             PollFd::new(&self.listener, PollFlags::IN),
             PollFd::new(&self.upstream, PollFlags::IN),
@@ -326,7 +316,7 @@ fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     #[cfg(all(target_os = "linux", not(rove_portable)))]
     let asked = sockopt::set_socket_recv_buffer_size_force(&socket, RECEIVE_BUFFER_BYTES);
     #[cfg(any(rove_portable, not(target_os = "linux")))]
-    let asked: Result<(), Errno> = Err(Errno::PERM);
+    let asked: Result<(), Errno> = Err(Errno::ACCESS);
     if asked.is_err() {
         let _ = sockopt::set_socket_recv_buffer_size(&socket, RECEIVE_BUFFER_BYTES);
     }

@@ -1,0 +1,46 @@
+//! A datagram that was received, with the system's facts about it.
+
+use std::net::{Ipv6Addr, SocketAddr};
+
+use rove_ssp::Ecn;
+use rove_ssp::wire::DATAGRAM_LEN_MAX;
+
+/// Datagrams of one socket after which a turn of the loop reads no more, so that a flood delays neither keys nor the pty.
+/// Chosen: at 1.2 kB each, more than a screen's worth of fragments.
+pub const DATAGRAMS_PER_TURN: usize = 32;
+
+/// Most bytes of a message: a datagram, or several of one sender and one size in a batch (UDP receive offload). Source: the
+/// length of an IP packet.
+pub(crate) const MESSAGE_BYTES: usize = 65_536;
+
+/// The size, addresses and ECN mark of a datagram that was received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// The length of the datagram in bytes. A longer datagram is cut to one byte more than the longest allowed.
+    pub len: usize,
+    /// The sender's address.
+    pub source: SocketAddr,
+    /// The ECN bits of the IP header.
+    pub ecn: Ecn,
+    /// The local address that the datagram was sent to. `None` if the system does not tell.
+    pub local: Option<Ipv6Addr>,
+}
+
+impl Received {
+    /// Hands over each datagram of a message, cut to one byte more than the longest allowed. Returns how many there were.
+    pub(crate) fn split(
+        self,
+        message: &[u8],
+        each: usize,
+        handle: &mut impl FnMut(Self, &[u8]),
+    ) -> usize {
+        // A datagram without contents is one, too.
+        let count = message.len().div_ceil(each).max(1);
+        for number in 0..count {
+            let rest = &message[number * each..];
+            let datagram = &rest[..each.min(rest.len()).min(DATAGRAM_LEN_MAX + 1)];
+            handle(Self { len: datagram.len(), ..self }, datagram);
+        }
+        count
+    }
+}

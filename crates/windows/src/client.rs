@@ -1,0 +1,104 @@
+//! Prepares a session on this process's console, and says how it ended.
+
+use std::net::SocketAddr;
+
+use anyhow::Context;
+use rove_bootstrap::Choices;
+use rove_platform::clock::Clock;
+use rove_platform::event_loop::EventLoop;
+use rove_platform::tty::Tty;
+use rove_session::{CAPABILITIES, Client, ClientConfig, Preference, Running};
+use rove_ssp::{Config, Key};
+use rove_terminal::display::Repertoire;
+use rove_terminal::{AlternateScreen, Attributes, OscSupport, Size, TerminalCapabilities};
+use rove_udp::DualStackSockets;
+use rove_units::{Seed, Stream};
+
+use crate::ending;
+use crate::pump::{End, Pump};
+
+/// The escape key, Ctrl-^. Source: Mosh 1.4.0 as observed.
+const ESCAPE_KEY: u8 = 0x1e;
+
+/// Runs a client on this process's console until the session ends; returns the exit code.
+///
+/// # Errors
+///
+/// Returns why the session could not start or how it failed, in a sentence for the user. The console has been given back
+/// by then.
+pub(crate) fn run(server: SocketAddr) -> anyhow::Result<u8> {
+    let key = key()?;
+    let choices = Choices { predict: preference()?, ..Choices::default() };
+    let clock = Clock::start();
+    let sockets = DualStackSockets::open(server).context("cannot open a UDP socket")?;
+    let events = EventLoop::new(clock).context("cannot wait for the console")?;
+    let chaff = getrandom::u64().map(Seed::new).context("cannot draw a seed")?;
+    let terminal = Tty::take_over(described().emergency_closing())?;
+    let config = config(server, key, &choices, terminal.size(), chaff.stream("client.chaff"));
+    let session = Client::new(config, clock.now());
+    let End { outcome, output_error } = Pump::new(events, session, sockets, terminal).run()?;
+    if let Some(error) = output_error {
+        anyhow::bail!("cannot draw on the console: {error}");
+    }
+    match ending::sentence(outcome, server) {
+        Some(sentence) => eprintln!("rove: {sentence}"),
+        None => println!("[rove is exiting.]"),
+    }
+    Ok(ending::exit_code(outcome))
+}
+
+/// Returns the session key from `MOSH_KEY`.
+fn key() -> anyhow::Result<Key> {
+    let text = std::env::var("MOSH_KEY").ok().context(
+        "the environment variable MOSH_KEY is not set: it must hold the key that the server printed on its MOSH \
+         CONNECT line",
+    )?;
+    Key::from_text(&text).context("MOSH_KEY does not hold a key")
+}
+
+fn preference() -> anyhow::Result<Preference> {
+    let Ok(mode) = std::env::var("MOSH_PREDICTION_DISPLAY") else {
+        return Ok(Preference::default());
+    };
+    Preference::from_name(&mode)
+        .with_context(|| format!("Unknown prediction mode {mode:?} in MOSH_PREDICTION_DISPLAY"))
+}
+
+fn config(
+    server: SocketAddr,
+    key: Key,
+    choices: &Choices,
+    size: Size,
+    chaff: Stream,
+) -> ClientConfig {
+    ClientConfig {
+        server,
+        key,
+        transport: Config { capabilities: Some(CAPABILITIES), ..Config::client() },
+        size,
+        terminal: described(),
+        // Windows Terminal names itself, and shows nothing of a question that it does not know.
+        query: std::env::var_os("WT_SESSION").is_some(),
+        escape_key: Some(ESCAPE_KEY),
+        prediction: choices.prediction(),
+        program: "rove".to_owned(),
+        offers_status: true,
+        is_end_obeyed_twice: true,
+        running: Running::Unknown,
+        chaff,
+    }
+}
+
+/// Returns what every console of Windows 10 and newer can do. Source: Microsoft, "Console Virtual Terminal Sequences".
+fn described() -> TerminalCapabilities {
+    TerminalCapabilities {
+        erase_characters: true,
+        background_color_erase: true,
+        repertoire: Repertoire { attributes: Attributes::NONE, ..Repertoire::PLAIN },
+        osc: OscSupport { any: true, window: true, progress: false },
+        title_prefix: "[rove] ".to_owned(),
+        alternate_screen: AlternateScreen::xterm(),
+        init: true,
+        ..TerminalCapabilities::default()
+    }
+}
