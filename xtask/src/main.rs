@@ -4,7 +4,7 @@
 //!
 //! - `gate` runs every check in order. `needs` finds and installs what a check requires, and `packages` lists the Debian
 //!   packages of tests. `systems` compiles for macOS, FreeBSD, Android and Windows. `portable` tests the branches of macOS
-//!   and the BSDs on Linux.
+//!   and the BSDs on Linux. `wine` builds the program for Windows and tests it on Linux.
 //! - `tidy` checks the habits that no other tool checks. `limits` makes docs/limits.md from the constants, `reference` a page of the laboratory's files from its types, and `house`
 //!   measures code and prose.
 //! - `results` measures the tables of docs/results. `workspace` knows the files of the tree.
@@ -24,6 +24,7 @@ mod reference;
 mod results;
 mod systems;
 mod tidy;
+mod wine;
 mod workspace;
 
 use std::ffi::OsString;
@@ -55,6 +56,12 @@ enum Command {
     },
     /// Run the gate in a new minimal Debian root, which shows what it needs beside Rust and a C linker; or tests for aarch64.
     Fresh(fresh::Options),
+    /// Build the program for Windows, and test it on Linux under Wine.
+    Wine {
+        /// Install everything first that is missing: Wine, the linker and the target (also when CI=true).
+        #[arg(long)]
+        install: bool,
+    },
     /// Check the habits that no other tool checks.
     Tidy,
     /// Print the figures of code and prose beside their limits in house.toml.
@@ -91,6 +98,7 @@ fn main() -> ExitCode {
         Command::Test { install, on_static: true, .. } => gate::run_static(install),
         Command::Test { install, portable: true, .. } => gate::run_portable(install),
         Command::Test { install, .. } => gate::run(install),
+        Command::Wine { install } => wine::run(install),
         Command::Fresh(options) => fresh::run(&options),
         Command::Dist(options) => dist::run(&options),
         Command::Bench(passed) => return trials("bench", &passed),

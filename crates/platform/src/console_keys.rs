@@ -10,6 +10,7 @@ const REPEATS_MAX: u16 = 64;
 const BACKSPACE: u16 = 0x08;
 const TAB: u16 = 0x09;
 const ALT: u16 = 0x12;
+const ESCAPE: u16 = 0x1b;
 const SPACE: u16 = 0x20;
 const DIGIT_2: u16 = 0x32;
 
@@ -74,7 +75,7 @@ impl Keys {
     }
 
     fn press(&mut self, key: &Key, bytes: &mut Vec<u8>) {
-        if key.code == 0 || key.is_composed() {
+        if key.is_composed() || (key.code == 0 && key.unit != 0) {
             self.type_unit(key.unit, bytes);
             return;
         }
@@ -85,13 +86,10 @@ impl Keys {
         let is_control = key.holds(LEFT_CONTROL | RIGHT_CONTROL);
         let unit = match (key.code, key.unit) {
             // A terminal sends DEL for this key, and BS if Ctrl is held.
-            (BACKSPACE, _) => {
-                if is_control {
-                    0x08
-                } else {
-                    0x7f
-                }
-            }
+            (BACKSPACE, _) if is_control => 0x08,
+            (BACKSPACE, _) => 0x7f,
+            // Wine gives the key alone.
+            (ESCAPE, 0) => ESCAPE,
             // Ctrl with these types a null byte, which the console does not tell from nothing.
             (SPACE | DIGIT_2, 0) if is_control => 0,
             (_, 0) => return,
@@ -194,7 +192,9 @@ mod tests {
             (down(0x41, 0x61, LEFT_ALT), b"\x1ba"),
             (down(0x51, 0x40, RIGHT_ALT | LEFT_CONTROL), b"@"),
             (down(0x0d, 0x0d, 0), b"\r"),
-            (down(0x1b, 0x1b, 0), b"\x1b"),
+            (down(ESCAPE, 0x1b, 0), b"\x1b"),
+            (down(ESCAPE, 0, 0), b"\x1b"),
+            (down(0, 0, 0), b""),
             (down(BACKSPACE, 0x08, 0), b"\x7f"),
             (down(BACKSPACE, 0x7f, LEFT_CONTROL), b"\x08"),
             (down(BACKSPACE, 0x08, LEFT_ALT), b"\x1b\x7f"),

@@ -80,10 +80,12 @@ mod system {
     /// Most events of the console that are read at once. Chosen: a paste of a line of text.
     const RECORDS_MAX: usize = 256;
 
-    /// The event to set when the console ends; null for none.
-    static END_EVENT: AtomicPtr<std::ffi::c_void> = AtomicPtr::new(ptr::null_mut());
+    /// The event to set when the console reports something; null for none.
+    static REPORT_EVENT: AtomicPtr<std::ffi::c_void> = AtomicPtr::new(ptr::null_mut());
     /// Whether the console has ended.
     static HAS_ENDED: AtomicBool = AtomicBool::new(false);
+    /// Whether Ctrl-C was pressed and came as no key.
+    static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
     /// An event of the console.
     pub(crate) enum Record {
@@ -231,11 +233,12 @@ mod system {
         }
     }
 
-    /// Sets a copy of `event` when the console or the user's login ends, from here to the end of the process.
-    pub(crate) fn set_at_end(event: &OwnedHandle) -> io::Result<()> {
-        END_EVENT.store(event.try_clone()?.into_raw_handle(), Ordering::SeqCst);
+    /// Sets a copy of `event` when the console or the user's login ends, and at a Ctrl-C that is no key, from here to the
+    /// end of the process.
+    pub(crate) fn set_at_report(event: &OwnedHandle) -> io::Result<()> {
+        REPORT_EVENT.store(event.try_clone()?.into_raw_handle(), Ordering::SeqCst);
         // SAFETY: the handler lives as long as the process.
-        check(unsafe { SetConsoleCtrlHandler(Some(handle_end), 1) })
+        check(unsafe { SetConsoleCtrlHandler(Some(handle_report), 1) })
     }
 
     /// Returns whether the console has ended since the last call.
@@ -243,11 +246,17 @@ mod system {
         HAS_ENDED.swap(false, Ordering::SeqCst)
     }
 
+    /// Returns whether Ctrl-C was pressed since the last call and came as no key.
+    pub(crate) fn take_interruption() -> bool {
+        IS_INTERRUPTED.swap(false, Ordering::SeqCst)
+    }
+
     /// Windows calls this on a thread of its own. After the console was closed it ends the process when this returns.
-    unsafe extern "system" fn handle_end(kind: u32) -> i32 {
-        HAS_ENDED.store(true, Ordering::SeqCst);
+    unsafe extern "system" fn handle_report(kind: u32) -> i32 {
+        let news = if kind == CTRL_C_EVENT { &IS_INTERRUPTED } else { &HAS_ENDED };
+        news.store(true, Ordering::SeqCst);
         // SAFETY: the event is never closed.
-        unsafe { SetEvent(END_EVENT.load(Ordering::SeqCst)) };
+        unsafe { SetEvent(REPORT_EVENT.load(Ordering::SeqCst)) };
         while !matches!(kind, CTRL_C_EVENT | CTRL_BREAK_EVENT) {
             std::thread::park(); // the program ends in order meanwhile
         }

@@ -1,7 +1,6 @@
 //! The command line: `rove client` and the client's half of `rove demo`.
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 
@@ -12,6 +11,7 @@ use rove_relay::PathArgs;
 
 use crate::client;
 use crate::ending::FAILURE;
+use crate::messages::{say, warn};
 
 /// Exit code after a wrong command line, as on other systems.
 const USAGE: u8 = 255;
@@ -99,12 +99,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             run_command(&CLIENT, args, |args: ClientArgs| client::run(args.server.address()))
         }
         Some("demo") => run_command(&DEMO, args, demo),
-        Some("--version" | "-V" | "version") => say(&format!("rove {}", ROVE.version)),
-        Some("--help" | "-h" | "help") => say(&help()),
+        Some("--version" | "-V" | "version") => print(&format!("rove {}", ROVE.version)),
+        Some("--help" | "-h" | "help") => print(&help()),
         _ => {
-            eprintln!(
-                "rove: on Windows there are the commands client and demo alone; rove --help explains them"
-            );
+            warn("rove: on Windows there are the commands client and demo alone; rove --help explains them");
             USAGE
         }
     };
@@ -133,15 +131,15 @@ fn run_command<A: FromArgMatches>(
     match parsed.map(command) {
         Ok(Ok(code)) => code,
         Ok(Err(error)) => {
-            eprintln!("{}: {error:#}", manual.called());
+            warn(&format!("{}: {error:#}", manual.called()));
             FAILURE
         }
         Err(error) => match rove_cli_docs::refusal(manual, &error) {
             Some(refusal) => {
-                eprintln!("{refusal}");
+                warn(&refusal);
                 USAGE
             }
-            None => say(&manual.help()),
+            None => print(&manual.help()),
         },
     }
 }
@@ -151,8 +149,7 @@ fn help() -> String {
 }
 
 /// Prints text that the user asked for, and returns the exit code.
-fn say(text: &str) -> u8 {
-    // An error is ignored: the reader may be gone.
-    let _ = writeln!(std::io::stdout(), "{}", text.trim_end());
+fn print(text: &str) -> u8 {
+    say(text);
     0
 }

@@ -15,6 +15,7 @@ use rove_udp::DualStackSockets;
 use rove_units::{Seed, Stream};
 
 use crate::ending;
+use crate::messages::{say, warn};
 use crate::pump::{End, Pump};
 
 /// The escape key, Ctrl-^. Source: Mosh 1.4.0 as observed.
@@ -41,8 +42,8 @@ pub(crate) fn run(server: SocketAddr) -> anyhow::Result<u8> {
         anyhow::bail!("cannot draw on the console: {error}");
     }
     match ending::sentence(outcome, server) {
-        Some(sentence) => eprintln!("rove: {sentence}"),
-        None => println!("[rove is exiting.]"),
+        Some(sentence) => warn(&format!("rove: {sentence}")),
+        None => say("[rove is exiting.]"),
     }
     Ok(ending::exit_code(outcome))
 }

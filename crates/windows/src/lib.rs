@@ -2,7 +2,7 @@
 //!
 //! # Modules
 //!
-//! - `cli` reads the command line.
+//! - `cli` reads the command line, and `messages` prints sentences.
 //! - `client` prepares a session and says how it ended (`ending`). `pump` is the loop over keys, datagrams and frames.
 //!
 //! On other systems only `ending` is there, for its tests.
@@ -15,6 +15,8 @@ mod cli;
 mod client;
 #[cfg(any(test, windows))]
 mod ending;
+#[cfg(windows)]
+mod messages;
 #[cfg(windows)]
 mod pump;
 

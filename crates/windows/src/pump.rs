@@ -13,6 +13,9 @@ use rove_units::Instant;
 /// The answer to keys that ask for something that this program cannot do.
 const NOT_HERE: &str = "rove cannot do this on Windows.";
 
+/// The byte that the key Ctrl-C types.
+const CTRL_C: &[u8] = b"\x03";
+
 /// How a session ended.
 pub(crate) struct End {
     pub(crate) outcome: ClientOutcome,
@@ -88,6 +91,9 @@ impl Pump {
             self.session.shutdown(now, "The console is closed, shutting down...");
         }
         self.session.handle_resize(now, self.terminal.size());
+        if self.events.take_interruption() && self.session.wants_input() {
+            self.session.handle_input(now, CTRL_C);
+        }
         if has_keys {
             self.read_keys(now);
         }

@@ -51,8 +51,8 @@ pub struct EventLoop {
     clock: Clock,
     /// The event that every socket of a wait sets.
     arrival: OwnedHandle,
-    /// The event that is set when the console or the user's login ends.
-    end: OwnedHandle,
+    /// The event that is set when the console reports its end or a Ctrl-C.
+    report: OwnedHandle,
     idle_turns: IdleTurns,
 }
 
@@ -64,9 +64,9 @@ impl EventLoop {
     ///
     /// Returns the error of the system call.
     pub fn new(clock: Clock) -> io::Result<Self> {
-        let (arrival, end) = (sys::new_event()?, sys::new_event()?);
-        sys::set_at_end(&end)?;
-        Ok(Self { clock, arrival, end, idle_turns: IdleTurns::default() })
+        let (arrival, report) = (sys::new_event()?, sys::new_event()?);
+        sys::set_at_report(&report)?;
+        Ok(Self { clock, arrival, report, idle_turns: IdleTurns::default() })
     }
 
     /// Returns the current time. Read it once per turn of the loop, directly after the wait.
@@ -77,6 +77,11 @@ impl EventLoop {
     /// Returns whether the user has closed the console since the last call.
     pub fn take_end(&mut self) -> bool {
         sys::take_end()
+    }
+
+    /// Returns whether Ctrl-C was pressed since the last call and came as no key, as with Wine.
+    pub fn take_interruption(&mut self) -> bool {
+        sys::take_interruption()
     }
 
     /// Waits until one of `interests` is met, the console ends, or `deadline` has passed.
@@ -92,7 +97,7 @@ impl EventLoop {
         let left = deadline.map(|deadline| deadline.saturating_since(self.clock.now()));
         let is_overdue = left.is_some_and(|left| left.is_zero());
         let left = self.idle_turns.begin(is_overdue).or(left);
-        let mut handles = vec![self.end.as_handle(), self.arrival.as_handle()];
+        let mut handles = vec![self.report.as_handle(), self.arrival.as_handle()];
         for interest in interests.iter() {
             match &interest.source {
                 // The call sets the event at once if a datagram waits.

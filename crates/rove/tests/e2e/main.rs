@@ -54,3 +54,4 @@ mod tunnel;
 mod usage;
 mod user_terminal;
 mod verbose;
+mod wine;

@@ -1,0 +1,131 @@
+//! The program for Windows, under Wine, with servers of this computer. `cargo xtask wine` builds the program and runs these
+//! tests, which the daily gate leaves out: Wine takes long to start.
+//!
+//! Wine's console passes escape sequences on to the terminal that it runs in, and counts them as text. So the window of
+//! these tests is wide, and they look for words only.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use crate::support::{Invocation, Maker, Server, Terminal};
+
+/// The variable by which `cargo xtask wine` names the program.
+const VARIABLE: &str = "ROVE_WINDOWS_PROGRAM";
+/// A window in which no line of Wine's console is full.
+const WIDE: (u16, u16) = (24, 2000);
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Returns the program for Windows. `None`, after a sentence, outside of `cargo xtask wine`.
+fn program() -> Option<PathBuf> {
+    let program = std::env::var_os(VARIABLE).map(PathBuf::from);
+    if program.is_none() {
+        println!(
+            "skipped: the program for Windows is not there; `cargo xtask wine` builds it and runs this test"
+        );
+    }
+    program
+}
+
+/// Starts the program for Windows with these words and a server's address behind them.
+fn start(program: &PathBuf, words: &[&str], server: SocketAddr, key: &str) -> Terminal {
+    let prefix = program.with_file_name("wine-prefix");
+    let (ip, port) = (server.ip().to_string(), server.port().to_string());
+    let call = Invocation::new("wine").arg(program).args(words).args([ip, port]);
+    let call = call.env("MOSH_KEY", key).env("WINEPREFIX", prefix).env("WINEDEBUG", "-all");
+    Terminal::start(&call, WIDE)
+}
+
+/// A program that shows the bytes of each key, and ends with status 7 at a `q`.
+const SHOWS_KEYS: &str = "stty raw -echo; printf 'READY\\r\\n'; exec 3>&1; \
+    while key=$(dd bs=1 count=1 2>/dev/null | od -An -tx1 | tr -d ' '); do \
+    printf '<%s>' \"$key\"; [ \"$key\" = 71 ] && exit 7; done";
+
+#[test]
+fn keys_of_the_console_reach_the_host_and_the_exit_status_comes_back() {
+    let Some(program) = program() else { return };
+    let server = Server::start(Maker::Rove, LOOPBACK, &["sh", "-c", SHOWS_KEYS]);
+    let mut terminal = start(&program, &["client"], server.address, &server.key);
+    terminal.wait_for_text("READY");
+    for (keys, shown) in [
+        ("a", "<61>"),
+        ("\u{e9}", "<c3><a9>"),
+        ("\u{1f600}", "<f0><9f><98><80>"),
+        ("\r", "<0d>"),
+        ("\x7f", "<7f>"),
+        ("\x1b[A", "<1b><5b><41>"),
+        ("\x1b[1;5C", "<1b><5b><31><3b><35><43>"),
+        ("\x1b[15~", "<1b><5b><31><35><7e>"),
+        ("\x1b[Z", "<1b><5b><5a>"),
+        ("\x1bx", "<1b><78>"),
+        // Wine reports this key as an event of the console.
+        ("\x03", "<03>"),
+    ] {
+        terminal.send(keys);
+        terminal.wait_for_text(shown);
+    }
+    terminal.send("q");
+    terminal.wait_exit().assert_code(7);
+}
+
+#[test]
+fn the_clients_half_of_the_demo_shows_a_session_over_a_bad_link() {
+    let Some(program) = program() else { return };
+    let script = "stty -echo; echo READY; while read -r line; do echo \"heard $line\"; done";
+    let server = Server::start(Maker::Rove, LOOPBACK, &["sh", "-c", script]);
+    let words = ["demo", "--rtt", "100ms", "--loss", "20%"];
+    let mut terminal = start(&program, &words, server.address, &server.key);
+    terminal.wait_for_text("READY");
+    for line in ["one", "two", "three"] {
+        terminal.send(format!("{line}\r"));
+        terminal.wait_for_text(&format!("heard {line}"));
+    }
+    terminal.send("\x1e.");
+    terminal.wait_for_text("[rove is exiting.]");
+    terminal.wait_exit().assert_code(0);
+}
+
+#[test]
+fn a_wrong_call_is_refused_in_one_sentence() {
+    let Some(program) = program() else { return };
+    let nowhere = SocketAddr::from(([127, 0, 0, 1], 9));
+    for (words, key, sentence, code) in [
+        (&["client"][..], "no key", "MOSH_KEY does not hold a key", 1),
+        (&["client", "--bogus"], "", "unknown option --bogus", 255),
+        (&["demo", "--loss", "2"], "", "a share is between 0% and 100%", 255),
+        (&["host"], "", "on Windows there are the commands client and demo alone", 255),
+    ] {
+        let mut terminal = start(&program, words, nowhere, key);
+        terminal.wait_for_text(sentence);
+        terminal.wait_exit().assert_code(code);
+    }
+}
+
+/// The rest of a session works all the same, and that is asserted. The facts about Wine are printed, for docs/platforms.md.
+#[test]
+fn a_session_outlives_all_that_wine_gets_wrong() {
+    let Some(program) = program() else { return };
+    let script = "stty raw -echo; printf 'READY\\r\\n'; while key=$(dd bs=1 count=1 2>/dev/null); do \
+        if [ \"$key\" = s ]; then printf '[size %s]' \"$(stty size </dev/tty | tr ' ' x)\"; \
+        else printf '%s' \"$key\" | cat -v; fi; done";
+    let server = Server::start(Maker::Rove, LOOPBACK, &["sh", "-c", script]);
+    let terminal = start(&program, &["client"], server.address, &server.key);
+    terminal.wait_for_text("READY");
+    terminal.resize((30, 1900));
+    terminal.send("s");
+    terminal.wait_for_text("[size ");
+    terminal.send("0");
+    terminal.wait_for_text("0]0");
+    let is_told = terminal.screen().contents().contains("[size 30x1900]");
+    println!("Wine: a new size of the window arrives: {is_told}");
+    // Each key is followed by another, which arrives after it.
+    for (name, key, shown, next) in [
+        ("Escape", "\x1b", "^[", "1"),
+        ("Ctrl-Z", "\x1a", "^Z", "2"),
+        ("a paste's mark", "\x1b[200~", "200~", "3"),
+    ] {
+        terminal.send(key);
+        terminal.send(next);
+        terminal.wait_for_text(next);
+        println!("Wine: {name} arrives: {}", terminal.screen().contents().contains(shown));
+    }
+}

@@ -1,0 +1,63 @@
+//! `cargo xtask wine`: the program for Windows, built here and tested under Wine against servers of this computer.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::needs::Needs;
+use crate::systems::WINDOWS_TARGET;
+use crate::workspace;
+
+/// The programs that build and run the program, and their Debian packages.
+const PROGRAMS: [(&str, &str); 2] = [("wine", "wine"), (COMPILER, "gcc-mingw-w64-x86-64-posix")];
+/// The C compiler, which also links the program.
+const COMPILER: &str = "x86_64-w64-mingw32-gcc-posix";
+
+/// A library of Windows that Wine 8 lacks. It stands beside the program.
+const LIBRARY: &str = "bcryptprimitives.dll";
+
+/// The variable that tells the tests where the program is.
+const VARIABLE: &str = "ROVE_WINDOWS_PROGRAM";
+
+/// Builds the program, and runs its tests.
+///
+/// # Errors
+///
+/// Returns an error when something is missing, the program does not build, or a test fails.
+pub(crate) fn run(install: bool) -> Result<()> {
+    let needs = Needs { programs: &PROGRAMS, targets: &[WINDOWS_TARGET], ..Needs::default() };
+    needs.require("wine", install)?;
+    let root = workspace::root();
+    // cargo lets nobody else build in the same folder.
+    let target = workspace::target(&root).join("wine");
+    let mut build = cargo(&root, &["build", "--package", "rove-shell", "--bin", "rove"]);
+    build.args(["--target", WINDOWS_TARGET]).arg("--target-dir").arg(&target);
+    build.env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER", COMPILER);
+    succeed(&mut build)?;
+    let folder = target.join(WINDOWS_TARGET).join("debug");
+    let source = root.join("xtask/src/wine/bcryptprimitives.c");
+    let mut library = Command::new(COMPILER);
+    library.args(["-shared", "-o"]).arg(folder.join(LIBRARY)).arg(source).arg("-ladvapi32");
+    succeed(&mut library)?;
+    let program = folder.join("rove.exe");
+    // Wine makes its folder once, at the first start of a program.
+    let mut first = Command::new("wine");
+    first.arg(&program).arg("--version").env("WINEPREFIX", folder.join("wine-prefix"));
+    succeed(first.env("WINEDEBUG", "-all"))?;
+    let mut tests = cargo(&root, &["test", "--workspace", "--test", "e2e", "wine::"]);
+    succeed(tests.args(["--", "--nocapture"]).env(VARIABLE, program))
+}
+
+fn cargo(root: &Path, arguments: &[&str]) -> Command {
+    let mut cargo = Command::new("cargo");
+    cargo.current_dir(root).args(arguments).arg("--locked");
+    cargo
+}
+
+fn succeed(command: &mut Command) -> Result<()> {
+    println!("== {command:?}");
+    let status = command.status().with_context(|| format!("{command:?} did not start"))?;
+    ensure!(status.success(), "{command:?} failed: {status}");
+    Ok(())
+}
