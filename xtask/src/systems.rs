@@ -43,8 +43,7 @@ pub(crate) fn targets() -> Vec<&'static str> {
     [PROGRAM_TARGETS.as_slice(), &[CORE_TARGET, WINDOWS_TARGET]].concat()
 }
 
-/// Returns the three checks, at the lowest priority. A check compiles for all its targets at once, because they share macros
-/// and build scripts.
+/// Returns the three checks, at the lowest priority. The targets of a check share macros and build scripts.
 pub(crate) fn checks(root: &Path) -> [Command; 3] {
     let of_windows = [CORES.as_slice(), &PROGRAMS[..1]].concat();
     [

@@ -1,4 +1,4 @@
-//! `cargo xtask wine`: the program for Windows, built here and tested under Wine against servers of this computer.
+//! `cargo xtask wine`: builds the program for Windows here. Wine runs it in tests.
 
 use std::path::Path;
 use std::process::Command;
@@ -24,7 +24,7 @@ const VARIABLE: &str = "ROVE_WINDOWS_PROGRAM";
 ///
 /// # Errors
 ///
-/// Returns an error when something is missing, the program does not build, or a test fails.
+/// Returns an error when something is missing, or a step fails.
 pub(crate) fn run(install: bool) -> Result<()> {
     let needs = Needs { programs: &PROGRAMS, targets: &[WINDOWS_TARGET], ..Needs::default() };
     needs.require("wine", install)?;

@@ -6,6 +6,8 @@
 /// Most bytes that one event types. Chosen: a key that is held for a second repeats some 30 times.
 const REPEATS_MAX: u16 = 64;
 
+const _: () = assert!(REPEATS_MAX > 0, "a key that is pressed types something");
+
 /// Virtual key codes. Source: Microsoft, "Virtual-Key Codes".
 const BACKSPACE: u16 = 0x08;
 const TAB: u16 = 0x09;

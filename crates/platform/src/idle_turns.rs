@@ -8,6 +8,8 @@ pub(crate) const IDLE_TURNS_MAX: u32 = 10;
 /// How long the turn after [`IDLE_TURNS_MAX`] idle turns waits. Source: Mosh 1.4.0 as observed.
 pub(crate) const IDLE_TURN_WAIT: Duration = Duration::from_millis(1);
 
+const _: () = assert!(!IDLE_TURN_WAIT.is_zero(), "a wait of no time would not spare the processor");
+
 /// The number of turns in a row that began after their deadline and found nothing.
 #[derive(Debug, Default)]
 pub(crate) struct IdleTurns(u32);

@@ -9,7 +9,7 @@
 //! - `tty` is the user's terminal.
 //! - `termux` names the folders of Termux on Android.
 //! - `network_watch` reports a change of the computer's network. `route_message` reads the reports of macOS and FreeBSD.
-//! - On Windows, `clock`, `event_loop` and `tty` are those in the folder `windows`: the user's terminal is a console, whose
+//! - On Windows, `clock`, `event_loop` and `tty` have files of their own: the user's terminal is a console, whose
 //!   keys `console_keys` translates.
 //! - `sys` is the only unsafe code.
 

@@ -80,6 +80,9 @@ mod system {
     /// Most events of the console that are read at once. Chosen: a paste of a line of text.
     const RECORDS_MAX: usize = 256;
 
+    /// Most handles of a wait. Source: Microsoft, `MAXIMUM_WAIT_OBJECTS`.
+    const HANDLES_MAX: usize = 64;
+
     /// The event to set when the console reports something; null for none.
     static REPORT_EVENT: AtomicPtr<std::ffi::c_void> = AtomicPtr::new(ptr::null_mut());
     /// Whether the console has ended.
@@ -176,6 +179,7 @@ mod system {
         // SAFETY: the call writes at most `room` records.
         check(unsafe { ReadConsoleInputW(input.as_raw_handle(), into, room, &raw mut count) })?;
         let count = usize::try_from(count).unwrap_or(RECORDS_MAX);
+        debug_assert!(count <= RECORDS_MAX, "the system keeps to the room that it is given");
         Ok(records.iter().take(count).map(record).collect())
     }
 
@@ -224,6 +228,7 @@ mod system {
         timeout_ms: Option<u32>,
     ) -> io::Result<()> {
         let handles: Vec<_> = handles.iter().map(AsRawHandle::as_raw_handle).collect();
+        assert!(handles.len() <= HANDLES_MAX, "a wait has few handles, and one for all sockets");
         let count = u32::try_from(handles.len()).map_err(io::Error::other)?;
         let timeout = timeout_ms.unwrap_or(INFINITE);
         // SAFETY: the array holds `count` live handles.

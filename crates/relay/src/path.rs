@@ -28,8 +28,8 @@ pub struct PathArgs {
     #[arg(long, value_name = "SIZE", default_value = "64KiB")]
     pub queue: Bytes,
     /// Number that decides which datagrams are lost
-    #[arg(long, value_name = "NUMBER", default_value = "1", value_parser = parse_seed)]
-    pub seed: Seed,
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub seed: u64,
 }
 
 impl PathArgs {
@@ -40,7 +40,8 @@ impl PathArgs {
     /// Returns the system's error when a socket cannot be bound or the thread not started.
     pub fn start(&self, listen: SocketAddr, server: SocketAddr) -> io::Result<Relay> {
         let [uplink, downlink] = [self.link(), self.link()];
-        Relay::start(RelayConfig { listen, server, uplink, downlink, seed: self.seed })
+        let seed = Seed::new(self.seed);
+        Relay::start(RelayConfig { listen, server, uplink, downlink, seed })
     }
 
     /// Returns what is emulated, in words.
@@ -71,19 +72,20 @@ impl PathArgs {
     }
 }
 
-fn parse_seed(text: &str) -> Result<Seed, String> {
-    text.parse().map(Seed::new).map_err(|_| "a seed is a whole number".to_owned())
-}
+/// Why a share is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a share is between 0% and 100%")]
+struct ShareError;
 
 /// Reads a share from 0 to 1, as `5%` or `0.05`.
-fn parse_share(text: &str) -> Result<f64, String> {
+fn parse_share(text: &str) -> Result<f64, ShareError> {
     let (number, unit) = match text.strip_suffix('%') {
         Some(number) => (number, 0.01),
         None => (text, 1.0),
     };
     match number.trim().parse::<f64>() {
         Ok(number) if (0.0..=1.0).contains(&(number * unit)) => Ok(number * unit),
-        _ => Err("a share is between 0% and 100%".to_owned()),
+        _ => Err(ShareError),
     }
 }
 

@@ -6,7 +6,7 @@
 //! # Modules, from the bottom up
 //!
 //! - `received` is a datagram with the system's facts about it. `datagram` receives and sends datagrams with the kernel's
-//!   control messages; on Windows, where it is in the folder `windows`, without them.
+//!   control messages, and on Windows without them.
 //! - `socket` opens sockets, sends and receives. `dual_stack` holds the client's sockets of both address families.
 //! - `inbox` keeps the datagrams that a client's turn had no room for.
 //! - `refusal_probe` hears that nobody listens, for systems that do not report it to unconnected sockets.

@@ -13,6 +13,8 @@ pub const DATAGRAMS_PER_TURN: usize = 32;
 /// length of an IP packet.
 pub(crate) const MESSAGE_BYTES: usize = 65_536;
 
+const _: () = assert!(MESSAGE_BYTES > DATAGRAM_LEN_MAX, "a longer datagram is seen to be longer");
+
 /// The size, addresses and ECN mark of a datagram that was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
@@ -34,6 +36,7 @@ impl Received {
         each: usize,
         handle: &mut impl FnMut(Self, &[u8]),
     ) -> usize {
+        debug_assert!(each > 0, "a batch has an end");
         // A datagram without contents is one, too.
         let count = message.len().div_ceil(each).max(1);
         for number in 0..count {

@@ -102,7 +102,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some("--version" | "-V" | "version") => print(&format!("rove {}", ROVE.version)),
         Some("--help" | "-h" | "help") => print(&help()),
         _ => {
-            warn("rove: on Windows there are the commands client and demo alone; rove --help explains them");
+            warn(
+                "rove: on Windows there are the commands client and demo alone; rove --help explains them",
+            );
             USAGE
         }
     };

@@ -117,6 +117,7 @@ impl Pump {
     /// waits there.
     fn receive(&mut self, now: Instant, waiting: &[bool]) {
         let Self { session, sockets, inbox, .. } = self;
+        debug_assert_eq!(waiting.len(), sockets.iter().count());
         let turn = Turn::begin(session);
         let mut is_heard = false;
         let mut handle = |session: &mut Client, received: Received, payload: &[u8]| {

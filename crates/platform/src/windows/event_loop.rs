@@ -13,7 +13,7 @@ use crate::sys;
 use crate::tty::Tty;
 
 /// Longest wait of one call, in milliseconds. The caller then turns once without news. Chosen: below `INFINITE`.
-const WAIT_MAX_MS: u32 = u32::MAX - 1;
+const WAIT_MAX_MS: u32 = 4_294_967_294;
 
 /// A source to wait for, and whether something was found there.
 #[derive(Debug)]
