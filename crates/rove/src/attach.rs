@@ -9,7 +9,7 @@ use rove_bootstrap::startup::{CHOICE, CHOICES_MAX, LOOPBACK, TAKEN};
 use rove_bootstrap::{DetachedUse, SessionLabel, SessionRef, attach_command};
 use rove_control::AskError;
 use rove_control::{
-    Conversation, Found, ReplyError, Request, RequestError, SessionStatus, State, survey,
+    Conversation, Found, ReplyError, Request, RequestError, SessionStatus, State, Survey, survey,
 };
 use rove_platform::clock::Clock;
 use rove_session::{Former, JoinMode};
@@ -18,6 +18,8 @@ use rove_units::Duration;
 
 use crate::announcement;
 use crate::messages::say;
+use crate::sessions::choice::{describe_silent, silent};
+use crate::sessions::computer::Computer;
 use crate::sessions::{describe_running, means};
 
 /// How long the servers have to answer. Chosen: as for `rove list`.
@@ -45,7 +47,8 @@ pub(crate) fn run(
 ) -> anyhow::Result<u8> {
     let inside = asked.inside.as_deref();
     let clock = Clock::start();
-    let mut sessions = survey(clock, clock.now() + PATIENCE).sessions;
+    let mut survey = survey(clock, clock.now() + PATIENCE);
+    let sessions = &mut survey.sessions;
     if let [own] = &sessions[..] {
         check_outside(own, inside)?;
     }
@@ -66,11 +69,19 @@ pub(crate) fn run(
     }
     match (&meant[..], session) {
         ([found], _) => announce_next(clock, found, way, asked).map(|()| 0),
-        ([], Some(session)) if !sessions.is_empty() => {
-            bail!("no session of yours has the name, process or port {session}")
-        }
-        ([], _) => bail!("no session of yours runs here under a rove server"),
+        ([], _) => bail!(why_none(session, &survey)),
         (several, _) => Ok(offer(several)),
+    }
+}
+
+/// Returns why no session can be attached to.
+fn why_none(session: Option<&SessionRef>, survey: &Survey) -> String {
+    match (silent(session, survey), session) {
+        (Some(silent), _) => describe_silent(silent, &Computer::ours()),
+        (None, Some(session)) if !survey.sessions.is_empty() => {
+            format!("no session of yours has the name, process or port {session}")
+        }
+        (None, _) => "no session of yours runs here under a rove server".to_owned(),
     }
 }
 

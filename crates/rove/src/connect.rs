@@ -4,14 +4,10 @@ use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::thread;
 
 use rove_platform::event_loop::Interest;
-use rove_streams::{CONNECTS_MAX, Target};
+use rove_streams::Target;
 use rove_units::{Duration, Instant};
 use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
 use rustix::net::{
@@ -19,6 +15,7 @@ use rustix::net::{
 };
 
 use crate::bootstrap::address::{self, AddressError};
+use crate::errand::{Errand, Errands};
 use crate::messages::reason;
 
 /// How long a connection may take in all. Source: the wire contract, docs/wire.md.
@@ -27,14 +24,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long an address is tried before the next one is tried beside it. Source: RFC 8305, section 5.
 const STAGGER: Duration = Duration::from_millis(250);
 
-/// The threads that look names up. All are counted, because a thread that does not come back cannot be ended.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lookups(Arc<()>);
-
 /// A connection that is being made.
 #[derive(Debug)]
 pub(crate) struct Connect {
-    lookup: Option<Lookup>,
+    lookup: Option<Errand<Found>>,
     untried: VecDeque<SocketAddr>,
     tried: Vec<OwnedFd>,
     next_at: Instant,
@@ -43,14 +36,6 @@ pub(crate) struct Connect {
     may_try: fn(IpAddr) -> bool,
     /// Why the newest attempt failed.
     error: Errno,
-}
-
-/// The search for the addresses of a name.
-#[derive(Debug)]
-struct Lookup {
-    /// It has an end to read after the search.
-    done: UnixStream,
-    found: Receiver<Result<Vec<SocketAddr>, AddressError>>,
 }
 
 /// How far a connection has come.
@@ -70,7 +55,7 @@ impl Connect {
     /// # Errors
     ///
     /// Returns why that cannot begin.
-    pub(crate) fn begin(now: Instant, target: &Target, lookups: &Lookups) -> io::Result<Self> {
+    pub(crate) fn begin(now: Instant, target: &Target, lookups: &Errands) -> io::Result<Self> {
         let mut begun = Self {
             lookup: None,
             untried: VecDeque::new(),
@@ -83,7 +68,7 @@ impl Connect {
         match target {
             Target::Tcp { host, port } => match host.parse::<IpAddr>() {
                 Ok(ip) => begun.untried = [SocketAddr::new(ip, *port)].into(),
-                Err(_) => begun.lookup = Some(Lookup::begin(host, *port, lookups)?),
+                Err(_) => begun.lookup = Some(look_up(host, *port, lookups)?),
             },
             Target::Unix { path } => begun.tried.push(connect_unix(path)?),
             _ => return Err(ErrorKind::Unsupported.into()),
@@ -99,7 +84,7 @@ impl Connect {
     pub(crate) fn begin_within(
         now: Instant,
         target: &Target,
-        lookups: &Lookups,
+        lookups: &Errands,
         may_try: fn(IpAddr) -> bool,
     ) -> io::Result<Self> {
         let mut begun = Self { may_try, ..Self::begin(now, target, lookups)? };
@@ -112,7 +97,7 @@ impl Connect {
 
     /// Returns the descriptors whose news call for [`Connect::turn`].
     pub(crate) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
-        let lookup = self.lookup.iter().map(|it| Interest::new(it.done.as_fd(), true, false));
+        let lookup = self.lookup.iter().map(Errand::interest);
         lookup.chain(self.tried.iter().map(|it| Interest::new(it.as_fd(), false, true)))
     }
 
@@ -160,8 +145,8 @@ impl Connect {
 
     /// Takes the addresses of the target's name. Returns the progress where there are none yet.
     fn take_addresses(&mut self, now: Instant) -> Option<Progress> {
-        let progress = match self.lookup.as_ref()?.found.try_recv() {
-            Ok(Ok(mut addresses)) => {
+        let progress = match self.lookup.as_ref()?.take() {
+            Some(Ok(Ok(mut addresses))) => {
                 self.lookup = None;
                 addresses.retain(|it| (self.may_try)(it.ip()));
                 if addresses.is_empty() {
@@ -170,31 +155,22 @@ impl Connect {
                 self.untried = alternate(addresses);
                 return None;
             }
-            Ok(Err(error)) => Progress::Failed(reason(&error.to_string())),
-            Err(TryRecvError::Disconnected) => Progress::Failed(words(Errno::IO)),
-            Err(TryRecvError::Empty) if now < self.deadline => Progress::Pending,
-            Err(TryRecvError::Empty) => Progress::Failed(words(Errno::TIMEDOUT)),
+            Some(Ok(Err(error))) => Progress::Failed(reason(&error.to_string())),
+            Some(Err(error)) => Progress::Failed(reason(&error.to_string())),
+            None if now < self.deadline => Progress::Pending,
+            None => Progress::Failed(words(Errno::TIMEDOUT)),
         };
         Some(progress)
     }
 }
 
-impl Lookup {
-    fn begin(host: &str, port: u16, lookups: &Lookups) -> io::Result<Self> {
-        if Arc::strong_count(&lookups.0) > CONNECTS_MAX {
-            return Err(ErrorKind::ResourceBusy.into());
-        }
-        let (done, end) = UnixStream::pair()?;
-        let (sender, found) = channel();
-        let (host, counted) = (host.to_owned(), lookups.clone());
-        thread::Builder::new().name("lookup".to_owned()).spawn(move || {
-            let addresses = address::resolve(&host, port, "all");
-            // The stream may be gone.
-            let _ = sender.send(addresses);
-            drop((end, counted));
-        })?;
-        Ok(Self { done, found })
-    }
+/// The addresses of a name, or why there are none.
+type Found = Result<Vec<SocketAddr>, AddressError>;
+
+/// Begins to look a name up.
+fn look_up(host: &str, port: u16, errands: &Errands) -> io::Result<Errand<Found>> {
+    let host = host.to_owned();
+    errands.begin("lookup", move || address::resolve(&host, port, "all"))
 }
 
 /// Returns addresses in an order in which the families alternate, and the first stays the first. Source: RFC 8305,
@@ -273,7 +249,7 @@ mod tests {
     /// Waits until a connection is made or has failed. Returns the address, or the reason.
     fn finish(target: &Target) -> Result<String, String> {
         let mut events = EventLoop::new(Clock::start(), &[]).unwrap();
-        let lookups = Lookups::default();
+        let lookups = Errands::default();
         let mut connect =
             Connect::begin(events.now(), target, &lookups).map_err(|it| it.to_string())?;
         loop {
@@ -330,7 +306,7 @@ mod tests {
     fn the_next_address_is_tried_in_a_quarter_of_a_second_and_all_end_after_thirty() {
         let at = Instant::from_millis;
         let target = Target::Tcp { host: "127.0.0.1".to_owned(), port: 9 };
-        let mut connect = Connect::begin(at(0), &target, &Lookups::default()).unwrap();
+        let mut connect = Connect::begin(at(0), &target, &Errands::default()).unwrap();
         // These addresses are for documents; nothing answers there, or the system refuses at once.
         connect.untried = ["192.0.2.1:9", "192.0.2.2:9"].map(|it| it.parse().unwrap()).into();
         if matches!(connect.turn(at(0)), Progress::Pending) && connect.untried.len() == 1 {
@@ -340,15 +316,5 @@ mod tests {
         }
         let last = connect.turn(at(30_000));
         assert!(matches!(last, Progress::Failed(_)), "{last:?}");
-    }
-
-    #[test]
-    fn threads_that_look_names_up_are_bounded() {
-        let lookups = Lookups::default();
-        let busy: Vec<Lookups> = (0..CONNECTS_MAX).map(|_| lookups.clone()).collect();
-        let error = Lookup::begin("localhost", 1, &lookups).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::ResourceBusy);
-        drop(busy);
-        assert!(Lookup::begin("localhost", 1, &lookups).is_ok());
     }
 }

@@ -23,7 +23,7 @@
 //! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client. `announcement` prints port and key.
 //! - `splice` joins a stream with a socket or with pipes, and `packet_queue` lets few packets of streams wait in the system.
 //!   `listeners` accepts connections to forward, some of which say by `socks` where they lead. An `opening` is a stream
-//!   whose answer has not come, and `connect` makes the connection at its other end.
+//!   whose answer has not come, and `connect` makes the connection at its other end. An `errand` is work in a thread.
 //! - `drop_folder` keeps files that are copied to the host.
 //! - `agent` lends the user's agent to the host: a private socket, joined connections, and the filter of what passes.
 //! - `tunnel` carries datagrams through ssh: `near` and `far` are its ends.
@@ -64,6 +64,7 @@ mod detached;
 mod doctor;
 mod drop_folder;
 mod entropy;
+mod errand;
 mod escape_key;
 mod exposure;
 mod forget;
@@ -78,6 +79,8 @@ mod logging;
 mod login;
 mod login_records;
 mod messages;
+#[cfg(test)]
+mod muxes;
 mod opening;
 mod packet_queue;
 mod program;

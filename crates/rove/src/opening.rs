@@ -81,21 +81,15 @@ impl Answered {
 
 #[cfg(test)]
 mod tests {
-    use rove_session::Streams;
-    use rove_streams::{Reception, STREAMS_MAX, Side};
+    use rove_streams::{Reception, STREAMS_MAX};
     use rove_units::Duration;
 
     use super::*;
-
-    fn mux(side: Side) -> Mux {
-        let mut mux = Streams::new(side, Instant::ZERO).mux;
-        mux.handle_packet_size(1_176);
-        mux
-    }
+    use crate::muxes::{deliver, muxes};
 
     #[test]
     fn a_stream_that_leads_nowhere_makes_room_for_another() {
-        let (mut client, mut server) = (mux(Side::Client), mux(Side::Server));
+        let (mut client, mut server) = muxes();
         let mut reception = Reception::default();
         let mut now = Instant::ZERO;
         let answers = [
@@ -109,16 +103,12 @@ mod tests {
             while opening.answer(now, &mut client).is_none() {
                 assert!(now < begun + Duration::from_secs(9), "the answer comes");
                 now += Duration::from_millis(50);
-                while let Some(packet) = client.poll_transmit(now) {
-                    server.handle_packet(now, packet.number, &packet.payload).expect("it is ours");
-                }
+                deliver(now, &mut client, &mut server);
                 reception.handle_incoming(&mut server);
                 if reception.handle_readable(now, &mut server, opening.id()).is_some() {
                     reception.answer(&mut server, opening.id(), &answer);
                 }
-                while let Some(packet) = server.poll_transmit(now) {
-                    client.handle_packet(now, packet.number, &packet.payload).expect("it is ours");
-                }
+                deliver(now, &mut server, &mut client);
             }
         }
     }

@@ -36,6 +36,7 @@ mod hold;
 mod host;
 mod host_listeners;
 mod linger;
+mod other_session;
 pub(crate) mod policy;
 mod prepared_program;
 mod pump;

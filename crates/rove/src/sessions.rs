@@ -192,10 +192,8 @@ fn tell_problems(speaker: &str, computer: &Computer, survey: &Survey) -> bool {
     for error in &survey.errors {
         warn(speaker, &format!("control sockets{on} are not looked for there: {error}"));
     }
-    for (name, error) in &survey.silent {
-        let (pid, port) = (name.pid, name.port);
-        let end = computer.command("To end it", &format!("kill {pid}"));
-        warn(speaker, &format!("session {pid} (port {port}){on}: {error}. {end}"));
+    for silent in &survey.silent {
+        warn(speaker, &choice::describe_silent(silent, computer));
     }
     !survey.errors.is_empty() || !survey.silent.is_empty()
 }

@@ -300,10 +300,10 @@ mod tests {
     use std::io::{ErrorKind, Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
 
-    use rove_session::Streams;
-    use rove_streams::{FIRST_CREDIT, Side};
+    use rove_streams::FIRST_CREDIT;
 
     use super::*;
+    use crate::muxes::{deliver, muxes};
 
     /// A client's and a server's end of a stream, and a connection that is joined with the server's.
     struct Joined {
@@ -317,12 +317,7 @@ mod tests {
 
     impl Joined {
         fn new() -> Self {
-            let mux = |side| {
-                let mut mux = Streams::new(side, Instant::ZERO).mux;
-                mux.handle_packet_size(1_176);
-                mux
-            };
-            let (mut client, server) = (mux(Side::Client), mux(Side::Server));
+            let (mut client, server) = muxes();
             let id = client.open(Instant::ZERO).unwrap();
             client.write(id, b"open").unwrap();
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -338,14 +333,10 @@ mod tests {
         fn run(&mut self) {
             for _ in 0..300 {
                 self.now += Duration::from_millis(5);
-                while let Some(packet) = self.client.poll_transmit(self.now) {
-                    let _ = self.server.handle_packet(self.now, packet.number, &packet.payload);
-                }
+                deliver(self.now, &mut self.client, &mut self.server);
                 self.splice.handle_ready(&mut core::iter::repeat(true));
                 self.splice.turn(self.now, &mut self.server, &mut [0; BYTES_PER_TURN]);
-                while let Some(packet) = self.server.poll_transmit(self.now) {
-                    let _ = self.client.handle_packet(self.now, packet.number, &packet.payload);
-                }
+                deliver(self.now, &mut self.server, &mut self.client);
             }
         }
 

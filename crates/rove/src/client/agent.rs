@@ -250,20 +250,15 @@ impl AgentLoan {
 #[cfg(test)]
 mod tests {
     use rove_bootstrap::LentAgent;
-    use rove_session::Streams;
-    use rove_streams::{Answer, Side, UNREACHED};
+    use rove_streams::{Answer, UNREACHED};
 
     use super::*;
+    use crate::muxes::{deliver, muxes};
 
     /// Asks a host for its path, which answers the stream so. Returns the loan, and what the user is told.
     fn asked(answer: impl FnOnce(&mut Mux, StreamId)) -> (AgentLoan, Option<String>) {
         let mut now = Instant::ZERO;
-        let mux = |side| {
-            let mut mux = Streams::new(side, now).mux;
-            mux.handle_packet_size(1_176);
-            mux
-        };
-        let (mut client, mut server) = (mux(Side::Client), mux(Side::Server));
+        let (mut client, mut server) = muxes();
         let call = AgentCall {
             words: Vec::new(),
             mark: String::new(),
@@ -276,15 +271,11 @@ mod tests {
         let (mut answer, mut told) = (Some(answer), None);
         for _ in 0..50 {
             now += Duration::from_millis(1);
-            while let Some(packet) = client.poll_transmit(now) {
-                server.handle_packet(now, packet.number, &packet.payload).unwrap();
-            }
+            deliver(now, &mut client, &mut server);
             if let Some(id) = server.accept() {
                 (answer.take().expect("one stream is opened"))(&mut server, id);
             }
-            while let Some(packet) = server.poll_transmit(now) {
-                client.handle_packet(now, packet.number, &packet.payload).unwrap();
-            }
+            deliver(now, &mut server, &mut client);
             let news = loan.turn(now, &mut client);
             assert!(news.is_none() || told.is_none(), "it is told once");
             told = told.or(news);

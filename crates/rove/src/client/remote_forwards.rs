@@ -13,7 +13,8 @@ use rove_streams::{
 };
 use rove_units::{Duration, Instant};
 
-use crate::connect::{Connect, Lookups, Progress};
+use crate::connect::{Connect, Progress};
+use crate::errand::Errands;
 use crate::listeners;
 use crate::messages::reason;
 use crate::opening::{Answered, Opening};
@@ -42,7 +43,7 @@ pub(super) struct RemoteForwards {
     reception: Reception,
     requests: BTreeMap<StreamId, (Request, Instant)>,
     connects: BTreeMap<StreamId, Making>,
-    lookups: Lookups,
+    lookups: Errands,
 }
 
 #[derive(Debug)]
@@ -430,10 +431,10 @@ fn is_elsewhere(address: IpAddr) -> bool {
 mod tests {
     use std::net::TcpListener;
 
-    use rove_session::Streams;
-    use rove_streams::{MessageReader, Side};
+    use rove_streams::MessageReader;
 
     use super::*;
+    use crate::muxes::{deliver, muxes};
 
     /// A client with a table, and a host that answers for itself.
     struct Ends {
@@ -447,15 +448,9 @@ mod tests {
 
     impl Ends {
         fn new(target: Option<Place>) -> Self {
-            let now = Instant::ZERO;
-            let mux = |side| {
-                let mut mux = Streams::new(side, now).mux;
-                mux.handle_packet_size(1_176);
-                mux
-            };
             let remote = vec![RemoteForward { listen: Place::Port(None, 0), target }];
             let forwards = RemoteForwards::new(&Forwards { remote, ..Forwards::default() });
-            let (client, server) = (mux(Side::Client), mux(Side::Server));
+            let (now, (client, server)) = (Instant::ZERO, muxes());
             let mut ends =
                 Self { now, client, server, forwards, splices: BTreeMap::new(), news: Vec::new() };
             ends.carry();
@@ -480,9 +475,7 @@ mod tests {
             for _ in 0..8 {
                 self.now += Duration::from_millis(20);
                 let now = self.now;
-                while let Some(packet) = server.poll_transmit(now) {
-                    let _ = client.handle_packet(now, packet.number, &packet.payload);
-                }
+                deliver(now, server, client);
                 while let Some(event) = client.poll_event() {
                     match event {
                         rove_streams::Event::Incoming => forwards.handle_incoming(now, client),
@@ -494,9 +487,7 @@ mod tests {
                     }
                 }
                 self.news.extend(forwards.turn(now, client, &mut self.splices));
-                while let Some(packet) = client.poll_transmit(now) {
-                    let _ = server.handle_packet(now, packet.number, &packet.payload);
-                }
+                deliver(now, client, server);
             }
         }
 

@@ -154,10 +154,10 @@ mod tests {
 
     use rove_rig::guard::HANG_GUARD;
     use rove_rig::scratch::Scratch;
-    use rove_session::Streams;
-    use rove_streams::{Event, Side, Target};
+    use rove_streams::{Event, Target};
 
     use super::*;
+    use crate::muxes::{deliver, muxes};
 
     /// A session with a path, its client's streams, and no network between them.
     struct Session {
@@ -171,17 +171,12 @@ mod tests {
 
     impl Session {
         fn new() -> Self {
-            let (now, scratch) = (Instant::ZERO, Scratch::new());
-            let mux = |side| {
-                let mut mux = Streams::new(side, now).mux;
-                mux.handle_packet_size(1_176);
-                mux
-            };
+            let (scratch, (client, server)) = (Scratch::new(), muxes());
             let socket = PrivateSocket::at(&scratch.path("path")).unwrap();
             Self {
-                now,
-                client: mux(Side::Client),
-                server: mux(Side::Server),
+                now: Instant::ZERO,
+                client,
+                server,
                 reception: Reception::default(),
                 agent: Agent { socket: Some(socket), ..Agent::default() },
                 scratch,
@@ -192,9 +187,7 @@ mod tests {
         fn turn(&mut self, silence: u64) {
             for _ in 0..50 {
                 self.now += Duration::from_millis(1);
-                while let Some(packet) = self.client.poll_transmit(self.now) {
-                    let _ = self.server.handle_packet(self.now, packet.number, &packet.payload);
-                }
+                deliver(self.now, &mut self.client, &mut self.server);
                 while let Some(event) = self.server.poll_event() {
                     match event {
                         Event::Incoming => self.reception.handle_incoming(&mut self.server),
@@ -209,9 +202,7 @@ mod tests {
                 }
                 let silence = Some(Duration::from_secs(silence));
                 self.agent.turn(self.now, Some(&mut self.server), silence);
-                while let Some(packet) = self.server.poll_transmit(self.now) {
-                    let _ = self.client.handle_packet(self.now, packet.number, &packet.payload);
-                }
+                deliver(self.now, &mut self.server, &mut self.client);
             }
         }
 

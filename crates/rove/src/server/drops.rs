@@ -2,19 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use rove_platform::event_loop::Interest;
 use rove_streams::{Answer, Mux, Put, Read, Reception, StreamId, UNREACHED};
 use rove_units::Instant;
 
-use crate::drop_folder::{DropError, DropFolder, NewFile};
-use crate::server::typing::{OtherSession, TypingError};
+use crate::drop_folder::{DropFolder, NewFile};
+use crate::errand::{Errand, Errands};
+use crate::server::other_session::OtherSession;
+use crate::server::typing::TypingError;
 use crate::splice::BYTES_PER_TURN;
 
 /// The files that are coming, each on a stream of its own.
 #[derive(Debug, Default)]
 pub(super) struct Drops {
     coming: BTreeMap<StreamId, Coming>,
+    kept: BTreeMap<StreamId, Kept>,
+    /// The threads that ask other sessions' servers.
+    errands: Errands,
     /// Whether the last turn ended before the streams' bytes did.
     has_more: bool,
 }
@@ -28,6 +34,21 @@ struct Coming {
     session: Option<OtherSession>,
 }
 
+/// A complete file.
+#[derive(Debug)]
+struct Kept {
+    path: PathBuf,
+    typed: Typed,
+}
+
+/// Whether a file's path is typed.
+#[derive(Debug)]
+enum Typed {
+    Here(Result<(), TypingError>),
+    /// Another session's server is asked to type it.
+    Elsewhere(Errand<Result<(), TypingError>>),
+}
+
 /// How far a file has come.
 enum Progress {
     /// More is to come; `true` if it is there already.
@@ -35,7 +56,7 @@ enum Progress {
     Complete,
     /// The client has given it up.
     GivenUp,
-    Failed(DropError),
+    Failed(TypingError),
 }
 
 impl Drops {
@@ -47,7 +68,7 @@ impl Drops {
         id: StreamId,
         put: &Put,
     ) {
-        match Coming::begin(put) {
+        match Coming::begin(put, &self.errands) {
             Ok(coming) => {
                 let former = self.coming.insert(id, coming);
                 debug_assert!(former.is_none(), "a stream carries one file");
@@ -68,29 +89,35 @@ impl Drops {
         let ids: Vec<StreamId> = self.coming.keys().copied().collect();
         for id in ids {
             let Some(coming) = self.coming.get_mut(&id) else { continue };
-            let progress = coming.read(now, mux, id);
+            let progress = coming.turn(now, mux, id);
             if let Progress::More(is_there) = progress {
                 self.has_more |= is_there;
                 continue;
             }
             let Some(coming) = self.coming.remove(&id) else { continue };
-            let answer = match progress {
-                Progress::Failed(error) => refused(&error),
-                Progress::Complete => {
-                    coming.keep(&mut type_file).unwrap_or_else(|error| refused(&error))
-                }
+            let kept = match progress {
+                Progress::Failed(error) => Err(error),
+                Progress::Complete => coming.keep(&self.errands, &mut type_file),
                 Progress::GivenUp | Progress::More(_) => {
                     reception.give_up(mux, id);
                     continue;
                 }
             };
-            reception.answer(mux, id, &answer);
+            match kept {
+                Ok(kept) => drop(self.kept.insert(id, kept)),
+                Err(error) => reception.answer(mux, id, &refused(&error)),
+            }
         }
+        self.kept.retain(|id, kept| {
+            let answer = kept.answer();
+            answer.iter().for_each(|answer| reception.answer(mux, *id, answer));
+            answer.is_none()
+        });
     }
 
     /// Forgets the file of a stream that the client has given up.
     pub(super) fn give_up(&mut self, mux: &mut Mux, reception: &mut Reception, id: StreamId) {
-        if self.coming.remove(&id).is_some() {
+        if self.coming.remove(&id).is_some() || self.kept.remove(&id).is_some() {
             reception.give_up(mux, id);
         }
     }
@@ -98,11 +125,21 @@ impl Drops {
     /// Forgets all files.
     pub(super) fn clear(&mut self) {
         self.coming.clear();
+        self.kept.clear();
     }
 
-    /// Returns how many files are coming.
+    /// Returns how many files are coming, or have not been answered.
     pub(super) fn len(&self) -> usize {
-        self.coming.len()
+        self.coming.len() + self.kept.len()
+    }
+
+    /// Returns the descriptors whose news call for [`Drops::turn`].
+    pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
+        let sought = self.coming.values().filter_map(|it| it.session.as_ref()?.interest());
+        sought.chain(self.kept.values().filter_map(|it| match &it.typed {
+            Typed::Elsewhere(errand) => Some(errand.interest()),
+            Typed::Here(_) => None,
+        }))
     }
 
     /// Returns whether there is more to read without waiting.
@@ -112,12 +149,24 @@ impl Drops {
 }
 
 impl Coming {
-    /// Begins to keep a file, and finds the session into which its path is typed.
-    fn begin(put: &Put) -> Result<Self, TypingError> {
+    /// Begins to keep a file, and to look for the session into which its path is typed.
+    fn begin(put: &Put, errands: &Errands) -> Result<Self, TypingError> {
         let folder = DropFolder::open(|name| env::var_os(name))?;
         let file = folder.begin(&put.name, put.len)?;
-        let session = put.session.as_deref().map(OtherSession::find).transpose()?;
+        let session =
+            put.session.as_deref().map(|name| OtherSession::seek(errands, name)).transpose()?;
         Ok(Self { file, left: put.len, session })
+    }
+
+    /// Reads what has come. The file is complete once its session is known, too.
+    fn turn(&mut self, now: Instant, mux: &mut Mux, id: StreamId) -> Progress {
+        match self.session.as_mut().map_or(Ok(true), OtherSession::is_found) {
+            Err(error) => Progress::Failed(error),
+            Ok(is_found) => match self.read(now, mux, id) {
+                Progress::Complete if !is_found => Progress::More(false),
+                progress => progress,
+            },
+        }
     }
 
     /// Reads at most [`BYTES_PER_TURN`].
@@ -132,7 +181,7 @@ impl Coming {
                 Ok(Read::Bytes(count)) => {
                     debug_assert!(count as u64 <= self.left, "no more is read than is missing");
                     if let Err(error) = self.file.write(&buffer[..count]) {
-                        return Progress::Failed(error);
+                        return Progress::Failed(error.into());
                     }
                     self.left -= count as u64;
                 }
@@ -143,20 +192,35 @@ impl Coming {
         Progress::More(true)
     }
 
-    /// Keeps the complete file, and types its path.
+    /// Keeps the complete file, and types its path or lets it be typed.
     fn keep(
         self,
+        errands: &Errands,
         type_file: &mut impl FnMut(&str) -> Result<(), TypingError>,
-    ) -> Result<Answer, DropError> {
+    ) -> Result<Kept, TypingError> {
         debug_assert!(self.left == 0, "a file is kept after its last byte");
         let (name, path) = self.file.keep()?;
-        let typed = match &self.session {
-            Some(session) => session.type_file(&name),
-            None => type_file(&name),
+        let typed = match self.session {
+            None => Typed::Here(type_file(&name)),
+            Some(session) => session
+                .type_file(errands, name)
+                .map_or_else(|error| Typed::Here(Err(error)), Typed::Elsewhere),
         };
+        Ok(Kept { path, typed })
+    }
+}
+
+impl Kept {
+    /// Returns the answer, once it is known whether the path is typed.
+    fn answer(&mut self) -> Option<Answer> {
+        if let Typed::Elsewhere(errand) = &self.typed {
+            let typed = errand.take()?.map_err(TypingError::from);
+            self.typed = Typed::Here(typed.flatten());
+        }
+        let Typed::Here(typed) = &self.typed else { return None };
         tracing::debug!(is_typed = typed.is_ok(), "a file is kept");
-        let untyped = typed.err().map(|error| error.to_string()).unwrap_or_default();
-        Ok(Answer::Kept { path: shown(&path), untyped })
+        let untyped = typed.as_ref().err().map(TypingError::to_string).unwrap_or_default();
+        Some(Answer::Kept { path: shown(&self.path), untyped })
     }
 }
 
@@ -171,5 +235,60 @@ fn shown(path: &Path) -> String {
     match path.strip_prefix(&home) {
         Ok(rest) if !home.is_empty() => format!("~/{}", rest.display()),
         _ => path.display().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use rove_platform::clock::Clock;
+    use rove_platform::event_loop::EventLoop;
+    use rove_rig::scratch::Scratch;
+    use rove_streams::MessageReader;
+
+    use super::*;
+    use crate::muxes::{deliver, muxes};
+
+    #[test]
+    fn a_session_that_is_looked_for_keeps_no_other_file_waiting() {
+        let (scratch, now) = (Scratch::new(), Instant::ZERO);
+        let home = scratch.folder().as_os_str().to_owned();
+        let (mut client, mut server) = muxes();
+        let (mut drops, mut reception) = (Drops::default(), Reception::default());
+        let (found, wait) = channel::<()>();
+        // A server that stands still does not answer.
+        let seek = move || {
+            wait.recv().expect("the test tells");
+            Err(TypingError::NoSession)
+        };
+        let sought = OtherSession::Sought(drops.errands.begin("test", seek).unwrap());
+        let ids = [Some(sought), None].map(|session| {
+            let id = client.open(now).unwrap();
+            client.write(id, b"x").unwrap();
+            let folder = DropFolder::open(|name| (name == "HOME").then(|| home.clone())).unwrap();
+            let file = folder.begin(b"a", 1).unwrap();
+            drops.coming.insert(id, Coming { file, left: 1, session });
+            id
+        });
+        deliver(now, &mut client, &mut server);
+        let mut turn = |drops: &mut Drops| {
+            drops.turn(now, &mut server, &mut reception, |_| Ok(()));
+            deliver(now, &mut server, &mut client);
+            ids.map(|id| MessageReader::default().read(now, &mut client, id).unwrap())
+        };
+        let answers = turn(&mut drops).map(|it| it.map(|fields| Answer::decode(&fields).unwrap()));
+        assert!(
+            matches!(&answers, [None, Some(Answer::Kept { untyped, .. })] if untyped.is_empty())
+        );
+        assert_eq!((drops.len(), drops.interests().count()), (1, 1));
+        found.send(()).unwrap();
+        let mut events = EventLoop::new(Clock::start(), &[]).unwrap();
+        events.wait(&mut drops.interests().collect::<Vec<_>>(), None).unwrap();
+        let [answer, _] = turn(&mut drops);
+        let answer = Answer::decode(&answer.expect("it has come")).unwrap();
+        let text = TypingError::NoSession.to_string();
+        assert_eq!(answer, Answer::Refused { code: UNREACHED, text });
+        assert_eq!((drops.len(), drops.interests().count()), (0, 0));
     }
 }

@@ -11,7 +11,8 @@ use rove_streams::{Answer, Event, Gathering, Reception, Side, StreamId, Target, 
 use rove_units::{Duration, Instant};
 use rustix::process::Rlimit;
 
-use crate::connect::{Connect, Lookups, Progress};
+use crate::connect::{Connect, Progress};
+use crate::errand::Errands;
 use crate::messages::reason;
 use crate::server::agent::Agent;
 use crate::server::drops::Drops;
@@ -34,7 +35,7 @@ pub(super) struct Forwards {
     layer: Option<Box<Layer>>,
     /// [`Server::takeovers`] when the layer was made.
     takeovers: u32,
-    lookups: Lookups,
+    lookups: Errands,
     agent: Agent,
     listeners: HostListeners,
 }
@@ -60,7 +61,7 @@ impl Forwards {
     /// Creates the streams of a client that has used none. `core_limit` is that of the programs that it may run, and `agent`
     /// the session's path to the client's agent.
     pub(super) fn new(core_limit: Rlimit, agent: Agent) -> Self {
-        let (lookups, listeners) = (Lookups::default(), HostListeners::default());
+        let (lookups, listeners) = (Errands::default(), HostListeners::default());
         Self { core_limit, layer: None, takeovers: 0, lookups, agent, listeners }
     }
 
@@ -171,12 +172,13 @@ impl Forwards {
             let connects = layer.connects.values().flat_map(Connect::interests);
             let splices = layer.splices.values().flat_map(Splice::interests);
             let listeners = self.listeners.interests(layer.splices.len());
-            connects.chain(splices).chain(layer.programs.interests()).chain(listeners)
+            let rest = listeners.chain(layer.drops.interests());
+            connects.chain(splices).chain(layer.programs.interests()).chain(rest)
         });
         layer.chain(self.agent.interests())
     }
 
-    /// Notes which of [`Forwards::interests`] are met. Connects, listeners and the agent's connections are looked at in each
+    /// Notes which of [`Forwards::interests`] are met. Connects, listeners, files and the agent's connections are looked at in each
     /// turn.
     pub(super) fn handle_ready(&mut self, ready: &[bool]) {
         let Some(layer) = &mut self.layer else { return };
@@ -206,7 +208,7 @@ impl Layer {
     fn turn(
         &mut self,
         now: Instant,
-        lookups: &Lookups,
+        lookups: &Errands,
         agent: &mut Agent,
         listeners: &mut HostListeners,
     ) {
@@ -270,7 +272,7 @@ impl Layer {
         &mut self,
         now: Instant,
         id: StreamId,
-        lookups: &Lookups,
+        lookups: &Errands,
         agent: &mut Agent,
         listeners: &mut HostListeners,
     ) {
@@ -288,7 +290,7 @@ impl Layer {
         }
     }
 
-    fn begin(&mut self, now: Instant, id: StreamId, target: Target, lookups: &Lookups) {
+    fn begin(&mut self, now: Instant, id: StreamId, target: Target, lookups: &Errands) {
         let target = match target {
             Target::Tcp { host, port } => {
                 let login = std::env::var_os("SSH_CONNECTION");
@@ -344,6 +346,7 @@ mod tests {
     use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
     use super::*;
+    use crate::muxes::{deliver, mux};
 
     /// The streams of a server and its client, without a network between them.
     struct Pair {
@@ -356,12 +359,10 @@ mod tests {
         fn new() -> Self {
             let (now, cores) = (Instant::ZERO, Rlimit { current: None, maximum: None });
             let mut layer = Box::new(Layer::new(now, cores));
-            layer.streams.mux.handle_packet_size(1_176);
+            layer.streams.mux = mux(Side::Server);
             let forwards =
                 Forwards { layer: Some(layer), ..Forwards::new(cores, Agent::default()) };
-            let mut client = Streams::new(Side::Client, now).mux;
-            client.handle_packet_size(1_176);
-            Self { now, client, forwards }
+            Self { now, client: mux(Side::Client), forwards }
         }
 
         fn open(&mut self, target: &Target) -> StreamId {
@@ -375,20 +376,16 @@ mod tests {
             let layer = forwards.layer.as_mut().unwrap();
             for _ in 0..200 {
                 *now += Duration::from_millis(1);
-                while let Some(packet) = client.poll_transmit(*now) {
-                    let _ = layer.streams.mux.handle_packet(*now, packet.number, &packet.payload);
-                }
+                deliver(*now, client, &mut layer.streams.mux);
                 layer.turn(
                     *now,
-                    &Lookups::default(),
+                    &Errands::default(),
                     &mut Agent::default(),
                     &mut forwards.listeners,
                 );
                 layer.splices.values_mut().for_each(|it| it.handle_ready(&mut repeat(true)));
                 layer.programs.handle_ready(&mut repeat(true));
-                while let Some(packet) = layer.streams.mux.poll_transmit(*now) {
-                    let _ = client.handle_packet(*now, packet.number, &packet.payload);
-                }
+                deliver(*now, &mut layer.streams.mux, client);
             }
         }
     }

@@ -298,10 +298,10 @@ mod tests {
     use std::net::TcpStream;
 
     use rove_rig::guard::within_guard;
-    use rove_session::Streams;
-    use rove_streams::{Event, MessageReader, Side};
+    use rove_streams::{Event, MessageReader};
 
     use super::*;
+    use crate::muxes::{deliver, muxes};
 
     /// A client that asks for listeners, and the listeners.
     struct Ends {
@@ -314,14 +314,8 @@ mod tests {
 
     impl Ends {
         fn new(listeners: HostListeners) -> Self {
-            let now = Instant::ZERO;
-            let mux = |side| {
-                let mut mux = Streams::new(side, now).mux;
-                mux.handle_packet_size(1_176);
-                mux
-            };
-            let (client, server) = (mux(Side::Client), mux(Side::Server));
-            Self { now, client, server, reception: Reception::default(), listeners }
+            let (client, server) = muxes();
+            Self { now: Instant::ZERO, client, server, reception: Reception::default(), listeners }
         }
 
         /// Asks for a listener, and returns its stream and the answer.
@@ -339,9 +333,7 @@ mod tests {
             for _ in 0..8 {
                 self.now += Duration::from_millis(20);
                 let now = self.now;
-                while let Some(packet) = client.poll_transmit(now) {
-                    let _ = server.handle_packet(now, packet.number, &packet.payload);
-                }
+                deliver(now, client, server);
                 while let Some(event) = server.poll_event() {
                     match event {
                         Event::Incoming => reception.handle_incoming(server),
@@ -356,9 +348,7 @@ mod tests {
                     }
                 }
                 listeners.turn(now, server, &mut splices);
-                while let Some(packet) = server.poll_transmit(now) {
-                    let _ = client.handle_packet(now, packet.number, &packet.payload);
-                }
+                deliver(now, server, client);
             }
         }
     }

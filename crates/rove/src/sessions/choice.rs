@@ -1,7 +1,7 @@
 //! Selects the sessions that `rove kill` ends.
 
 use rove_bootstrap::SessionRef;
-use rove_control::{Found, SessionStatus, State, Survey};
+use rove_control::{AskError, Found, SessionName, SessionStatus, State, Survey};
 use rove_units::Duration;
 
 use crate::sessions::computer::Computer;
@@ -26,6 +26,25 @@ pub(crate) fn means(one: &SessionRef, status: &SessionStatus) -> bool {
         SessionRef::Named(name) => status.attachment.session.as_ref() == Some(&name.to_string()),
         SessionRef::Number(number) => status.pid == *number || u32::from(status.port) == *number,
     }
+}
+
+/// A server that does not answer, and why.
+type Silent = (SessionName, AskError);
+
+/// Returns the first session of which only its server could say whether `wanted` means it, and which does not answer. `None` for
+/// `wanted` means any session.
+pub(crate) fn silent<'a>(wanted: Option<&SessionRef>, survey: &'a Survey) -> Option<&'a Silent> {
+    survey.silent.iter().find(|(name, _)| match wanted {
+        Some(SessionRef::Number(number)) => name.pid == *number || u32::from(name.port) == *number,
+        Some(SessionRef::Named(_)) | None => true,
+    })
+}
+
+/// Returns the words about a server that does not answer.
+pub(crate) fn describe_silent((name, error): &Silent, computer: &Computer) -> String {
+    let (on, pid, port) = (computer.on(), name.pid, name.port);
+    let end = computer.command("To end it", &format!("kill {pid}"));
+    format!("session {pid} (port {port}){on}: {error}. {end}")
 }
 
 impl Choice {
@@ -73,15 +92,8 @@ pub(super) fn why_missing(
             "process {number}{on} is a stock mosh-server, which rove cannot ask. {end}"
         );
     }
-    let is_silent = |number: u32| {
-        survey.silent.iter().find(|(name, _)| name.pid == number || u32::from(name.port) == number)
-    };
-    match is_silent(number) {
-        Some((name, error)) => {
-            let pid = name.pid;
-            let insist = computer.command("To insist", &format!("kill {pid}"));
-            format!("session {pid} (port {}){on}: {error}. {insist}", name.port)
-        }
+    match silent(Some(missing), survey) {
+        Some(silent) => describe_silent(silent, computer),
         None => format!(
             "no session of yours{on} has the process number or port {number}; {} shows them",
             computer.list_command()

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::process::Stdio;
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::{
@@ -226,6 +226,33 @@ fn an_attachment_that_cannot_be_is_refused_in_a_sentence() {
     let mut refused = Terminal::start(&call(&stock, &["--session", "work", "far"]), SIZE);
     refused.wait_exit().assert_code(10);
     assert!(refused.output().contains("rove not found on far"), "{}", refused.output());
+}
+
+#[test]
+fn a_session_whose_server_stands_still_is_named_to_those_who_look_for_one() {
+    let (sshd, here) = (Sshd::start(Far::default()), Scratch::new());
+    let file = here.write("a.txt", "1");
+    let _terminal = start(&sshd, &[]);
+    let listing = answered(&command(&sshd, "list", &["far", "--json"])).stdout;
+    let listing: Value = serde_json::from_slice(&listing).expect("a line of JSON");
+    let pid = listing["sessions"][0]["pid"].as_i64().expect("a number");
+    let server = Pid::from_raw(i32::try_from(pid).expect("it fits")).expect("a process");
+    kill_process(server, Signal::STOP).expect("it runs");
+    let named = format!("session {pid} (port ");
+    for words in [&["far"][..], &["far", "work"], &["far", &pid.to_string()]] {
+        let mut refused = attach(&sshd, words);
+        refused.wait_exit().assert_code(10);
+        let output = refused.output().replace("\r\n", " ");
+        let is_named = output.contains(&named) && output.contains("its server does not answer");
+        assert!(is_named, "{words:?}: {output}");
+    }
+    let put = command(&sshd, "put", &["far", file.to_str().expect("it is text")]);
+    let output = within_guard("rove put", move || put.command().output().expect("rove starts"));
+    kill_process(server, Signal::CONT).expect("it stands still");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(255), "{said}");
+    assert!(said.contains(&format!("a.txt is not copied: {named}")), "{said}");
+    end(&sshd, "--all");
 }
 
 /// Starts a session whose program turns the echo off, so that only its answers are on the screen.

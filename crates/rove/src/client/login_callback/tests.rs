@@ -1,18 +1,12 @@
 use rove_bootstrap::Forwards;
-use rove_session::Streams;
 use rove_streams::{Answer, Side};
 
 use super::*;
 use crate::listeners::Listeners;
+use crate::muxes::{deliver, mux, muxes};
 
 fn at(seconds: u64) -> Instant {
     Instant::from_millis(1000 * seconds)
-}
-
-fn mux(side: Side) -> Mux {
-    let mut mux = Streams::new(side, at(0)).mux;
-    mux.handle_packet_size(1_176);
-    mux
 }
 
 /// Returns a port that is free in both address families.
@@ -27,23 +21,19 @@ fn callback(port: u16) -> Callback {
 
 /// Returns the callbacks after the question, which the host has answered so, and the time.
 fn asked(port: u16, answer: Option<&str>) -> (LoginCallbacks, Instant) {
-    let (mut client, mut server) = (mux(Side::Client), mux(Side::Server));
+    let (mut client, mut server) = muxes();
     let mut callbacks = LoginCallbacks::new(Some("me@box"));
     callbacks.begin(at(0), &mut client, callback(port)).unwrap();
     let mut now = at(0);
     while callbacks.question().is_none() {
         now += Duration::from_millis(50);
         assert!(now <= at(2), "the question does not wait longer");
-        while let Some(packet) = client.poll_transmit(now) {
-            server.handle_packet(now, packet.number, &packet.payload).unwrap();
-        }
+        deliver(now, &mut client, &mut server);
         if let Some((id, name)) = server.accept().zip(answer) {
             let answer = Answer::Opened { address: name.to_owned() };
             server.write(id, &answer.encode()).unwrap();
         }
-        while let Some(packet) = server.poll_transmit(now) {
-            client.handle_packet(now, packet.number, &packet.payload).unwrap();
-        }
+        deliver(now, &mut server, &mut client);
         callbacks.turn(now, &mut client);
     }
     (callbacks, now)

@@ -1,0 +1,105 @@
+//! Another session of this user's, into which the path of a copied file is typed.
+//!
+//! A server that is stopped answers nobody. So threads ask it, and the keys of this session never wait.
+
+use rove_bootstrap::SessionRef;
+use rove_control::{AskError, Conversation, Found, ReplyError, Request, survey};
+use rove_platform::clock::Clock;
+use rove_platform::event_loop::Interest;
+use rove_units::Duration;
+
+use crate::errand::{Errand, Errands};
+use crate::server::typing::TypingError;
+use crate::sessions::choice::{describe_silent, means, silent};
+use crate::sessions::computer::Computer;
+
+/// How long another session's server may take to answer. Chosen: it answers between two turns of its loop.
+const ANSWER_MAX: Duration = Duration::from_secs(2);
+
+/// A session on this computer, once it is found.
+#[derive(Debug)]
+pub(super) enum OtherSession {
+    /// The servers are asked which session it is.
+    Sought(Errand<Result<Found, TypingError>>),
+    Found(Found),
+}
+
+impl OtherSession {
+    /// Begins to look for the session of this name or number, or the only one that has a program.
+    ///
+    /// # Errors
+    ///
+    /// Returns why nobody can look, in words for the user.
+    pub(super) fn seek(errands: &Errands, name: &str) -> Result<Self, TypingError> {
+        let wanted: Option<SessionRef> = match name {
+            "" => None,
+            name => Some(name.parse()?),
+        };
+        Ok(Self::Sought(errands.begin("seek", move || find(wanted))?))
+    }
+
+    /// Returns whether the session is found.
+    ///
+    /// # Errors
+    ///
+    /// Returns why there is not just one, in words for the user.
+    pub(super) fn is_found(&mut self) -> Result<bool, TypingError> {
+        if let Self::Sought(errand) = self
+            && let Some(found) = errand.take()
+        {
+            *self = Self::Found(found??);
+        }
+        Ok(matches!(self, Self::Found(_)))
+    }
+
+    /// Begins to type the path of a file in the folder into the session, which must have been found.
+    ///
+    /// # Errors
+    ///
+    /// Returns why nothing is typed, in words for the user.
+    pub(super) fn type_file(
+        self,
+        errands: &Errands,
+        name: String,
+    ) -> Result<Errand<Result<(), TypingError>>, TypingError> {
+        let Self::Found(found) = self else { return Err(TypingError::NoSession) };
+        Ok(errands.begin("type", move || type_into(&found, name))?)
+    }
+
+    /// Returns the descriptor whose news call for [`OtherSession::is_found`].
+    pub(super) fn interest(&self) -> Option<Interest<'_>> {
+        match self {
+            Self::Sought(errand) => Some(errand.interest()),
+            Self::Found(_) => None,
+        }
+    }
+}
+
+fn find(wanted: Option<SessionRef>) -> Result<Found, TypingError> {
+    let clock = Clock::start();
+    let mut survey = survey(clock, clock.now() + ANSWER_MAX);
+    survey.sessions.retain(|it| {
+        let is_meant = wanted.as_ref().is_none_or(|one| means(one, &it.status));
+        is_meant && !it.status.attachment.no_program
+    });
+    match (survey.sessions.pop(), survey.sessions.len(), &wanted) {
+        (Some(one), 0, _) => Ok(one),
+        (Some(_), more, _) => Err(TypingError::Many(more + 1)),
+        (None, ..) => Err(match (silent(wanted.as_ref(), &survey), wanted) {
+            (Some(silent), _) => TypingError::Silent(describe_silent(silent, &Computer::ours())),
+            (None, Some(name)) => TypingError::OtherName(name),
+            (None, None) => TypingError::NoSession,
+        }),
+    }
+}
+
+fn type_into(session: &Found, name: String) -> Result<(), TypingError> {
+    let clock = Clock::start();
+    let answer = Conversation::start(clock, &session.path, Request::Drop(name))
+        .and_then(|mut it| it.reply(clock.now() + ANSWER_MAX));
+    match answer {
+        Ok(_) => Ok(()),
+        Err(AskError::Reply(ReplyError::Refused(reason))) => Err(TypingError::Refused(reason)),
+        Err(error) => Err(TypingError::Server(error)),
+    }
+}
