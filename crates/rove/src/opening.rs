@@ -1,6 +1,8 @@
 //! The peer's answer to a stream that this end has opened.
 
-use rove_streams::{Answer, Exit, MessageReader, Mux, StreamError, StreamId, Target, UNREACHED};
+use rove_streams::{
+    Answer, Exit, MessageReader, Mux, PrefaceError, StreamError, StreamId, Target, UNREACHED,
+};
 use rove_units::Instant;
 
 /// A stream whose answer has not come.
@@ -20,8 +22,10 @@ pub(crate) enum Answered {
     Exited(Exit),
     /// The file is kept at this path. Its path was not typed for this reason; empty if it was typed.
     Kept(String, String),
-    /// The host knows no such stream, or has closed all.
-    Unknown(String),
+    /// The peer has ended the stream without an answer, as it does with a kind that it does not know.
+    Unknown,
+    /// The stream was cut, for this reason.
+    Cut(String),
 }
 
 impl Opening {
@@ -53,17 +57,21 @@ impl Opening {
     }
 
     fn read(&mut self, now: Instant, mux: &mut Mux) -> Option<Answered> {
-        Some(match self.reader.read(now, mux, self.id) {
+        let answer = match self.reader.read(now, mux, self.id) {
             Ok(None) if mux.closed().is_none() => return None,
-            Ok(None) => Answered::Unknown("streams are closed".to_owned()),
-            Ok(Some(fields)) => match Answer::decode(&fields) {
-                Ok(Answer::Opened { address }) => Answered::Opened(address),
-                Ok(Answer::Refused { text, .. }) => Answered::Refused(text),
-                Ok(Answer::Exited(exit)) => Answered::Exited(exit),
-                Ok(Answer::Kept { path, untyped }) => Answered::Kept(path, untyped),
-                Err(error) => Answered::Unknown(error.to_string()),
-            },
-            Err(error) => Answered::Unknown(error.to_string()),
+            Ok(None) => {
+                return Some(Answered::Cut("all streams of the session were closed".into()));
+            }
+            Ok(Some(fields)) => Answer::decode(&fields),
+            Err(error) => Err(error),
+        };
+        Some(match answer {
+            Ok(Answer::Opened { address }) => Answered::Opened(address),
+            Ok(Answer::Refused { text, .. }) => Answered::Refused(text),
+            Ok(Answer::Exited(exit)) => Answered::Exited(exit),
+            Ok(Answer::Kept { path, untyped }) => Answered::Kept(path, untyped),
+            Err(PrefaceError::Ended) if mux.closed().is_none() => Answered::Unknown,
+            Err(error) => Answered::Cut(error.to_string()),
         })
     }
 }
@@ -73,7 +81,8 @@ impl Answered {
     pub(crate) fn into_refusal(self) -> Option<String> {
         match self {
             Self::Opened(_) => None,
-            Self::Refused(reason) | Self::Unknown(reason) => Some(reason),
+            Self::Refused(reason) | Self::Cut(reason) => Some(reason),
+            Self::Unknown => Some("it has ended the stream".to_owned()),
             Self::Exited(_) | Self::Kept(..) => Some("nothing like that was asked for".to_owned()),
         }
     }

@@ -164,10 +164,8 @@ impl AgentLoan {
                 }
                 Err(error) => self.end_for(&error.to_string()),
             },
-            Answered::Refused(reason) => self.end_for(&reason),
-            Answered::Unknown(_) | Answered::Exited(_) | Answered::Kept(..) => {
-                self.end_for(TOO_OLD)
-            }
+            Answered::Refused(reason) | Answered::Cut(reason) => self.end_for(&reason),
+            Answered::Unknown | Answered::Exited(_) | Answered::Kept(..) => self.end_for(TOO_OLD),
         }
     }
 

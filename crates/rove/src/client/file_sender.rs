@@ -6,7 +6,7 @@ use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rove_streams::{FILE_NAME_MAX, Mux, Put, StreamError, Target};
+use rove_streams::{FILE_NAME_MAX, FIRST_CREDIT, Mux, Put, StreamError, Target};
 use rove_terminal::plain;
 use rove_units::Instant;
 
@@ -27,6 +27,9 @@ const BROKEN: u64 = 16;
 
 /// The sentence for a host whose rove takes no files.
 const TOO_OLD: &str = "the host's rove is too old to take files; rove install copies this one";
+
+/// The sentence about a host that gives a file up without a word.
+const CUT: &str = "the host has ended the stream in the middle of the file";
 
 /// Why the files of a line are not copied, in words for the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,6 +73,7 @@ struct Current {
     shown: String,
     file: File,
     opening: Opening,
+    len: u64,
     /// How many bytes have not been read.
     left: u64,
     /// Bytes that were read and not written.
@@ -182,7 +186,7 @@ impl Current {
         let name = name[..name.len().min(FILE_NAME_MAX)].to_vec();
         let target = Target::Put(Put { name, len, session });
         let opening = Opening::begin(now, mux, &target)?;
-        Ok(Self { shown: shown(path), file, opening, left: len, chunk: Vec::new() })
+        Ok(Self { shown: shown(path), file, opening, len, left: len, chunk: Vec::new() })
     }
 
     /// Writes what the stream takes, within the bounds of a turn. Returns whether it may take more.
@@ -214,6 +218,12 @@ impl Current {
         Ok(count > 0)
     }
 
+    /// Returns whether the host must have read of the file to get as much of it. A host that knows no files reads none.
+    fn is_known(&self) -> bool {
+        let written = self.len - self.left - self.chunk.len() as u64;
+        written > 2 * FIRST_CREDIT
+    }
+
     fn end(&self, answered: Answered) -> Sent {
         let shown = self.shown.clone();
         let reason = match answered {
@@ -223,8 +233,9 @@ impl Current {
             Answered::Kept(path, reason) => {
                 return Sent::Kept { shown, path: plain(&path), reason };
             }
-            Answered::Refused(reason) => reason,
-            Answered::Unknown(_) | Answered::Opened(_) | Answered::Exited(_) => TOO_OLD.to_owned(),
+            Answered::Refused(reason) | Answered::Cut(reason) => reason,
+            Answered::Unknown if self.is_known() => CUT.to_owned(),
+            Answered::Unknown | Answered::Opened(_) | Answered::Exited(_) => TOO_OLD.to_owned(),
         };
         Sent::Failed { shown, reason }
     }
@@ -260,4 +271,69 @@ pub(crate) fn open(path: &Path) -> io::Result<(File, u64)> {
 
 fn shown(path: &Path) -> String {
     plain(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_rig::scratch::Scratch;
+    use rove_streams::{PROTOCOL, REFUSED, StreamId};
+    use rove_units::Duration;
+
+    use super::*;
+    use crate::muxes::{deliver, muxes};
+
+    /// Sends a file of a megabyte to a host that reads this much of the stream, and then does so. Returns the reason that the
+    /// user is told.
+    fn reason_after(read: usize, then: impl FnOnce(Instant, &mut Mux, StreamId)) -> String {
+        let (scratch, (mut client, mut server)) = (Scratch::new(), muxes());
+        let file = scratch.write("file", &"x".repeat(1 << 20));
+        let mut sender = FileSender::for_session(String::new(), vec![file]);
+        let (mut now, mut then, mut id, mut left) = (Instant::ZERO, Some(then), None, read);
+        loop {
+            if let Some(sent) = sender.turn(now, &mut client) {
+                let Sent::Failed { reason, .. } = sent else { panic!("{sent:?}") };
+                return reason;
+            }
+            now += Duration::from_millis(5);
+            assert!(now < Instant::ZERO + Duration::from_secs(600), "the user is told");
+            deliver(now, &mut client, &mut server);
+            id = id.or_else(|| server.accept());
+            if let Some(id) = id {
+                let mut buffer = [0; CHUNK];
+                let room = left.min(CHUNK);
+                if let Ok(rove_streams::Read::Bytes(count)) =
+                    server.read(now, id, &mut buffer[..room])
+                {
+                    left -= count;
+                }
+                if left == 0
+                    && let Some(then) = then.take()
+                {
+                    then(now, &mut server, id);
+                }
+            }
+            deliver(now, &mut server, &mut client);
+        }
+    }
+
+    #[test]
+    fn a_file_whose_stream_is_cut_is_told_by_its_cause_and_not_by_the_hosts_age() {
+        let end = |_: Instant, mux: &mut Mux, id| {
+            mux.reset(id, REFUSED).unwrap();
+            mux.stop(id, REFUSED).unwrap();
+        };
+        assert_eq!(reason_after(1, end), TOO_OLD, "a host that knows no files reads none");
+        assert_eq!(reason_after(100_000, end), CUT);
+        let close = |now, mux: &mut Mux, _| mux.close(now, PROTOCOL, "over");
+        for read in [1, 100_000] {
+            assert_eq!(reason_after(read, close), "all streams of the session were closed");
+        }
+        let refuse = |_: Instant, mux: &mut Mux, id| {
+            let answer = rove_streams::Answer::Refused { code: 3, text: "no room".to_owned() };
+            mux.write(id, &answer.encode()).unwrap();
+            mux.finish(id).unwrap();
+            mux.stop(id, REFUSED).unwrap();
+        };
+        assert_eq!(reason_after(100_000, refuse), "no room");
+    }
 }

@@ -383,7 +383,8 @@ impl Entry {
                 News::Opened(said)
             }
             Answered::Refused(reason) => self.failed(&format!("the host cannot listen: {reason}")),
-            Answered::Unknown(_) | Answered::Exited(_) | Answered::Kept(..) => {
+            Answered::Cut(reason) => self.failed(&reason),
+            Answered::Unknown | Answered::Exited(_) | Answered::Kept(..) => {
                 self.failed("the host's rove is too old to listen")
             }
         })

@@ -74,11 +74,11 @@ impl Program {
             Answered::Refused(reason) => {
                 return Some(Carried::Failed(vec![format!("the program was not run: {reason}")]));
             }
-            Answered::Unknown(_) | Answered::Opened(_) | Answered::Kept(..) if !has_begun => {
+            _ if !has_begun => {
                 let reason = "the host's rove runs no programs for `rove exec`";
                 return Some(Carried::Declined(reason.to_owned()));
             }
-            Answered::Unknown(_) | Answered::Opened(_) | Answered::Kept(..) => {
+            _ => {
                 let cut = "the host has cut the program off";
                 return Some(Carried::Failed(vec![cut.to_owned()]));
             }
