@@ -3,14 +3,17 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 
 use rove_bootstrap::{HostOptions, Joined};
-use rustix::event::{PollFd, PollFlags, poll};
+use rove_platform::clock::Clock;
+use rove_units::{Duration, Instant};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, fcntl_dupfd_cloexec, read, write};
 use rustix::stdio;
 
@@ -21,12 +24,12 @@ use crate::connect::connect_unix;
 use crate::server::open_nothing;
 use crate::stdio_forward::json::Channel;
 
-/// How long a client may take to say that it has the request. Chosen: a thousand times the usual time, for a busy computer.
-/// A client that is suspended by its own key does not listen.
-const PATIENCE: core::time::Duration = core::time::Duration::from_secs(5);
+/// How long clients may take to answer, and then the chosen one to say that it has the request. Chosen: a thousand times the
+/// usual time, for a busy computer. A client that is suspended does not listen.
+const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Most clients that are asked. Chosen: a user seldom has more to one gate, and each may take the whole patience.
-const ASKED_MAX: usize = 4;
+/// Most clients that are asked at a time. Chosen: a user seldom has more to one gate.
+const ASKED_MAX: usize = 16;
 
 /// Bytes that are copied at a time. Chosen: a pipe's room.
 const COPY_BYTES: usize = 64 * 1024;
@@ -41,13 +44,54 @@ pub(crate) fn run(options: &HostOptions, joined: &Joined) -> Option<u8> {
         return None;
     }
     let gate = Gate::of(&options.host, &ssh_query::ask(&options.ssh, &options.host))?;
-    // The socket of a client that was killed answers nobody, and costs no time.
-    let clients = gate.sockets().into_iter().filter_map(|path| connect(&path).ok());
-    clients.take(ASKED_MAX).find_map(|client| {
-        let asked = Borrowed::ask(client, &gate, joined);
+    Awake::among(gate.sockets()).find_map(|client| {
+        let asked = connect(&client).and_then(|client| Borrowed::ask(client, &gate, joined));
         let asked = asked.inspect_err(|error| tracing::debug!(%error, "nothing borrowed"));
         asked.ok()?.carry()
     })
+}
+
+/// The clients that answer, each once it does.
+///
+/// A client ends a connection that ends without a request. So all are asked at once, and those that stand still cost one wait
+/// together.
+struct Awake {
+    asked: Vec<(PathBuf, UnixStream)>,
+    clock: Clock,
+}
+
+impl Awake {
+    fn among(sockets: Vec<PathBuf>) -> Self {
+        // The socket of a client that was killed answers nobody, and costs no time.
+        let asked = sockets.into_iter().filter_map(|path| {
+            let stream = connect(&path).ok()?;
+            stream.shutdown(Shutdown::Write).ok()?;
+            Some((path, stream))
+        });
+        Self { asked: asked.take(ASKED_MAX).collect(), clock: Clock::start() }
+    }
+}
+
+impl Iterator for Awake {
+    type Item = PathBuf;
+
+    fn next(&mut self) -> Option<PathBuf> {
+        while !self.asked.is_empty() {
+            let left = (Instant::ZERO + PATIENCE).saturating_since(self.clock.now());
+            let mut ends: Vec<PollFd<'_>> =
+                self.asked.iter().map(|(_, stream)| PollFd::new(stream, PollFlags::IN)).collect();
+            match poll(&mut ends, Timespec::try_from(left).ok().as_ref()) {
+                Ok(0) => return None,
+                Ok(_) => {
+                    let at = ends.iter().position(|it| !it.revents().is_empty())?;
+                    return Some(self.asked.remove(at).0);
+                }
+                Err(Errno::INTR) => {}
+                Err(_) => return None,
+            }
+        }
+        None
+    }
 }
 
 /// A request that a client has taken.

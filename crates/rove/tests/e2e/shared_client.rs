@@ -181,6 +181,23 @@ fn a_call_whose_client_is_killed_says_so_and_the_next_one_logs_in() {
 }
 
 #[test]
+fn a_call_goes_through_the_client_that_runs_whatever_others_stand_still() {
+    let place = Place::new();
+    let _terminal = place.session(&[]);
+    let call = place.call(&[]).args(["far", "--", "sh", "-c", "echo; echo; echo ready; cat"]);
+    let stopped = [(); 3].map(|()| Terminal::start(&call, (24, 160)));
+    stopped.iter().for_each(|terminal| terminal.wait_for_text("ready"));
+    place.wait_for_lenders(4);
+    for terminal in &stopped {
+        terminal.signal(Signal::STOP);
+        terminal.wait_stopped();
+    }
+    assert_eq!(finish(place.exec(&[], "echo lent"), b"").1, b"lent\n");
+    assert_eq!(place.gate.connections(), 4, "the sessions' own");
+    stopped.iter().for_each(|terminal| terminal.signal(Signal::CONT));
+}
+
+#[test]
 fn calls_go_on_after_the_call_that_lends_to_them_has_ended() {
     let place = Place::new();
     let mut first = place.exec(&[], "echo begun; read line");
