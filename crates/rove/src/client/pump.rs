@@ -327,10 +327,14 @@ impl Pump {
 
     /// Gives the terminal to the user's shell until it continues us.
     fn suspend(&mut self) -> io::Result<()> {
-        self.forwards.handle_suspension();
+        let waiting = match self.forwards.handle_suspension() {
+            options if options.is_empty() => options,
+            options => format!(" Connections to {options} wait until it goes on."),
+        };
         self.leave_terminal();
         let name = self.name.as_str();
-        tty::say(stdio::stdout(), &format!("\x1b[37;44m[{name} is suspended.]\x1b[m\n"));
+        let text = format!("\x1b[37;44m[{name} is suspended.{waiting}]\x1b[m\n");
+        tty::say(stdio::stdout(), &text);
         // The whole group, as its leader may be what the shell waits for.
         kill_current_process_group(Signal::STOP)?;
         let now = self.events.now();

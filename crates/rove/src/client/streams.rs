@@ -109,9 +109,11 @@ impl ClientStreams {
         Self { lender: gate.map(|gate| Box::new(Lender::new(gate))), ..self }
     }
 
-    /// Lets calls log in by themselves while this process is suspended.
-    pub(super) fn handle_suspension(&mut self) {
+    /// Lets calls log in by themselves while this process is suspended. Returns the user's options whose connections wait
+    /// meanwhile: a closed port could be another program's after that, and take a login.
+    pub(super) fn handle_suspension(&mut self) -> String {
         self.lender.iter_mut().for_each(|lender| lender.rest());
+        self.listeners.options().collect::<Vec<_>>().join(" ")
     }
 
     /// Returns the connections with this name of the host for the user.

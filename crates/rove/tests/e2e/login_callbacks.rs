@@ -4,13 +4,15 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 
+use rustix::process::Signal;
+
 use crate::support::{Border, Far, Invocation, Terminal, rove, within_guard};
 
 /// Starts a session whose program shows this text, below the notice bar.
 fn session(border: &Border, text: &str) -> Terminal {
     let call = Invocation::new(rove()).arg(format!("--ssh={}", border.sshd.ssh()));
     let call = call.args([&format!("-p{}", border.port), "--no-tunnel", "far", "--", "sh", "-c"]);
-    let show = "echo; echo; printf \"$1\"; echo; echo ready; cat";
+    let show = "echo; echo; printf \"$1\"; echo; echo ready; exec cat";
     let terminal = Terminal::start(&call.args([show, "sh", text]), (24, 160));
     terminal.wait_for_text("ready");
     terminal
@@ -71,6 +73,35 @@ fn a_login_comes_back_through_a_port_that_opens_by_the_users_yes_and_closes_with
     terminal.send("\r\x04");
     terminal.wait_exit().assert_code(0);
     assert!(!is_open(port), "it ends with the session");
+}
+
+#[test]
+fn a_login_that_comes_while_the_client_is_suspended_waits_and_the_user_is_told_so() {
+    let Some(border) = Border::start(Far::default(), true, true) else { return };
+    let far = border.listen();
+    let port = far.local_addr().expect("a bound socket has an address").port();
+    echo_once(far);
+    let back = format!("https://login.example/a?redirect_uri=http://127.0.0.1:{port}/cb");
+    let terminal = session(&border, &back);
+    // The program that has the terminal is named at once.
+    terminal.send("\x1eo");
+    terminal.wait_for_text(&format!("Open port {port} here to cat on far for 10 minutes?"));
+    terminal.send("\x1ey");
+    let option = format!("-L localhost:{port}:127.0.0.1:{port}");
+    terminal.wait_for_text(&format!("{option}: open here for 10 minutes"));
+    terminal.send("\x1e\x1a");
+    terminal.wait_stopped();
+    terminal
+        .wait_for_text(&format!("is suspended. Connections to {option} wait until it goes on."));
+    let mut browser = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    browser.write_all(b"code").expect("there is room");
+    browser.shutdown(Shutdown::Write).expect("it is open");
+    terminal.signal(Signal::CONT);
+    let answer = within_guard("an answer", move || {
+        let mut answer = String::new();
+        browser.read_to_string(&mut answer).map(|_| answer)
+    });
+    assert_eq!(answer.expect("it goes on"), "far: code", "{}", terminal.dump());
 }
 
 #[test]
