@@ -8,12 +8,15 @@ use rove_headless::copying::with_streams;
 use rove_headless::{Beside, ClientEnd, Program, ServerEnd, client_config, rove, server_config};
 use rove_link::LinkConfig;
 use rove_link::net::{End, LEFT_ADDRESS, Net};
-use rove_session::{ClientConfig, Server, Streams};
+use rove_session::{ClientConfig, Server, ServerConfig, Streams};
 use rove_ssp::Config;
 use rove_streams::Side;
 use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
 
 use common::Copier;
+
+/// How long a session that is there for its streams waits for its client. Source: docs/use.md.
+const DAY: Duration = Duration::from_secs(86_400);
 
 /// A program that does nothing.
 struct Idle;
@@ -63,7 +66,8 @@ fn net(
 ) -> Net<Left, Right> {
     let seed = Seed::new(5);
     let client = ClientEnd::new(client, (), Instant::ZERO);
-    let server = ServerEnd::new(server_config(server, seed), Idle, Instant::ZERO);
+    let server = ServerConfig { network_timeout: Some(DAY), ..server_config(server, seed) };
+    let server = ServerEnd::new(server, Idle, Instant::ZERO);
     let streams = |side| Streams::new(side, Instant::ZERO);
     let left = Beside::new(client, Copier::new(up), streams(Side::Client));
     let right = Beside::new(server, Copier::new(down), streams(Side::Server));
@@ -119,6 +123,23 @@ fn a_copy_goes_on_while_its_client_moves_five_times_a_second() {
         net.move_left(SocketAddr::new(LEFT_ADDRESS.ip(), 2_000 + port));
     }
     finish(&mut net, 60);
+}
+
+#[test]
+fn a_copy_goes_on_after_almost_a_day_of_silence_and_after_a_day_its_session_has_ended() {
+    let minute = Duration::from_secs(60);
+    for (silence, goes_on) in [(DAY - minute, true), (DAY + minute, false)] {
+        let mut net = copying(SIZE, SIZE, &link(0.0));
+        net.run_for(Duration::from_secs(1));
+        assert!(net.right.end.owner.read > 0 && !is_done(&net.left, &net.right));
+        net.reconfigure(LinkConfig::outage(), LinkConfig::outage());
+        net.run_for(silence);
+        assert_eq!(net.right.end.end.server.outcome().is_none(), goes_on);
+        if goes_on {
+            net.reconfigure(link(0.0), link(0.0));
+            finish(&mut net, 600);
+        }
+    }
 }
 
 #[test]
