@@ -42,7 +42,7 @@ impl Errands {
         thread::Builder::new().name(name.to_owned()).spawn(move || {
             // Nobody may wait for it any more.
             let _ = sender.send(work());
-            drop((end, counted));
+            drop((sender, end, counted));
         })?;
         Ok(Errand { done, result })
     }
