@@ -1,6 +1,6 @@
 //! The rules for what a host may ask of the user's agent: which keys there are, and a signature.
 //!
-//! A program on the host may also bind the connection to the ssh that carries it, by which the agent applies its limits.
+//! Where ssh carries the connection, a program may also bind it further, by which the agent applies its limits.
 //! Everything else (to add or delete keys, to lock the agent, to load a library) is refused here, and the agent never
 //! learns of it. The filter does no I/O. Source: draft-ietf-sshm-ssh-agent; OpenSSH 9.2, PROTOCOL.agent.
 
@@ -45,6 +45,8 @@ const REFUSAL: [u8; 5] = [0, 0, 0, 1, FAILURE];
 pub(crate) struct Filter {
     /// Whether a signature waits for [`Filter::decide`].
     asks: bool,
+    /// Whether ssh has bound the connection to the host.
+    is_bound: bool,
     /// The bytes of the request that is not complete, or waits.
     request: Vec<u8>,
     answer: Vec<u8>,
@@ -104,10 +106,13 @@ pub(crate) enum Fault {
 }
 
 impl Filter {
-    /// Creates the rules for a connection. If `asks` is set, each signature waits for [`Filter::decide`].
-    pub(crate) fn new(asks: bool) -> Self {
+    /// Creates the rules for a connection that ssh binds to the host if `is_bound`. If `asks` is set, each signature waits
+    /// for [`Filter::decide`].
+    ///
+    /// Extensions pass a bound connection alone. On another, a program could bind it to the host of a key's limits.
+    pub(crate) fn new(asks: bool, is_bound: bool) -> Self {
         let (request, answer, names) = (Vec::new(), Vec::new(), Vec::new());
-        Self { asks, request, answer, state: State::Free, news: None, names }
+        Self { asks, is_bound, request, answer, state: State::Free, news: None, names }
     }
 
     /// Returns whether the next request may be read.
@@ -146,7 +151,7 @@ impl Filter {
                     }
                 }
                 LIST => {}
-                EXTENSION if is_extension(body) => {}
+                EXTENSION if self.is_bound && is_extension(body) => {}
                 _ => {
                     tracing::info!(kind, "the host asked the agent for what it may not have");
                     let len = message.len();

@@ -2,11 +2,12 @@
 //! stream of the session, and forwards an agent as `ssh -A` does. So the agent knows that it is asked from afar.
 //!
 //! The agent that this ssh forwards is a socket of the client, where a [`Filter`] lets signatures pass, and tells of them.
+//! Where no ssh can log in once more, a [`Relay`] takes its place.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
-use rove_bootstrap::AgentUse;
+use rove_bootstrap::{AgentUse, RemoteForward};
 use rove_platform::event_loop::Interest;
 use rove_streams::{Mux, StreamId, Target};
 use rove_units::{Duration, Instant};
@@ -16,10 +17,15 @@ use crate::agent::filter::Filter;
 use crate::agent::joint::Joint;
 use crate::opening::{Answered, Opening};
 
+mod agent_socket;
 mod login;
+mod relay;
 
-pub(crate) use login::{AgentCall, answers};
+use agent_socket::AgentSocket;
+pub(crate) use agent_socket::answers;
+pub(crate) use login::AgentCall;
 use login::{Login, Look};
+use relay::Relay;
 
 /// How long after the end of an ssh that had logged in another one is started, at first. Chosen: the host's sshd may be
 /// starting again.
@@ -31,6 +37,13 @@ const PAUSE_MAX: Duration = Duration::from_secs(120);
 /// How long the user has to allow a use. Chosen: ssh, which waits meanwhile, has often two minutes for its login.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Characters of a login's own word in the name of a relay's socket. Chosen: unlike that of a former client, which the host
+/// keeps for a minute.
+const NAME_CHARS: usize = 8;
+
+/// The sentence for a host whose administrator wants no agents.
+const FORBIDDEN: &str = "the host's sshd forwards no agent (AllowAgentForwarding)";
+
 /// The sentence for a host whose rove knows no agents.
 const TOO_OLD: &str =
     "the host's rove is too old to lend it an agent; rove install copies this one";
@@ -40,6 +53,8 @@ const TOO_OLD: &str =
 pub(crate) struct AgentLoan {
     call: AgentCall,
     state: State,
+    /// The session's path to an agent, as the host has told it.
+    path: String,
     /// The connections to the agent, by the numbers in which they came.
     joints: BTreeMap<u64, Joint>,
     accepted: u64,
@@ -67,6 +82,8 @@ enum State {
     Asked(Opening),
     /// An ssh logs in, or has. The host is told through the stream where that ssh's socket is.
     Lent(StreamId, Box<Login>),
+    /// The host listens for a relay, or is asked to.
+    Relayed(Box<Relay>),
     /// Nothing is lent any more.
     Over,
 }
@@ -77,6 +94,7 @@ impl AgentLoan {
         Self {
             call,
             state: State::Due(now),
+            path: String::new(),
             joints: BTreeMap::new(),
             accepted: 0,
             question: None,
@@ -95,7 +113,7 @@ impl AgentLoan {
                 self.log_in(id, answered)
             }
             State::Lent(..) => self.look(now, mux),
-            State::Due(_) | State::Over => None,
+            State::Due(_) | State::Relayed(_) | State::Over => None,
         };
         sentence.or_else(|| self.serve(now)).map(|sentence| format!("-A: {sentence}"))
     }
@@ -127,6 +145,29 @@ impl AgentLoan {
         login.accept().map(|socket| (socket, target))
     }
 
+    /// Returns the listener that the host is asked for, once.
+    pub(crate) fn poll_listener(&mut self) -> Option<RemoteForward> {
+        let State::Relayed(relay) = &mut self.state else { return None };
+        relay.poll_listener()
+    }
+
+    /// Notes whether the host listens for the relay, or why not. Returns a sentence for the user.
+    pub(crate) fn handle_listener(
+        &mut self,
+        mux: &mut Mux,
+        listens: &Result<(), String>,
+    ) -> Option<String> {
+        let State::Relayed(relay) = &self.state else { return None };
+        match listens {
+            Ok(()) => Some(format!("-A: {}", relay.begin(mux))),
+            Err(refusal) => {
+                relay.end(mux);
+                let reason = relay.failure(refusal);
+                self.end(&reason)
+            }
+        }
+    }
+
     /// Returns when to call [`AgentLoan::turn`] without news.
     pub(crate) const fn poll_timeout(&self) -> Option<Instant> {
         match (&self.state, &self.question) {
@@ -142,7 +183,13 @@ impl AgentLoan {
             State::Lent(_, login) => Some(login.interests()),
             _ => None,
         };
-        login.into_iter().flatten().chain(self.joints.values().flat_map(Joint::interests))
+        let socket = match &self.state {
+            State::Lent(_, login) => login.agent.interest(),
+            State::Relayed(relay) => relay.socket.interest(),
+            _ => None,
+        };
+        let joints = self.joints.values().flat_map(Joint::interests);
+        login.into_iter().flatten().chain(socket).chain(joints)
     }
 
     fn ask(&mut self, now: Instant, mux: &mut Mux) -> Option<String> {
@@ -157,8 +204,9 @@ impl AgentLoan {
 
     fn log_in(&mut self, id: StreamId, answered: Answered) -> Option<String> {
         match answered {
-            Answered::Opened(_) => match Login::start(&self.call) {
+            Answered::Opened(path) => match Login::start(&self.call) {
                 Ok(login) => {
+                    self.path = path;
                     self.state = State::Lent(id, Box::new(login));
                     None
                 }
@@ -180,13 +228,17 @@ impl AgentLoan {
                 (self.has_worked, self.pause) = (true, PAUSE_MIN);
                 None
             }
-            Look::Ended(reason) => {
+            Look::Ended(reason) if !self.has_worked => {
+                let id = *id;
+                self.relay(id, reason)
+            }
+            ended => {
                 let _ = mux.reset(*id, 0);
                 let _ = mux.stop(*id, 0);
                 if !self.has_worked {
-                    return self.end_for(&reason);
+                    return self.end_for(FORBIDDEN);
                 }
-                tracing::info!(reason, "the ssh that lends the agent has ended");
+                tracing::info!(?ended, "the ssh that lends the agent has ended");
                 self.joints.clear();
                 self.question = None;
                 self.state = State::Due(now + self.pause);
@@ -196,14 +248,35 @@ impl AgentLoan {
         }
     }
 
-    /// Joins the connections of the ssh with the agent. Returns what the agent was used for, or was not allowed to.
+    /// Lends the agent without an ssh, which has ended for this reason.
+    fn relay(&mut self, stream: StreamId, reason: String) -> Option<String> {
+        // The login's socket has the same path.
+        self.state = State::Over;
+        match AgentSocket::open(&self.call.agent) {
+            Ok(socket) => {
+                // A word that is drawn for each login.
+                let name: String = self.call.mark.chars().rev().take(NAME_CHARS).collect();
+                let relay = Relay::new(stream, socket, (&self.path, &name), reason);
+                self.state = State::Relayed(Box::new(relay));
+                None
+            }
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
+    /// Joins the connections of the host with the agent. Returns what the agent was used for, or was not allowed to.
     fn serve(&mut self, now: Instant) -> Option<String> {
         let asks = self.call.how == AgentUse::Confirm;
         let mut sentence = None;
-        if let State::Lent(_, login) = &mut self.state {
-            while let Some((asker, agent)) = login.accept_agent() {
+        let (socket, is_bound) = match &mut self.state {
+            State::Lent(_, login) => (Some(&mut login.agent), true),
+            State::Relayed(relay) => (Some(&mut relay.socket), false),
+            _ => (None, false),
+        };
+        if let Some(socket) = socket {
+            while let Some((asker, agent)) = socket.accept() {
                 if self.joints.len() < CONNECTIONS_MAX {
-                    let joint = Joint::new(asker, agent, Some(Filter::new(asks)));
+                    let joint = Joint::new(asker, agent, Some(Filter::new(asks, is_bound)));
                     self.joints.insert(self.accepted, joint);
                     self.accepted += 1;
                 }

@@ -27,6 +27,9 @@ const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
 /// The code with which a listener's stream is ended. Chosen: unlike the layer's own codes.
 const UNWANTED: u64 = 17;
 
+/// The line for the user about the relay of the agent.
+const RELAYED: &str = "-A by a relay of rove's own, not by ssh";
+
 /// Addresses at which clouds tell a computer its secrets, beside the link-local one.
 /// Source: the documentation of AWS (IPv6) and of Alibaba Cloud on instance metadata.
 const METADATA: [&str; 2] = ["fd00:ec2::254", "100.100.100.200"];
@@ -50,8 +53,18 @@ pub(super) struct RemoteForwards {
 struct Entry {
     forward: RemoteForward,
     state: State,
-    /// Whether the user has added it in the session, which a failure does not end.
-    is_added: bool,
+    purpose: Purpose,
+}
+
+/// The reason for a listener.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// An option of the user's.
+    Option,
+    /// The user has added it in the session, which a failure does not end.
+    Added,
+    /// The relay of the user's agent.
+    Agent,
 }
 
 /// How far a listener has come.
@@ -82,12 +95,14 @@ pub(super) enum News {
     Said(String),
     /// A listener cannot be had.
     Failed(String),
+    /// The host listens for the relay of the agent, or says why not.
+    Agent(Result<(), String>),
 }
 
 impl RemoteForwards {
     /// Creates the listeners that the user wants.
     pub(super) fn new(wanted: &Forwards) -> Self {
-        let new = |forward: &RemoteForward| Entry::new(forward.clone(), false);
+        let new = |forward: &RemoteForward| Entry::new(forward.clone(), Purpose::Option);
         let entries: BTreeMap<u64, Entry> = (0..).zip(wanted.remote.iter().map(new)).collect();
         debug_assert_eq!(entries.len(), wanted.remote.len());
         Self {
@@ -100,19 +115,21 @@ impl RemoteForwards {
         }
     }
 
-    /// Returns whether there are no listeners.
+    /// Returns whether the user wants no listeners.
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.options().next().is_none()
     }
 
     /// Returns the user's options.
     pub(super) fn options(&self) -> impl Iterator<Item = String> {
-        self.entries.values().map(|it| it.forward.to_string())
+        let own = self.entries.values().filter(|it| it.purpose != Purpose::Agent);
+        own.map(|it| it.forward.to_string())
     }
 
     /// Returns lines about the listeners for the user.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         self.entries.values().map(|it| match &it.state {
+            _ if it.purpose == Purpose::Agent => RELAYED.to_owned(),
             State::New | State::Asked(_) => format!("{}, not open yet", it.forward),
             State::Open { port, .. } if matches!(it.forward.listen, Place::Port(_, 0)) => {
                 format!("{}, port {port}", it.forward)
@@ -123,7 +140,16 @@ impl RemoteForwards {
 
     /// Adds a listener.
     pub(super) fn add(&mut self, forward: RemoteForward) {
-        let former = self.entries.insert(self.next_number, Entry::new(forward, true));
+        self.insert(Entry::new(forward, Purpose::Added));
+    }
+
+    /// Adds the listener for the relay of the user's agent.
+    pub(super) fn add_relay(&mut self, forward: RemoteForward) {
+        self.insert(Entry::new(forward, Purpose::Agent));
+    }
+
+    fn insert(&mut self, entry: Entry) {
+        let former = self.entries.insert(self.next_number, entry);
         debug_assert!(former.is_none(), "a number is given once");
         self.next_number += 1;
     }
@@ -135,7 +161,7 @@ impl RemoteForwards {
             let is_chosen = matches!((&it.state, &it.forward.listen, place),
                 (State::Open { port, .. }, Place::Port(_, 0), Place::Port(_, wanted))
                     if *port == wanted.to_string());
-            it.forward.listen == *place || is_chosen
+            it.purpose != Purpose::Agent && (it.forward.listen == *place || is_chosen)
         };
         let number = self.entries.iter().find(|(_, it)| is_meant(it)).map(|(number, _)| *number)?;
         let Entry { forward, state, .. } = self.entries.remove(&number)?;
@@ -242,16 +268,14 @@ impl RemoteForwards {
         let (mask, replaces) = (self.mask, self.replaces);
         let mut news = Vec::new();
         self.entries.retain(|number, entry| {
-            let listen = || Listen {
-                number: *number,
-                at: listen_place(&entry.forward.listen),
-                mask,
-                replaces,
-            };
+            let at = listen_place(&entry.forward.listen);
+            let is_users = entry.purpose != Purpose::Agent;
+            let mask = if is_users { mask } else { Forwards::default().mask };
+            let listen = || Listen { number: *number, at, mask, replaces: replaces || !is_users };
             let is_new = matches!(entry.state, State::New);
             let found =
                 if is_new { entry.begin(now, mux, listen()) } else { entry.answer(now, mux) };
-            let is_kept = matches!(found, None | Some(News::Opened(_)));
+            let is_kept = matches!(found, None | Some(News::Opened(_) | News::Agent(Ok(()))));
             news.extend(found);
             is_kept
         });
@@ -352,8 +376,8 @@ impl RemoteForwards {
 }
 
 impl Entry {
-    const fn new(forward: RemoteForward, is_added: bool) -> Self {
-        Self { forward, state: State::New, is_added }
+    const fn new(forward: RemoteForward, purpose: Purpose) -> Self {
+        Self { forward, state: State::New, purpose }
     }
 
     /// Asks the host for the listener. Returns why that cannot be done.
@@ -377,10 +401,16 @@ impl Entry {
         Some(match opening.answer(now, mux)? {
             Answered::Opened(port) => {
                 let said = allocated(&self.forward, &port);
-                let usual = || self.is_added.then(|| format!("{}: the host listens", self.forward));
+                let usual = || {
+                    (self.purpose == Purpose::Added)
+                        .then(|| format!("{}: the host listens", self.forward))
+                };
                 let said = said.or_else(usual);
                 self.state = State::Open { stream: opening.id(), port };
-                News::Opened(said)
+                match self.purpose {
+                    Purpose::Agent => News::Agent(Ok(())),
+                    _ => News::Opened(said),
+                }
             }
             Answered::Refused(reason) => self.failed(&format!("the host cannot listen: {reason}")),
             Answered::Cut(reason) => self.failed(&reason),
@@ -392,7 +422,11 @@ impl Entry {
 
     fn failed(&self, reason: &str) -> News {
         let said = format!("{}: {reason}", self.forward);
-        if self.is_added { News::Said(said) } else { News::Failed(said) }
+        match self.purpose {
+            Purpose::Option => News::Failed(said),
+            Purpose::Added => News::Said(said),
+            Purpose::Agent => News::Agent(Err(reason.to_owned())),
+        }
     }
 }
 

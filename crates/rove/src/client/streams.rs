@@ -219,8 +219,15 @@ impl ClientStreams {
         layer.streams.handle_arrivals(now, carriage);
         layer.handle_events(now, &mut self.remote, self.lender.as_deref_mut());
         let mut refused = layer.take_answers(now);
+        if let Some(agent) = &mut self.agent {
+            refused.extend(layer.lend(now, agent, &mut self.remote));
+        }
         let news = self.remote.turn(now, &mut layer.streams.mux, &mut layer.splices);
-        refused.extend(self.agent.as_mut().and_then(|agent| layer.lend(now, agent)));
+        for it in &news {
+            if let (News::Agent(listens), Some(agent)) = (it, &mut self.agent) {
+                refused.extend(agent.handle_listener(&mut layer.streams.mux, listens));
+            }
+        }
         refused.extend(self.files.turn(now, &mut layer.streams.mux).map(|sent| sent.sentence()));
         self.callbacks.turn(now, &mut layer.streams.mux);
         layer.move_bytes(now, self.lender.as_deref_mut());
@@ -272,7 +279,7 @@ impl ClientStreams {
             News::Failed(said) | News::Said(said) | News::Opened(Some(said)) => {
                 session.announce(now, said);
             }
-            News::Opened(None) => {}
+            News::Opened(None) | News::Agent(_) => {}
         }
     }
 
@@ -344,15 +351,16 @@ impl ClientStreams {
         }
         self.callbacks.clear();
         self.files.clear();
-        if self.is_empty() {
-            return;
-        }
         let options = self.listeners.options().map(str::to_owned).chain(self.remote.options());
-        let sentence = format!("{}: {reason}", options.collect::<Vec<_>>().join(" "));
-        self.listeners = Listeners::default();
+        let options: Vec<String> = options.collect();
         self.is_told = false;
         self.requests.clear();
         self.remote.clear();
+        if options.is_empty() {
+            return;
+        }
+        let sentence = format!("{}: {reason}", options.join(" "));
+        self.listeners = Listeners::default();
         if self.rules.are_required {
             self.fail(now, session, &sentence);
         } else {

@@ -253,9 +253,9 @@ fn agent(host: &Host) -> Option<Finding> {
             format!("a session with {} lends no agent", far.version),
             "rove install copies this rove to the host",
         ),
-        Loan::Answers => {
-            ok("sshd forwards the agent; a session lends it if ssh can log in without a question")
-        }
+        Loan::Answers => ok(
+            "sshd forwards the agent, which a session lends by ssh, or by a relay where ssh would ask",
+        ),
     })
 }
 

@@ -83,9 +83,14 @@ impl User {
 
     /// Returns whether the agent has been sent a message of this type.
     fn has_seen(&self, kind: u8) -> bool {
+        self.seen(kind) > 0
+    }
+
+    /// Returns how many messages of this type the agent has been sent.
+    fn seen(&self, kind: u8) -> usize {
         let log = self.scratch.read("log");
-        let word = format!(" type {kind}");
-        log.lines().any(|line| line.contains("process_message") && line.trim_end().ends_with(&word))
+        let messages = log.lines().filter(|line| line.contains("process_message"));
+        messages.filter(|line| line.trim_end().ends_with(&format!(" type {kind}"))).count()
     }
 }
 
@@ -272,6 +277,58 @@ fn a_host_or_a_user_without_an_agent_is_told_in_one_sentence() {
     told(&sshd, user.call(&sshd, &[], &["cat"]), "-A: the agent does not answer");
     let stock = Sshd::start(Far { programs: &["mosh-server"], ..Far::default() });
     told(&stock, user.call(&stock, &["-A"], &["cat"]), "carries no agent; use ssh -A");
+}
+
+#[test]
+fn where_ssh_cannot_log_in_again_a_relay_lends_the_agent_and_is_named() {
+    let (sshd, scratch) = (Sshd::start(Far::default()), Scratch::new());
+    // A second login would have to be answered by the user.
+    let ssh = scratch.script(
+        "ssh",
+        &format!(
+            "#!/bin/sh\ncase \"$*\" in *ForwardAgent=*/lent-*) echo refused >&2; exit 255;; esac\nexec {} \"$@\"\n",
+            sshd.ssh()
+        ),
+    );
+    let keys = std::fs::read_to_string(sshd.path("host_key.pub")).expect("sshd has a key");
+    let known = scratch.write("known", &format!("other {keys}"));
+    let known = known.to_str().expect("it is text");
+    for (options, signs) in [(&[][..], true), (&["-H", known, "-h", "other"], false)] {
+        let user = User::new(options);
+        let call = Invocation::new(rove()).arg("-A").arg(format!("--ssh={}", ssh.display()));
+        let call = call.arg("far").args(READY).env("SSH_AUTH_SOCK", user.socket());
+        let call = call.env("ROVE_RUNTIME_DIR", user.scratch.path("run"));
+        let mut terminal = Terminal::start(&call, (24, 160));
+        terminal.wait_for_text("path=/");
+        terminal.wait_for_text("-A: by a relay of rove's own, without keys that are limited");
+        let screen = terminal.screen().contents();
+        let path = screen.split_once("path=").and_then(|(_, rest)| rest.split_once(';'));
+        let path = PathBuf::from(path.expect("it was waited for").0);
+        assert_eq!(wait_for_agent(&path), 1, "{}", terminal.dump());
+        let folder = user.scratch.folder().display().to_string();
+        std::fs::remove_file(user.scratch.path("key")).expect("it was there");
+        let keygen = require("ssh-keygen", "openssh-client");
+        let sign = format!("echo x | {} -Y sign -n git -f {folder}/key.pub", keygen.display());
+        terminal.send(format!("{sign} > {folder}/signed; echo so' be it'\n"));
+        terminal.wait_for_text("so be it");
+        assert_eq!(user.scratch.read("signed").contains("BEGIN SSH SIGNATURE"), signs);
+        // A program must not bind the connection to a host of its own choice, nor do anything else.
+        let bound = user.seen(27);
+        for kind in [18, 19, 22, 17, 25, 20, 26, 27] {
+            let bind = b"\0\0\0\x18session-bind@openssh.com";
+            assert_eq!(ask(&path, kind, bind).expect("an answer"), [FAILURE], "{kind}");
+        }
+        for kind in [0, 1, 18, 19, 20, 22, 26] {
+            assert!(!user.has_seen(kind), "{kind}: {}", user.scratch.read("log"));
+        }
+        assert_eq!(user.seen(27), bound, "the login to the host has bound its own connection");
+        terminal.send("\x1es");
+        terminal.wait_for_text("-A by a relay of rove's own, not by ssh");
+        terminal.send("x");
+        terminal.send("\x15exit\n");
+        terminal.wait_exit().assert_code(0);
+        wait_for_removal(&path);
+    }
 }
 
 #[test]

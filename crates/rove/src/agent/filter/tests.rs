@@ -11,7 +11,7 @@ struct Line {
 
 impl Line {
     fn new(asks: bool) -> Self {
-        Self { filter: Filter::new(asks), to_agent: Vec::new(), to_host: Vec::new() }
+        Self { filter: Filter::new(asks, true), to_agent: Vec::new(), to_host: Vec::new() }
     }
 
     fn ask(&mut self, bytes: &[u8]) -> Result<(), Fault> {
@@ -78,6 +78,17 @@ fn the_agent_learns_of_lists_signatures_and_two_extensions_and_of_nothing_else()
     let mut line = Line::new(false);
     line.ask(&message(EXTENSION, &[b"\0\0\0\xffquery"])).unwrap();
     assert_eq!(line.sent(), (vec![], REFUSAL.to_vec()));
+}
+
+#[test]
+fn no_program_binds_a_connection_that_ssh_does_not() {
+    for (kind, passes) in [(LIST, true), (SIGN, true), (EXTENSION, false), (1, false)] {
+        let mut line = Line { filter: Filter::new(false, false), ..Line::new(false) };
+        let asked = message(kind, &[&text(b"session-bind@openssh.com"), &text(b"data")]);
+        line.ask(&asked).unwrap();
+        let expected = if passes { (asked, vec![]) } else { (vec![], REFUSAL.to_vec()) };
+        assert_eq!(line.sent(), expected, "{kind}");
+    }
 }
 
 #[test]

@@ -16,8 +16,8 @@ pub(super) const TEXT: Manual = Manual {
         "-L, -R and -D take ssh's forms, and LocalForward, RemoteForward and DynamicForward of ssh's configuration count too. \
          Connections survive sleep and a change of network. Other users of the computer can use a listening port, as with \
          ssh. The connections end with the session.",
-        "-A, or ForwardAgent in ssh's configuration, lends the agent: the client runs a second ssh -A through the session, which \
-         must log in without a question. SSH_AUTH_SOCK is one path for the life of the session. The host may list keys and \
+        "-A, or ForwardAgent in ssh's configuration, lends the agent: the client runs a second ssh -A through the session. Where \
+         that cannot log in without a question, a relay of rove's own lends it, without keys that are limited to hosts. SSH_AUTH_SOCK is one path for the life of the session. The host may list keys and \
          have them sign; the notice bar tells of each use, or asks (see agent in rove config).",
         "rove -W host:port gate is for ssh's ProxyCommand: it joins standard input and output with a TCP port that the gate \
          reaches, and the connection survives sleep and roaming. localhost:22 is the gate's own sshd. A gate without such \

@@ -2,9 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 
 use rove_bootstrap::{AgentUse, LentAgent, quote, ssh_config};
@@ -12,6 +10,7 @@ use rove_platform::event_loop::Interest;
 use rustix::io::{Errno, ioctl_fionbio, read};
 use serde::{Deserialize, Serialize};
 
+use super::agent_socket::AgentSocket;
 use crate::agent::socket::PrivateSocket;
 
 /// Most bytes of a line of ssh's output that are kept. Chosen: several times a path.
@@ -60,9 +59,7 @@ pub(super) struct Login {
     /// The socket through which ssh reaches the host.
     way: PrivateSocket,
     /// The socket that ssh takes for the agent.
-    agent: PrivateSocket,
-    /// The user's agent.
-    real: PathBuf,
+    pub(super) agent: AgentSocket,
 }
 
 /// News of an ssh.
@@ -73,6 +70,8 @@ pub(super) enum Look {
     Path(String),
     /// The ssh has ended, for this reason.
     Ended(String),
+    /// The host's sshd does not forward agents.
+    Forbidden,
 }
 
 impl Login {
@@ -82,12 +81,7 @@ impl Login {
     ///
     /// Returns why no agent can be lent, in words for the user.
     pub(super) fn start(call: &AgentCall) -> io::Result<Self> {
-        let real = real_agent(&call.agent).ok_or_else(|| {
-            io::Error::other("no agent runs on this computer; start one with ssh-agent")
-        })?;
-        UnixStream::connect(&real)
-            .map_err(|error| io::Error::other(format!("the agent does not answer: {error}")))?;
-        let (way, agent) = (PrivateSocket::open("way")?, PrivateSocket::open("lent")?);
+        let (agent, way) = (AgentSocket::open(&call.agent)?, PrivateSocket::open("way")?);
         let words = words(call, &way, &agent);
         let (program, args) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         // A process group of its own keeps ssh from the terminal's hang-up and from the client's suspension.
@@ -110,27 +104,12 @@ impl Login {
             error_line: Vec::new(),
             way,
             agent,
-            real,
         })
     }
 
     /// Returns a connection that ssh makes to the host, if one waits.
     pub(super) fn accept(&mut self) -> Option<OwnedFd> {
         self.way.accept()
-    }
-
-    /// Returns a connection of the host to the agent, with one of our own to the user's agent.
-    pub(super) fn accept_agent(&mut self) -> Option<(OwnedFd, OwnedFd)> {
-        self.agent.unmute();
-        loop {
-            let asker = self.agent.accept()?;
-            match UnixStream::connect(&self.real) {
-                Ok(agent) if agent.set_nonblocking(true).is_ok() => {
-                    return Some((asker, agent.into()));
-                }
-                other => tracing::debug!(?other, "the user's agent is gone"),
-            }
-        }
     }
 
     /// Reads what ssh says.
@@ -151,11 +130,7 @@ impl Login {
         });
         match path {
             Some(path) if path.starts_with('/') => return Look::Path(path),
-            Some(_) => {
-                return Look::Ended(
-                    "the host's sshd forwards no agent (AllowAgentForwarding)".into(),
-                );
-            }
+            Some(_) => return Look::Forbidden,
             None => {}
         }
         // The reason comes before the end of the error output.
@@ -165,12 +140,12 @@ impl Login {
         Look::Nothing
     }
 
-    /// Returns the descriptors whose news call for [`Login::look`] and both accepts.
+    /// Returns the descriptors whose news call for [`Login::look`] and [`Login::accept`].
     pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
-        let sockets = [&self.way, &self.agent].into_iter().filter_map(PrivateSocket::interest);
+        let way = self.way.interest();
         let output = self.output.iter().map(AsFd::as_fd);
         let output = output.chain(self.errors.iter().map(AsFd::as_fd));
-        sockets.chain(output.map(|it| Interest::new(it, true, false)))
+        way.into_iter().chain(output.map(|it| Interest::new(it, true, false)))
     }
 
     /// Returns why ssh has ended, as far as it has said.
@@ -193,7 +168,7 @@ impl Drop for Login {
 }
 
 /// Returns the argument vector of an ssh that reaches the host through `way`, and forwards the agent at `agent`.
-fn words(call: &AgentCall, way: &PrivateSocket, agent: &PrivateSocket) -> Vec<String> {
+fn words(call: &AgentCall, way: &PrivateSocket, agent: &AgentSocket) -> Vec<String> {
     let ourselves = std::env::current_exe().unwrap_or_else(|_| "rove".into());
     let proxy = [quote::bourne(ourselves.as_os_str()), quote::bourne(way.path().as_os_str())];
     let [program, path] = proxy.map(|word| word.to_string_lossy().replace('%', "%%"));
@@ -205,24 +180,6 @@ fn words(call: &AgentCall, way: &PrivateSocket, agent: &PrivateSocket) -> Vec<St
     let options: Vec<String> = options.flat_map(|it| ["-o".to_owned(), it]).collect();
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     ssh_config::with_options(&call.words, &options)
-}
-
-/// Returns whether the agent that is lent answers.
-pub(crate) fn answers(agent: &LentAgent) -> bool {
-    real_agent(agent).is_some_and(|path| UnixStream::connect(path).is_ok())
-}
-
-/// Returns the path of the agent that is lent.
-fn real_agent(agent: &LentAgent) -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty());
-    match agent {
-        LentAgent::Usual => variable("SSH_AUTH_SOCK").map(PathBuf::from),
-        LentAgent::At(place) => match (place.strip_prefix('$'), place.strip_prefix("~/")) {
-            (Some(name), _) => variable(name.trim_matches(['{', '}'])).map(PathBuf::from),
-            (None, Some(rest)) => variable("HOME").map(|home| Path::new(&home).join(rest)),
-            (None, None) => Some(place.into()),
-        },
-    }
 }
 
 /// Reads what has come, and hands over complete lines. A source that has ended is dropped.

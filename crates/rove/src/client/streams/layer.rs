@@ -77,11 +77,18 @@ impl Layer {
     }
 
     /// Lets the agent be lent. Returns a sentence for the user, if there is one.
-    pub(super) fn lend(&mut self, now: Instant, agent: &mut AgentLoan) -> Option<String> {
+    pub(super) fn lend(
+        &mut self,
+        now: Instant,
+        agent: &mut AgentLoan,
+        remote: &mut RemoteForwards,
+    ) -> Option<String> {
         while let Some((socket, target)) = agent.accept() {
             self.open(now, socket, &target, Origin::Listener("-A".to_owned()));
         }
-        agent.turn(now, &mut self.streams.mux)
+        let sentence = agent.turn(now, &mut self.streams.mux);
+        agent.poll_listener().into_iter().for_each(|wanted| remote.add_relay(wanted));
+        sentence
     }
 
     /// Gives the host's news to those whom they concern.

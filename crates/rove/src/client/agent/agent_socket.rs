@@ -1,0 +1,77 @@
+//! The socket of the client that stands for the user's agent.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use rove_bootstrap::LentAgent;
+use rove_platform::event_loop::Interest;
+
+use crate::agent::socket::PrivateSocket;
+
+/// A socket, and the agent that it stands for.
+#[derive(Debug)]
+pub(super) struct AgentSocket {
+    socket: PrivateSocket,
+    /// The user's agent.
+    real: PathBuf,
+}
+
+impl AgentSocket {
+    /// Opens a socket for an agent that answers.
+    ///
+    /// # Errors
+    ///
+    /// Returns why no agent can be lent, in words for the user.
+    pub(super) fn open(agent: &LentAgent) -> io::Result<Self> {
+        let real = real_agent(agent).ok_or_else(|| {
+            io::Error::other("no agent runs on this computer; start one with ssh-agent")
+        })?;
+        UnixStream::connect(&real)
+            .map_err(|error| io::Error::other(format!("the agent does not answer: {error}")))?;
+        Ok(Self { socket: PrivateSocket::open("lent")?, real })
+    }
+
+    /// Returns where the socket is.
+    pub(super) fn path(&self) -> &Path {
+        self.socket.path()
+    }
+
+    /// Returns a connection of the host to the agent, with one of our own to the user's agent.
+    pub(super) fn accept(&mut self) -> Option<(OwnedFd, OwnedFd)> {
+        self.socket.unmute();
+        loop {
+            let asker = self.socket.accept()?;
+            match UnixStream::connect(&self.real) {
+                Ok(agent) if agent.set_nonblocking(true).is_ok() => {
+                    return Some((asker, agent.into()));
+                }
+                other => tracing::debug!(?other, "the user's agent is gone"),
+            }
+        }
+    }
+
+    /// Returns the descriptor whose news call for [`AgentSocket::accept`].
+    pub(super) fn interest(&self) -> Option<Interest<'_>> {
+        self.socket.interest()
+    }
+}
+
+/// Returns whether the agent that is lent answers.
+pub(crate) fn answers(agent: &LentAgent) -> bool {
+    real_agent(agent).is_some_and(|path| UnixStream::connect(path).is_ok())
+}
+
+/// Returns the path of the agent that is lent.
+fn real_agent(agent: &LentAgent) -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty());
+    match agent {
+        LentAgent::Usual => variable("SSH_AUTH_SOCK").map(PathBuf::from),
+        LentAgent::At(place) => match (place.strip_prefix('$'), place.strip_prefix("~/")) {
+            (Some(name), _) => variable(name.trim_matches(['{', '}'])).map(PathBuf::from),
+            (None, Some(rest)) => variable("HOME").map(|home| Path::new(&home).join(rest)),
+            (None, None) => Some(place.into()),
+        },
+    }
+}
