@@ -60,6 +60,8 @@ pub struct HostOptions {
     pub command: Vec<OsString>,
     /// Whether the session runs no program, and is there for its forwarded connections.
     pub no_program: bool,
+    /// Whether the client of such a session goes to the background.
+    pub background: bool,
     /// The session to start or to attach to.
     pub session: WantedSession,
     /// The login's treatment of sessions without a client.

@@ -42,10 +42,13 @@ const DEADLY_SIGNALS: [i32; 11] = [
 /// The user's terminal, in raw mode while this value exists. Dropping the value restores the terminal.
 #[derive(Debug)]
 pub struct Tty {
-    raw: Termios,
+    /// `None` without a terminal.
+    raw: Option<Termios>,
     way_back: Arc<WayBack>,
     /// Whether `output` is the program's own descriptor and non-blocking, so that a stopped terminal never blocks it.
     own_output: bool,
+    /// Keeps the input of no terminal from its end.
+    _keys: Option<OwnedFd>,
 }
 
 /// Everything needed to restore the terminal from anywhere, also from a signal handler.
@@ -53,7 +56,8 @@ pub struct Tty {
 struct WayBack {
     input: OwnedFd,
     output: OwnedFd,
-    found: Termios,
+    /// `None` without a terminal.
+    found: Option<Termios>,
     /// Bytes that are written if the program ends unexpectedly.
     closing: Vec<u8>,
     /// Whether the terminal is in raw mode and must be restored.
@@ -81,6 +85,25 @@ impl Tty {
         Ok(tty)
     }
 
+    /// Returns a terminal that nobody has: no key comes, and frames are lost.
+    ///
+    /// # Errors
+    ///
+    /// Returns that the system has no descriptors.
+    pub fn nobodys() -> io::Result<Self> {
+        let (keys, hands) = io::pipe()?;
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+        let way_back = WayBack {
+            input: keys.into(),
+            output: rustix::fs::open("/dev/null", flags, Mode::empty())?,
+            found: None,
+            closing: Vec::new(),
+            armed: AtomicBool::new(false),
+        };
+        let (way_back, _keys) = (Arc::new(way_back), Some(hands.into()));
+        Ok(Self { raw: None, way_back, own_output: true, _keys })
+    }
+
     /// Puts the terminal of two descriptors into raw mode.
     fn over(input: BorrowedFd<'_>, output: BorrowedFd<'_>, closing: Vec<u8>) -> io::Result<Self> {
         let found = tcgetattr(input)?;
@@ -93,11 +116,12 @@ impl Tty {
         let way_back = WayBack {
             input: input.try_clone_to_owned()?,
             output,
-            found,
+            found: Some(found),
             closing,
             armed: AtomicBool::new(false),
         };
-        let tty = Self { raw, way_back: Arc::new(way_back), own_output };
+        let way_back = Arc::new(way_back);
+        let tty = Self { raw: Some(raw), way_back, own_output, _keys: None };
         tty.enter()?;
         Ok(tty)
     }
@@ -129,9 +153,10 @@ impl Tty {
     ///
     /// Returns the error of the system call, after the terminal is gone.
     pub fn enter(&self) -> io::Result<()> {
+        let Some(raw) = &self.raw else { return Ok(()) };
         // Armed first, because restoring an unchanged terminal does no harm.
         self.way_back.armed.store(true, Ordering::SeqCst);
-        Ok(tcsetattr(&self.way_back.input, OptionalActions::Now, &self.raw)?)
+        Ok(tcsetattr(&self.way_back.input, OptionalActions::Now, raw)?)
     }
 
     /// Writes `closing`, and restores the terminal to the state before [`Tty::take_over`].
@@ -200,8 +225,10 @@ impl WayBack {
             return;
         }
         write_patiently(self.output.as_fd(), closing.unwrap_or(&self.closing));
-        // A terminal that is gone needs no restoring.
-        let _ = tcsetattr(&self.input, OptionalActions::Now, &self.found);
+        if let Some(found) = &self.found {
+            // A terminal that is gone needs no restoring.
+            let _ = tcsetattr(&self.input, OptionalActions::Now, found);
+        }
     }
 }
 

@@ -286,7 +286,7 @@ fn color_count(options: &HostOptions) -> Result<u32, BootstrapError> {
 
 /// Returns an error if rove's own client would have no terminal.
 fn check_terminal(options: &HostOptions) -> Result<(), BootstrapError> {
-    let needs_none = matches!(options.session, WantedSession::Streams(_));
+    let needs_none = matches!(options.session, WantedSession::Streams(_)) || options.background;
     if options.name == ProgramName::Mosh || options.client.is_some() || needs_none {
         return Ok(());
     }
@@ -348,8 +348,8 @@ fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCa
     let command = || shell_words::join(options.command.iter().map(|word| word.to_string_lossy()));
     let is_rove = options.name == ProgramName::Rove;
     let mut choices = session_call::with_environment(options.choices.clone());
-    if matches!(options.session, WantedSession::Attached(_, Some(_))) {
-        // A client that resumes takes the session over, which a joined one must not.
+    if matches!(options.session, WantedSession::Attached(_, Some(_))) || options.background {
+        // A client that resumes takes the session over, which a joined one must not, and needs a terminal.
         choices.resume = Resume::Never;
     }
     SessionCall {
@@ -369,6 +369,7 @@ fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCa
         tunnel: None,
         resumed: None,
         no_program: options.no_program,
+        background: options.background,
         // A stock server gives no second key.
         attached_by: options.attached_by().filter(|_| !is_stock),
         streams: StreamsCall {

@@ -178,7 +178,8 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let wanted = forwards.unwrap_or_default();
     let forwards = ClientStreams::new(listeners(name, &wanted)?, &wanted);
     let has_program = !options.call.no_program;
-    let forwards = if has_program { forwards } else { forwards.without_program() };
+    let background = options.call.background;
+    let forwards = if has_program { forwards } else { forwards.without_program(background) };
     let running = running(name, command.as_deref());
     // As a local command does, it leaves its output in the history.
     let scrollback = choices.scrollback.unwrap_or(running == Running::Command);
@@ -188,7 +189,10 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let wire = open_wire(tunnel.as_ref(), options.server, clock.now())?;
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
     let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
-    let terminal = Tty::take_over(described.emergency_closing())?;
+    let terminal = match background {
+        true => Tty::nobodys().context("cannot go to the background")?,
+        false => Tty::take_over(described.emergency_closing())?,
+    };
     let self_check = options.verbose >= logging::SELF_CHECK_VERBOSITY;
     let capabilities = (!choices.strict).then(|| offered(&way));
     let config = ClientConfig {

@@ -51,6 +51,9 @@ pub(crate) struct SessionCall {
     /// Whether the session runs no program, so that Ctrl-C ends it.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub(crate) no_program: bool,
+    /// Whether the client of such a session goes to the background.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub(crate) background: bool,
     #[serde(flatten)]
     pub(crate) streams: StreamsCall,
 }
@@ -168,6 +171,7 @@ mod tests {
                 }),
                 attached_by: Some("rove attach".to_owned()),
                 no_program: true,
+                background: true,
                 streams: StreamsCall {
                     forwards: Some(Forwards::default()),
                     agent: Some(AgentCall {

@@ -16,9 +16,9 @@ use rove_cli_docs::{Manual, Suggested};
 use rove_session::Preference;
 
 use self::values::{
-    NO_PROGRAM, TARGET, bind_server, check_host, check_option_port, check_size, fake_proxy, family,
-    no_host, no_program_option, prediction, remote_ip, ssh, target, target_option, tunnel_use,
-    wanted_session,
+    BACKGROUND, NO_PROGRAM, TARGET, background_option, bind_server, check_host, check_option_port,
+    check_size, fake_proxy, family, no_host, no_program_option, prediction, remote_ip, ssh, target,
+    target_option, tunnel_use, wanted_session,
 };
 use crate::cli::config::{Config, ConfigError, Settings};
 use crate::cli::getopt_long::{self, Permutation};
@@ -33,7 +33,7 @@ pub(crate) use values::NO_TARGET;
 /// The manual of a session.
 pub(crate) static MANUAL: Manual = Manual {
     definition: || {
-        let own = [target_option(), no_program_option(), help::all()];
+        let own = [target_option(), no_program_option(), background_option(), help::all()];
         definition().args(own).args(ssh_letters::forwarding())
     },
     ..manual::TEXT
@@ -198,6 +198,8 @@ struct HostArgs {
     target: Option<String>,
     #[arg(skip)]
     no_program: bool,
+    #[arg(skip)]
+    background: bool,
 }
 
 #[derive(Debug)]
@@ -313,6 +315,7 @@ pub(crate) fn parse(
         host: host.clone(),
         command: command_words.to_vec(),
         no_program: args.no_program,
+        background: args.background,
         client: args.client,
         server: args.server,
         port: args.port,
@@ -428,9 +431,9 @@ impl HostArgs {
         let matches = command.clone().no_binary_name(true).try_get_matches_from(words);
         let taken = matches.and_then(|matches| {
             let target = matches.try_get_one::<String>(TARGET).ok().flatten().cloned();
-            let no_program = matches.try_get_one::<bool>(NO_PROGRAM).ok().flatten();
-            let no_program = no_program.copied().unwrap_or_default();
-            Ok(Self { target, no_program, ..Self::from_arg_matches(&matches)? })
+            let is_set = |id| matches.try_get_one::<bool>(id).ok().flatten() == Some(&true);
+            let (no_program, background) = (is_set(NO_PROGRAM), is_set(BACKGROUND));
+            Ok(Self { target, no_program, background, ..Self::from_arg_matches(&matches)? })
         });
         taken.map_err(|error| {
             UsageError::without_usage(match name {

@@ -85,7 +85,9 @@ pub(super) fn fate(letter: char) -> Option<Fate> {
         'N' => {
             Fate::Refused("this command forwards no connection; `rove -N` does, without a program")
         }
-        'f' => Fate::Refused("a session stays in the foreground; use ssh for the background"),
+        'f' => Fate::Refused(
+            "this command stays in the foreground; `rove -N -f` goes to the background",
+        ),
         's' => Fate::Refused("a session is no subsystem of ssh; use ssh or sftp for one"),
         'M' => Fate::Refused("rove keeps no ssh open; open the one to be shared by `ssh -M`"),
         'O' => Fate::Refused("rove keeps no ssh open; command the shared one by `ssh -O`"),

@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 
+use anyhow::Context as _;
 use rove_bootstrap::{Forwards, ProgramName};
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::network_watch::NetworkWatch;
@@ -21,6 +22,9 @@ use crate::listeners::Listeners;
 use crate::messages::reason;
 use crate::prompt_store::PromptKeeper;
 use crate::resume::RecordKeeper;
+use crate::server::{open_nothing, silence};
+use crate::sys::{self, Fork};
+use crate::{hardening, threads};
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP, SIGPIPE];
@@ -28,6 +32,7 @@ pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP
 const INPUT_PER_TURN: usize = 16_384;
 
 /// How a session ended, and what the user should know of it.
+#[derive(Default)]
 pub(crate) struct End {
     /// How the session ended; `None` if it goes on without this client.
     pub(crate) outcome: Option<ClientOutcome>,
@@ -71,6 +76,8 @@ pub(super) struct Pump {
     refusal: Option<Refusal>,
     /// The first signal that this process was to end by.
     signal: Option<i32>,
+    /// Whether this process was split off from the one that the user started.
+    is_split: bool,
     buffer: Vec<u8>,
 }
 
@@ -102,6 +109,7 @@ impl Pump {
             output_error: None,
             refusal: None,
             signal: None,
+            is_split: false,
             buffer: vec![0; INPUT_PER_TURN],
         }
     }
@@ -136,6 +144,11 @@ impl Pump {
             if self.is_left() {
                 break None;
             }
+            if self.forwards.are_settled(&self.session) && !self.is_split && self.split()? {
+                // The session and all sockets are the other process's.
+                std::mem::forget(self);
+                return Ok(End::default());
+            }
             now = self.wait_and_read(now)?;
         };
         self.leave_terminal();
@@ -149,6 +162,21 @@ impl Pump {
         let Self { refusal, output_error, signal, forwards, .. } = self;
         let not_forwarded = forwards.into_failure();
         Ok(End { outcome, tried, refusal, tunnel, output_error, signal, missing, not_forwarded })
+    }
+
+    /// Splits this process, and returns whether it is the one that the user started. The other goes on in the background.
+    fn split(&mut self) -> anyhow::Result<bool> {
+        self.is_split = true;
+        let alone = threads::check_alone().context("cannot go to the background")?;
+        let nothing = open_nothing().context("cannot go to the background")?;
+        if let Fork::Parent(_) = sys::fork(alone).context("cannot go to the background")? {
+            return Ok(true);
+        }
+        let _ = rustix::process::setsid();
+        let _ = silence(nothing);
+        hardening::keep_in_memory(self.session.key_memory());
+        self.forwards.handle_split();
+        Ok(false)
     }
 
     /// Sleeps until something happens, unless there is work left, and gives the session what has come: signals and keys

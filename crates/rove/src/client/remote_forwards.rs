@@ -252,6 +252,11 @@ impl RemoteForwards {
         self.entries.values().any(|it| matches!(it.state, State::New))
     }
 
+    /// Returns whether the host has not answered for all listeners.
+    pub(super) fn is_asking(&self) -> bool {
+        self.entries.values().any(|it| !matches!(it.state, State::Open { .. }))
+    }
+
     /// Returns when to call [`RemoteForwards::turn`] without news.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let requests = self.requests.values().map(|(_, until)| *until);

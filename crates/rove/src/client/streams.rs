@@ -7,7 +7,7 @@
 
 use std::os::fd::AsFd;
 
-use rove_bootstrap::{ForwardLine, Forwards};
+use rove_bootstrap::{ForwardLine, Forwards, ProgramName};
 use rove_platform::event_loop::Interest;
 use rove_session::Client;
 use rove_streams::{CONNECTS_MAX, STREAMS_MAX};
@@ -22,6 +22,7 @@ use super::login_callback::LoginCallbacks;
 use super::remote_forwards::{News, RemoteForwards};
 use super::wire::Wire;
 use crate::listeners::Listeners;
+use crate::messages::warn;
 use crate::packet_queue::PacketQueue;
 use crate::share::Gate;
 use crate::socks::{Request, Step};
@@ -44,6 +45,9 @@ const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 const NO_CALLBACK: &str =
     "the screen shows no login that comes back to a port from 1024 on of localhost";
 
+/// The end of a sentence about a listener without which there is no session.
+const REQUIRED: &str = ", and ExitOnForwardFailure wants that";
+
 /// The key that ends a session without a program, as with `ssh -N`.
 const CTRL_C: u8 = 0x03;
 
@@ -55,8 +59,7 @@ pub(super) struct ClientStreams {
     remote: RemoteForwards,
     /// The user's rules for listeners, without any.
     rules: Forwards,
-    /// Whether the session has a program, which gets the keys.
-    has_program: bool,
+    purpose: Purpose,
     /// Whether the session has been told of the listeners as they are.
     is_told: bool,
     /// Why the session was ended, if it was for lack of forwarded connections.
@@ -77,6 +80,17 @@ pub(super) struct ClientStreams {
     queue: PacketQueue,
 }
 
+/// The place of forwarded connections in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// They are beside a program, which gets the keys.
+    Beside,
+    /// They are all that the session is for.
+    Alone,
+    /// Nobody sees the session either, and its messages are for standard error.
+    Unseen,
+}
+
 impl ClientStreams {
     /// Creates the forwarded connections that come to these listeners, and to those of the host that are wanted.
     pub(super) fn new(listeners: Listeners, wanted: &Forwards) -> Self {
@@ -84,7 +98,7 @@ impl ClientStreams {
             listeners,
             remote: RemoteForwards::new(wanted),
             rules: Forwards { all: Vec::new(), remote: Vec::new(), ..wanted.clone() },
-            has_program: true,
+            purpose: Purpose::Beside,
             is_told: false,
             failure: None,
             paused_until: None,
@@ -178,14 +192,34 @@ impl ClientStreams {
         self.serve(now, session);
     }
 
-    /// Makes these the only purpose of the session, which Ctrl-C ends.
-    pub(super) fn without_program(self) -> Self {
-        Self { has_program: false, ..self }
+    /// Makes these the only purpose of the session, which Ctrl-C ends, or which nobody sees.
+    pub(super) fn without_program(self, background: bool) -> Self {
+        let purpose = if background { Purpose::Unseen } else { Purpose::Alone };
+        Self { purpose, ..self }
     }
 
     /// Returns whether these keys end the session.
     pub(super) fn end_by(&self, keys: &[u8]) -> bool {
-        !self.has_program && keys.contains(&CTRL_C)
+        self.purpose == Purpose::Alone && keys.contains(&CTRL_C)
+    }
+
+    /// Returns whether the session is to go on unseen, and both ends listen wherever they can.
+    pub(super) fn are_settled(&self, session: &Client) -> bool {
+        let carries = session.carries_streams() == Some(true);
+        self.purpose == Purpose::Unseen && carries && !self.remote.is_asking()
+    }
+
+    /// Goes on in a process that was split off.
+    pub(super) fn handle_split(&mut self) {
+        self.lender.iter_mut().for_each(|lender| lender.open_again());
+    }
+
+    /// Tells the user something that has happened.
+    fn say(&self, now: Instant, session: &mut Client, sentence: String) {
+        match self.purpose {
+            Purpose::Unseen => warn(ProgramName::Rove.as_str(), &sentence),
+            Purpose::Beside | Purpose::Alone => session.announce(now, sentence),
+        }
     }
 
     /// Returns why the session was ended, if it was for lack of forwarded connections.
@@ -237,7 +271,7 @@ impl ClientStreams {
         }
         self.is_told &= news.is_empty() && !self.lender.as_mut().is_some_and(|it| it.has_news());
         for sentence in refused {
-            session.announce(now, sentence);
+            self.say(now, session, sentence);
         }
         news.into_iter().for_each(|it| self.announce(now, session, it));
         self.show_question(now, session);
@@ -275,9 +309,11 @@ impl ClientStreams {
     /// Tells the user what has become of a listener of the host.
     fn announce(&mut self, now: Instant, session: &mut Client, news: News) {
         match news {
-            News::Failed(sentence) if self.rules.are_required => self.fail(now, session, &sentence),
+            News::Failed(sentence) if self.rules.are_required => {
+                self.fail(now, session, &format!("{sentence}{REQUIRED}"));
+            }
             News::Failed(said) | News::Said(said) | News::Opened(Some(said)) => {
-                session.announce(now, said);
+                self.say(now, session, said);
             }
             News::Opened(None) | News::Agent(_) => {}
         }
@@ -338,7 +374,11 @@ impl ClientStreams {
     fn give_up(&mut self, now: Instant, session: &mut Client) {
         let host = session.server();
         if self.agent.take().is_some() {
-            session.announce(now, format!("-A: the server at {host} carries no agent; use ssh -A"));
+            self.say(
+                now,
+                session,
+                format!("-A: the server at {host} carries no agent; use ssh -A"),
+            );
         }
         self.close(now, session, &format!("the server at {host} carries no connections"));
     }
@@ -347,7 +387,7 @@ impl ClientStreams {
     fn close(&mut self, now: Instant, session: &mut Client, reason: &str) {
         self.lender.iter_mut().for_each(|lender| lender.close());
         if let Some(sentence) = self.agent.as_mut().and_then(|agent| agent.end(reason)) {
-            session.announce(now, sentence);
+            self.say(now, session, sentence);
         }
         self.callbacks.clear();
         self.files.clear();
@@ -362,6 +402,8 @@ impl ClientStreams {
         let sentence = format!("{}: {reason}", options.join(" "));
         self.listeners = Listeners::default();
         if self.rules.are_required {
+            self.fail(now, session, &format!("{sentence}{REQUIRED}"));
+        } else if self.purpose == Purpose::Unseen {
             self.fail(now, session, &sentence);
         } else {
             session.announce(now, sentence);
@@ -370,8 +412,7 @@ impl ClientStreams {
 
     /// Ends the session, because a listener cannot be had.
     fn fail(&mut self, now: Instant, session: &mut Client, sentence: &str) {
-        self.failure
-            .get_or_insert_with(|| format!("{sentence}, and ExitOnForwardFailure wants that"));
+        self.failure.get_or_insert_with(|| sentence.to_owned());
         session.shutdown(now, "No connections are carried, shutting down...");
     }
 

@@ -421,6 +421,45 @@ fn a_session_without_a_program_forwards_until_ctrl_c_and_is_listed() {
 }
 
 #[test]
+fn a_session_goes_to_the_background_once_both_ends_listen_and_serves_without_a_terminal() {
+    let sshd = Sshd::start(Far::default());
+    let ((near, there), (far, target), port) = (listener(), listener(), free_port());
+    answer_port(near);
+    answer_port(far);
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).args(["-N", "-f"]);
+    let options = [format!("-L{port}:localhost:{target}"), format!("-R0:localhost:{there}")];
+    let output = answered(&call.args(&options).arg("far"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let (_, allocated) = said.split_once("Allocated port ").expect("ssh's words");
+    let allocated = allocated.split(' ').next().and_then(|it| it.parse().ok()).expect("a port");
+    for port in [port, allocated] {
+        let stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens already");
+        let writer = stream.try_clone().expect("a descriptor can be duplicated");
+        let end = move |_: &mut dyn Read| writer.shutdown(Shutdown::Write).expect("it is open");
+        let answer = within_guard("an answer", move || greet(stream, end));
+        assert_eq!(answer.expect("a connection"), "far: hello");
+    }
+    let kill = Invocation::new(rove()).arg("kill").arg(format!("--ssh={}", sshd.ssh()));
+    let ended = answered(&kill.args(["far", "--all"]));
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+    within_guard("the process in the background ends with its session", move || {
+        while TcpStream::connect(("127.0.0.1", port)).is_ok() {
+            crate::support::pause(std::time::Duration::from_millis(5));
+        }
+    });
+    // A listener without which there is to be no session.
+    let (_taken, port) = listener();
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).args(["-N", "-f"]);
+    let option = format!("-R127.0.0.1:{port}:localhost:1");
+    let call = call.args(["-oExitOnForwardFailure=yes", &option, "far"]);
+    let output = answered(&call);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(255), "{said}");
+    assert!(said.contains("the host cannot listen: Address already in use"), "{said}");
+}
+
+#[test]
 fn a_stock_host_has_no_session_without_a_program_and_one_sentence_says_so() {
     let sshd = Sshd::start(Far { programs: &["rove as mosh-server"], ..Far::default() });
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("-N");

@@ -31,6 +31,7 @@ fn defaults_are_stocks() {
     let options = connect(ProgramName::Mosh, "me@host");
     let expected = HostOptions {
         no_program: false,
+        background: false,
         session: WantedSession::New,
         name: ProgramName::Mosh,
         client: None,
@@ -253,6 +254,7 @@ fn with_file(line: &str) -> HostOptions {
 fn the_file_holds_where_the_line_says_nothing() {
     let expected = HostOptions {
         no_program: false,
+        background: false,
         session: WantedSession::New,
         name: ProgramName::Rove,
         client: Some("y".into()),
@@ -429,6 +431,13 @@ fn forwards_are_words_for_ssh_where_a_session_can_carry_them() {
     assert!(!connect(ProgramName::Mosh, "h").forwards());
     assert!(connect(ProgramName::Rove, "-N -L 1:h:2 h").no_program);
     assert!(connect(ProgramName::Rove, "-NL1:h:2 h").no_program);
+    for (line, background) in [("-N -f -L 1:h:2 h", true), ("-fNL1:h:2 h", true), ("-N h", false)] {
+        assert_eq!(connect(ProgramName::Rove, line).background, background, "{line}");
+    }
+    for line in ["-f h", "-f -L 1:h:2 h", "-f -W x:1 h"] {
+        let error = call(ProgramName::Rove, line).unwrap_err();
+        assert!(error.message.starts_with("-f: "), "{line}: {error:?}");
+    }
     for line in ["--strict -N h", "-N --client=x h", "-N --session x h", "-N h ls", "-NW x:1 h"] {
         let error = call(ProgramName::Rove, line).unwrap_err();
         assert!(error.message.starts_with("-N: "), "{line}: {error:?}");

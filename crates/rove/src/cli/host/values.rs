@@ -23,6 +23,8 @@ use crate::stdio_forward::target::HostPort;
 pub(super) const TARGET: &str = "target";
 /// The id of the option `-N` in clap.
 pub(super) const NO_PROGRAM: &str = "no_program";
+/// The id of the option `-f` in clap.
+pub(super) const BACKGROUND: &str = "background";
 /// The sentence about `-W` for a command that takes a session's options.
 pub(crate) const NO_TARGET: &str =
     "-W: this command carries no connection; `rove -W HOST:PORT host` does";
@@ -41,8 +43,20 @@ pub(super) fn no_program_option() -> Arg {
     )
 }
 
-/// Checks what `-N` excludes.
+/// Returns the option `-f`, which goes with `-N`.
+pub(super) fn background_option() -> Arg {
+    Arg::new(BACKGROUND)
+        .short('f')
+        .action(ArgAction::SetTrue)
+        .help("With -N: go to the background once the login is done and all listeners are there")
+}
+
+/// Checks what `-N` and `-f` exclude.
 fn check_no_program(args: &HostArgs, command: &[OsString]) -> Result<(), UsageError> {
+    if args.background && !args.no_program {
+        let text = "-f: a session with a program stays in the foreground; add -N, or use ssh -f";
+        return Err(UsageError::without_usage(text.to_owned()));
+    }
     let reason = match () {
         () if !args.no_program => return Ok(()),
         () if args.strict => "stock Mosh runs a program always, and --strict speaks nothing else",

@@ -127,6 +127,7 @@ fn facts(is_on_disk: bool) -> SessionFacts {
         resumed: None,
         attached_by: Some("rove attach".to_owned()),
         no_program: false,
+        background: false,
         streams: StreamsCall::default(),
     };
     SessionFacts {
