@@ -189,10 +189,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let wire = open_wire(tunnel.as_ref(), options.server, clock.now())?;
     let events = EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?;
     let chaff = entropy::seed().context("cannot draw a seed")?.stream("client.chaff");
-    let terminal = match background {
-        true => Tty::nobodys().context("cannot go to the background")?,
-        false => Tty::take_over(described.emergency_closing())?,
-    };
+    let terminal = terminal(background, described.emergency_closing())?;
     let self_check = options.verbose >= logging::SELF_CHECK_VERBOSITY;
     let capabilities = (!choices.strict).then(|| offered(&way));
     let config = ClientConfig {
@@ -230,7 +227,15 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let agent = agent.filter(|call| may_be_lent(call, options.call.escape_key, name));
     let agent = agent.map(|call| AgentLoan::new(call, clock.now()));
     let callbacks = LoginCallbacks::new(options.call.host.as_deref());
-    pump.with(forwards.lending(agent).shared_by(gate).with(callbacks)).run()
+    pump.with(forwards.lending(agent, gate).with(callbacks)).run()
+}
+
+/// Takes the terminal over, or returns one that nobody has.
+fn terminal(background: bool, closing: Vec<u8>) -> anyhow::Result<Tty> {
+    match background {
+        true => Tty::nobodys().context("cannot go to the background"),
+        false => Tty::take_over(closing),
+    }
 }
 
 /// Returns the extensions that a client offers which comes to its session in this way.

@@ -44,7 +44,7 @@
 //! - `doctor` goes a session's way, collects `facts`, and names the step that fails (`diagnosis`).
 //! - `demo` runs both ends on this computer, joined by the emulated links of `rove-relay`.
 //!
-//! `fuzzing` states what must hold whatever comes from outside.
+//! `fuzzing` states what must hold whatever comes from outside. `muxes` is both ends of streams in a test.
 //!
 //! On Windows this library is empty: there the program is that of `rove-windows`.
 

@@ -151,16 +151,16 @@ impl AgentLoan {
         relay.poll_listener()
     }
 
-    /// Notes whether the host listens for the relay, or why not. Returns a sentence for the user.
+    /// Notes that the host listens for the relay, or why it does not. Returns a sentence for the user.
     pub(crate) fn handle_listener(
         &mut self,
         mux: &mut Mux,
-        listens: &Result<(), String>,
+        refusal: Option<&str>,
     ) -> Option<String> {
         let State::Relayed(relay) = &self.state else { return None };
-        match listens {
-            Ok(()) => Some(format!("-A: {}", relay.begin(mux))),
-            Err(refusal) => {
+        match refusal {
+            None => Some(format!("-A: {}", relay.begin(mux))),
+            Some(refusal) => {
                 relay.end(mux);
                 let reason = relay.failure(refusal);
                 self.end(&reason)

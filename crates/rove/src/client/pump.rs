@@ -76,8 +76,6 @@ pub(super) struct Pump {
     refusal: Option<Refusal>,
     /// The first signal that this process was to end by.
     signal: Option<i32>,
-    /// Whether this process was split off from the one that the user started.
-    is_split: bool,
     buffer: Vec<u8>,
 }
 
@@ -109,7 +107,6 @@ impl Pump {
             output_error: None,
             refusal: None,
             signal: None,
-            is_split: false,
             buffer: vec![0; INPUT_PER_TURN],
         }
     }
@@ -144,7 +141,7 @@ impl Pump {
             if self.is_left() {
                 break None;
             }
-            if self.forwards.are_settled(&self.session) && !self.is_split && self.split()? {
+            if self.forwards.are_settled(&self.session) && self.split()? {
                 // The session and all sockets are the other process's.
                 std::mem::forget(self);
                 return Ok(End::default());
@@ -166,7 +163,6 @@ impl Pump {
 
     /// Splits this process, and returns whether it is the one that the user started. The other goes on in the background.
     fn split(&mut self) -> anyhow::Result<bool> {
-        self.is_split = true;
         let alone = threads::check_alone().context("cannot go to the background")?;
         let nothing = open_nothing().context("cannot go to the background")?;
         if let Fork::Parent(_) = sys::fork(alone).context("cannot go to the background")? {

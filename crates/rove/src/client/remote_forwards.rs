@@ -95,8 +95,8 @@ pub(super) enum News {
     Said(String),
     /// A listener cannot be had.
     Failed(String),
-    /// The host listens for the relay of the agent, or says why not.
-    Agent(Result<(), String>),
+    /// The host listens for the relay of the agent, or does not for this reason.
+    Agent(Option<String>),
 }
 
 impl RemoteForwards {
@@ -280,7 +280,7 @@ impl RemoteForwards {
             let is_new = matches!(entry.state, State::New);
             let found =
                 if is_new { entry.begin(now, mux, listen()) } else { entry.answer(now, mux) };
-            let is_kept = matches!(found, None | Some(News::Opened(_) | News::Agent(Ok(()))));
+            let is_kept = matches!(found, None | Some(News::Opened(_) | News::Agent(None)));
             news.extend(found);
             is_kept
         });
@@ -413,7 +413,7 @@ impl Entry {
                 let said = said.or_else(usual);
                 self.state = State::Open { stream: opening.id(), port };
                 match self.purpose {
-                    Purpose::Agent => News::Agent(Ok(())),
+                    Purpose::Agent => News::Agent(None),
                     _ => News::Opened(said),
                 }
             }
@@ -430,7 +430,7 @@ impl Entry {
         match self.purpose {
             Purpose::Option => News::Failed(said),
             Purpose::Added => News::Said(said),
-            Purpose::Agent => News::Agent(Err(reason.to_owned())),
+            Purpose::Agent => News::Agent(Some(reason.to_owned())),
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use std::os::fd::AsFd;
 
-use rove_bootstrap::{ForwardLine, Forwards, ProgramName};
+use rove_bootstrap::{ForwardLine, Forwards};
 use rove_platform::event_loop::Interest;
 use rove_session::Client;
 use rove_streams::{CONNECTS_MAX, STREAMS_MAX};
@@ -22,17 +22,18 @@ use super::login_callback::LoginCallbacks;
 use super::remote_forwards::{News, RemoteForwards};
 use super::wire::Wire;
 use crate::listeners::Listeners;
-use crate::messages::warn;
 use crate::packet_queue::PacketQueue;
 use crate::share::Gate;
 use crate::socks::{Request, Step};
 use crate::splice::Splice;
 
 mod layer;
+mod purpose;
 mod sentences;
 
 use layer::{Layer, Origin};
-use sentences::{carries_nothing, ended, missing, to_ask};
+use purpose::Purpose;
+use sentences::{NO_CALLBACK, carries_nothing, ended, missing, to_ask};
 
 /// How long a client of SOCKS may take to say where it wants to. Chosen: the time that a connection may take.
 const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
@@ -40,16 +41,6 @@ const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
 /// How long nothing is accepted after the system had no descriptor for a connection. Chosen: long enough that the loop
 /// does not spin, and shorter than a user's patience.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
-
-/// The sentence about a screen without a callback.
-const NO_CALLBACK: &str =
-    "the screen shows no login that comes back to a port from 1024 on of localhost";
-
-/// The end of a sentence about a listener without which there is no session.
-const REQUIRED: &str = ", and ExitOnForwardFailure wants that";
-
-/// The key that ends a session without a program, as with `ssh -N`.
-const CTRL_C: u8 = 0x03;
 
 /// The streams of a session's client, and their users.
 #[derive(Debug)]
@@ -80,17 +71,6 @@ pub(super) struct ClientStreams {
     queue: PacketQueue,
 }
 
-/// The place of forwarded connections in a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
-    /// They are beside a program, which gets the keys.
-    Beside,
-    /// They are all that the session is for.
-    Alone,
-    /// Nobody sees the session either, and its messages are for standard error.
-    Unseen,
-}
-
 impl ClientStreams {
     /// Creates the forwarded connections that come to these listeners, and to those of the host that are wanted.
     pub(super) fn new(listeners: Listeners, wanted: &Forwards) -> Self {
@@ -113,14 +93,10 @@ impl ClientStreams {
         }
     }
 
-    /// Returns the connections with an agent that the host may have.
-    pub(super) fn lending(self, agent: Option<AgentLoan>) -> Self {
-        Self { agent: agent.map(Box::new), ..self }
-    }
-
-    /// Returns the connections with a lender to calls for this gate.
-    pub(super) fn shared_by(self, gate: Option<Gate>) -> Self {
-        Self { lender: gate.map(|gate| Box::new(Lender::new(gate))), ..self }
+    /// Returns the connections with an agent that the host may have, and a lender to calls for this gate.
+    pub(super) fn lending(self, agent: Option<AgentLoan>, gate: Option<Gate>) -> Self {
+        let lender = gate.map(|gate| Box::new(Lender::new(gate)));
+        Self { agent: agent.map(Box::new), lender, ..self }
     }
 
     /// Lets calls log in by themselves while this process is suspended. Returns the user's options whose connections wait
@@ -200,26 +176,19 @@ impl ClientStreams {
 
     /// Returns whether these keys end the session.
     pub(super) fn end_by(&self, keys: &[u8]) -> bool {
-        self.purpose == Purpose::Alone && keys.contains(&CTRL_C)
+        self.purpose.ends_by(keys)
     }
 
     /// Returns whether the session is to go on unseen, and both ends listen wherever they can.
     pub(super) fn are_settled(&self, session: &Client) -> bool {
-        let carries = session.carries_streams() == Some(true);
+        let carries = session.carries_streams() == Some(true) && self.failure.is_none();
         self.purpose == Purpose::Unseen && carries && !self.remote.is_asking()
     }
 
     /// Goes on in a process that was split off.
     pub(super) fn handle_split(&mut self) {
+        self.purpose = Purpose::Background;
         self.lender.iter_mut().for_each(|lender| lender.open_again());
-    }
-
-    /// Tells the user something that has happened.
-    fn say(&self, now: Instant, session: &mut Client, sentence: String) {
-        match self.purpose {
-            Purpose::Unseen => warn(ProgramName::Rove.as_str(), &sentence),
-            Purpose::Beside | Purpose::Alone => session.announce(now, sentence),
-        }
     }
 
     /// Returns why the session was ended, if it was for lack of forwarded connections.
@@ -253,15 +222,8 @@ impl ClientStreams {
         layer.streams.handle_arrivals(now, carriage);
         layer.handle_events(now, &mut self.remote, self.lender.as_deref_mut());
         let mut refused = layer.take_answers(now);
-        if let Some(agent) = &mut self.agent {
-            refused.extend(layer.lend(now, agent, &mut self.remote));
-        }
-        let news = self.remote.turn(now, &mut layer.streams.mux, &mut layer.splices);
-        for it in &news {
-            if let (News::Agent(listens), Some(agent)) = (it, &mut self.agent) {
-                refused.extend(agent.handle_listener(&mut layer.streams.mux, listens));
-            }
-        }
+        let (lent, news) = layer.lend(now, self.agent.as_deref_mut(), &mut self.remote);
+        refused.extend(lent);
         refused.extend(self.files.turn(now, &mut layer.streams.mux).map(|sent| sent.sentence()));
         self.callbacks.turn(now, &mut layer.streams.mux);
         layer.move_bytes(now, self.lender.as_deref_mut());
@@ -271,7 +233,7 @@ impl ClientStreams {
         }
         self.is_told &= news.is_empty() && !self.lender.as_mut().is_some_and(|it| it.has_news());
         for sentence in refused {
-            self.say(now, session, sentence);
+            self.purpose.say(now, session, sentence);
         }
         news.into_iter().for_each(|it| self.announce(now, session, it));
         self.show_question(now, session);
@@ -309,11 +271,9 @@ impl ClientStreams {
     /// Tells the user what has become of a listener of the host.
     fn announce(&mut self, now: Instant, session: &mut Client, news: News) {
         match news {
-            News::Failed(sentence) if self.rules.are_required => {
-                self.fail(now, session, &format!("{sentence}{REQUIRED}"));
-            }
+            News::Failed(sentence) if self.rules.are_required => self.fail(now, session, &sentence),
             News::Failed(said) | News::Said(said) | News::Opened(Some(said)) => {
-                self.say(now, session, said);
+                self.purpose.say(now, session, said);
             }
             News::Opened(None) | News::Agent(_) => {}
         }
@@ -374,11 +334,8 @@ impl ClientStreams {
     fn give_up(&mut self, now: Instant, session: &mut Client) {
         let host = session.server();
         if self.agent.take().is_some() {
-            self.say(
-                now,
-                session,
-                format!("-A: the server at {host} carries no agent; use ssh -A"),
-            );
+            let text = format!("-A: the server at {host} carries no agent; use ssh -A");
+            self.purpose.say(now, session, text);
         }
         self.close(now, session, &format!("the server at {host} carries no connections"));
     }
@@ -387,7 +344,7 @@ impl ClientStreams {
     fn close(&mut self, now: Instant, session: &mut Client, reason: &str) {
         self.lender.iter_mut().for_each(|lender| lender.close());
         if let Some(sentence) = self.agent.as_mut().and_then(|agent| agent.end(reason)) {
-            self.say(now, session, sentence);
+            self.purpose.say(now, session, sentence);
         }
         self.callbacks.clear();
         self.files.clear();
@@ -401,18 +358,17 @@ impl ClientStreams {
         }
         let sentence = format!("{}: {reason}", options.join(" "));
         self.listeners = Listeners::default();
-        if self.rules.are_required {
-            self.fail(now, session, &format!("{sentence}{REQUIRED}"));
-        } else if self.purpose == Purpose::Unseen {
+        if self.rules.are_required || self.purpose == Purpose::Unseen {
             self.fail(now, session, &sentence);
         } else {
-            session.announce(now, sentence);
+            self.purpose.say(now, session, sentence);
         }
     }
 
     /// Ends the session, because a listener cannot be had.
     fn fail(&mut self, now: Instant, session: &mut Client, sentence: &str) {
-        self.failure.get_or_insert_with(|| sentence.to_owned());
+        let required = self.rules.are_required.then_some(", and ExitOnForwardFailure wants that");
+        self.failure.get_or_insert_with(|| format!("{sentence}{}", required.unwrap_or_default()));
         session.shutdown(now, "No connections are carried, shutting down...");
     }
 

@@ -20,8 +20,8 @@ const ANSWER_MAX: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(super) enum OtherSession {
     /// The servers are asked which session it is.
-    Sought(Errand<Result<Found, TypingError>>),
-    Found(Found),
+    Sought(Errand<Result<Box<Found>, TypingError>>),
+    Found(Box<Found>),
 }
 
 impl OtherSession {
@@ -75,7 +75,7 @@ impl OtherSession {
     }
 }
 
-fn find(wanted: Option<SessionRef>) -> Result<Found, TypingError> {
+fn find(wanted: Option<SessionRef>) -> Result<Box<Found>, TypingError> {
     let clock = Clock::start();
     let mut survey = survey(clock, clock.now() + ANSWER_MAX);
     survey.sessions.retain(|it| {
@@ -83,7 +83,7 @@ fn find(wanted: Option<SessionRef>) -> Result<Found, TypingError> {
         is_meant && !it.status.attachment.no_program
     });
     match (survey.sessions.pop(), survey.sessions.len(), &wanted) {
-        (Some(one), 0, _) => Ok(one),
+        (Some(one), 0, _) => Ok(Box::new(one)),
         (Some(_), more, _) => Err(TypingError::Many(more + 1)),
         (None, ..) => Err(match (silent(wanted.as_ref(), &survey), wanted) {
             (Some(silent), _) => TypingError::Silent(describe_silent(silent, &Computer::ours())),

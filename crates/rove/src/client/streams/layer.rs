@@ -10,7 +10,7 @@ use rove_units::Instant;
 use crate::client::agent::AgentLoan;
 use crate::client::asking::tell;
 use crate::client::lender::Lender;
-use crate::client::remote_forwards::RemoteForwards;
+use crate::client::remote_forwards::{News, RemoteForwards};
 use crate::opening::Opening;
 use crate::socks::Version;
 use crate::splice::{BYTES_PER_TURN, Splice, reset};
@@ -76,19 +76,29 @@ impl Layer {
         }
     }
 
-    /// Lets the agent be lent. Returns a sentence for the user, if there is one.
+    /// Lets the agent be lent, and the host listen. Returns sentences for the user, and the news of listeners.
     pub(super) fn lend(
         &mut self,
         now: Instant,
-        agent: &mut AgentLoan,
+        mut agent: Option<&mut AgentLoan>,
         remote: &mut RemoteForwards,
-    ) -> Option<String> {
-        while let Some((socket, target)) = agent.accept() {
-            self.open(now, socket, &target, Origin::Listener("-A".to_owned()));
+    ) -> (Vec<String>, Vec<News>) {
+        let mut sentences = Vec::new();
+        if let Some(agent) = &mut agent {
+            while let Some((socket, target)) = agent.accept() {
+                self.open(now, socket, &target, Origin::Listener("-A".to_owned()));
+            }
+            sentences.extend(agent.turn(now, &mut self.streams.mux));
+            agent.poll_listener().into_iter().for_each(|wanted| remote.add_relay(wanted));
         }
-        let sentence = agent.turn(now, &mut self.streams.mux);
-        agent.poll_listener().into_iter().for_each(|wanted| remote.add_relay(wanted));
-        sentence
+        let news = remote.turn(now, &mut self.streams.mux, &mut self.splices);
+        for it in &news {
+            if let (News::Agent(refusal), Some(agent)) = (it, &mut agent) {
+                let mux = &mut self.streams.mux;
+                sentences.extend(agent.handle_listener(mux, refusal.as_deref()));
+            }
+        }
+        (sentences, news)
     }
 
     /// Gives the host's news to those whom they concern.

@@ -3,6 +3,10 @@
 use rove_bootstrap::Place;
 use rove_session::Client;
 
+/// The sentence about a screen without a callback.
+pub(super) const NO_CALLBACK: &str =
+    "the screen shows no login that comes back to a port from 1024 on of localhost";
+
 /// Returns the sentence about a server without streams.
 pub(super) fn carries_nothing(session: &Client) -> String {
     format!("the server at {} carries no connections", session.server())
