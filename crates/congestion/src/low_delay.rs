@@ -20,14 +20,6 @@ use crate::rounds::Rounds;
 /// is longer than its least.
 const TARGET: Duration = Duration::from_millis(6);
 
-/// The same on a path within a computer, where packets wait for their receiver to run and keys do not wait for them. Source: RFC
-/// 6817, section 2.5: at most 100 ms.
-const TARGET_LOCAL: Duration = Duration::from_millis(100);
-
-/// The round-trip time below which a path lies within a computer. Chosen: it is 0.1 to 0.2 ms over a loopback, and above 0.5 ms
-/// in most networks.
-const LOCAL: Duration = Duration::from_micros(400);
-
 /// Most delay samples whose least is the current delay. Source: RFC 6817, section 2.5: `CURRENT_FILTER`, at least 1; four are
 /// BitTorrent's. A small window has half of its packets: four would be a round trip.
 const CURRENT: usize = 4;
@@ -91,16 +83,10 @@ impl LowDelay {
         self.delays.current(whole(self.window.packets / 2.0).max(1))
     }
 
-    /// Returns the queueing delay that the window aims at, in seconds.
-    fn target(&self) -> f64 {
-        let target = if self.delays.rtt_min() < LOCAL { TARGET_LOCAL } else { TARGET };
-        target.as_secs_f64()
-    }
-
     /// Shrinks the window by the packets that keep the queue too long.
     fn shrink(&mut self, now: Instant, queueing: f64) {
         (self.velocity, self.calm, self.shrunk_at) = (1.0, 0, Some(now));
-        let excess = queueing - self.target();
+        let excess = queueing - TARGET.as_secs_f64();
         let too_many = self.window.packets * excess / self.rtt.max(excess);
         self.window.packets = (self.window.packets - too_many).max(LEAST);
         let since = *self.stuck_since.get_or_insert(now);
@@ -113,7 +99,7 @@ impl LowDelay {
 
     /// Grows the window after a round trip with this least queueing delay.
     fn grow(&mut self, queueing: f64) {
-        let target = self.target();
+        let target = TARGET.as_secs_f64();
         self.stuck_since = None;
         self.calm = if queueing < target / 2.0 { self.calm.saturating_add(1) } else { 0 };
         // The queue shows a round trip later.
@@ -137,7 +123,7 @@ impl Controller for LowDelay {
         if ack.is_app_limited {
             return;
         }
-        let is_long = current > self.target();
+        let is_long = current > TARGET.as_secs_f64();
         if self.window.is_starting() {
             self.window.packets += self.window.packets_in(ack.size);
             if is_long {
@@ -157,7 +143,7 @@ impl Controller for LowDelay {
     }
 
     fn on_loss(&mut self, now: Instant, loss: &Loss) {
-        let has_queue = self.queueing() > self.target();
+        let has_queue = self.queueing() > TARGET.as_secs_f64();
         self.window.cut(now, loss, if has_queue { DECREASE } else { DECREASE_RANDOM });
         (self.velocity, self.calm) = (1.0, 0);
     }
@@ -178,8 +164,8 @@ struct Delays {
     current: VecDeque<i128>,
     /// The least of this round trip.
     round: Option<i128>,
-    /// The least of each of the last minutes with the least round-trip time, oldest first.
-    base: VecDeque<(i128, Duration)>,
+    /// The least of each of the last minutes, oldest first.
+    base: VecDeque<i128>,
     minute: Option<Instant>,
 }
 
@@ -193,12 +179,10 @@ impl Delays {
         self.round = Some(self.round.map_or(delay, |least| least.min(delay)));
         let is_new = self.minute.is_none_or(|minute| now.saturating_since(minute) >= MINUTE);
         match self.base.back_mut() {
-            Some((least, rtt)) if !is_new => {
-                (*least, *rtt) = (delay.min(*least), ack.rtt.min(*rtt))
-            }
+            Some(least) if !is_new => *least = delay.min(*least),
             _ => {
                 self.minute = Some(now);
-                self.base.push_back((delay, ack.rtt));
+                self.base.push_back(delay);
                 if self.base.len() > BASE {
                     self.base.pop_front();
                 }
@@ -216,14 +200,8 @@ impl Delays {
         self.current.iter().rev().take(samples).min().map_or(0.0, |delay| self.queueing(*delay))
     }
 
-    /// Returns the least round-trip time of this minute and the one before.
-    fn rtt_min(&self) -> Duration {
-        let newest = self.base.iter().rev().take(2);
-        newest.map(|(_, rtt)| *rtt).min().unwrap_or(Duration::MAX)
-    }
-
     fn queueing(&self, delay: i128) -> f64 {
-        let base = self.base.iter().map(|(least, _)| *least).min().unwrap_or(delay);
+        let base = self.base.iter().min().copied().unwrap_or(delay);
         let nanos = u64::try_from((delay - base).max(0)).unwrap_or(u64::MAX);
         Duration::from_nanos(nanos).as_secs_f64()
     }
@@ -267,22 +245,14 @@ mod tests {
     }
 
     #[test]
-    fn a_path_within_a_computer_has_a_longer_queue() {
-        let mut local = Path {
-            rtt: Duration::from_micros(100),
+    fn a_short_round_trip_has_as_short_a_queue() {
+        let mut wired = Path {
+            rtt: Duration::from_micros(200),
             ..Path::with_rate(LowDelay::new(PACKET), 1, 100_000)
         };
-        let windows = local.windows(60);
-        assert!(
-            windows[59] > 5_000,
-            "10 packets in a round trip, 10,000 in 100 ms: {}",
-            windows[59]
-        );
-        // Two minutes later nothing is known of the short round trips.
-        let now = local.now + Duration::from_secs(150);
-        let mut path = Path { now, ..Path::with_rate(local.controller, 20, 1_000) };
-        for window in path.windows(8_000).split_off(7_900) {
-            assert!(window <= 30, "20 packets in a round trip, and 6 in the queue: {window}");
+        wired.windows(1_000);
+        for window in wired.windows(1_000) {
+            assert!((300..=650).contains(&window), "20 packets in a round trip, 600 in 6 ms: {window}");
         }
     }
 

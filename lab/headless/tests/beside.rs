@@ -12,8 +12,9 @@ use rove_link::LinkConfig;
 use rove_link::net::Net;
 use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
 
-/// How long the user types: some 300 keys.
-const TYPED: Duration = Duration::from_secs(75);
+/// How long the session settles, the user types, and the last echoes may take: some 300 keys.
+const TIMES: [Duration; 3] =
+    [Duration::from_secs(5), Duration::from_secs(75), Duration::from_secs(10)];
 
 /// The size of a full packet's payload, as the ends begin.
 const PACKET: Bytes = Bytes::new(1_176);
@@ -23,17 +24,19 @@ fn run(
     link: &LinkConfig,
     copies: bool,
     controller: fn() -> Box<dyn Controller>,
+    [settling, typed, rest]: [Duration; 3],
 ) -> (f64, f64, u64) {
     let seed = Seed::new(11);
-    let start = Instant::from_millis(5_000);
-    let (left, mut right) = copying(seed, Typist::new(start, start + TYPED, seed), controller);
+    let start = Instant::ZERO + settling;
+    let (left, mut right) = copying(seed, Typist::new(start, start + typed, seed), controller);
     right.owner.writes = copies;
     let mut net = Net::new(left, right, link.clone(), link.clone(), seed);
-    net.run_for(TYPED + Duration::from_secs(15));
+    net.run_for(settling + typed + rest);
     let typist = &net.left.end.user;
     assert_eq!(typist.waiting(net.now()).count(), 0, "every key was echoed");
     let mut delays = typist.delays().to_vec();
-    assert!(delays.len() > 280, "{}", delays.len());
+    let keys = typed.as_secs() * 280 / 75;
+    assert!(delays.len() as u64 > keys, "{}", delays.len());
     delays.sort();
     #[expect(clippy::cast_precision_loss, reason = "some megabytes")]
     let rate = net.left.owner.read() as f64 * 8.0
@@ -73,10 +76,10 @@ fn keys_beside_a_copy_wait_for_the_links_queue_alone() {
         ("1 Mbit/s, 40 ms, queue of 2 s", link(1_000, 40, 2_000, 0.0), 1.0, 2_000.0),
         ("10 Mbit/s, 100 ms, 29 % loss", link(10_000, 100, 100, 0.29), 10.0, 100.0),
     ] {
-        let (alone, ..) = run(&link, false, controllers[0].1);
+        let (alone, ..) = run(&link, false, controllers[0].1, TIMES);
         println!("{name}: echo p95 alone {alone:.0} ms");
         for (controller, new) in controllers {
-            let (beside, copied, _) = run(&link, true, new);
+            let (beside, copied, _) = run(&link, true, new, TIMES);
             println!(
                 "    beside a copy by {controller}: {beside:.0} ms; the copy has {copied:.2} Mbit/s of {rate}"
             );
@@ -87,7 +90,23 @@ fn keys_beside_a_copy_wait_for_the_links_queue_alone() {
 }
 
 #[test]
+fn keys_beside_a_copy_through_a_wired_network_hardly_wait() {
+    let new: fn() -> Box<dyn Controller> = || Box::new(LowDelay::new(PACKET));
+    for (mbit, seconds) in [(1_000, 4), (100, 15)] {
+        let delay = Duration::from_micros(100);
+        let link = LinkConfig { delay, ..link(1_000 * mbit, 0, 200, 0.0) };
+        let times = [1, seconds, 1].map(Duration::from_secs);
+        let (alone, ..) = run(&link, false, new, times);
+        let (beside, copied, _) = run(&link, true, new, times);
+        println!("{mbit} Mbit/s: {alone:.1} ms alone, {beside:.1} ms beside {copied:.0} Mbit/s");
+        assert!(beside <= alone + 10.0, "{mbit} Mbit/s: {beside} ms, and alone {alone} ms");
+        assert!(copied >= 0.8 * mbit as f64, "{mbit} Mbit/s: {copied}");
+    }
+}
+
+#[test]
 fn a_session_whose_streams_are_idle_sends_no_packet() {
-    let (.., packets) = run(&link(10_000, 40, 100, 0.0), false, || Box::new(Cubic::new(PACKET)));
+    let link = link(10_000, 40, 100, 0.0);
+    let (.., packets) = run(&link, false, || Box::new(Cubic::new(PACKET)), TIMES);
     assert_eq!(packets, 0);
 }
