@@ -252,7 +252,10 @@ mod tests {
         };
         wired.windows(1_000);
         for window in wired.windows(1_000) {
-            assert!((300..=650).contains(&window), "20 packets in a round trip, 600 in 6 ms: {window}");
+            assert!(
+                (300..=650).contains(&window),
+                "20 packets in a round trip, 600 in 6 ms: {window}"
+            );
         }
     }
 
