@@ -55,7 +55,7 @@ pub(crate) mod ssh_port;
 pub(crate) mod ssh_query;
 pub(crate) mod tunnel;
 
-pub(crate) use invocation::Invocation;
+pub(crate) use invocation::{EXEC_NAME, Invocation};
 
 /// Note to the user of a host with only a stock server: the missing features.
 const STOCK_LACKS: &str = "has no rove, so its mosh-server serves: the exit status, links, underline styles, \

@@ -12,7 +12,7 @@ use rove_cli_docs::completions::{COMMAND, answer};
 use rove_cli_docs::{Book, Manual};
 
 use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::{self, Invocation, proxy, ssh_port};
+use crate::bootstrap::{self, EXEC_NAME, Invocation, proxy, ssh_port};
 use crate::cli::client::ClientCall;
 use crate::cli::config::Config;
 use crate::cli::doctor::DoctorCall;
@@ -96,7 +96,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some("mosh-client") => run_client(ProgramName::Mosh, args),
         Some("mosh-server") => run_server(ProgramName::Mosh, args),
         // `scp -S` and `sftp -S` name a program without words for it.
-        Some("rove-exec") => run_rove(&program, iter::once("exec".into()).chain(args).collect()),
+        Some(EXEC_NAME) => run_rove(&program, iter::once("exec".into()).chain(args).collect()),
         _ => run_rove(&program, args),
     };
     ExitCode::from(code)

@@ -2,9 +2,12 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rove_bootstrap::ProgramName;
+
+/// The name of a link by which rove is `rove exec`, for programs that name ssh by one word.
+pub(crate) const EXEC_NAME: &str = "rove-exec";
 
 /// The command line that rove was called with, for process lists and to start the same program again.
 #[derive(Clone, Debug)]
@@ -19,6 +22,13 @@ pub(crate) struct Invocation {
 impl Invocation {
     /// Returns a path that starts this program again, under the same name if possible.
     pub(crate) fn own_path(&self) -> OsString {
+        let called = Path::new(&self.program).file_name();
+        if called == Some(OsStr::new(EXEC_NAME))
+            && let Ok(own) = env::current_exe()
+        {
+            // By that name, all words are those of `rove exec`.
+            return own.into();
+        }
         if self.program.as_encoded_bytes().contains(&b'/') {
             return self.program.clone();
         }

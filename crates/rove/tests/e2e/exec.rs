@@ -142,6 +142,11 @@ fn git_rsync_scp_and_sftp_take_it_for_ssh() {
         |name: &str| assert!(fs::read(place.join(name)).expect("it is there") == bytes, "{name}");
     done("scp", &["scp", "-S", &program, &path("file"), &to("by-scp")]);
     is_copied("by-scp");
+    // The login's proxy command must not take the link's name for its own.
+    let (link, config) = (path("rove-exec"), gate.path("ssh_config").display().to_string());
+    std::os::unix::fs::symlink(rove(), &link).expect("a link");
+    done("scp by a link", &["scp", "-F", &config, "-S", &link, &path("file"), &to("by-link")]);
+    is_copied("by-link");
     let batch = place.write("batch", &format!("put {} {}\n", path("file"), path("by-sftp")));
     done("sftp", &["sftp", "-q", "-b", &batch.display().to_string(), "-S", &program, "far"]);
     is_copied("by-sftp");
