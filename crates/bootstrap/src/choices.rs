@@ -28,6 +28,8 @@ pub struct Choices {
     pub share: bool,
     /// The window that decides a shared session's size, as `rove_session::SizeRule` reads it, if the user said.
     pub size: Option<String>,
+    /// The congestion controller of the session's streams, as `rove_session::StreamController` names it, if the user said.
+    pub controller: Option<String>,
     /// Whether to speak stock Mosh's protocol only, without any extension.
     pub strict: bool,
 }
@@ -67,6 +69,7 @@ impl Default for Choices {
             read_copied: false,
             share: true,
             size: None,
+            controller: None,
             resume: Resume::Killed,
             strict: false,
         }

@@ -347,6 +347,8 @@ fn client_command(options: &HostOptions) -> Command {
 fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCall {
     let command = || shell_words::join(options.command.iter().map(|word| word.to_string_lossy()));
     let is_rove = options.name == ProgramName::Rove;
+    let controller = options.choices.controller.as_deref();
+    let gate = Gate::of(&options.host, &plan.config).map(|gate| gate.following(controller));
     let mut choices = session_call::with_environment(options.choices.clone());
     if matches!(options.session, WantedSession::Attached(_, Some(_))) || options.background {
         // A client that resumes takes the session over, which a joined one must not, and needs a terminal.
@@ -379,7 +381,7 @@ fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCa
                 WantedSession::Streams(passage) => Some(passage.joined.clone()),
                 _ => None,
             },
-            gate: Gate::of(&options.host, &plan.config).filter(|_| share::may_share(options)),
+            gate: gate.filter(|_| share::may_share(options)),
         },
     }
 }

@@ -28,6 +28,7 @@ use crate::{doctor, entropy, hardening, logging, sys, threads};
 
 pub(crate) mod agent;
 mod asking;
+mod controller_choice;
 mod ending;
 pub(crate) mod file_sender;
 mod forward;
@@ -39,6 +40,7 @@ mod streams;
 pub(crate) mod wire;
 
 use agent::{AgentCall, AgentLoan};
+use controller_choice::ControllerChoice;
 use ending::{FAILURE, ended_by, exit_code, failure, missing_output, shell_hint, stock_silence};
 use forward::joined;
 use forward::load::{Carried, Ends};
@@ -177,6 +179,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let name = options.name;
     let wanted = forwards.unwrap_or_default();
     let forwards = ClientStreams::new(listeners(name, &wanted)?, &wanted);
+    let forwards = forwards.controlled(ControllerChoice::new(choices.controller.clone()));
     let has_program = !options.call.no_program;
     let background = options.call.background;
     let forwards = if has_program { forwards } else { forwards.without_program(background) };

@@ -42,7 +42,7 @@
 //!
 //! `turn` bounds what a driver of the client does between two looks at the keys.
 //!
-//! `streams` goes beside either: it moves packets between the layer of streams and the session.
+//! `streams` goes beside either: it moves packets between the layer of streams and the session. A `stream_controller` says how fast.
 //!
 //! `fuzzing` states what must hold whatever the user's terminal answers.
 
@@ -71,6 +71,7 @@ mod rate_limiter;
 mod report;
 mod server;
 mod status;
+mod stream_controller;
 mod streams;
 mod turn;
 mod user_stream;
@@ -92,6 +93,7 @@ pub use rove_predict::{
 };
 pub use rove_terminal::{ExitStatus, InputNum, Outside, Tty, TtyCharacters, TtyModes};
 pub use server::{Server, ServerConfig, ServerEvent, ServerOutcome, Uninvited, Untyped};
+pub use stream_controller::StreamController;
 pub use streams::Streams;
 pub use turn::Turn;
 pub use user_stream::{UserEvent, UserStream};

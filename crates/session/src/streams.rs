@@ -1,13 +1,11 @@
 //! Streams beside a session: the layer, and the way of its packets through the session.
 
 use rove_congestion::Controller;
-use rove_congestion::low_delay::LowDelay;
 use rove_ssp::{Carriage, Transmit};
 use rove_streams::{Mux, PacketNum, Side};
-use rove_units::{Bytes, Instant};
+use rove_units::Instant;
 
-/// A full packet, as the ends begin: a datagram of 1,200 bytes without header and tag.
-const PACKET: Bytes = Bytes::new(1_176);
+use crate::stream_controller::StreamController;
 
 /// An end's streams. A session has new ones for each client, whose key numbers packets from 0.
 ///
@@ -23,9 +21,9 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// Creates streams that yield to keys: their controller lets packets queue for a few milliseconds.
+    /// Creates streams that yield to keys, by the default controller.
     pub fn new(side: Side, now: Instant) -> Self {
-        Self::controlled(side, Box::new(LowDelay::new(PACKET)), now)
+        Self::controlled(side, StreamController::default().start(), now)
     }
 
     /// Creates streams with a congestion controller.

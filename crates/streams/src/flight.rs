@@ -28,12 +28,23 @@ pub(crate) struct Flight {
 }
 
 impl Flight {
-    pub(crate) fn new(mut controller: Box<dyn Controller>, packet: usize, now: Instant) -> Self {
-        let packet = Bytes::from(packet);
-        controller.on_mtu_update(packet);
-        controller.on_start(now);
-        let pacer = Pacer::default();
-        Self { controller, pacer, in_flight: 0, packet: packet.get(), is_app_limited: true }
+    pub(crate) fn new(controller: Box<dyn Controller>, packet: usize, now: Instant) -> Self {
+        let (pacer, packet) = (Pacer::default(), Bytes::from(packet).get());
+        let mut flight = Self { controller, pacer, in_flight: 0, packet, is_app_limited: true };
+        flight.begin(now);
+        flight
+    }
+
+    /// Follows another controller from here on. The packets in flight count for it.
+    pub(crate) fn follow(&mut self, now: Instant, controller: Box<dyn Controller>) {
+        self.controller = controller;
+        self.begin(now);
+    }
+
+    fn begin(&mut self, now: Instant) {
+        self.pacer = Pacer::default();
+        self.controller.on_mtu_update(Bytes::new(self.packet));
+        self.controller.on_start(now);
     }
 
     /// Changes the size of a full packet.

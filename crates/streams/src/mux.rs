@@ -197,6 +197,11 @@ impl Mux {
         }
     }
 
+    /// Lets another controller decide how much may be in flight from here on.
+    pub fn follow(&mut self, now: Instant, controller: Box<dyn Controller>) {
+        self.recovery.follow(now, controller);
+    }
+
     /// Changes how many bytes a packet's payload has at most.
     pub fn handle_packet_size(&mut self, packet_max: usize) {
         self.packet_max = packet_max.max(PACKET_MIN);

@@ -55,6 +55,9 @@ const AGENT: u64 = 6;
 /// The kind of the question which program has the terminal.
 const FOREGROUND: u64 = 9;
 
+/// Kind of a stream that names the congestion controller of its acceptor's packets.
+const CONTROLLER: u64 = 10;
+
 /// The part of a program that a stream is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
@@ -108,6 +111,8 @@ pub enum Target {
     Put(Put),
     /// No place: the answer has the name of the program that has the acceptor's terminal.
     Foreground,
+    /// No place: the acceptor's packets are to follow the congestion controller of this name.
+    Controller(String),
 }
 
 /// Why a message cannot be obeyed.
@@ -119,8 +124,8 @@ pub enum PrefaceError {
     /// The message has too many bytes.
     #[error("a message of more than {MESSAGE_MAX} bytes")]
     TooLong,
-    /// There is no host, or its name has too many bytes or control characters.
-    #[error("a host's name that is empty, has control characters or over {HOST_MAX} bytes")]
+    /// The name of a host or a controller is missing, or has too many bytes or control characters.
+    #[error("a name that is empty, has control characters or over {HOST_MAX} bytes")]
     Host,
     /// There is no port of this number.
     #[error("a port that is not from 1 to 65535")]
@@ -150,16 +155,12 @@ impl Target {
     /// Returns the bound that is passed.
     pub fn check(&self) -> Result<(), PrefaceError> {
         match self {
-            Self::Tcp { host, port } => {
-                let is_name = (1..=HOST_MAX).contains(&host.len());
-                if !is_name || host.contains(char::is_control) {
-                    Err(PrefaceError::Host)
-                } else if *port == 0 {
-                    Err(PrefaceError::Port)
-                } else {
-                    Ok(())
-                }
+            Self::Tcp { host, .. } | Self::Controller(host)
+                if host.is_empty() || host.len() > HOST_MAX || host.contains(char::is_control) =>
+            {
+                Err(PrefaceError::Host)
             }
+            Self::Tcp { port: 0, .. } => Err(PrefaceError::Port),
             Self::Unix { path } => check_path(path),
             Self::Listen(Listen { at: ListenPlace::Path(path), .. }) => check_path(path),
             Self::Listen(Listen { at: ListenPlace::Port { host: Some(host), .. }, .. })
@@ -171,7 +172,9 @@ impl Target {
                 Err(PrefaceError::Command)
             }
             Self::Put(put) if !put.is_within_bounds() => Err(PrefaceError::File),
-            Self::Program(_)
+            Self::Tcp { .. }
+            | Self::Controller(_)
+            | Self::Program(_)
             | Self::Agent
             | Self::Listen(_)
             | Self::Put(_)
@@ -212,6 +215,10 @@ impl Target {
             Self::Listen(listen) => listen.put(&mut fields),
             Self::Put(put) => put.put(&mut fields),
             Self::Foreground => put_number(&mut fields, 1, FOREGROUND),
+            Self::Controller(name) => {
+                put_number(&mut fields, 1, CONTROLLER);
+                put_bytes(&mut fields, 2, name.as_bytes());
+            }
         }
         with_length(&fields)
     }
@@ -262,6 +269,7 @@ impl Target {
             }
             AGENT => Self::Agent,
             FOREGROUND => Self::Foreground,
+            CONTROLLER => Self::Controller(host.unwrap_or_default()),
             put::KIND => {
                 let session = session.map(str::from_utf8).transpose();
                 let session = session.map_err(|_| PrefaceError::File)?.map(str::to_owned);

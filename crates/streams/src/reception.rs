@@ -219,7 +219,7 @@ mod tests {
         let mut ends = Ends::new();
         for number in 1..=STRANGE_MAX {
             assert!(ends.server.closed().is_none(), "{number}");
-            let id = ends.open(&[2, 8, 10]);
+            let id = ends.open(&[2, 8, 11]);
             let read = ends.client.read(NOW, id, &mut [0; 9]);
             let is_last = number == STRANGE_MAX;
             let expected = if is_last { StreamError::Closed } else { StreamError::Reset(REFUSED) };

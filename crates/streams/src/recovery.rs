@@ -127,6 +127,11 @@ impl Recovery {
         self.flight.in_flight()
     }
 
+    /// Follows another controller from here on.
+    pub(crate) fn follow(&mut self, now: Instant, controller: Box<dyn Controller>) {
+        self.flight.follow(now, controller);
+    }
+
     pub(crate) fn handle_packet_size(&mut self, packet: usize) {
         self.flight.handle_packet_size(packet);
     }

@@ -44,7 +44,7 @@ pub(crate) static MANUAL: Manual = Manual {
 };
 
 /// Options of a session that a diagnosis ignores.
-const OF_NO_USE: [&str; 13] = [
+const OF_NO_USE: [&str; 14] = [
     "client",
     "predict",
     "always",
@@ -56,6 +56,7 @@ const OF_NO_USE: [&str; 13] = [
     "strict",
     "tunnel",
     "size",
+    "controller",
     "allow_emulator",
     "version",
 ];

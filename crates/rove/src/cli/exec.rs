@@ -75,6 +75,7 @@ fn definition() -> Command {
                 .long("strict")
                 .action(ArgAction::SetTrue)
                 .help("Speak stock Mosh only, which runs no program this way: refuse"),
+            host::controller_option(),
             Arg::new("words").num_args(0..).value_parser(clap::value_parser!(OsString)).hide(true),
         ])
         .args(ssh_letters::args())
@@ -153,6 +154,7 @@ fn login(matches: &ArgMatches, letters: Vec<String>, asks: bool, host: OsString)
     let flags = flags.into_iter().filter(|(name, _)| matches.get_flag(name));
     let mut login: Vec<OsString> = flags.map(|(_, word)| word.into()).collect();
     login.extend(matches.get_one::<String>("ssh").map(|ssh| format!("--ssh={ssh}").into()));
+    login.extend(host::controller_words(matches));
     login.extend(letters.into_iter().map(OsString::from));
     login.extend(asks.then(|| "-G".into()));
     login.extend(["--".into(), host]);
@@ -232,6 +234,7 @@ mod tests {
             ("-t h top", "-t: a program of rove exec has no terminal"),
             ("--strict h ls", "--strict: stock Mosh runs no program"),
             ("-L 1:x:2 h", "-L: "),
+            ("--controller=vegas h ls", "--controller is one of low-delay, "),
             ("-Z h", "unknown option -Z"),
             ("-- -h ls", "\"-h\" is not a host name"),
         ] {

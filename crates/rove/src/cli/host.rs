@@ -16,7 +16,7 @@ use rove_cli_docs::{Manual, Suggested};
 use rove_session::Preference;
 
 use self::values::{
-    BACKGROUND, NO_PROGRAM, TARGET, background_option, bind_server, check_host, check_option_port,
+    BACKGROUND, CONTROLLER, NO_PROGRAM, TARGET, bind_server, check_controller, check_host, check_option_port,
     check_size, fake_proxy, family, no_host, no_program_option, prediction, remote_ip, ssh, target,
     target_option, tunnel_use, wanted_session,
 };
@@ -28,7 +28,7 @@ use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
 use crate::escape_key;
 use crate::stdio_forward::target::HostPort;
-pub(crate) use values::NO_TARGET;
+pub(crate) use values::{NO_TARGET, controller_option};
 
 /// The manual of a session.
 pub(crate) static MANUAL: Manual = Manual {
@@ -200,6 +200,8 @@ struct HostArgs {
     no_program: bool,
     #[arg(skip)]
     background: bool,
+    #[arg(skip)]
+    controller: Option<String>,
 }
 
 #[derive(Debug)]
@@ -286,6 +288,7 @@ pub(crate) fn parse(
     }
     check_host(name, host)?;
     check_size(&args)?;
+    check_controller(&args)?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
     let session = wanted_session(&args)?;
     let ssh = ssh(&args, letters)?;
@@ -388,7 +391,14 @@ pub(crate) fn definition() -> clap::Command {
         .mut_arg("quiet", |arg| {
             arg.help("Say nothing but what is wrong; -q is handed to ssh as well")
         })
+        .arg(controller_option())
         .args(ssh_letters::args())
+}
+
+/// Returns the option `--controller` of another command as a session's.
+pub(crate) fn controller_words(matches: &clap::ArgMatches) -> Option<OsString> {
+    let name = matches.get_one::<String>(CONTROLLER)?;
+    Some(format!("--{CONTROLLER}={name}").into())
 }
 
 /// Returns clap's definition, for reading and for help.
@@ -417,6 +427,7 @@ impl HostArgs {
             read_copied: settings.flag("read-copied").unwrap_or(false),
             share: settings.flag("share").unwrap_or(true),
             size: self.size.clone(),
+            controller: self.controller.clone(),
             resume: settings.resume(),
             strict: self.strict,
         }
@@ -430,10 +441,12 @@ impl HostArgs {
     ) -> Result<Self, UsageError> {
         let matches = command.clone().no_binary_name(true).try_get_matches_from(words);
         let taken = matches.and_then(|matches| {
-            let target = matches.try_get_one::<String>(TARGET).ok().flatten().cloned();
+            let text = |id| matches.try_get_one::<String>(id).ok().flatten().cloned();
             let is_set = |id| matches.try_get_one::<bool>(id).ok().flatten() == Some(&true);
+            let (target, controller) = (text(TARGET), text(CONTROLLER));
             let (no_program, background) = (is_set(NO_PROGRAM), is_set(BACKGROUND));
-            Ok(Self { target, no_program, background, ..Self::from_arg_matches(&matches)? })
+            let args = Self::from_arg_matches(&matches)?;
+            Ok(Self { target, no_program, background, controller, ..args })
         });
         taken.map_err(|error| {
             UsageError::without_usage(match name {

@@ -58,6 +58,7 @@ fn definition() -> Command {
                 .long("quiet")
                 .action(ArgAction::SetTrue)
                 .help("Leave out messages that are no errors"),
+            host::controller_option(),
             Arg::new("words").num_args(0..).value_parser(clap::value_parser!(OsString)).hide(true),
         ])
         .args_override_self(true)
@@ -96,6 +97,7 @@ pub(crate) fn parse(
     }
     let mut login: Vec<OsString> = Vec::new();
     login.extend(matches.get_one::<String>("ssh").map(|ssh| format!("--ssh={ssh}").into()));
+    login.extend(host::controller_words(&matches));
     login.extend(matches.get_flag("quiet").then(|| "--quiet".into()));
     login.extend(["--".into(), host]);
     match host::parse(ProgramName::Rove, login, load) {

@@ -19,10 +19,12 @@ use rove_udp::Refusal;
 use rove_units::{Duration, Instant};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM};
 
+use super::controller_choice::ControllerChoice;
 use super::ending::failure;
 use super::lender::{Lender, end_stream};
 use super::wire::Wire;
 use super::{ClientOptions, Way, add_others, open_wire, start};
+use crate::bootstrap::screen::tell;
 use crate::packet_queue::PacketQueue;
 use crate::server::{open_nothing, silence};
 use crate::share::message::Word;
@@ -80,6 +82,7 @@ pub(super) fn run(
         wire,
         network: NetworkWatch::open().ok(),
         streams: Streams::new(Side::Client, clock.now()),
+        controller: ControllerChoice::new(options.call.choices.controller.clone()),
         own: OwnCall { load: Some(load), channel, splices: Vec::new() },
         is_dark: false,
         lender: options.call.streams.gate.clone().map(Lender::new),
@@ -145,6 +148,7 @@ struct Forward {
     wire: Wire,
     network: Option<NetworkWatch>,
     streams: Streams,
+    controller: ControllerChoice,
     own: OwnCall,
     lender: Option<Lender>,
     /// Whether the host is silent.
@@ -247,6 +251,9 @@ impl Forward {
         self.look_for_silence(now);
         let Some(carriage) = self.session.carriage() else { return Ok(()) };
         self.streams.handle_arrivals(now, carriage);
+        if let Some(said) = self.controller.turn(now, &mut self.streams) {
+            tell(ProgramName::Rove.as_str(), &said);
+        }
         let mux = &mut self.streams.mux;
         if !self.is_open && self.end.is_none() {
             self.own.load.iter_mut().try_for_each(|load| load.open(now, mux))?;

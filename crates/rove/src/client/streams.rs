@@ -16,13 +16,13 @@ use rove_units::{Duration, Instant};
 
 use super::agent::AgentLoan;
 use super::asking::Asking;
+use super::controller_choice::ControllerChoice;
 use super::file_sender::FileSender;
 use super::lender::Lender;
 use super::login_callback::LoginCallbacks;
 use super::remote_forwards::{News, RemoteForwards};
 use super::wire::Wire;
 use crate::listeners::Listeners;
-use crate::packet_queue::PacketQueue;
 use crate::share::Gate;
 use crate::socks::{Request, Step};
 use crate::splice::Splice;
@@ -68,7 +68,8 @@ pub(super) struct ClientStreams {
     /// Lends streams to other calls for this gate, if it may.
     lender: Option<Box<Lender>>,
     layer: Option<Box<Layer>>,
-    queue: PacketQueue,
+    /// The congestion controller of the layer, if the user has chosen one.
+    controller: ControllerChoice,
 }
 
 impl ClientStreams {
@@ -89,7 +90,7 @@ impl ClientStreams {
             asked: None,
             lender: None,
             layer: None,
-            queue: PacketQueue::default(),
+            controller: ControllerChoice::default(),
         }
     }
 
@@ -97,6 +98,11 @@ impl ClientStreams {
     pub(super) fn lending(self, agent: Option<AgentLoan>, gate: Option<Gate>) -> Self {
         let lender = gate.map(|gate| Box::new(Lender::new(gate)));
         Self { agent: agent.map(Box::new), lender, ..self }
+    }
+
+    /// Returns the connections with a congestion controller that the user has chosen.
+    pub(super) fn controlled(self, controller: ControllerChoice) -> Self {
+        Self { controller, ..self }
     }
 
     /// Lets calls log in by themselves while this process is suspended. Returns the user's options whose connections wait
@@ -222,6 +228,7 @@ impl ClientStreams {
         layer.streams.handle_arrivals(now, carriage);
         layer.handle_events(now, &mut self.remote, self.lender.as_deref_mut());
         let mut refused = layer.take_answers(now);
+        refused.extend(self.controller.turn(now, &mut layer.streams));
         let (lent, news) = layer.lend(now, self.agent.as_deref_mut(), &mut self.remote);
         refused.extend(lent);
         refused.extend(self.files.turn(now, &mut layer.streams.mux).map(|sent| sent.sentence()));
@@ -439,7 +446,7 @@ impl ClientStreams {
         wire: &mut Wire,
     ) -> Option<Refusal> {
         let layer = self.layer.as_mut()?;
-        wire.send_packets(now, session, &mut layer.streams, &mut self.queue)
+        wire.send_packets(now, session, &mut layer.streams, &mut layer.queue)
     }
 
     /// Returns whether this writes to sockets, which their peers may have closed.
@@ -456,13 +463,13 @@ impl ClientStreams {
 
     /// Returns when to call [`ClientStreams::turn`] and [`ClientStreams::send`] unless something happens before.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
-        let packets = self.layer.as_ref().and_then(|layer| layer.streams.poll_timeout());
+        let packets = self.layer.as_ref().and_then(|layer| layer.poll_timeout());
         let requests = self.requests.iter().map(|it| it.until);
         let agent = self.agent.as_ref().and_then(|agent| agent.poll_timeout());
         let own = requests.chain(self.remote.poll_timeout()).chain(self.paused_until);
         let lender = self.lender.as_ref().and_then(|lender| lender.poll_timeout());
         let own = own.chain(self.callbacks.poll_timeout());
-        own.chain(self.queue.poll_timeout(packets)).chain(agent).chain(lender).min()
+        own.chain(packets).chain(agent).chain(lender).min()
     }
 
     /// Returns the descriptors to wait for. Connections are accepted once it is known that the host carries them.

@@ -5,7 +5,7 @@ use std::io;
 
 use rove_control::Forwarding;
 use rove_platform::event_loop::{EventLoop, Interest};
-use rove_session::{Server, Streams};
+use rove_session::{Server, StreamController, Streams};
 use rove_ssp::Transmit;
 use rove_streams::{Answer, Event, Gathering, Reception, Side, StreamId, Target, UNREACHED};
 use rove_units::{Duration, Instant};
@@ -258,14 +258,28 @@ impl Layer {
 
     /// Tells the program that has the terminal to the streams that ask for it.
     fn tell_foreground(&mut self, name: impl Fn() -> Option<String>) {
-        let mux = &mut self.streams.mux;
-        for id in self.asked.drain(..) {
-            let address = name().unwrap_or_default();
-            self.reception.answer(mux, id, &Answer::Opened { address });
-            let _ = mux.finish(id);
-            // A client has nothing to say here. Unread, its end would keep the stream.
-            let _ = mux.stop(id, UNREACHED);
+        for id in std::mem::take(&mut self.asked) {
+            self.reply(id, name().unwrap_or_default());
         }
+    }
+
+    /// Lets the packets to the client follow the controller that it has chosen.
+    fn follow(&mut self, now: Instant, id: StreamId, name: String) {
+        let Some(controller) = StreamController::from_name(&name) else {
+            let known = StreamController::NAMES.join(", ");
+            return self.refuse(id, format!("its rove knows no controller but {known}"));
+        };
+        self.streams.mux.follow(now, controller.start());
+        self.reply(id, name);
+    }
+
+    /// Answers a stream that carries nothing but this text.
+    fn reply(&mut self, id: StreamId, address: String) {
+        let mux = &mut self.streams.mux;
+        self.reception.answer(mux, id, &Answer::Opened { address });
+        let _ = mux.finish(id);
+        // A client has nothing to say here. Unread, its end would keep the stream.
+        let _ = mux.stop(id, UNREACHED);
     }
 
     fn handle_readable(
@@ -282,6 +296,7 @@ impl Layer {
             Some(Target::Agent) => agent.begin(mux, reception, id),
             Some(Target::Put(put)) => self.drops.begin(mux, reception, id, &put),
             Some(Target::Foreground) => self.asked.push(id),
+            Some(Target::Controller(name)) => self.follow(now, id, name),
             Some(Target::Listen(wanted)) => listeners.begin(mux, reception, id, wanted),
             // Only a server accepts for its peer.
             Some(Target::Accepted(_)) => reception.handle_strange(now, mux, id),
@@ -433,6 +448,29 @@ mod tests {
             assert_eq!(answer, Ok(Answer::Opened { address: "vi".to_owned() }), "{number}");
             let _ = pair.client.finish(id);
             let _ = pair.client.stop(id, 0);
+        }
+    }
+
+    #[test]
+    fn packets_to_the_client_follow_the_controller_that_it_chooses_and_an_unknown_one_is_refused() {
+        let mut pair = Pair::new();
+        let mut ask = |name: &str| {
+            let id = pair.open(&Target::Controller(name.to_owned()));
+            pair.exchange();
+            let answer = MessageReader::default().read(pair.now, &mut pair.client, id);
+            let answer = Answer::decode(&answer.unwrap().expect("it was sent")).unwrap();
+            let streams = format!("{:?}", pair.forwards.layer.as_ref().unwrap().streams);
+            (answer, ["LowDelay {", "Cubic {", "Ledbat {"].map(|it| streams.contains(it)))
+        };
+        let (answer, kinds) = ask("vegas");
+        let Answer::Refused { text, .. } = answer else { panic!("{answer:?}") };
+        assert_eq!(
+            text,
+            "its rove knows no controller but low-delay, ledbat, cubic, new-reno, sprout-ack"
+        );
+        assert_eq!(kinds, [true, false, false]);
+        for (name, kinds) in [("cubic", [false, true, false]), ("ledbat", [false, false, true])] {
+            assert_eq!(ask(name), (Answer::Opened { address: name.to_owned() }, kinds));
         }
     }
 

@@ -44,6 +44,7 @@ pub(crate) fn run(options: &HostOptions, joined: &Joined) -> Option<u8> {
         return None;
     }
     let gate = Gate::of(&options.host, &ssh_query::ask(&options.ssh, &options.host))?;
+    let gate = gate.following(options.choices.controller.as_deref());
     Awake::among(gate.sockets()).find_map(|client| {
         let asked = connect(&client).and_then(|client| Borrowed::ask(client, &gate, joined));
         let asked = asked.inspect_err(|error| tracing::debug!(%error, "nothing borrowed"));

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use rove_bootstrap::ssh_config::{DETOUR_CHARS_MAX, SshConfig};
+use rove_session::StreamController;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -30,6 +31,15 @@ impl Gate {
         // A proxy command may depend on the name that the user wrote.
         let name = if detour.contains("%n") { destination.to_str()? } else { "" };
         Some(Self(format!("{account} {detour} {name}")))
+    }
+
+    /// Returns the gate of the sessions whose streams follow this congestion controller, as a call's must that borrows some.
+    pub(crate) fn following(self, controller: Option<&str>) -> Self {
+        let usual = StreamController::NAMES.first().copied();
+        match controller.filter(|name| Some(*name) != usual) {
+            Some(name) => Self(format!("{} by {name}", self.0)),
+            None => self,
+        }
     }
 
     /// Returns whether any client on this computer lends its streams.
@@ -84,6 +94,12 @@ mod tests {
         for unknown in ["", "user me\nport 22\n"] {
             assert_eq!(gate(unknown, "a"), None);
         }
+        let by = |name| plain.clone().following(name);
+        assert_eq!([by(None), by(Some("low-delay"))], [plain.clone(), plain.clone()]);
+        assert!(
+            by(Some("cubic")).purpose() != plain.purpose()
+                && by(Some("cubic")) != by(Some("ledbat"))
+        );
         // Only the beginning of such a way is known.
         let long = format!("{far}proxycommand {}\n", "x".repeat(DETOUR_CHARS_MAX));
         assert_eq!(gate(&long, "a"), None);

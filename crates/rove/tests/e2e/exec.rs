@@ -117,6 +117,24 @@ fn a_reader_that_leaves_and_a_client_that_is_ended_end_the_program() {
 }
 
 #[test]
+fn both_directions_of_a_program_follow_the_controller_that_is_chosen() {
+    let gate = Sshd::start(Far::default());
+    let bytes: Vec<u8> = (0..=u8::MAX).cycle().take(3_000_000).collect();
+    for controller in ["low-delay", "ledbat", "cubic", "new-reno", "sprout-ack"] {
+        let option = format!("--controller={controller}");
+        let output = run(call(&gate, true, &[&option], "cat"), bytes.clone());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && output.stdout == bytes, "{controller}: {said}");
+        assert_eq!(said, "", "{controller}: the host follows it");
+    }
+    let output = run(call(&gate, true, &["--controller=vegas"], "true"), Vec::new());
+    let said = String::from_utf8_lossy(&output.stderr);
+    let sentence =
+        "--controller is one of low-delay, ledbat, cubic, new-reno, sprout-ack, not \"vegas\"";
+    assert!(output.status.code() == Some(255) && said.contains(sentence), "{said}");
+}
+
+#[test]
 fn git_rsync_scp_and_sftp_take_it_for_ssh() {
     let gate = Sshd::start(Far::default());
     let place = Scratch::new();

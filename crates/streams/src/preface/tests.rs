@@ -33,6 +33,7 @@ fn target() -> impl Strategy<Value = Target> {
         any::<u64>().prop_map(Target::Accepted),
         put.prop_map(Target::Put),
         Just(Target::Foreground),
+        "[a-z-]{1,255}".prop_map(Target::Controller),
         Just(Target::Agent)
     ]
 }
@@ -122,6 +123,9 @@ fn the_bounds_hold_at_the_limit_and_one_past_it() {
     }
     let host = Target::Tcp { host: "a\x1b[2J".to_owned(), port: 1 };
     assert_eq!(host.check(), Err(PrefaceError::Host));
+    let controller = |len| Target::Controller("c".repeat(len)).check();
+    assert_eq!([controller(1), controller(HOST_MAX)], [Ok(()); 2]);
+    assert_eq!([controller(0), controller(HOST_MAX + 1)], [Err(PrefaceError::Host); 2]);
     let listen = |at| Target::Listen(Listen { number: 1, at, mask: 0, replaces: false }).check();
     let port = |host: &str| ListenPlace::Port { host: Some(host.to_owned()), port: 0 };
     assert_eq!(listen(port(&"h".repeat(HOST_MAX))), Ok(()));
@@ -133,7 +137,7 @@ fn the_bounds_hold_at_the_limit_and_one_past_it() {
     // A port of more than 16 bits, a message that is cut short, and a kind of the future.
     assert_eq!(Target::decode(&[8, 1, 18, 1, b'h', 24, 0x80, 0x80, 4]), Err(PrefaceError::Port));
     assert_eq!(Target::decode(&[8, 1, 18, 2, b'h']), Err(PrefaceError::Malformed));
-    assert_eq!(Target::decode(&[8, 10]), Err(PrefaceError::Kind(10)));
+    assert_eq!(Target::decode(&[8, 11]), Err(PrefaceError::Kind(11)));
     assert_eq!(Target::decode(&[]), Err(PrefaceError::Kind(0)));
     // Fields of later versions are skipped.
     let later = [8, 2, 34, 2, b'/', b'a', 58, 1, 7, 0x45, 1, 2, 3, 4, 0x49, 1, 2, 3, 4, 5, 6, 7, 8];

@@ -28,7 +28,7 @@ pub(crate) static MANUAL: Manual = Manual {
          sections match, the last one that sets a key counts. Options of the command line come before \
          the environment, that before the file.",
         "Settings, with the values of the options of the same name: client, server, predict, family, \
-         port, bind-server, ssh, experimental-remote-ip, escape-key, size; true or false: predict-overwrite, \
+         port, bind-server, ssh, experimental-remote-ip, escape-key, size, controller; true or false: predict-overwrite, \
          no-ssh-pty, no-init, scrollback, strict, title-prefix, terminal-query, \
          read-copied, prompt-memory, share, resume.",
         "tunnel: whether ssh carries the session, with true (always), false (never) or \"auto\" (the default: while UDP is \

@@ -1,6 +1,7 @@
 //! The keys of the configuration: the long options that make sense for more than one session.
 
 use rove_bootstrap::{AgentUse, DetachedUse, InstallPolicy};
+use rove_session::StreamController;
 
 use crate::cli::option_values::{self, ValueError};
 use crate::escape_key;
@@ -25,7 +26,7 @@ pub(super) enum Shape {
 }
 
 /// All keys, in the order of `rove --help`.
-pub(super) const KEYS: [Key; 25] = [
+pub(super) const KEYS: [Key; 26] = [
     key("client", Shape::Text(not_empty)),
     key("server", Shape::Text(not_empty)),
     key("predict", Shape::Text(|text| one_of(text, option_values::MODES))),
@@ -50,6 +51,7 @@ pub(super) const KEYS: [Key; 25] = [
     key("agent", Shape::Text(|text| one_of(text, AgentUse::NAMES))),
     key("attach", Shape::Text(|text| one_of(text, DetachedUse::NAMES))),
     key("size", Shape::Text(option_values::check_size_rule)),
+    key("controller", Shape::Text(|text| one_of(text, StreamController::NAMES))),
     key("resume", Shape::FlagOr("reboot")),
 ];
 

@@ -138,6 +138,11 @@ fn roves_own_users_read_one_form_of_sentence() {
             "--family is one of inet, inet6, prefer-inet, prefer-inet6, all, auto, not \"ipv6\"",
             false,
         ),
+        (
+            "--controller=vegas h",
+            "--controller is one of low-delay, ledbat, cubic, new-reno, sprout-ack, not \"vegas\"",
+            false,
+        ),
     ] {
         let error = call(ProgramName::Rove, line).unwrap_err();
         assert!(error.message.starts_with(sentence), "{line}: {}", error.message);
@@ -244,7 +249,7 @@ fn the_proxy_role_has_its_own_words() {
 /// A configuration that sets everything that a call can set.
 const FILE: &str = "port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
                  strict = true\nescape-key = '^]'\ntitle-prefix = false\nterminal-query = false\ninstall = 'never'\n\
-                 read-copied = true\nresume = 'reboot'\nprompt-memory = false\nattach = 'newest'\nagent = 'confirm'\nshare = false\nsize = '80x24'\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\nexperimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
+                 read-copied = true\nresume = 'reboot'\nprompt-memory = false\nattach = 'newest'\nagent = 'confirm'\nshare = false\nsize = '80x24'\ncontroller = 'cubic'\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\nexperimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
 
 fn with_file(line: &str) -> HostOptions {
     connected(call_with(FILE, line))
@@ -269,6 +274,7 @@ fn the_file_holds_where_the_line_says_nothing() {
             read_copied: true,
             share: false,
             size: Some("80x24".to_owned()),
+            controller: Some("cubic".to_owned()),
             resume: Resume::Reboot,
             strict: true,
         },
@@ -299,7 +305,7 @@ fn the_file_holds_where_the_line_says_nothing() {
 fn the_line_comes_before_the_file() {
     let from_line = with_file(
         "--port=6 -a -4 --ssh=ssh --server=z --init --ssh-pty --no-strict --no-predict-overwrite \
-         --escape-key=none --bind-server=ssh --experimental-remote-ip=proxy --client=c --size=typist host",
+         --escape-key=none --bind-server=ssh --experimental-remote-ip=proxy --client=c --size=typist --controller=ledbat host",
     );
     let expected = HostOptions {
         client: Some("c".into()),
@@ -311,6 +317,7 @@ fn the_line_comes_before_the_file() {
             read_copied: true,
             share: false,
             size: Some("typist".to_owned()),
+            controller: Some("ledbat".to_owned()),
             resume: Resume::Reboot,
             ..Choices::default()
         },

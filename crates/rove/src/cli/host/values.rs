@@ -10,7 +10,8 @@ use rove_bootstrap::ssh_config::is_ssh;
 use rove_bootstrap::{
     BindServer, HANDS_OVER, ProgramName, RemoteIp, SessionLabel, TunnelUse, WantedSession,
 };
-use rove_session::Preference;
+use rove_cli_docs::Suggested;
+use rove_session::{Preference, StreamController};
 
 use super::{HostArgs, HostCall, UsageError};
 use crate::cli::option_values::{
@@ -21,6 +22,8 @@ use crate::stdio_forward::target::HostPort;
 
 /// The id of the option `-W` in clap.
 pub(super) const TARGET: &str = "target";
+/// The id of the option `--controller` in clap.
+pub(super) const CONTROLLER: &str = "controller";
 /// The id of the option `-N` in clap.
 pub(super) const NO_PROGRAM: &str = "no_program";
 /// The id of the option `-f` in clap.
@@ -49,6 +52,19 @@ pub(super) fn background_option() -> Arg {
         .short('f')
         .action(ArgAction::SetTrue)
         .help("With -N: go to the background once the login is done and all listeners are there")
+}
+
+/// Returns the option `--controller`, which all commands have whose sessions have streams.
+pub(crate) fn controller_option() -> Arg {
+    Arg::new(CONTROLLER)
+        .long("controller")
+        .value_name("NAME")
+        .value_parser(Suggested(StreamController::NAMES))
+        .hide_possible_values(true)
+        .help(
+            "Congestion controller of forwarded connections and copies, both ways: low-delay, ledbat, cubic, new-reno or \
+             sprout-ack [default: low-delay]",
+        )
 }
 
 /// Checks what `-N` and `-f` exclude.
@@ -248,6 +264,17 @@ pub(super) fn wanted_session(args: &HostArgs) -> Result<WantedSession, UsageErro
 pub(super) fn check_size(args: &HostArgs) -> Result<(), UsageError> {
     let checked = args.size.as_deref().map_or(Ok(()), option_values::check_size_rule);
     checked.map_err(|error| UsageError::without_usage(format!("--size: {error}")))
+}
+
+/// Checks the name of the streams' congestion controller.
+pub(super) fn check_controller(args: &HostArgs) -> Result<(), UsageError> {
+    let unknown = args.controller.as_ref().filter(|it| StreamController::from_name(it).is_none());
+    let Some(name) = unknown else { return Ok(()) };
+    Err(UsageError::without_usage(format!(
+        "--controller is one of {}, not \"{}\"",
+        StreamController::NAMES.join(", "),
+        name.escape_debug()
+    )))
 }
 
 /// Refuses `-A`, `-L`, `-R` and `-D` together with options that rule them out.

@@ -12,6 +12,7 @@ use crate::client::asking::tell;
 use crate::client::lender::Lender;
 use crate::client::remote_forwards::{News, RemoteForwards};
 use crate::opening::Opening;
+use crate::packet_queue::PacketQueue;
 use crate::socks::Version;
 use crate::splice::{BYTES_PER_TURN, Splice, reset};
 
@@ -21,6 +22,7 @@ pub(super) struct Layer {
     pub(super) streams: Streams,
     pub(super) waiting: BTreeMap<StreamId, Waiting>,
     pub(super) splices: BTreeMap<StreamId, Splice>,
+    pub(super) queue: PacketQueue,
     /// Space for bytes on their way; none while nothing is joined.
     buffer: Vec<u8>,
 }
@@ -50,8 +52,14 @@ impl Layer {
             streams: Streams::new(Side::Client, now),
             waiting: BTreeMap::new(),
             splices: BTreeMap::new(),
+            queue: PacketQueue::default(),
             buffer: Vec::new(),
         }
+    }
+
+    /// Returns when packets are due that there is room for.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.queue.poll_timeout(self.streams.poll_timeout())
     }
 
     /// Opens a stream for a connection. Returns it, or resets the connection.

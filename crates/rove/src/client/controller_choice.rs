@@ -1,0 +1,123 @@
+//! The congestion controller that the user has chosen for a session's streams, which both ends are to follow.
+
+use rove_session::{StreamController, Streams};
+use rove_streams::Target;
+use rove_units::Instant;
+
+use crate::opening::{Answered, Opening};
+
+/// The user's choice, until both ends follow it.
+#[derive(Debug, Default)]
+pub(super) struct ControllerChoice {
+    /// The name of the controller. `None` after the host's answer, and without a choice.
+    name: Option<String>,
+    /// The question to the host, after this end follows the choice.
+    opening: Option<Opening>,
+}
+
+impl ControllerChoice {
+    /// Creates the choice of the controller with this name.
+    pub(super) fn new(name: Option<String>) -> Self {
+        Self { name, opening: None }
+    }
+
+    /// Lets this end follow the choice and asks the host to. Call it while the session carries streams. Returns a sentence for
+    /// the user if the host does not follow.
+    pub(super) fn turn(&mut self, now: Instant, streams: &mut Streams) -> Option<String> {
+        let name = self.name.as_ref()?;
+        let Some(opening) = &mut self.opening else {
+            let controller = StreamController::from_name(name)?;
+            streams.mux.follow(now, controller.start());
+            let target = Target::Controller(name.clone());
+            match Opening::begin(now, &mut streams.mux, &target) {
+                Ok(opening) => self.opening = Some(opening),
+                // The layer is closed: no packet follows anything.
+                Err(_) => self.name = None,
+            }
+            return None;
+        };
+        let answered = opening.answer(now, &mut streams.mux)?;
+        let _ = streams.mux.finish(opening.id());
+        let _ = streams.mux.stop(opening.id(), 0);
+        let (name, _) = (self.name.take()?, self.opening.take());
+        let reason = match answered {
+            Answered::Opened(_) => return None,
+            Answered::Refused(reason) => reason,
+            Answered::Unknown(_) | Answered::Exited(_) | Answered::Kept(..) => {
+                "its rove knows no choice of a controller".to_owned()
+            }
+        };
+        Some(format!(
+            "--controller {name}: only what this computer sends follows it, as the host refuses: {reason}"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_streams::{Answer, Reception, Side, UNREACHED};
+    use rove_units::Duration;
+
+    use super::*;
+
+    /// Lets a client choose, and a server answer what it is asked. Returns the choice that came, and what the user is told.
+    fn choose(answer: Option<&Answer>) -> (Option<Target>, Option<String>) {
+        let mut now = Instant::ZERO;
+        let [mut client, mut server] = [Side::Client, Side::Server].map(|side| {
+            let mut streams = Streams::new(side, now);
+            streams.mux.handle_packet_size(1_176);
+            streams
+        });
+        let mut choice = ControllerChoice::new(Some("cubic".to_owned()));
+        let (mut reception, mut asked) = (Reception::default(), None);
+        while choice.name.is_some() {
+            assert!(now < Instant::from_millis(9_000), "the host answers");
+            let said = choice.turn(now, &mut client);
+            if choice.name.is_none() {
+                return (asked, said);
+            }
+            let id = choice.opening.as_ref().expect("it is asked").id();
+            now += Duration::from_millis(50);
+            while let Some(packet) = client.mux.poll_transmit(now) {
+                server.mux.handle_packet(now, packet.number, &packet.payload).expect("it is ours");
+            }
+            reception.handle_incoming(&mut server.mux);
+            if let Some(target) = reception.handle_readable(now, &mut server.mux, id) {
+                asked = Some(target);
+                match answer {
+                    Some(answer) => reception.answer(&mut server.mux, id, answer),
+                    None => reception.handle_strange(now, &mut server.mux, id),
+                }
+            }
+            while let Some(packet) = server.mux.poll_transmit(now) {
+                client.mux.handle_packet(now, packet.number, &packet.payload).expect("it is ours");
+            }
+        }
+        unreachable!("the loop returns");
+    }
+
+    #[test]
+    fn the_host_is_asked_and_the_user_told_if_it_does_not_follow() {
+        let opened = Answer::Opened { address: "cubic".to_owned() };
+        let refused = Answer::Refused { code: UNREACHED, text: "there is none".to_owned() };
+        for (answer, end) in [
+            (Some(&opened), None),
+            (Some(&refused), Some("as the host refuses: there is none")),
+            (None, Some("as the host refuses: its rove knows no choice of a controller")),
+        ] {
+            let (asked, said) = choose(answer);
+            assert_eq!(asked, Some(Target::Controller("cubic".to_owned())));
+            match end {
+                None => assert_eq!(said, None),
+                Some(end) => assert!(said.expect("a sentence").ends_with(end), "{end}"),
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_choice_nothing_is_asked() {
+        let mut streams = Streams::new(Side::Client, Instant::ZERO);
+        assert_eq!(ControllerChoice::default().turn(Instant::ZERO, &mut streams), None);
+        assert!(streams.mux.poll_transmit(Instant::ZERO).is_none());
+    }
+}
