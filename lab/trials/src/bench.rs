@@ -6,6 +6,7 @@
 mod attach;
 mod attack;
 mod attacker;
+mod copy;
 mod echo;
 mod emulator;
 mod end;
@@ -34,6 +35,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use rove_host::program::candidates;
+use rove_units::Bytes;
 use rustix::fs::{Access, access};
 
 use programs::{Programs, ROVE, Target};
@@ -54,6 +56,8 @@ const START: &[(&str, &str)] = &[
 ];
 const SSH: &[(&str, &str)] =
     &[("ssh", "openssh-client"), ("sshd", "openssh-server"), ("mosh-server", "mosh")];
+const COPY: &[(&str, &str)] =
+    &[("scp", "openssh-client"), ("ssh", "openssh-client"), ("sshd", "openssh-server")];
 const WIRE: &[(&str, &str)] =
     &[("mosh-client", "mosh"), ("mosh-server", "mosh"), ("vim", "vim"), ("htop", "htop")];
 
@@ -66,6 +70,9 @@ pub(crate) struct Options {
     /// How often each of the compared takes its turn.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
+    /// How much `copy` copies at a time, in MiB.
+    #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..))]
+    copy_size: u16,
     /// Write the figures as JSON, to standard output unless a file is named.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = STDOUT)]
     json: Option<PathBuf>,
@@ -96,6 +103,8 @@ enum Row {
     Start,
     /// Logins over a path of 100 ms: after a killed client, and where UDP is dropped.
     Attach,
+    /// A large file over loopback, by scp over ssh, `rove exec` and `rove -W`: its speed.
+    Copy,
     /// A key on loopback: time until its echo.
     Echo,
     /// The record for `rove resume`: a flood and keys with and without one.
@@ -138,6 +147,7 @@ impl Row {
             Self::Wire => (wire::measure, Some(ROVE), WIRE),
             Self::Start => (start::measure, Some(ROVE), START),
             Self::Attach => (attach::measure, Some(ROVE), SSH),
+            Self::Copy => (copy::measure, Some(ROVE), COPY),
             Self::Echo => (echo::measure, Some(ROVE), STOCK),
             Self::Record => (flood::measure_record, Some(ROVE), STOCK),
             Self::Onset => (onset::measure, Some(ROVE), STOCK),
@@ -163,8 +173,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     require(&programs)?;
     let targets = rows.iter().filter_map(|row| row.plan().1);
     let programs_run = Programs::build(targets, options.program.clone(), options.beside.clone())?;
-    let bench = Bench { rounds: usize::from(options.rounds), programs: programs_run };
-    let stock = (!programs.is_empty()).then(|| bench.programs.stock_version()).transpose()?;
+    let copy_size = Bytes::new(u64::from(options.copy_size) << 20);
+    let bench = Bench { rounds: usize::from(options.rounds), programs: programs_run, copy_size };
+    let has_stock = programs.iter().any(|(program, _)| *program == "mosh-server");
+    let stock = has_stock.then(|| bench.programs.stock_version()).transpose()?;
     let mut report = Report::new(bench.rounds, stock);
     // A row that fails takes nothing away from those before it.
     let measured = rows.into_iter().try_for_each(|row| {

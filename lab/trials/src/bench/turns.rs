@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use rove_rig::system::System;
+use rove_units::Bytes;
 
 use super::programs::Programs;
 
@@ -9,6 +10,8 @@ use super::programs::Programs;
 pub(super) struct Bench {
     pub(super) rounds: usize,
     pub(super) programs: Programs,
+    /// How much a copy has.
+    pub(super) copy_size: Bytes,
 }
 
 impl Bench {

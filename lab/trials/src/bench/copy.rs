@@ -1,0 +1,170 @@
+//! A large file through the loopback: scp over ssh, over `rove exec` and over `rove -W`.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use rove_rig::clock;
+use rove_rig::place::Place;
+use rove_rig::scratch::Scratch;
+use rove_rig::session::in_known_environment;
+use rove_rig::sshd::Sshd;
+use rove_units::Bytes;
+
+use super::report::{Line, Target};
+use super::turns::Bench;
+
+/// Least speed of a copy, as a ratio to that of scp over ssh. Chosen: TCP in the kernel copies less often, and most networks
+/// are slower than half of it.
+const SPEED_RATIO_MIN: f64 = 0.5;
+
+/// Where Debian has the program at the far end of a copy.
+const SFTP_SERVER: &str = "/usr/lib/openssh/sftp-server";
+
+/// The carrier of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Carrier {
+    Ssh,
+    /// `rove exec` in the place of ssh.
+    Exec,
+    /// An ssh whose ProxyCommand is `rove -W`.
+    Proxy,
+}
+
+/// The direction of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    FromHost,
+    ToHost,
+}
+
+/// The lines of the table: what is copied, and who carries it.
+const LINES: [(&str, Way, Carrier); 3] = [
+    ("scp from the host by rove exec", Way::FromHost, Carrier::Exec),
+    ("scp to the host by rove exec", Way::ToHost, Carrier::Exec),
+    ("scp from the host by ssh over rove -W", Way::FromHost, Carrier::Proxy),
+];
+
+/// Copies a file by each way once in a round.
+pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
+    let home = Scratch::create()?;
+    let file = home.path("sent");
+    make_file(&file, bench.copy_size)?;
+    let program = PathBuf::from(bench.programs.systems()[1].wrapper().get_program());
+    std::os::unix::fs::symlink(program, home.path("rove")).context("cannot make a link")?;
+    // scp names its ssh by one word.
+    std::os::unix::fs::symlink("rove", home.path("rove-exec")).context("cannot make a link")?;
+    let mut lines = LINES.map(|(what, ..)| (what, Vec::new(), Vec::new()));
+    for round in 1..=bench.rounds {
+        bench.progress("copies of a file", "scp, rove and ssh", round);
+        let mut by_ssh = Vec::new();
+        for (way, carrier) in [
+            (Way::FromHost, Carrier::Ssh),
+            (Way::FromHost, Carrier::Exec),
+            (Way::ToHost, Carrier::Ssh),
+            (Way::ToHost, Carrier::Exec),
+            (Way::FromHost, Carrier::Proxy),
+        ] {
+            let speed = copy(&home, way, carrier, bench.copy_size)?;
+            match LINES.iter().position(|(_, its, by)| (*its, *by) == (way, carrier)) {
+                Some(line) => lines[line].1.push(speed),
+                None => by_ssh.push((way, speed)),
+            }
+        }
+        for ((_, way, _), line) in LINES.iter().zip(&mut lines) {
+            let beside = by_ssh.iter().find(|(its, _)| its == way);
+            line.2.extend(beside.map(|(_, speed)| *speed));
+        }
+    }
+    let target = Target::RatioAtLeast(SPEED_RATIO_MIN);
+    let line = |(what, ours, theirs)| {
+        Line::new(what, "MB/s", ours).beside("scp by ssh", theirs).target(target)
+    };
+    Ok(lines.into_iter().map(line).collect())
+}
+
+/// Writes a file that no one can shorten.
+fn make_file(path: &Path, size: Bytes) -> Result<()> {
+    let chance = File::open("/dev/urandom").context("cannot open the system's random numbers")?;
+    let mut file = File::create(path).context("cannot make the file that is copied")?;
+    io::copy(&mut chance.take(size.get()), &mut file).context("cannot write the file")?;
+    Ok(())
+}
+
+/// Copies the file, checks that all of it has arrived, and returns the MB/s, with the login.
+fn copy(home: &Scratch, way: Way, carrier: Carrier, size: Bytes) -> Result<f64> {
+    let folder = home.folder().display();
+    let environment = format!(
+        "Subsystem sftp {SFTP_SERVER}\nForceCommand exec env HOME={folder} PATH={folder}:$PATH \
+         LANG=C.UTF-8 ROVE_RUNTIME_DIR={folder}/sockets sh -c \"$SSH_ORIGINAL_COMMAND\"\n"
+    );
+    let sshd = Sshd::start_with(Place::Here, &environment)?;
+    let config = sshd.client_config().display().to_string();
+    let mut scp = Command::new("scp");
+    in_known_environment(&mut scp, home.folder()).env("ROVE_RUNTIME_DIR", home.path("run"));
+    scp.args(["-q", "-F", &config]).stdin(Stdio::null());
+    match carrier {
+        Carrier::Ssh => {}
+        Carrier::Exec => drop(scp.arg("-S").arg(home.path("rove-exec"))),
+        Carrier::Proxy => {
+            let proxy = format!("ProxyCommand={folder}/rove -W %h:%p --ssh='{}' far", sshd.ssh());
+            scp.args(["-o", &proxy]);
+        }
+    }
+    let (sent, arrived) = (home.path("sent"), home.path("arrived"));
+    let far = |path: &Path| format!("far:{}", path.display());
+    match way {
+        Way::FromHost => scp.arg(far(&sent)).arg(&arrived),
+        Way::ToHost => scp.arg(&sent).arg(far(&arrived)),
+    };
+    let start = clock::now();
+    let status = scp.status().context("cannot start scp")?;
+    let seconds = clock::seconds_since(start);
+    ensure!(status.success(), "{way:?} by {carrier:?}: scp failed");
+    ensure!(is_same(&sent, &arrived)?, "{way:?} by {carrier:?}: the copy has other bytes");
+    fs::remove_file(&arrived).context("cannot remove the copy")?;
+    #[expect(clippy::cast_precision_loss, reason = "less than 2^53 bytes")]
+    let megabytes = size.get() as f64 / 1e6;
+    Ok(megabytes / seconds)
+}
+
+/// Returns whether two files have the same bytes.
+fn is_same(one: &Path, other: &Path) -> Result<bool> {
+    const BLOCK: usize = 64 * 1024;
+    let open = |path: &Path| Ok::<_, io::Error>(BufReader::with_capacity(BLOCK, File::open(path)?));
+    let (mut one, mut other) = (open(one)?, open(other)?);
+    let (mut left, mut right) = ([0; BLOCK], [0; BLOCK]);
+    loop {
+        let len = one.read(&mut left)?;
+        if len == 0 {
+            return Ok(other.read(&mut right)? == 0);
+        }
+        let is_there = other.read_exact(&mut right[..len]).is_ok();
+        if !is_there || left[..len] != right[..len] {
+            return Ok(false);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_that_is_shorter_longer_or_other_is_found() {
+        let scratch = Scratch::create().expect("a folder");
+        let keep = |name: &str, bytes: &[u8]| scratch.keep(name, bytes).expect("a file");
+        let mut bytes = vec![7; 200_000];
+        let sent = keep("sent", &bytes);
+        let same = keep("same", &bytes);
+        let shorter = keep("shorter", &bytes[..199_999]);
+        let longer = keep("longer", &[&bytes[..], b"x"].concat());
+        bytes[150_000] = 8;
+        let other = keep("other", &bytes);
+        for (path, is_copy) in [(same, true), (shorter, false), (longer, false), (other, false)] {
+            assert_eq!(is_same(&sent, &path).expect("both are there"), is_copy, "{path:?}");
+        }
+    }
+}
