@@ -16,8 +16,8 @@ use rove_cli_docs::{Manual, Suggested};
 use rove_session::Preference;
 
 use self::values::{
-    BACKGROUND, CONTROLLER, NO_PROGRAM, TARGET, bind_server, check_controller, check_host, check_option_port,
-    check_size, fake_proxy, family, no_host, no_program_option, prediction, remote_ip, ssh, target,
+    BACKGROUND, CONTROLLER, NO_PROGRAM, TARGET, bind_server, check_host, check_names, check_option_port,
+    fake_proxy, family, no_host, no_program_option, prediction, remote_ip, ssh, target,
     target_option, tunnel_use, wanted_session,
 };
 use crate::cli::config::{Config, ConfigError, Settings};
@@ -28,7 +28,7 @@ use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
 use crate::escape_key;
 use crate::stdio_forward::target::HostPort;
-pub(crate) use values::{NO_TARGET, controller_option};
+pub(crate) use values::{NO_TARGET, controller_option, controller_words};
 
 /// The manual of a session.
 pub(crate) static MANUAL: Manual = Manual {
@@ -287,8 +287,7 @@ pub(crate) fn parse(
         return fake_proxy(family, host, command_words);
     }
     check_host(name, host)?;
-    check_size(&args)?;
-    check_controller(&args)?;
+    check_names(&args)?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
     let session = wanted_session(&args)?;
     let ssh = ssh(&args, letters)?;
@@ -393,12 +392,6 @@ pub(crate) fn definition() -> clap::Command {
         })
         .arg(controller_option())
         .args(ssh_letters::args())
-}
-
-/// Returns the option `--controller` of another command as a session's.
-pub(crate) fn controller_words(matches: &clap::ArgMatches) -> Option<OsString> {
-    let name = matches.get_one::<String>(CONTROLLER)?;
-    Some(format!("--{CONTROLLER}={name}").into())
 }
 
 /// Returns clap's definition, for reading and for help.

@@ -67,6 +67,12 @@ pub(crate) fn controller_option() -> Arg {
         )
 }
 
+/// Returns the option `--controller` of another command as a session's.
+pub(crate) fn controller_words(matches: &clap::ArgMatches) -> Option<OsString> {
+    let name = matches.get_one::<String>(CONTROLLER)?;
+    Some(format!("--{CONTROLLER}={name}").into())
+}
+
 /// Checks what `-N` and `-f` exclude.
 fn check_no_program(args: &HostArgs, command: &[OsString]) -> Result<(), UsageError> {
     if args.background && !args.no_program {
@@ -260,14 +266,10 @@ pub(super) fn wanted_session(args: &HostArgs) -> Result<WantedSession, UsageErro
     Ok(label.map_or_else(WantedSession::default, WantedSession::Named))
 }
 
-/// Checks the rule for the session's size.
-pub(super) fn check_size(args: &HostArgs) -> Result<(), UsageError> {
+/// Checks the rule for the session's size, and the name of the streams' congestion controller.
+pub(super) fn check_names(args: &HostArgs) -> Result<(), UsageError> {
     let checked = args.size.as_deref().map_or(Ok(()), option_values::check_size_rule);
-    checked.map_err(|error| UsageError::without_usage(format!("--size: {error}")))
-}
-
-/// Checks the name of the streams' congestion controller.
-pub(super) fn check_controller(args: &HostArgs) -> Result<(), UsageError> {
+    checked.map_err(|error| UsageError::without_usage(format!("--size: {error}")))?;
     let unknown = args.controller.as_ref().filter(|it| StreamController::from_name(it).is_none());
     let Some(name) = unknown else { return Ok(()) };
     Err(UsageError::without_usage(format!(
