@@ -16,9 +16,9 @@ use rove_cli_docs::{Manual, Suggested};
 use rove_session::Preference;
 
 use self::values::{
-    BACKGROUND, CONTROLLER, NO_PROGRAM, TARGET, bind_server, check_host, check_names,
-    check_option_port, fake_proxy, family, no_host, no_program_option, prediction, remote_ip, ssh,
-    target, target_option, tunnel_use, wanted_session,
+    BACKGROUND, CONTROLLER, NO_PROGRAM, TARGET, background_option, bind_server, check_host,
+    check_names, check_option_port, fake_proxy, family, no_host, no_program_option, prediction,
+    remote_ip, ssh, target, target_option, tunnel_use, wanted_session,
 };
 use crate::cli::config::{Config, ConfigError, Settings};
 use crate::cli::getopt_long::{self, Permutation};

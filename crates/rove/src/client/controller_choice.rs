@@ -42,8 +42,8 @@ impl ControllerChoice {
         let (name, _) = (self.name.take()?, self.opening.take());
         let reason = match answered {
             Answered::Opened(_) => return None,
-            Answered::Refused(reason) => reason,
-            Answered::Unknown(_) | Answered::Exited(_) | Answered::Kept(..) => {
+            Answered::Refused(reason) | Answered::Cut(reason) => reason,
+            Answered::Unknown | Answered::Exited(_) | Answered::Kept(..) => {
                 "its rove knows no choice of a controller".to_owned()
             }
         };
