@@ -179,7 +179,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let name = options.name;
     let wanted = forwards.unwrap_or_default();
     let forwards = ClientStreams::new(listeners(name, &wanted)?, &wanted);
-    let forwards = forwards.controlled(ControllerChoice::new(choices.controller.clone()));
+    let controller = ControllerChoice::new(choices.controller.clone());
     let has_program = !options.call.no_program;
     let background = options.call.background;
     let forwards = if has_program { forwards } else { forwards.without_program(background) };
@@ -230,7 +230,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let agent = agent.filter(|call| may_be_lent(call, options.call.escape_key, name));
     let agent = agent.map(|call| AgentLoan::new(call, clock.now()));
     let callbacks = LoginCallbacks::new(options.call.host.as_deref());
-    pump.with(forwards.lending(agent, gate).with(callbacks)).run()
+    pump.with(forwards.lending(agent, gate).with(callbacks, controller)).run()
 }
 
 /// Takes the terminal over, or returns one that nobody has.

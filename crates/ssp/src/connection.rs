@@ -21,9 +21,9 @@ use crate::hello::Capabilities;
 use crate::key::Key;
 use crate::loss_report::LossReports;
 use crate::nonce::Direction;
-use crate::num::{SeqNum, StateNum};
+use crate::num::SeqNum;
 use crate::path::{Arrival, Loss, Path, Traffic};
-use crate::path_size::{Cut, PathSize, SIZE_MIN};
+use crate::path_size::{PathSize, SIZE_MIN};
 use crate::peer_path::PeerPath;
 use crate::rtt::RttEstimator;
 use crate::rtt_min::RttMin;
@@ -340,18 +340,6 @@ impl Connection {
         if let Some(report) = self.loss_reports.heard() {
             self.size().handle_report(report);
         }
-    }
-
-    /// Called when contents are sent, for the first time or again.
-    pub(crate) fn handle_contents(
-        &mut self,
-        now: Instant,
-        num: StateNum,
-        cut: Cut,
-        timing: &SendTiming,
-    ) {
-        let sent = self.next_seq;
-        self.size().handle_sent(now, num, cut, sent, timing);
     }
 
     /// Returns how many datagrams the peer has sent, by the highest sequence number that arrived.

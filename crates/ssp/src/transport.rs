@@ -252,8 +252,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
                 }
             }
             if let Some((num, cut)) = self.fragments.contents() {
-                let timing = self.send_timing();
-                self.connection.handle_contents(now, num, cut, &timing);
+                let (timing, sent) = (self.send_timing(), self.connection.next_seq);
+                self.connection.size().handle_sent(now, num, cut, sent, &timing);
             }
         }
     }

@@ -289,7 +289,6 @@ pub(crate) fn parse(
     check_host(name, host)?;
     check_names(&args)?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
-    let session = wanted_session(&args)?;
     let ssh = ssh(&args, letters)?;
     if asks_ssh {
         return Ok(HostCall::AskSsh { ssh, host: host.clone() });
@@ -297,7 +296,7 @@ pub(crate) fn parse(
     let target = target(&args, command_words)?;
     let options = Box::new(HostOptions {
         name,
-        session,
+        session: wanted_session(&args)?,
         choices: args.choices(&settings, predict),
         family,
         bind_server: bind_server(name, args.bind_server.as_deref())?,
@@ -436,8 +435,8 @@ impl HostArgs {
         let taken = matches.and_then(|matches| {
             let text = |id| matches.try_get_one::<String>(id).ok().flatten().cloned();
             let is_set = |id| matches.try_get_one::<bool>(id).ok().flatten() == Some(&true);
-            let (target, controller) = (text(TARGET), text(CONTROLLER));
             let (no_program, background) = (is_set(NO_PROGRAM), is_set(BACKGROUND));
+            let (target, controller) = (text(TARGET), text(CONTROLLER));
             let args = Self::from_arg_matches(&matches)?;
             Ok(Self { target, no_program, background, controller, ..args })
         });

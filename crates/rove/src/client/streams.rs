@@ -100,11 +100,6 @@ impl ClientStreams {
         Self { agent: agent.map(Box::new), lender, ..self }
     }
 
-    /// Returns the connections with a congestion controller that the user has chosen.
-    pub(super) fn controlled(self, controller: ControllerChoice) -> Self {
-        Self { controller, ..self }
-    }
-
     /// Lets calls log in by themselves while this process is suspended. Returns the user's options whose connections wait
     /// meanwhile: a closed port could be another program's after that, and take a login.
     pub(super) fn handle_suspension(&mut self) -> String {
@@ -112,9 +107,9 @@ impl ClientStreams {
         self.listeners.options().collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the connections with this name of the host for the user.
-    pub(super) fn with(self, callbacks: LoginCallbacks) -> Self {
-        Self { callbacks, ..self }
+    /// Returns the connections with this name of the host for the user, and the congestion controller that the user has chosen.
+    pub(super) fn with(self, callbacks: LoginCallbacks, controller: ControllerChoice) -> Self {
+        Self { callbacks, controller, ..self }
     }
 
     /// Obeys the user's yes to the question that is shown.
@@ -486,8 +481,7 @@ impl ClientStreams {
         sockets.chain(self.splices().flat_map(Splice::interests)).chain(lent)
     }
 
-    /// Notes which of [`ClientStreams::interests`] are met. All but joined connections are looked at in each
-    /// turn.
+    /// Notes which of [`ClientStreams::interests`] are met. All but joined connections are looked at in each turn.
     pub(super) fn handle_ready(&mut self, ready: &[bool]) {
         let joined = self.splices().flat_map(Splice::interests).count();
         let lent = self.lender.as_ref().map_or(0, |lender| lender.interests().count());
@@ -549,7 +543,7 @@ mod tests {
         callbacks.turn(at(3), mux);
         let forward = callbacks.handle_yes(at(3)).unwrap().expect("the port is free");
         forwards.listeners.add(&forward, &Forwards::default()).unwrap();
-        (forwards.with(callbacks), forward)
+        (forwards.with(callbacks, ControllerChoice::default()), forward)
     }
 
     #[test]
