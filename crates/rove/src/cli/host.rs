@@ -436,9 +436,8 @@ impl HostArgs {
             let text = |id| matches.try_get_one::<String>(id).ok().flatten().cloned();
             let is_set = |id| matches.try_get_one::<bool>(id).ok().flatten() == Some(&true);
             let (no_program, background) = (is_set(NO_PROGRAM), is_set(BACKGROUND));
-            let (target, controller) = (text(TARGET), text(CONTROLLER));
-            let args = Self::from_arg_matches(&matches)?;
-            Ok(Self { target, no_program, background, controller, ..args })
+            let (target, args) = (text(TARGET), Self::from_arg_matches(&matches)?);
+            Ok(Self { target, no_program, background, controller: text(CONTROLLER), ..args })
         });
         taken.map_err(|error| {
             UsageError::without_usage(match name {
