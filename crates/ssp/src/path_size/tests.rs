@@ -151,9 +151,15 @@ fn the_size_before_a_fall_is_tried_first_and_for_nothing() {
 
 #[test]
 fn many_tries_are_needed_where_chance_explains_that_none_is_answered() {
-    for (loss, tries_expected) in [(0.0, 2), (0.05, 5), (0.1, 8), (0.29, 32)] {
+    // The peer reports that large datagrams arrive, or reports nothing.
+    let reported = [(0.0, 2), (0.05, 5), (0.1, 8), (0.29, 32)].map(|it| (it, true));
+    let silent = [(0.0, 2), (0.05, 5), (0.1, 6), (0.29, 6)].map(|it| (it, false));
+    for ((loss, tries_expected), is_reported) in reported.into_iter().chain(silent) {
         paced(loss, |timing| {
             let mut size = PathSize::new(false, true);
+            if is_reported {
+                size.handle_report(Loss { sent: 100, ..Loss::default() });
+            }
             let (mut now, mut tries) = (at(0), 0);
             while size.get() == 1_200 && tries < 100 {
                 size.handle_sent(now, num(7), cut(1_200), 0, timing);
@@ -164,6 +170,31 @@ fn many_tries_are_needed_where_chance_explains_that_none_is_answered() {
                 tries += 1;
             }
             assert_eq!(tries, tries_expected, "loss {loss}");
+        });
+    }
+}
+
+#[test]
+fn large_datagrams_that_are_all_missing_are_not_chance() {
+    // Three tries of two large datagrams and a small one, of which the peer misses as many, or one fewer.
+    for (missing, expected) in [(6, 500), (5, 1_200)] {
+        paced(0.5, |timing| {
+            let mut size = PathSize::new(false, true);
+            size.handle_report(Loss { sent: 10, missing: 4, ..Loss::default() });
+            let mut now = at(0);
+            for number in 0..3 {
+                let cut = Cut { datagrams: 3, ..cut(1_200) };
+                size.handle_sent(now, num(7), cut, 10 + 3 * number, timing);
+                now += timing.in_flight();
+                size.heed_silence(now, timing);
+                assert_eq!(size.get(), 1_200);
+            }
+            size.handle_report(Loss { sent: 18, missing: 4 + missing, ..Loss::default() });
+            size.heed_silence(now, timing);
+            assert_eq!(size.get(), 1_200, "the report covers two of three tries");
+            size.handle_report(Loss { sent: 19, missing: 4 + missing, ..Loss::default() });
+            size.heed_silence(now, timing);
+            assert_eq!(size.get(), expected, "{missing} are missing");
         });
     }
 }
