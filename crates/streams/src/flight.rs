@@ -5,6 +5,10 @@ use rove_units::{Bytes, Duration, Instant};
 
 use crate::pacer::{Pacer, interval};
 
+/// Longest time that a packet takes at the pace, unless it has the least size. A key waits for packets that are on the link before
+/// it. Chosen: with 4 ms, copies at 300 to 600 kbit/s lose 3 % more to headers and keys gain nothing.
+const SLOT: Duration = Duration::from_millis(6);
+
 /// Whether a packet may be sent by the window and the pace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Permit {
@@ -63,9 +67,19 @@ impl Flight {
         self.controller.on_start(now);
     }
 
-    /// Returns when a full packet may be sent.
-    pub(crate) fn permit(&self, now: Instant) -> Permit {
-        if self.in_flight > 0 && self.in_flight + self.packet > self.controller.window().get() {
+    /// Returns how large a packet may be, at least `least` bytes: one that is full, or that takes [`SLOT`] at the pace.
+    pub(crate) fn packet_len(&self, srtt: Option<Duration>, least: u64) -> u64 {
+        let full = interval(&*self.controller, self.packet, srtt);
+        if full <= SLOT {
+            return self.packet;
+        }
+        let len = u128::from(self.packet) * SLOT.as_nanos() / full.as_nanos();
+        u64::try_from(len).unwrap_or(u64::MAX).clamp(least.min(self.packet), self.packet)
+    }
+
+    /// Returns when a packet of `len` bytes may be sent.
+    pub(crate) fn permit(&self, now: Instant, len: u64) -> Permit {
+        if self.in_flight > 0 && self.in_flight + len > self.controller.window().get() {
             return Permit::Full;
         }
         let at = self.pacer.next();
@@ -120,5 +134,32 @@ impl Flight {
 
     pub(crate) const fn in_flight(&self) -> u64 {
         self.in_flight
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_congestion::new_reno::NewReno;
+
+    use super::*;
+
+    #[test]
+    fn packets_are_smaller_where_a_full_one_takes_long() {
+        let packet = Bytes::new(1_200);
+        let flight = Flight::new(Box::new(NewReno::new(packet)), 1_200, Instant::ZERO);
+        // Ten packets go in four fifths of a round trip.
+        for (millis, len) in [(10, 1_200), (75, 1_200), (100, 900), (150, 600), (2_000, 400)] {
+            assert_eq!(
+                flight.packet_len(Some(Duration::from_millis(millis)), 400),
+                len,
+                "{millis}"
+            );
+        }
+        assert_eq!(flight.packet_len(None, 400), 1_200);
+        assert_eq!(
+            flight.packet_len(Some(Duration::from_secs(2)), 2_000),
+            1_200,
+            "the least is full"
+        );
     }
 }

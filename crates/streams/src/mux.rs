@@ -221,7 +221,7 @@ impl Mux {
         self.paced_until = None;
         self.handle_timeout(now);
         let number = self.recovery.next_number()?;
-        let mut writer = Writer::new(now, self.packet_max);
+        let mut writer = Writer::new(now, self.recovery.packet_len(PACKET_MIN));
         if self.closing.closed().is_some() {
             writer.push(&self.closing.take()?, None);
         } else {
@@ -349,7 +349,7 @@ impl Mux {
 
     /// Fills a packet. `None` if nothing is to be sent now.
     fn fill(&mut self, now: Instant, writer: &mut Writer) -> Option<()> {
-        let permit = self.recovery.permit(now);
+        let permit = self.recovery.permit(now, writer.room());
         let has_work = self.streams.has_work() || self.recovery.owes_probe();
         self.recovery.note_app_limited(!has_work && permit == Permit::Now);
         let is_ack_due = self.arrivals.due().is_some_and(|at| at <= now);

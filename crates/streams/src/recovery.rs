@@ -141,8 +141,14 @@ impl Recovery {
         self.timeouts >= SILENT_AFTER
     }
 
-    /// Returns whether a packet may carry frames that ask for an acknowledgment.
-    pub(crate) fn permit(&self, now: Instant) -> Permit {
+    /// Returns how large a packet may be, at least `least` bytes.
+    pub(crate) fn packet_len(&self, least: usize) -> usize {
+        let len = self.flight.packet_len(self.rtt.sampled(), Bytes::from(least).get());
+        usize::try_from(len).unwrap_or(usize::MAX)
+    }
+
+    /// Returns whether a packet of `len` bytes may carry frames that ask for an acknowledgment.
+    pub(crate) fn permit(&self, now: Instant, len: usize) -> Permit {
         if self.owes_probe() {
             return Permit::Now;
         }
@@ -151,7 +157,7 @@ impl Recovery {
         if is_full || self.is_silent() {
             return Permit::Full;
         }
-        self.flight.permit(now)
+        self.flight.permit(now, Bytes::from(len).get())
     }
 
     /// Returns whether a probe is due, so that a packet must go even without other frames.

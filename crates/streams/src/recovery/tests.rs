@@ -69,7 +69,7 @@ fn probes_repeat_the_oldest_packets_then_become_rare_and_the_first_sound_begins_
     while probes.len() < 9 {
         let due = recovery.poll_timeout().unwrap();
         assert_eq!(numbers(&recovery.handle_timeout(due).lost)[0], 0, "the oldest");
-        assert!(recovery.owes_probe() && recovery.permit(due) == Permit::Now);
+        assert!(recovery.owes_probe() && recovery.permit(due, 1_200) == Permit::Now);
         while recovery.owes_probe() {
             send(&mut recovery, due.as_millis());
         }
@@ -77,10 +77,10 @@ fn probes_repeat_the_oldest_packets_then_become_rare_and_the_first_sound_begins_
     }
     let pauses: Vec<u64> = probes.windows(2).map(|it| it[1] - it[0]).collect();
     assert_eq!(pauses[2..], [1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
-    assert!(recovery.is_silent() && recovery.permit(at(999_999)) == Permit::Full);
+    assert!(recovery.is_silent() && recovery.permit(at(999_999), 1_200) == Permit::Full);
     let fates = recovery.handle_heard(at(1_000_000), true);
     assert_eq!(numbers(&fates.lost)[..3], [0, 1, 2]);
-    assert_eq!((recovery.in_flight(), recovery.permit(at(1_000_000))), (0, Permit::Now));
+    assert_eq!((recovery.in_flight(), recovery.permit(at(1_000_000), 1_200)), (0, Permit::Now));
     assert_eq!(recovery.poll_timeout(), None, "nothing is in flight");
     assert_eq!(recovery.handle_heard(at(1_000_001), true), Fates::default());
     // An acknowledgment that was lost in the silence tells which packets need not go again.
@@ -150,9 +150,9 @@ fn what_is_remembered_as_sent_is_bounded() {
     assert_eq!(recovery.in_flight(), SENT_BYTES_MAX - 1);
     let mut many = self::recovery();
     (0..SENT_PACKETS_MAX).for_each(|_| many.handle_sent(at(0), 0, true, Vec::new()));
-    assert_eq!(many.permit(at(1_000)), Permit::Full);
+    assert_eq!(many.permit(at(1_000), 1_200), Permit::Full);
     assert_eq!(ack(&mut many, 1_000, 0, 0).acked, []);
-    assert_eq!(many.permit(at(1_000)), Permit::Now);
+    assert_eq!(many.permit(at(1_000), 1_200), Permit::Now);
 }
 
 #[test]
