@@ -227,7 +227,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let account = account.filter(|_| name == ProgramName::Rove).and_then(Account::from_text);
     let prompts = account.and_then(|account| remember_prompts(&mut session, account));
     let pump = Pump::new(events, session, wire, terminal, options.name, prompts, record);
-    let agent = agent.filter(|call| may_be_lent(call, options.call.escape_key, name));
+    let agent = agent.filter(|call| may_be_lent(call, background, options.call.escape_key, name));
     let agent = agent.map(|call| AgentLoan::new(call, clock.now()));
     let callbacks = LoginCallbacks::new(options.call.host.as_deref());
     pump.with(forwards.lending(agent, gate).with(callbacks, controller)).run()
@@ -251,14 +251,21 @@ fn offered(way: &Way) -> Capabilities {
 }
 
 /// Returns whether the agent can be lent as the user wants it. Says so if not.
-fn may_be_lent(call: &AgentCall, escape_key: Option<u8>, name: ProgramName) -> bool {
-    let can_ask = call.how == AgentUse::Notify || escape_key.is_some();
-    if !can_ask {
-        let text =
-            "-A: no use of the agent can be allowed without an escape key, so the host gets none";
-        warn(name.as_str(), text);
-    }
-    can_ask
+fn may_be_lent(
+    call: &AgentCall,
+    background: bool,
+    escape_key: Option<u8>,
+    name: ProgramName,
+) -> bool {
+    let reason = if background {
+        "nobody sees in the background how the host uses the agent"
+    } else if call.how == AgentUse::Confirm && escape_key.is_none() {
+        "no use of the agent can be allowed without an escape key"
+    } else {
+        return true;
+    };
+    warn(name.as_str(), &format!("-A: {reason}, so the host gets none"));
+    false
 }
 
 /// Listens for the connections that are to be forwarded. Says which ones cannot be.

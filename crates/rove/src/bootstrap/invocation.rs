@@ -26,8 +26,8 @@ impl Invocation {
         if called == Some(OsStr::new(EXEC_NAME))
             && let Ok(own) = env::current_exe()
         {
-            // By that name, all words are those of `rove exec`.
-            return own.into();
+            // By that name, all words are those of `rove exec`. macOS tells the link's.
+            return own.canonicalize().unwrap_or(own).into();
         }
         if self.program.as_encoded_bytes().contains(&b'/') {
             return self.program.clone();

@@ -230,7 +230,7 @@ impl AgentLoan {
             }
             Look::Ended(reason) if !self.has_worked => {
                 let id = *id;
-                self.relay(id, reason)
+                self.relay(mux, id, reason)
             }
             ended => {
                 let _ = mux.reset(*id, 0);
@@ -249,7 +249,7 @@ impl AgentLoan {
     }
 
     /// Lends the agent without an ssh, which has ended for this reason.
-    fn relay(&mut self, stream: StreamId, reason: String) -> Option<String> {
+    fn relay(&mut self, mux: &mut Mux, stream: StreamId, reason: String) -> Option<String> {
         // The login's socket has the same path.
         self.state = State::Over;
         match AgentSocket::open(&self.call.agent) {
@@ -260,7 +260,11 @@ impl AgentLoan {
                 self.state = State::Relayed(Box::new(relay));
                 None
             }
-            Err(error) => Some(error.to_string()),
+            Err(error) => {
+                let _ = mux.reset(stream, 0);
+                let _ = mux.stop(stream, 0);
+                Some(error.to_string())
+            }
         }
     }
 
@@ -274,12 +278,10 @@ impl AgentLoan {
             _ => (None, false),
         };
         if let Some(socket) = socket {
-            while let Some((asker, agent)) = socket.accept() {
-                if self.joints.len() < CONNECTIONS_MAX {
-                    let joint = Joint::new(asker, agent, Some(Filter::new(asks, is_bound)));
-                    self.joints.insert(self.accepted, joint);
-                    self.accepted += 1;
-                }
+            while let Some((asker, agent)) = socket.accept(self.joints.len() < CONNECTIONS_MAX) {
+                let joint = Joint::new(asker, agent, Some(Filter::new(asks, is_bound)));
+                self.joints.insert(self.accepted, joint);
+                self.accepted += 1;
             }
         }
         if self.question.as_ref().is_some_and(|it| it.until <= now) {

@@ -1,6 +1,6 @@
 //! The client's loop: keys, datagrams and signals in; session machine; frames and datagrams out.
 
-use std::io;
+use std::io::{self, Read as _};
 use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 
@@ -161,15 +161,24 @@ impl Pump {
         Ok(End { outcome, tried, refusal, tunnel, output_error, signal, missing, not_forwarded })
     }
 
-    /// Splits this process, and returns whether it is the one that the user started. The other goes on in the background.
+    /// Splits this process, and returns whether it is the one that the user started. The other goes on in the background. A
+    /// thread of this process that looks a name up is waited for.
     fn split(&mut self) -> anyhow::Result<bool> {
-        let alone = threads::check_alone().context("cannot go to the background")?;
+        let alone = match threads::check_alone() {
+            Err(threads::ThreadsError::Started(_)) => return Ok(false),
+            alone => alone.context("cannot go to the background")?,
+        };
         let nothing = open_nothing().context("cannot go to the background")?;
+        let (mut told, tells) = std::io::pipe().context("cannot go to the background")?;
         if let Fork::Parent(_) = sys::fork(alone).context("cannot go to the background")? {
+            drop(tells);
+            // The terminal hangs up on all of its session, once this process ends.
+            let _ = told.read(&mut [0]);
             return Ok(true);
         }
         let _ = rustix::process::setsid();
         let _ = silence(nothing);
+        drop(tells);
         hardening::keep_in_memory(self.session.key_memory());
         self.forwards.handle_split();
         Ok(false)

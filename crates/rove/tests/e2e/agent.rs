@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use crate::support::{
-    Far, Invocation, Scratch, Sshd, Terminal, pause, require, rove, within_guard,
+    Far, Invocation, Scratch, Sshd, Terminal, answered, pause, require, rove, within_guard,
 };
 
 /// A shell without a prompt that says when it is there, below the notice bar.
@@ -277,6 +277,18 @@ fn a_host_or_a_user_without_an_agent_is_told_in_one_sentence() {
     told(&sshd, user.call(&sshd, &[], &["cat"]), "-A: the agent does not answer");
     let stock = Sshd::start(Far { programs: &["mosh-server"], ..Far::default() });
     told(&stock, user.call(&stock, &["-A"], &["cat"]), "carries no agent; use ssh -A");
+}
+
+#[test]
+fn a_client_in_the_background_lends_no_agent() {
+    let (sshd, user) = (Sshd::start(Far::default()), User::new(&[]));
+    let output = answered(&user.call(&sshd, &["-N", "-f", "-A", "-R0:localhost:1"], &[]));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("-A: nobody sees in the background how the host uses"), "{said}");
+    let kill = Invocation::new(rove()).arg("kill").arg(format!("--ssh={}", sshd.ssh()));
+    let ended = answered(&kill.args(["far", "--all"]));
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
 }
 
 #[test]

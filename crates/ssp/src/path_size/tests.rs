@@ -178,7 +178,7 @@ fn many_tries_are_needed_where_chance_explains_that_none_is_answered() {
 fn large_datagrams_that_are_all_missing_are_not_chance() {
     // Three tries of two large datagrams and a small one, of which the peer misses as many, or one fewer.
     for (missing, expected) in [(6, 500), (5, 1_200)] {
-        paced(0.5, |timing| {
+        paced(0.1, |timing| {
             let mut size = PathSize::new(false, true);
             size.handle_report(Loss { sent: 10, missing: 4, ..Loss::default() });
             let mut now = at(0);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use rove_units::Instant;
 
-use super::{Cut, beyond_chance};
+use super::{CHANCE, Cut, beyond_chance};
 use crate::num::StateNum;
 use crate::path::Loss;
 use crate::send_timing::SendTiming;
@@ -21,8 +21,8 @@ const TRIES_MAX: usize = 32;
 /// at 29 % loss six reports in a row are lost less than once in a thousand times.
 const UNREPORTED_MAX: usize = 6;
 
-/// Large datagrams of unanswered contents that all count as lost before their size is to blame, though smaller datagrams
-/// arrived. Chosen: at 29 % loss so many are lost by chance less than once in a thousand times.
+/// Fewest large datagrams of unanswered contents that are all missing before their size is to blame. Chosen: three contents of
+/// three datagrams; two may be late.
 const LARGE_LOST: u64 = 6;
 
 /// Unacknowledged contents that were sent within the time of one answer, which a single acknowledgment covers.
@@ -37,8 +37,11 @@ struct Try {
     largest_min: usize,
     /// How many of the contents' datagrams were of the largest size.
     large: u64,
-    /// The number of datagrams sent on the path after the contents.
+    /// How many datagrams were sent before the contents, and with them.
+    before: u64,
     sent: u64,
+    /// The estimated loss towards the peer before.
+    loss: f64,
     /// How many datagrams the peer had reported as missing before.
     missing: u64,
 }
@@ -52,18 +55,18 @@ pub(super) struct Unanswered {
 }
 
 impl Unanswered {
-    /// Called when contents are sent, for the first time or again, after `sent` other datagrams.
+    /// Called when contents are sent, for the first time or again, after `before` other datagrams.
     pub(super) fn push(
         &mut self,
         now: Instant,
         num: StateNum,
         cut: Cut,
-        sent: u64,
+        before: u64,
         timing: &SendTiming,
     ) {
         // The last of several datagrams has the rest.
         let large = (cut.datagrams as u64).max(2) - 1;
-        let sent = sent + cut.datagrams as u64;
+        let sent = before + cut.datagrams as u64;
         let newest = self.tries.back_mut().filter(|newest| now < newest.at + timing.in_flight());
         if let Some(newest) = newest {
             newest.datagrams = newest.datagrams.max(cut.datagrams);
@@ -77,7 +80,9 @@ impl Unanswered {
         }
         let Cut { datagrams, largest: largest_min, .. } = cut;
         let missing = self.report.map_or(0, |report| report.missing);
-        self.tries.push_back(Try { num, at: now, datagrams, largest_min, large, sent, missing });
+        let (at, loss) = (now, timing.path.loss_out);
+        let one = Try { num, at, datagrams, largest_min, large, before, sent, loss, missing };
+        self.tries.push_back(one);
     }
 
     /// Called with each report of the peer on the datagrams sent.
@@ -114,14 +119,28 @@ impl Unanswered {
         self.report.is_none_or(|report| report.sent < first)
     }
 
-    /// Returns whether the peer misses as many datagrams as there were large ones among those that it reports on. The
-    /// estimate of the loss cannot tell: it counts them as chance.
+    /// Returns whether the peer misses as many datagrams as there were large ones among those that it reports on, which is more
+    /// than the loss of before explains. The estimate of now cannot tell: it counts them as chance.
     fn are_large_lost(&self) -> bool {
         let (Some(report), Some(first)) = (self.report, self.tries.front()) else { return false };
         let told = self.tries.iter().take_while(|it| it.sent <= report.sent);
         let large: u64 = told.map(|it| it.large).sum();
-        large >= LARGE_LOST && report.missing.saturating_sub(first.missing) >= large
+        let sent = report.sent.saturating_sub(first.before);
+        large >= LARGE_LOST
+            && report.missing.saturating_sub(first.missing) >= large
+            && is_rare(large, sent, first.loss)
     }
+}
+
+/// Returns whether the chance that `lost` or more of `sent` datagrams are lost, each with the probability `loss`, is below a
+/// thousandth. Source: Hoeffding, JASA 58(301), 1963, theorem 1.
+fn is_rare(lost: u64, sent: u64, loss: f64) -> bool {
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52")]
+    let (lost, sent, loss) = (lost as f64, sent as f64, loss.clamp(0.01, 0.99));
+    let share = (lost / sent).min(0.99);
+    let divergence =
+        share * (share / loss).ln() + (1.0 - share) * ((1.0 - share) / (1.0 - loss)).ln();
+    share > loss && sent * divergence > -CHANCE.ln()
 }
 
 /// Returns how many unanswered sends chance does not explain. Each has `datagrams` datagrams and one acknowledgment,

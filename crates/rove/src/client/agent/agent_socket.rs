@@ -2,13 +2,14 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rove_bootstrap::LentAgent;
 use rove_platform::event_loop::Interest;
 
 use crate::agent::socket::PrivateSocket;
+use crate::connect::connect_unix;
 
 /// A socket, and the agent that it stands for.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ impl AgentSocket {
         let real = real_agent(agent).ok_or_else(|| {
             io::Error::other("no agent runs on this computer; start one with ssh-agent")
         })?;
-        UnixStream::connect(&real)
+        connect(&real)
             .map_err(|error| io::Error::other(format!("the agent does not answer: {error}")))?;
         Ok(Self { socket: PrivateSocket::open("lent")?, real })
     }
@@ -38,16 +39,18 @@ impl AgentSocket {
         self.socket.path()
     }
 
-    /// Returns a connection of the host to the agent, with one of our own to the user's agent.
-    pub(super) fn accept(&mut self) -> Option<(OwnedFd, OwnedFd)> {
+    /// Returns a connection of the host to the agent, with one of our own to the user's agent. Ends those for which there is no
+    /// room, or which the agent does not take at once: one that waits for its user takes few.
+    pub(super) fn accept(&mut self, has_room: bool) -> Option<(OwnedFd, OwnedFd)> {
         self.socket.unmute();
         loop {
             let asker = self.socket.accept()?;
-            match UnixStream::connect(&self.real) {
-                Ok(agent) if agent.set_nonblocking(true).is_ok() => {
-                    return Some((asker, agent.into()));
-                }
-                other => tracing::debug!(?other, "the user's agent is gone"),
+            if !has_room {
+                continue;
+            }
+            match connect(&self.real) {
+                Ok(agent) => return Some((asker, agent)),
+                Err(error) => tracing::debug!(%error, "the user's agent takes no connection"),
             }
         }
     }
@@ -60,7 +63,12 @@ impl AgentSocket {
 
 /// Returns whether the agent that is lent answers.
 pub(crate) fn answers(agent: &LentAgent) -> bool {
-    real_agent(agent).is_some_and(|path| UnixStream::connect(path).is_ok())
+    real_agent(agent).is_some_and(|path| connect(&path).is_ok())
+}
+
+/// Connects without waiting.
+fn connect(path: &Path) -> io::Result<OwnedFd> {
+    connect_unix(path.as_os_str().as_bytes())
 }
 
 /// Returns the path of the agent that is lent.
