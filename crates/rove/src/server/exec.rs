@@ -43,6 +43,8 @@ struct Running {
     /// The pipes of standard input, standard output and standard error.
     splices: [Splice; 3],
     exit: Option<ExitStatus>,
+    /// Whether the client has stopped the answer.
+    is_unwanted: bool,
     /// Whether the client has given the program up, which counts until it ends.
     is_given_up: bool,
 }
@@ -78,6 +80,13 @@ impl Programs {
         self.has_news = true;
     }
 
+    /// Gives up the program whose answer the client does not want: its input may have ended before the client did.
+    pub(super) fn give_up(&mut self, input: StreamId) {
+        if let Some(running) = self.running.get_mut(&input) {
+            running.is_unwanted = true;
+        }
+    }
+
     /// Moves bytes, and answers for the programs that have ended and whose output has.
     pub(super) fn turn(
         &mut self,
@@ -94,7 +103,7 @@ impl Programs {
             }
             let [input, output, errors] = &running.splices;
             match running.exit {
-                None if input.is_reset() && !running.is_given_up => {
+                None if (input.is_reset() || running.is_unwanted) && !running.is_given_up => {
                     running.splices.iter_mut().for_each(|it| it.cut(mux));
                     running.child.hang_up();
                     running.is_given_up = true;
@@ -163,7 +172,7 @@ impl Running {
             Splice::halves(output, Some(Descriptor::pipe(pipes.output)?), None),
             Splice::halves(errors, Some(Descriptor::pipe(pipes.errors)?), None),
         ];
-        Ok(Self { child, splices, exit: None, is_given_up: false })
+        Ok(Self { child, splices, exit: None, is_unwanted: false, is_given_up: false })
     }
 }
 

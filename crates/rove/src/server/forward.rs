@@ -224,6 +224,7 @@ impl Layer {
                     }
                     self.gathering.give_up(mux, &mut self.reception, id);
                     self.drops.give_up(mux, &mut self.reception, id);
+                    self.programs.give_up(id);
                 }
                 Event::Closed => {
                     tracing::info!(closed = ?mux.closed(), "streams are closed");
@@ -474,10 +475,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_program_that_its_client_gives_up_counts_until_it_has_ended_and_nothing_is_left_of_it() {
-        let mut pair = Pair::new();
-        let command = b"trap '' HUP; echo pid=$$; read line; kill -STOP $$";
+    /// Starts a program that says its number. Returns its first stream, and the number.
+    fn begin(pair: &mut Pair, command: &[u8]) -> (StreamId, Pid) {
         let command_len = command.len();
         let part = Part::Input { command_len, is_subsystem: false };
         let input = pair.open(&Target::Program(part));
@@ -494,7 +493,29 @@ mod tests {
         }
         let said = String::from_utf8_lossy(&said);
         let (_, pid) = said.trim_end().split_once("pid=").unwrap();
-        let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
+        (input, Pid::from_raw(pid.parse().unwrap()).unwrap())
+    }
+
+    #[test]
+    fn a_program_whose_input_has_ended_is_hung_up_once_nobody_wants_its_exit_status() {
+        let mut pair = Pair::new();
+        let (input, pid) = begin(&mut pair, b"echo pid=$$; read line; exec sleep 600");
+        pair.client.finish(input).unwrap();
+        (0..5).for_each(|_| pair.exchange());
+        assert_eq!(pair.forwards.open(), 1, "it goes on");
+        pair.client.stop(input, 0).unwrap();
+        while pair.forwards.open() > 0 {
+            pair.exchange();
+            pair.forwards.handle_child_end();
+        }
+        assert!(test_kill_process(pid).is_err());
+    }
+
+    #[test]
+    fn a_program_that_its_client_gives_up_counts_until_it_has_ended_and_nothing_is_left_of_it() {
+        let mut pair = Pair::new();
+        let command = b"trap '' HUP; echo pid=$$; read line; kill -STOP $$";
+        let (input, pid) = begin(&mut pair, command);
         pair.client.reset(input, 0).unwrap();
         pair.exchange();
         pair.forwards.handle_child_end();
