@@ -40,8 +40,6 @@ struct Try {
     /// How many datagrams were sent before the contents, and with them.
     before: u64,
     sent: u64,
-    /// The estimated loss towards the peer before.
-    loss: f64,
     /// How many datagrams the peer had reported as missing before.
     missing: u64,
 }
@@ -52,6 +50,8 @@ pub(super) struct Unanswered {
     tries: VecDeque<Try>,
     /// The peer's newest report on the datagrams sent.
     report: Option<Loss>,
+    /// The estimated loss towards the peer before the first contents that were sent since an acknowledgment.
+    loss: Option<f64>,
 }
 
 impl Unanswered {
@@ -80,9 +80,9 @@ impl Unanswered {
         }
         let Cut { datagrams, largest: largest_min, .. } = cut;
         let missing = self.report.map_or(0, |report| report.missing);
-        let (at, loss) = (now, timing.path.loss_out);
-        let one = Try { num, at, datagrams, largest_min, large, before, sent, loss, missing };
-        self.tries.push_back(one);
+        self.loss.get_or_insert(timing.path.loss_out);
+        let at = now;
+        self.tries.push_back(Try { num, at, datagrams, largest_min, large, before, sent, missing });
     }
 
     /// Called with each report of the peer on the datagrams sent.
@@ -94,7 +94,9 @@ impl Unanswered {
     pub(super) fn handle_ack(&mut self, known: StateNum) -> bool {
         let before = self.tries.len();
         self.tries.retain(|it| it.num > known);
-        self.tries.len() < before
+        let is_answered = self.tries.len() < before;
+        self.loss = self.loss.filter(|_| !is_answered);
+        is_answered
     }
 
     pub(super) fn clear(&mut self) {
@@ -128,7 +130,7 @@ impl Unanswered {
         let sent = report.sent.saturating_sub(first.before);
         large >= LARGE_LOST
             && report.missing.saturating_sub(first.missing) >= large
-            && is_rare(large, sent, first.loss)
+            && is_rare(large, sent, self.loss.unwrap_or_default())
     }
 }
 

@@ -138,7 +138,7 @@ fn a_black_hole_with_varying_delays_is_not_taken_for_a_path_that_loses_anything(
         worst = worst.max(net.now().saturating_since(start));
     }
     println!("at most {worst:?}");
-    assert!(worst <= ms(20_000), "{worst:?}");
+    assert!(worst <= ms(50_000), "{worst:?}");
 }
 
 #[test]
