@@ -21,8 +21,7 @@ const TRIES_MAX: usize = 32;
 /// at 29 % loss six reports in a row are lost less than once in a thousand times.
 const UNREPORTED_MAX: usize = 6;
 
-/// Fewest large datagrams of unanswered contents that are all missing before their size is to blame. Chosen: three contents of
-/// three datagrams; two may be late.
+/// Fewest missing large datagrams before their size is to blame. Chosen: those of three contents, as an answer may be late.
 const LARGE_LOST: u64 = 6;
 
 /// Unacknowledged contents that were sent within the time of one answer, which a single acknowledgment covers.
@@ -37,8 +36,9 @@ struct Try {
     largest_min: usize,
     /// How many of the contents' datagrams were of the largest size.
     large: u64,
-    /// How many datagrams were sent before the contents, and with them.
+    /// How many datagrams were sent before the first of the contents.
     before: u64,
+    /// How many datagrams were sent up to the last of the contents.
     sent: u64,
     /// How many datagrams the peer had reported as missing before.
     missing: u64,
