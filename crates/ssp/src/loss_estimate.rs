@@ -54,6 +54,12 @@ impl Default for LossEstimate {
 impl LossEstimate {
     /// Records whether the next datagram arrived or was lost.
     pub(crate) fn handle_datagram(&mut self, is_lost: bool) {
+        if !is_lost && self.lost == 0 {
+            // All of the probability is in the last entry, and stays there.
+            debug_assert!(self.changed_before[TOLD_APART] == 1.0, "no loss, no change");
+            self.remembered = self.remembered.saturating_sub(1);
+            return;
+        }
         if is_lost {
             self.changed_before = self.changed_before.map(|earlier| earlier * (1.0 - CHANGE));
             self.changed_before[0] += CHANGE;

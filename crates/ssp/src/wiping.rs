@@ -1,40 +1,35 @@
 //! Work that leaves nothing of a secret on the stack.
 
-use zeroize::Zeroize;
+use zeroize::zeroize_stack;
 
-/// Words of stack that are wiped after work on a key: 64 KiB. Chosen: four times what reading a key, and deriving its
-/// schedule, were seen to use in a build without optimization.
-const KEY_WORDS: usize = 8192;
+/// Bytes of stack that are wiped after work on a key. Chosen: four times what reading a key, and deriving its schedule, were seen
+/// to use in a build without optimization.
+const KEY_STACK: usize = 64 * 1024;
 
-/// Words of stack that are wiped after one message: 16 KiB. Chosen: the block cipher was seen to use 10 KiB in a
-/// build without optimization and 2 KiB in a release, both on a processor that encrypts 512 bits at once (VAES with AVX-512). For that the cipher spreads all round keys over the stack. The wiping takes half a microsecond.
-const MESSAGE_WORDS: usize = 2048;
+/// Bytes of stack that are wiped after one message. Chosen: the block cipher was seen to use 10 KiB in a build without optimization
+/// and 2 KiB in a release, both on a processor that encrypts 512 bits at once (VAES with AVX-512). For that the cipher spreads all
+/// round keys over the stack.
+const MESSAGE_STACK: usize = if cfg!(debug_assertions) { 16 } else { 8 } * 1024;
 
 /// Does `work`, then overwrites the stack that it used. Moved values and spilled registers leave copies there that no
 /// destructor wipes. The returned value should hold its secrets on the heap.
 pub fn wiping<T>(work: impl FnOnce() -> T) -> T {
     let result = below(work);
-    wipe::<KEY_WORDS>();
+    zeroize_stack::<KEY_STACK>();
     result
 }
 
 /// Does work on one message as [`wiping`] does, with less stack to overwrite.
 pub(crate) fn wiping_message<T>(work: impl FnOnce() -> T) -> T {
     let result = below(work);
-    wipe::<MESSAGE_WORDS>();
+    zeroize_stack::<MESSAGE_STACK>();
     result
 }
 
-/// Does the work in a stack frame of its own, at the place where the frame of [`wipe`] will be.
+/// Does the work in a stack frame of its own, at the place where the frame of [`zeroize_stack`] will be.
 #[inline(never)]
 fn below<T>(work: impl FnOnce() -> T) -> T {
     work()
-}
-
-#[inline(never)]
-fn wipe<const WORDS: usize>() {
-    let mut stack = [0_u64; WORDS];
-    stack.zeroize();
 }
 
 #[cfg(test)]
