@@ -1,5 +1,7 @@
 //! Streams beside a session: the layer, and the way of its packets through the session.
 
+use core::net::SocketAddr;
+
 use rove_congestion::Controller;
 use rove_ssp::{Carriage, Transmit};
 use rove_streams::{Mux, PacketNum, Side};
@@ -16,8 +18,8 @@ pub struct Streams {
     /// The layer, in which the driver opens, reads and writes streams.
     pub mux: Mux,
     heard_at: Option<Instant>,
-    /// How often the path had changed when that was last looked at. `None` before.
-    path_changes: Option<u64>,
+    /// How often the path had changed when that was last looked at, and where the peer was. `None` before.
+    path: Option<(u64, Option<SocketAddr>)>,
 }
 
 impl Streams {
@@ -28,7 +30,7 @@ impl Streams {
 
     /// Creates streams with a congestion controller.
     pub fn controlled(side: Side, controller: Box<dyn Controller>, now: Instant) -> Self {
-        Self { mux: Mux::new(side, controller, 0, now), heard_at: None, path_changes: None }
+        Self { mux: Mux::new(side, controller, 0, now), heard_at: None, path: None }
     }
 
     /// Hands the packets that have arrived to the layer. Any datagram of the peer ends a silence.
@@ -57,11 +59,10 @@ impl Streams {
     }
 
     fn look_at_path(&mut self, now: Instant, carriage: &Carriage<'_>) {
-        let changes = Some(carriage.path_changes());
-        if self.path_changes.is_some_and(|before| Some(before) != changes) {
-            self.mux.handle_path_change(now);
+        let (changes, peer) = carriage.path();
+        if let Some((_, at)) = self.path.replace((changes, peer)).filter(|it| it.0 != changes) {
+            self.mux.handle_path_change(now, at != peer);
         }
-        self.path_changes = changes;
     }
 
     /// Returns when to call [`Streams::poll_transmit`] unless something happens before. `None` for idle streams.

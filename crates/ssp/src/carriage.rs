@@ -3,6 +3,7 @@
 //! Bit 62 of a datagram's number tells a packet from the session's own datagrams, whose numbers stay far below. The
 //! bytes within are the business of the streams' owner.
 
+use core::net::SocketAddr;
 use core::ops::Range;
 use std::collections::VecDeque;
 
@@ -141,10 +142,10 @@ impl<'a> Carriage<'a> {
         self.connection.path().heard_at
     }
 
-    /// Returns how often datagrams may have come to another path: the peer's address, the network of this computer, or
-    /// the carrier has changed.
-    pub const fn path_changes(&self) -> u64 {
-        self.connection.path_changes()
+    /// Returns how often datagrams may have come to another path, as the peer's address, the network of this computer, or the
+    /// carrier has changed, and the peer's address.
+    pub const fn path(&self) -> (u64, Option<SocketAddr>) {
+        (self.connection.path_changes(), self.connection.peer())
     }
 
     /// Seals a packet for the peer; numbers go up and are used once. `None` while no peer is known, and after the key is

@@ -60,6 +60,11 @@ impl Flight {
         }
     }
 
+    /// Counts so many bytes no longer as in flight.
+    pub(crate) const fn give_up(&mut self, size: u64) {
+        self.in_flight = self.in_flight.saturating_sub(size);
+    }
+
     /// Begins again, with nothing in flight.
     pub(crate) fn restart(&mut self, now: Instant) {
         self.in_flight = 0;

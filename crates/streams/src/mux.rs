@@ -188,11 +188,12 @@ impl Mux {
         self.note_heard(now, false);
     }
 
-    /// Called when packets may take another path: the oldest in flight and the newest acknowledgment go again at once.
-    pub fn handle_path_change(&mut self, now: Instant) {
+    /// Called when packets may take another path: the newest acknowledgment and the oldest packets in flight go again at once. If
+    /// the peer `is_elsewhere`, at another address, all packets in flight do.
+    pub fn handle_path_change(&mut self, now: Instant, is_elsewhere: bool) {
         if self.closing.closed().is_none() {
             self.arrivals.repeat(now);
-            let fates = self.recovery.handle_path_change(now);
+            let fates = self.recovery.handle_path_change(now, is_elsewhere);
             self.handle_fates(fates);
         }
     }

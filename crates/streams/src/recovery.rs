@@ -34,6 +34,10 @@ const NEWS_MAX: Duration = Duration::from_millis(25);
 /// ten times as long as an end keeps one back, which a busy computer may exceed.
 const REPEATED_AFTER: Duration = Duration::from_millis(250);
 
+/// The part of a round trip within which packets are as new as a change of the path. Chosen: two address families that race
+/// change the path every few milliseconds, and each change would send the same packets again.
+const RACING_PART: u32 = 4;
+
 /// Most packets remembered as sent. Chosen: a window of 8 MiB in packets of half the usual size.
 const SENT_PACKETS_MAX: usize = 16_384;
 
@@ -256,23 +260,39 @@ impl Recovery {
         self.probe(now)
     }
 
-    /// Begins again after a silence. Everything that was in flight counts as lost until an acknowledgment says otherwise.
+    /// Begins again after a silence.
     fn wake(&mut self, now: Instant) -> Fates {
-        self.sent.values_mut().for_each(|it| it.size = 0);
-        let lost = self.sent.values().flat_map(|it| it.carried.iter().cloned()).collect();
         (self.timeouts, self.heard_after, self.probes) = (0, 0, 0);
         (self.lost_at, self.wakes_at) = (None, None);
         self.rtt = Rtt::default();
+        let fates = self.give_up(now, Duration::ZERO);
         self.flight.restart(now);
         tracing::debug!("streams go on after a silence");
+        fates
+    }
+
+    /// Counts what was sent so long ago as lost, until an acknowledgment says otherwise.
+    fn give_up(&mut self, now: Instant, age: Duration) -> Fates {
+        let mut lost = Vec::new();
+        for sent in self.sent.values_mut().filter(|it| it.size > 0 && it.at + age <= now) {
+            self.flight.give_up(core::mem::take(&mut sent.size));
+            lost.extend(sent.carried.iter().cloned());
+        }
         Fates { lost, ..Fates::default() }
     }
 
-    /// Called when packets may take another path, on which nothing in flight may arrive: the flow probes at once.
-    pub(crate) fn handle_path_change(&mut self, now: Instant) -> Fates {
+    /// Called when packets may take another path. If the peer `is_elsewhere`, all in flight to its former address goes again,
+    /// unless it is as new as the change. Otherwise the flow probes at once.
+    pub(crate) fn handle_path_change(&mut self, now: Instant, is_elsewhere: bool) -> Fates {
         if !self.is_silent() {
             // The pauses between probes have grown by another path.
             (self.timeouts, self.heard_after) = (0, 0);
+            if is_elsewhere {
+                let fates = self.give_up(now, self.rtt.smoothed() / RACING_PART);
+                if !fates.lost.is_empty() {
+                    return fates;
+                }
+            }
         }
         self.probe(now)
     }

@@ -93,11 +93,32 @@ fn probes_repeat_the_oldest_packets_then_become_rare_and_the_first_sound_begins_
 }
 
 #[test]
+fn packets_to_an_address_that_was_left_go_again_unless_they_are_as_new_as_the_change() {
+    let mut recovery = recovery();
+    send(&mut recovery, 0);
+    ack(&mut recovery, 80, 0, 0);
+    // A quarter of a round trip is 20 ms.
+    let sent: Vec<u64> = [100, 110, 120, 121].map(|millis| send(&mut recovery, millis)).to_vec();
+    let before = recovery.in_flight();
+    assert_eq!(numbers(&recovery.handle_path_change(at(140), true).lost), sent[..3]);
+    assert_eq!(recovery.in_flight() * 4, before, "the newest is still in flight");
+    assert!(!recovery.owes_probe());
+    // Another family answers: the packets that went again a moment ago are as new.
+    let again: Vec<u64> = (0..3).map(|_| send(&mut recovery, 140)).collect();
+    assert_eq!(numbers(&recovery.handle_path_change(at(141), true).lost), sent[3..]);
+    assert_eq!(numbers(&recovery.handle_path_change(at(145), true).lost), again[..2]);
+    assert!(recovery.owes_probe());
+    // An acknowledgment that comes late tells which have arrived.
+    let fates = ack(&mut recovery, 150, sent[0], sent[1]);
+    assert_eq!((numbers(&fates.acked), fates.lost), (vec![sent[0], sent[1]], vec![]));
+}
+
+#[test]
 fn a_flow_probes_at_once_when_its_path_changes_or_its_peer_is_heard_after_a_timeout() {
     let mut recovery = recovery();
-    assert_eq!(recovery.handle_path_change(at(0)), Fates::default(), "nothing is in flight");
+    assert_eq!(recovery.handle_path_change(at(0), true), Fates::default(), "nothing is in flight");
     (0..3).for_each(|it| assert_eq!(send(&mut recovery, 0), it));
-    assert_eq!(numbers(&recovery.handle_path_change(at(1)).lost), [0, 1]);
+    assert_eq!(numbers(&recovery.handle_path_change(at(1), false).lost), [0, 1]);
     let probe = |recovery: &mut Recovery, millis| {
         let mut count = 0;
         while recovery.owes_probe() {
@@ -122,7 +143,7 @@ fn a_flow_probes_at_once_when_its_path_changes_or_its_peer_is_heard_after_a_time
     // On another path the pauses begin again.
     let pause = |recovery: &Recovery, now| recovery.poll_timeout().unwrap().saturating_since(now);
     let (now, long) = (at(100_000), pause(&recovery, recovery.asked_at));
-    recovery.handle_path_change(now);
+    recovery.handle_path_change(now, false);
     assert_eq!(probe(&mut recovery, 100_000), 2);
     assert_eq!(pause(&recovery, now) * (1 << (SILENT_AFTER - 1)), long);
     // A silent flow sends a single probe, and stays silent until the peer is heard.
@@ -131,7 +152,7 @@ fn a_flow_probes_at_once_when_its_path_changes_or_its_peer_is_heard_after_a_time
         recovery.handle_timeout(due);
         probe(&mut recovery, due.as_millis());
     }
-    assert_eq!(numbers(&recovery.handle_path_change(at(200_000)).lost), [0]);
+    assert_eq!(numbers(&recovery.handle_path_change(at(200_000), true).lost), [0]);
     assert!(probe(&mut recovery, 200_000) == 1 && recovery.is_silent());
     // A datagram of the session lets it probe, and begin again when no packet has followed.
     assert_eq!(numbers(&recovery.handle_heard(at(200_100), false).lost), [0]);
