@@ -42,7 +42,7 @@ impl PipedChild {
         let (gate, opener) = io::pipe()?;
         let (gate, opener) = (gate.into(), OwnedFd::from(opener));
         let theirs = [stdin.into(), stdout.into(), stderr.into()];
-        let pid = sys::spawn_gated(program, Standard::Pipes(&theirs), &gate, &opener)?;
+        let pid = sys::spawn_gated(program, Standard::Pipes(&theirs), &gate)?;
         rustix::io::write(opener, &[Failure::Ends.as_byte()])?;
         let pipes = Pipes { input: input.into(), output: output.into(), errors: errors.into() };
         Ok((Self { pid, status: None }, pipes))

@@ -84,7 +84,7 @@ impl Pty {
     /// Returns the error of the system call for the process.
     pub fn spawn(self, program: &Program) -> io::Result<(Master, Child)> {
         let Self { master, terminal, gate, opener } = self;
-        let pid = sys::spawn_gated(program, Standard::Terminal(&terminal), &gate, &opener)?;
+        let pid = sys::spawn_gated(program, Standard::Terminal(&terminal), &gate)?;
         // From here on only the child holds the terminal open, so the master sees when the child closes it.
         Ok((master, Child { pid, gate: Some(opener), status: None }))
     }

@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "this module is where it is kept")]
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 #[cfg(target_os = "freebsd")]
 use std::mem::MaybeUninit;
@@ -13,13 +13,18 @@ use std::ptr;
 
 use libc::{c_char, c_int};
 use rove_platform::signals;
+use rustix::fs::Access;
 use rustix::process::{Pid, Resource};
+use rustix::thread::Timespec;
 
 use crate::program::{Failure, Program};
 
 /// How long the message of a failed start stays on the screen, if the screen disappears with the session. Source: Mosh
 /// 1.4.0 as observed.
-const FAILURE_PAUSE_SECONDS: u32 = 3;
+const FAILURE_PAUSE: Timespec = Timespec { tv_sec: 3, tv_nsec: 0 };
+
+/// The program that runs a script without an interpreter line. Source: POSIX.1-2024, exec.
+const SHELL: &CStr = c"/bin/sh";
 
 /// Exit codes of a program that does not exist, and of one that cannot be started. Source: POSIX.1-2024, Shell Command
 /// Language, 2.8.2.
@@ -43,6 +48,51 @@ pub(crate) enum Standard<'a> {
     Pipes(&'a [OwnedFd; 3]),
 }
 
+/// Evidence that this process is the child between fork and exec, where it owns every descriptor and signal handler.
+struct Forked(());
+
+/// The arrays that exec needs. Each of them ends in null, and points to strings of the program.
+struct Arrays<'a> {
+    program: &'a Program,
+    arguments: Vec<*const c_char>,
+    environment: Vec<*const c_char>,
+    /// The arguments of a shell that runs a script. The second is the script's path.
+    script: Vec<*const c_char>,
+}
+
+impl<'a> Arrays<'a> {
+    fn new(program: &'a Program) -> Self {
+        let pointers = |strings: &[CString]| {
+            strings.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect::<Vec<_>>()
+        };
+        let arguments = pointers(&program.arguments);
+        let mut script = vec![SHELL.as_ptr(), ptr::null()];
+        script.extend(arguments.iter().skip(1));
+        Self { program, arguments, environment: pointers(&program.environment), script }
+    }
+
+    /// Executes the first of the program's files that can be executed. Returns whether a file is there at all. A script
+    /// without an interpreter line is run by the shell, as execvp(3) does it.
+    fn execute(&mut self) -> bool {
+        let mut is_there = false;
+        for candidate in &self.program.candidates {
+            self.script[1] = candidate.as_ptr();
+            for (file, arguments) in [(&**candidate, &self.arguments), (SHELL, &self.script)] {
+                let (arguments, environment) = (arguments.as_ptr(), self.environment.as_ptr());
+                // SAFETY: each array ends in null and points to strings that live as long as `self`.
+                unsafe { libc::execve(file.as_ptr(), arguments, environment) };
+                if io::Error::last_os_error().raw_os_error() != Some(libc::ENOEXEC) {
+                    break;
+                }
+            }
+            // The error of execve does not tell whether the file is there: it is the same if a script's interpreter is
+            // missing.
+            is_there |= rustix::fs::access(candidate, Access::EXISTS).is_ok();
+        }
+        is_there
+    }
+}
+
 /// Forks a child that leads its own session on these standard descriptors, which are a terminal or none. It executes `program` after a byte can be read from `gate`.
 /// If the other end of `gate` is closed instead, it exits.
 ///
@@ -53,100 +103,75 @@ pub(crate) fn spawn_gated(
     program: &Program,
     standard: Standard<'_>,
     gate: &OwnedFd,
-    opener: &OwnedFd,
 ) -> io::Result<Pid> {
-    let arguments = pointers(&program.arguments);
-    let environment = pointers(&program.environment);
-    // A script without an interpreter line is run by the shell, as execvp(3) does it.
-    let mut script = vec![c"/bin/sh".as_ptr(), ptr::null()];
-    script.extend(arguments.iter().skip(1));
+    let mut arrays = Arrays::new(program);
     // SAFETY: the child calls only what is async-signal-safe and allocates nothing, so whatever
     // other threads held at the fork does not matter.
-    let pid = unsafe { libc::fork() };
-    if pid == 0 {
-        // SAFETY: this is the child; it lives on its copies of these arrays and never returns.
-        unsafe {
-            libc::close(opener.as_raw_fd());
-            run_child(program, standard, gate, &arguments, &environment, &mut script)
-        }
+    match unsafe { libc::fork() } {
+        0 => run_child(&Forked(()), &mut arrays, standard, gate),
+        pid => Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error),
     }
-    Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error)
 }
 
 /// The child's side of [`spawn_gated`].
-///
-/// # Safety
-///
-/// Call this only between fork and exec. The arrays end in null and point to live strings.
-unsafe fn run_child(
-    program: &Program,
+fn run_child(
+    forked: &Forked,
+    arrays: &mut Arrays<'_>,
     standard: Standard<'_>,
     gate: &OwnedFd,
-    arguments: &[*const c_char],
-    environment: &[*const c_char],
-    script: &mut [*const c_char],
 ) -> ! {
-    // SAFETY: plain system calls on live descriptors and null-terminated arrays.
-    unsafe {
-        default_signals();
-        let descriptors = match standard {
-            Standard::Terminal(terminal) => [terminal; 3],
-            Standard::Pipes(pipes) => pipes.each_ref(),
-        };
-        let is_led = libc::setsid() >= 0;
-        let is_owned = match standard {
-            Standard::Terminal(terminal) => rustix::process::ioctl_tiocsctty(terminal).is_ok(),
-            Standard::Pipes(_) => true,
-        };
-        if !is_led || !is_owned {
-            libc::_exit(1);
-        }
-        for (number, descriptor) in (0..).zip(descriptors) {
-            if libc::dup2(descriptor.as_raw_fd(), number) < 0 {
-                libc::_exit(1);
-            }
-        }
-        close_others(gate);
-        libc::chdir(program.directory.as_ptr());
-        let mut byte = [0_u8; 1];
-        if !matches!(rustix::io::retry_on_intr(|| rustix::io::read(gate, &mut byte)), Ok(1)) {
-            libc::_exit(0);
-        }
-        // Only now: until it is another program, this memory holds the session key.
-        let _ = rustix::process::setrlimit(Resource::Core, program.core_limit);
-        write_all(&program.greeting);
-        let mut is_there = false;
-        for candidate in &program.candidates {
-            libc::execve(candidate.as_ptr(), arguments.as_ptr(), environment.as_ptr());
-            if io::Error::last_os_error().raw_os_error() == Some(libc::ENOEXEC) {
-                script[1] = candidate.as_ptr();
-                libc::execve(script[0], script.as_ptr(), environment.as_ptr());
-            }
-            // The error of execve does not tell whether the file is there: it is the same if a script's interpreter is
-            // missing.
-            is_there |= libc::access(candidate.as_ptr(), libc::F_OK) == 0;
-        }
-        let (text, code) = match is_there {
-            false => (&program.not_found, NOT_FOUND),
-            true => (&program.not_executable, NOT_EXECUTABLE),
-        };
-        write_words(text);
-        if byte[0] == Failure::Waits.as_byte() {
-            libc::sleep(FAILURE_PAUSE_SECONDS);
-        }
-        libc::_exit(code)
+    default_signals(forked);
+    if lead_session(standard).is_err() {
+        exit(1);
     }
+    close_others(forked, gate);
+    let program = arrays.program;
+    let _ = rustix::process::chdir(&program.directory);
+    let mut byte = [0_u8; 1];
+    if !matches!(rustix::io::retry_on_intr(|| rustix::io::read(gate, &mut byte)), Ok(1)) {
+        exit(0);
+    }
+    // Only now: until it is another program, this memory holds the session key.
+    let _ = rustix::process::setrlimit(Resource::Core, program.core_limit);
+    write_all(&program.greeting);
+    let (text, code) = match arrays.execute() {
+        false => (&program.not_found, NOT_FOUND),
+        true => (&program.not_executable, NOT_EXECUTABLE),
+    };
+    write_words(text);
+    if byte[0] == Failure::Waits.as_byte() {
+        let _ = rustix::thread::nanosleep(&FAILURE_PAUSE);
+    }
+    exit(code)
+}
+
+/// Starts a session of this process's own, with these standard descriptors.
+fn lead_session(standard: Standard<'_>) -> rustix::io::Result<()> {
+    rustix::process::setsid()?;
+    let [input, output, errors] = match standard {
+        Standard::Terminal(terminal) => {
+            rustix::process::ioctl_tiocsctty(terminal)?;
+            [terminal; 3]
+        }
+        Standard::Pipes(pipes) => pipes.each_ref(),
+    };
+    rustix::stdio::dup2_stdin(input)?;
+    rustix::stdio::dup2_stdout(output)?;
+    rustix::stdio::dup2_stderr(errors)
+}
+
+/// Ends this process at once, without what others have registered for its end.
+fn exit(code: c_int) -> ! {
+    // SAFETY: a plain system call that does not return.
+    unsafe { libc::_exit(code) }
 }
 
 /// Closes every descriptor except the standard ones and `gate`, so that the waiting child does not keep the server's
 /// sockets and files open.
-///
-/// # Safety
-///
-/// Call this only between fork and exec, because it closes descriptors that others own.
-unsafe fn close_others(gate: &OwnedFd) {
+fn close_others(_: &Forked, gate: &OwnedFd) {
     let gate = gate.as_raw_fd();
-    // SAFETY: plain system calls. An empty range or a number without a descriptor is refused, and does no harm.
+    // SAFETY: nothing of this process uses another descriptor until exec. An empty range or a number without a
+    // descriptor is refused, and does no harm.
     unsafe {
         #[cfg(all(target_os = "linux", not(rove_portable)))]
         for (first, last) in [(3, gate - 1), (gate + 1, c_int::MAX)] {
@@ -172,18 +197,12 @@ unsafe fn close_others(gate: &OwnedFd) {
 /// starts in the background would leave a whole session without Ctrl-C. Even the SIGHUP of `nohup` is reset, because
 /// the program must end with its terminal, and the terminal with the session. (Mosh 1.4.0 as observed resets SIGHUP and
 /// SIGPIPE and passes all others on; tmux 3.3 resets most.)
-///
-/// # Safety
-///
-/// Call this only between fork and exec, because it removes handlers that others rely on.
-unsafe fn default_signals() {
-    // SAFETY: plain system calls; signals that cannot be set, or that are none, return an error.
-    unsafe {
-        for signal in 1..=LAST_SIGNAL {
-            libc::signal(signal, libc::SIG_DFL);
-        }
-        signals::unblock_all();
+fn default_signals(_: &Forked) {
+    for signal in 1..=LAST_SIGNAL {
+        // A signal that cannot be set, or a number that is none, is refused.
+        let _ = signals::reset(signal);
     }
+    signals::unblock_all();
 }
 
 /// Writes a text with its lines broken between words, for the terminal's width.
@@ -211,11 +230,6 @@ fn write_all(mut bytes: &[u8]) {
             _ => return,
         }
     }
-}
-
-/// Returns the null-terminated array of pointers that exec needs.
-fn pointers(strings: &[CString]) -> Vec<*const c_char> {
-    strings.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
 }
 
 /// Returns the number of the process that connected the other end of a socket of this computer. `None` if the system does

@@ -7,27 +7,20 @@ pub(crate) use system::*;
 #[cfg(unix)]
 mod system {
     use std::io;
-    use std::mem::MaybeUninit;
-    use std::ptr;
 
     use libc::c_int;
 
-    /// Unblocks all signals, and makes it possible to wait for children (SIGCHLD).
-    pub(crate) fn accept_all_signals() {
-        // SAFETY: plain system calls that run no code of ours in a handler.
-        unsafe {
-            libc::signal(libc::SIGCHLD, libc::SIG_DFL);
-            unblock_signals();
-        }
-    }
-
-    /// Unblocks all signals of this thread. This is async-signal-safe.
-    pub(crate) fn unblock_signals() {
-        let mut none = MaybeUninit::<libc::sigset_t>::uninit();
-        // SAFETY: plain system calls; the first fills the set that the second reads.
-        unsafe {
-            libc::sigemptyset(none.as_mut_ptr());
-            libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
+    /// Ignores a signal, or gives it its default effect.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the system call.
+    pub(crate) fn set_ignored(signal: c_int, is_ignored: bool) -> io::Result<()> {
+        let effect = if is_ignored { libc::SIG_IGN } else { libc::SIG_DFL };
+        // SAFETY: neither effect runs code of ours in a handler.
+        match unsafe { libc::signal(signal, effect) } {
+            libc::SIG_ERR => Err(io::Error::last_os_error()),
+            _ => Ok(()),
         }
     }
 

@@ -23,6 +23,7 @@ use rove_bootstrap::startup::Connect;
 use rove_bootstrap::{
     Forwards, HostOptions, Plan, ProgramName, Resume, Resumed, TunnelUse, WantedSession,
 };
+use rove_platform::signals;
 use rustix::fs::Access;
 
 use crate::bootstrap::error::BootstrapError;
@@ -36,7 +37,7 @@ use crate::listeners::Listeners;
 use crate::session_call::{self, SessionCall, StreamsCall};
 use crate::share::{self, Gate};
 use crate::stdio_forward::{gates, handed_command};
-use crate::{colors, entropy, escape_key, resume, sys};
+use crate::{colors, entropy, escape_key, resume};
 
 pub(crate) mod address;
 pub(crate) mod choice;
@@ -198,7 +199,7 @@ fn first_login(
     let is_for_ssh = matches!(options.session, WantedSession::Streams(_));
     if plan.outlives_terminal() && !is_for_ssh {
         let local = |error| BootstrapError::Local { what: "ignoring SIGHUP", error };
-        sys::ignore_signal(libc::SIGHUP).map_err(local)?;
+        signals::ignore(libc::SIGHUP).map_err(local)?;
     }
     for note in
         plan.config.notes(&options.host, options.forwards()).iter().filter(|_| !options.quiet)

@@ -12,6 +12,7 @@ use rove_bootstrap::{DetachedUse, ProgramName, SessionLabel};
 use rove_control::{Attachment, SessionName, SessionStatus, lock_labels};
 use rove_platform::clock::{self, Clock};
 use rove_platform::event_loop::EventLoop;
+use rove_platform::signals;
 use rove_session::{Server, ServerConfig, ServerOutcome};
 use rove_ssp::{Capabilities, Config, Key};
 use rove_terminal::Size;
@@ -135,7 +136,7 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     let (clock, events) = start_loop()?;
     let nothing = open_nothing().context("cannot open /dev/null")?;
     // The session outlives the ssh connection that started it, and any hang-up.
-    sys::ignore_signal(libc::SIGHUP).context("cannot ignore SIGHUP")?;
+    signals::ignore(libc::SIGHUP).context("cannot ignore SIGHUP")?;
     let alone = threads::check_alone().context("cannot detach")?;
     match sys::fork(alone).context("cannot detach")? {
         Fork::Parent(server) => {

@@ -116,15 +116,6 @@ pub(crate) fn thread_count() -> Option<usize> {
     None
 }
 
-/// Ignores a signal in this process and in the programs that it starts, except the session's program on the pty.
-pub(crate) fn ignore_signal(signal: c_int) -> io::Result<()> {
-    // SAFETY: ignoring runs no code of ours in a handler.
-    if unsafe { libc::signal(signal, libc::SIG_IGN) } == libc::SIG_ERR {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
-}
-
 /// Returns a descriptor that this process has inherited as its own, and lets no other program inherit it. `None` if it
 /// is not open, or is a standard one.
 pub(crate) fn take_descriptor(number: RawFd) -> Option<OwnedFd> {
