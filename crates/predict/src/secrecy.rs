@@ -241,8 +241,8 @@ impl Secrecy {
         self.doubt = Some(Line::default());
     }
 
-    /// Called with the cursor's pane on each screen, and with its place in a window; `None` on the primary screen. In
-    /// another pane another program reads.
+    /// Called for each screen with the cursor's pane and the window around the cursor, which the primary screen does not
+    /// have. Another pane raises doubt, because another program reads what is typed there.
     pub(crate) fn observe(&mut self, pane: Pane, window: Option<Window>) {
         if self.pane.replace(pane).is_some_and(|before| before != pane) {
             self.doubt = Some(Line::default());

@@ -86,7 +86,7 @@ impl Sheet {
 }
 
 impl History {
-    /// Returns the name of the line editor at a base. `None` if the editor keeps no lines.
+    /// Returns the name under which the lines of the base's field are remembered. `None` if they are not remembered.
     pub(super) fn name(&self, base: &Base) -> Option<Name> {
         let field = &base.field;
         let strong = field.context.strong;

@@ -24,8 +24,8 @@ pub(crate) enum Permutation {
 /// that works with stock.
 const OURS: [&str; 5] = ["escape-key", "strict", "no-strict", "quiet", "verbose"];
 
-/// The option that an abbreviation after the host name never means. `mosh host -l me` wants ssh's `-l`, not a session
-/// without ssh.
+/// The option that must be written in full after the host name. In `mosh host -l me`, the letter is ssh's `-l` and not
+/// `--local`.
 const NEVER_ABBREVIATED_BEHIND_HOST: &str = "local";
 
 /// A way to write an option.

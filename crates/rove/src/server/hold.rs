@@ -43,7 +43,7 @@ impl Hold {
         if let Self::Until(at) = self { Some(at) } else { None }
     }
 
-    /// Returns whether the hold ends with this call.
+    /// Ends the hold at its deadline. Returns whether this call has ended it.
     pub(super) fn handle_timeout(&mut self, now: Instant) -> bool {
         let is_due = self.deadline().is_some_and(|at| at <= now);
         if is_due {
