@@ -107,12 +107,10 @@ pub(crate) fn parse(
         HostCall::Connect(session) => {
             Ok(DoctorCall::Examine(DoctorOptions { session: Some(session), json }))
         }
-        HostCall::AskSsh { .. } => Err(UsageError {
-            message: "-G: this asks ssh alone, and the doctor looks at a session; leave it out"
-                .to_owned(),
-            usage: None,
-        }),
-        HostCall::Carry(..) => Err(UsageError { message: host::NO_TARGET.to_owned(), usage: None }),
+        HostCall::AskSsh { .. } => Err(UsageError::without_usage(
+            "-G: this asks ssh alone, and the doctor looks at a session; leave it out",
+        )),
+        HostCall::Carry(..) => Err(UsageError::without_usage(host::NO_TARGET)),
         HostCall::Help(_) | HostCall::HelpAll | HostCall::Version | HostCall::FakeProxy { .. } => {
             Ok(DoctorCall::Help)
         }

@@ -3,16 +3,15 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
-use rove_bootstrap::{HostOptions, Joined, ProgramName};
+use clap::{Arg, ArgAction, Command};
+use rove_bootstrap::{HostOptions, Joined};
 use rove_cli_docs::{Manual, Words};
 use rove_streams::COMMAND_MAX;
 
 use crate::cli::config::{Config, ConfigError};
-use crate::cli::host::{self, HostCall, UsageError};
-use crate::cli::login::Instead;
-use crate::cli::own_line::{self, OptionsEnd};
-use crate::cli::ssh_letters;
+use crate::cli::host;
+use crate::cli::login::{self, Instead};
+use crate::cli::own_line::OptionsEnd;
 use crate::program::ROVE;
 
 pub(crate) static MANUAL: Manual = Manual {
@@ -51,17 +50,11 @@ fn definition() -> Command {
     let flag = |name: &'static str, letter, help: &'static str| {
         Arg::new(name).short(letter).action(ArgAction::SetTrue).help(help)
     };
-    Command::new("rove exec")
+    let command = Command::new("rove exec")
         .about("Runs a program on a host without a terminal, in the place of ssh")
         .override_usage("rove exec [options] [user@]host [--] [command...]")
         .args([
-            Arg::new("ssh")
-                .long("ssh")
-                .value_name("COMMAND")
-                .help("ssh to run for the login, with options: \"ssh -p 2222\" [default: ssh]"),
             Arg::new("port").short('p').value_name("PORT").help("Port of the host's sshd"),
-            flag("inet", '4', "Reach the host by IPv4 only"),
-            flag("inet6", '6', "Reach the host by IPv6 only"),
             flag("subsystem", 's', "The command names a subsystem of ssh: sftp"),
             flag("no_input", 'n', "Read nothing from standard input"),
             flag("no_terminal", 'T', "Ask for no terminal, as always").hide(true),
@@ -77,9 +70,8 @@ fn definition() -> Command {
                 .help("Speak stock Mosh only, which runs no program this way: refuse"),
             host::controller_option(),
             Arg::new("words").num_args(0..).value_parser(clap::value_parser!(OsString)).hide(true),
-        ])
-        .args(ssh_letters::args())
-        .args_override_self(true)
+        ]);
+    login::definition(command)
 }
 
 /// A program to run.
@@ -100,46 +92,37 @@ pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,
 ) -> Result<ExecCall, Instead> {
-    let mut command = MANUAL.command();
-    // This adds --help and --version, which the line may contain too.
-    command.build();
-    let line = own_line::read(&command, args, OptionsEnd::RemoteCommand);
-    let line = line.map_err(|complaints| {
-        let usage = rove_cli_docs::usage_hint(&MANUAL);
-        Instead::Wrong(UsageError::from_complaints(complaints, || Some(usage)))
-    })?;
-    let matches = MANUAL.command().no_binary_name(true).try_get_matches_from(line.words)?;
+    let end = OptionsEnd::RemoteCommand;
+    let (matches, mut login) = login::read_matches(&MANUAL, args, end)?;
     let is_set = |name: &str| matches.get_flag(name);
     let mut words = matches.get_many::<OsString>("words").unwrap_or_default().cloned();
     let Some(host) = words.next() else {
-        let usage = Some(rove_cli_docs::usage_hint(&MANUAL));
-        return Err(Instead::Wrong(UsageError { message: "no host is named".to_owned(), usage }));
+        return Err(Instead::wrong_form(&MANUAL, "no host is named"));
     };
     let words: Vec<OsString> = words.collect();
     let command = words.join(OsStr::new(" "));
-    let login = login(&matches, line.ssh, line.asks_ssh, host);
+    login.add(is_set("strict").then(|| "--strict".into()));
+    login.add(host::controller_words(&matches));
     let port = matches.get_one::<String>("port");
     let port = port.into_iter().flat_map(|port| ["-p".to_owned(), port.clone()]);
-    let mut options = match host::parse(ProgramName::Rove, login, load) {
-        Ok(HostCall::Connect(options)) => *options,
-        Ok(HostCall::AskSsh { mut ssh, host }) => {
+    let mut options = match login.options(host, load) {
+        Err(Instead::AskSsh { mut ssh, host }) => {
             ssh.extend(port);
             return Err(Instead::AskSsh { ssh, host });
         }
-        Ok(_) => return Err(wrong("that is no host")),
-        Err(error) => return Err(wrong(&error.message)),
+        options => options?,
     };
     options.ssh.extend(port);
     if options.choices.strict {
-        return Err(wrong("--strict: stock Mosh runs no program without a terminal"));
+        return Err(Instead::wrong("--strict: stock Mosh runs no program without a terminal"));
     }
     if is_set("terminal") {
-        return Err(wrong(
+        return Err(Instead::wrong(
             "-t: a program of rove exec has no terminal; one of `rove host command` has",
         ));
     }
     if command.as_bytes().len() > COMMAND_MAX {
-        return Err(wrong(&format!("a command has at most {COMMAND_MAX} bytes")));
+        return Err(Instead::wrong(format!("a command has at most {COMMAND_MAX} bytes")));
     }
     if is_set("no_input") {
         close_input();
@@ -148,28 +131,11 @@ pub(crate) fn parse(
     Ok(ExecCall { options, joined, is_json: is_set("json") })
 }
 
-/// Returns the words of a session's command line that would log in to the same host.
-fn login(matches: &ArgMatches, letters: Vec<String>, asks: bool, host: OsString) -> Vec<OsString> {
-    let flags = [("inet", "-4"), ("inet6", "-6"), ("strict", "--strict")];
-    let flags = flags.into_iter().filter(|(name, _)| matches.get_flag(name));
-    let mut login: Vec<OsString> = flags.map(|(_, word)| word.into()).collect();
-    login.extend(matches.get_one::<String>("ssh").map(|ssh| format!("--ssh={ssh}").into()));
-    login.extend(host::controller_words(matches));
-    login.extend(letters.into_iter().map(OsString::from));
-    login.extend(asks.then(|| "-G".into()));
-    login.extend(["--".into(), host]);
-    login
-}
-
 /// Lets standard input be at its end.
 fn close_input() {
     if let Ok(nothing) = std::fs::File::open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(nothing);
     }
-}
-
-fn wrong(sentence: &str) -> Instead {
-    Instead::Wrong(UsageError { message: sentence.to_owned(), usage: None })
 }
 
 #[cfg(test)]

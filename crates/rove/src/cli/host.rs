@@ -491,7 +491,7 @@ impl UsageError {
         Self { message: lines.join("\n"), usage: usage().filter(|_| wants_usage) }
     }
 
-    fn without_usage(message: impl ToString) -> Self {
+    pub(super) fn without_usage(message: impl ToString) -> Self {
         Self { message: message.to_string(), usage: None }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use clap::{Args, Command, FromArgMatches, ValueHint};
+use clap::{ArgMatches, Args, Command, FromArgMatches, ValueHint};
 use rove_bootstrap::{HostOptions, ProgramName};
 use rove_cli_docs::Manual;
 
@@ -26,6 +26,19 @@ pub(crate) enum Instead {
         /// The destination, `[user@]host`.
         host: OsString,
     },
+}
+
+impl Instead {
+    /// Creates the refusal of a line.
+    pub(super) fn wrong(sentence: impl ToString) -> Self {
+        Self::Wrong(UsageError::without_usage(sentence))
+    }
+
+    /// Creates the refusal of a line that needs another form, with the usage.
+    pub(super) fn wrong_form(manual: &Manual, sentence: &str) -> Self {
+        let usage = Some(rove_cli_docs::usage_hint(manual));
+        Self::Wrong(UsageError { message: sentence.to_owned(), usage })
+    }
 }
 
 impl From<clap::Error> for Instead {
@@ -66,6 +79,11 @@ impl Login {
         &self.words
     }
 
+    /// Adds words of a session's command line.
+    pub(super) fn add(&mut self, words: impl IntoIterator<Item = OsString>) {
+        self.words.extend(words);
+    }
+
     /// Returns the options of a session that would log in to this host; `load` reads the user's configuration.
     ///
     /// # Errors
@@ -80,8 +98,8 @@ impl Login {
         match host::parse(ProgramName::Rove, words, load) {
             Ok(HostCall::Connect(options)) => Ok(*options),
             Ok(HostCall::AskSsh { ssh, host }) => Err(Instead::AskSsh { ssh, host }),
-            Ok(_) => Err(wrong("that is no host".to_owned())),
-            Err(error) => Err(wrong(error.message)),
+            Ok(_) => Err(Instead::wrong("that is no host")),
+            Err(error) => Err(Instead::wrong(error.message)),
         }
     }
 
@@ -95,10 +113,7 @@ impl Login {
         let option = first.to_string_lossy();
         let option = option.split('=').next().unwrap_or_default();
         let sentence = format!("option {option} is about the way to a host, and no host is named");
-        Err(Instead::Wrong(UsageError {
-            message: sentence,
-            usage: Some(rove_cli_docs::usage_hint(manual)),
-        }))
+        Err(Instead::wrong_form(manual, &sentence))
     }
 }
 
@@ -112,10 +127,24 @@ pub(super) fn read<T: FromArgMatches>(
     manual: &Manual,
     args: Vec<OsString>,
 ) -> Result<(T, Login), Instead> {
+    let (matches, login) = read_matches(manual, args, OptionsEnd::Dashes)?;
+    Ok((T::from_arg_matches(&matches)?, login))
+}
+
+/// Reads such words, whose options end as `end` says.
+///
+/// # Errors
+///
+/// As [`read`].
+pub(super) fn read_matches(
+    manual: &Manual,
+    args: Vec<OsString>,
+    end: OptionsEnd,
+) -> Result<(ArgMatches, Login), Instead> {
     let mut command = manual.command();
     // This adds --help and --version, which the line may contain too.
     command.build();
-    let line = own_line::read(&command, args, OptionsEnd::Dashes).map_err(|complaints| {
+    let line = own_line::read(&command, args, end).map_err(|complaints| {
         let usage = rove_cli_docs::usage_hint(manual);
         Instead::Wrong(UsageError::from_complaints(complaints, || Some(usage)))
     })?;
@@ -127,11 +156,7 @@ pub(super) fn read<T: FromArgMatches>(
     words.extend(login.inet6.then(|| "-6".into()));
     words.extend(line.ssh.into_iter().map(OsString::from));
     words.extend(line.asks_ssh.then(|| "-G".into()));
-    Ok((T::from_arg_matches(&matches)?, Login { words }))
-}
-
-fn wrong(message: String) -> Instead {
-    Instead::Wrong(UsageError { message, usage: None })
+    Ok((matches, Login { words }))
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use clap::{CommandFactory, Parser};
 use rove_cli_docs::{Manual, Words};
 
 use crate::cli::config::{Config, ConfigError};
-use crate::cli::host::UsageError;
 use crate::cli::login::{self, Instead};
 use crate::program::ROVE;
 
@@ -58,8 +57,8 @@ pub(crate) fn section(
     words.push(gate.clone());
     let texts = words.iter().map(|word| word.to_str().filter(|it| !it.contains(char::is_control)));
     let Some(texts) = texts.collect::<Option<Vec<&str>>>() else {
-        let message = "ssh's configuration holds no control characters, and only UTF-8".to_owned();
-        return Err(Instead::Wrong(UsageError { message, usage: None }));
+        let sentence = "ssh's configuration holds no control characters, and only UTF-8";
+        return Err(Instead::wrong(sentence));
     };
     // ssh's tokens begin with a percent sign.
     let way = shell_words::join(texts).replace('%', "%%");

@@ -5,12 +5,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use clap::{Arg, ArgAction, Command};
-use rove_bootstrap::{HostOptions, Joined, ProgramName, SessionRef};
+use rove_bootstrap::{HostOptions, Joined, SessionRef};
 use rove_cli_docs::{Manual, Words};
 
 use crate::cli::config::{Config, ConfigError};
-use crate::cli::host::{self, HostCall, UsageError};
-use crate::cli::login::Instead;
+use crate::cli::host;
+use crate::cli::login::{Instead, Login};
 use crate::client::file_sender;
 use crate::messages::reason;
 use crate::program::ROVE;
@@ -77,37 +77,31 @@ pub(crate) fn parse(
     let mut words = matches.get_many::<OsString>("words").unwrap_or_default().cloned();
     let files = |words: &mut dyn Iterator<Item = OsString>| words.collect::<Vec<_>>();
     let (Some(place), files) = (words.next(), files(&mut words)) else {
-        return Err(wrong_usage("no host is named"));
+        return Err(Instead::wrong_form(&MANUAL, "no host is named"));
     };
     let (host, session) = split(&place);
     if !session.is_empty() {
-        session.parse::<SessionRef>().map_err(|error| wrong(&error.to_string()))?;
+        session.parse::<SessionRef>().map_err(Instead::wrong)?;
     }
     if files.is_empty() {
-        return Err(wrong_usage("no file is named"));
+        return Err(Instead::wrong_form(&MANUAL, "no file is named"));
     }
     if files.iter().map(|it| it.as_bytes().len() + 1).sum::<usize>() > NAMES_MAX {
-        return Err(wrong(&format!("the files' names have more than {NAMES_MAX} bytes")));
+        return Err(Instead::wrong(format!("the files' names have more than {NAMES_MAX} bytes")));
     }
     for file in &files {
         file_sender::open(Path::new(file)).map_err(|error| {
             let name = file.to_string_lossy();
-            wrong(&format!("{}: {}", name.escape_debug(), reason(&error.to_string())))
+            Instead::wrong(format!("{}: {}", name.escape_debug(), reason(&error.to_string())))
         })?;
     }
-    let mut login: Vec<OsString> = Vec::new();
-    login.extend(matches.get_one::<String>("ssh").map(|ssh| format!("--ssh={ssh}").into()));
-    login.extend(host::controller_words(&matches));
-    login.extend(matches.get_flag("quiet").then(|| "--quiet".into()));
-    login.extend(["--".into(), host]);
-    match host::parse(ProgramName::Rove, login, load) {
-        Ok(HostCall::Connect(options)) => {
-            let files = files.into_iter().map(OsString::into_vec).collect();
-            Ok((*options, Joined::Files { session, files }))
-        }
-        Ok(_) => Err(wrong("that is no host")),
-        Err(error) => Err(wrong(&error.message)),
-    }
+    let mut login = Login::default();
+    login.add(matches.get_one::<String>("ssh").map(|ssh| format!("--ssh={ssh}").into()));
+    login.add(host::controller_words(&matches));
+    login.add(matches.get_flag("quiet").then(|| "--quiet".into()));
+    let options = login.options(host, load)?;
+    let files = files.into_iter().map(OsString::into_vec).collect();
+    Ok((options, Joined::Files { session, files }))
 }
 
 /// Splits a host from the session after the colon. An address of IPv6 has none, unless it is in brackets.
@@ -121,15 +115,6 @@ fn split(place: &OsStr) -> (OsString, String) {
         Some(at) => (text[..at].into(), text[at + 1..].to_owned()),
         None => (place.to_owned(), String::new()),
     }
-}
-
-fn wrong(sentence: &str) -> Instead {
-    Instead::Wrong(UsageError { message: sentence.to_owned(), usage: None })
-}
-
-fn wrong_usage(sentence: &str) -> Instead {
-    let usage = Some(rove_cli_docs::usage_hint(&MANUAL));
-    Instead::Wrong(UsageError { message: sentence.to_owned(), usage })
 }
 
 #[cfg(test)]

@@ -112,11 +112,7 @@ pub(super) fn prediction(
     Preference::from_name(&mode).ok_or_else(|| match name {
         ProgramName::Rove => {
             let source = if from.is_empty() { "--predict" } else { "MOSH_PREDICTION_DISPLAY" };
-            let mode = mode.escape_debug();
-            UsageError::without_usage(format!(
-                "{source} is one of {}, not \"{mode}\"",
-                MODES.join(", ")
-            ))
+            none_of(source, MODES, &mode)
         }
         ProgramName::Mosh => UsageError::without_usage(format!(
             "Unknown mode \"{mode}\"{from}: know adaptive, always, never and experimental"
@@ -144,10 +140,7 @@ pub(super) fn family(name: ProgramName, args: &HostArgs) -> Result<String, Usage
         None => "prefer-inet".to_owned(),
     };
     if name == ProgramName::Rove && !ADDRESS_FAMILIES.contains(&family.as_str()) {
-        return Err(UsageError::without_usage(format!(
-            "--family is one of {}, not \"{family}\"",
-            ADDRESS_FAMILIES.join(", ")
-        )));
+        return Err(none_of("--family", ADDRESS_FAMILIES, &family));
     }
     Ok(family)
 }
@@ -270,13 +263,18 @@ pub(super) fn wanted_session(args: &HostArgs) -> Result<WantedSession, UsageErro
 pub(super) fn check_names(args: &HostArgs) -> Result<(), UsageError> {
     let checked = args.size.as_deref().map_or(Ok(()), option_values::check_size_rule);
     checked.map_err(|error| UsageError::without_usage(format!("--size: {error}")))?;
-    let unknown = args.controller.as_ref().filter(|it| StreamController::from_name(it).is_none());
-    let Some(name) = unknown else { return Ok(()) };
-    Err(UsageError::without_usage(format!(
-        "--controller is one of {}, not \"{}\"",
-        StreamController::NAMES.join(", "),
-        name.escape_debug()
-    )))
+    match &args.controller {
+        Some(name) if StreamController::from_name(name).is_none() => {
+            Err(none_of("--controller", StreamController::NAMES, name))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the error about an option's value that is none of the option's words.
+fn none_of(option: &str, words: &[&str], value: &str) -> UsageError {
+    let (words, value) = (words.join(", "), value.escape_debug());
+    UsageError::without_usage(format!("{option} is one of {words}, not \"{value}\""))
 }
 
 /// Refuses `-A`, `-L`, `-R` and `-D` together with options that rule them out.
