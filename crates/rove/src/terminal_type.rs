@@ -8,96 +8,55 @@ use termini::{BoolCapability, StringCapability, TermInfo};
 
 use crate::terminfo::{self, EntryError};
 
-/// Beginnings of the `TERM` names whose terminals take a title from OSC sequences.
-/// Source: xterm to alacritty, screen and tmux Mosh 1.4.0 as observed; the others by their documentation.
-const TITLED_TERMINALS: [&str; 19] = [
-    "xterm",
-    "rxvt",
-    "kterm",
-    "Eterm",
-    "alacritty",
-    "contour",
-    "ghostty",
-    "iTerm",
-    "iterm",
-    "kitty",
-    "nsterm",
-    "screen",
-    "tmux",
-    "foot",
-    "konsole",
-    "mintty",
-    "putty",
-    "st-",
-    "wezterm",
+/// The terminal takes a title from OSC sequences, and passes over those it does not know. Source: of xterm, rxvt, kterm, Eterm,
+/// alacritty, screen and tmux, Mosh 1.4.0 as observed; of the others, their documentation. So are all facts below.
+const TITLED: u8 = 1;
+/// The terminal shows a frame between the marks of mode 2026 at once, though its terminfo entry may not say so yet.
+const SYNCHRONIZED: u8 = 1 << 1;
+/// The terminal knows every kind and colour of underline, though its terminfo entry may not say so.
+const DECORATING: u8 = 1 << 2;
+/// The terminal shows a bar of progress.
+const PROGRESS: u8 = 1 << 3;
+/// The terminal shows nothing of a question that it does not know, in any version. The Linux console and PuTTY show some
+/// of what they do not know, as hardware terminals do.
+const ASKABLE: u8 = 1 << 4;
+/// The terminal knows modifyOtherKeys for certain. A terminal that calls itself `xterm` may take its sequence for colours.
+const MODIFIES_KEYS: u8 = 1 << 5;
+/// The terminal knows all that the entry of [`XTERM`] says. Its own entry comes with the program, and a computer that the
+/// user has reached by ssh often lacks it.
+const XTERM_LIKE: u8 = 1 << 6;
+
+/// Beginnings of `TERM` names, and the facts about such terminals. A name has the facts of all its beginnings.
+const TERMINALS: [(&str, u8); 22] = [
+    ("Eterm", TITLED),
+    ("alacritty", TITLED | SYNCHRONIZED | DECORATING | ASKABLE | XTERM_LIKE),
+    ("contour", TITLED | SYNCHRONIZED | DECORATING | ASKABLE | XTERM_LIKE),
+    ("foot", TITLED | SYNCHRONIZED | DECORATING | ASKABLE | MODIFIES_KEYS | XTERM_LIKE),
+    ("ghostty", TITLED | ASKABLE | XTERM_LIKE),
+    ("iTerm", TITLED | ASKABLE | XTERM_LIKE),
+    ("iterm", TITLED | ASKABLE | XTERM_LIKE),
+    ("kitty", TITLED | ASKABLE),
+    ("konsole", TITLED | DECORATING | ASKABLE),
+    ("kterm", TITLED),
+    ("mintty", TITLED | DECORATING | PROGRESS | ASKABLE | MODIFIES_KEYS),
+    ("nsterm", TITLED | ASKABLE | XTERM_LIKE),
+    ("putty", TITLED),
+    ("rxvt", TITLED),
+    ("rxvt-unicode", ASKABLE),
+    ("screen", TITLED | ASKABLE),
+    ("st-", TITLED | ASKABLE),
+    ("tmux", TITLED | ASKABLE),
+    ("wezterm", u8::MAX), // all of them
+    ("xterm", TITLED | ASKABLE),
+    ("xterm-ghostty", SYNCHRONIZED | DECORATING | PROGRESS | MODIFIES_KEYS | XTERM_LIKE),
+    ("xterm-kitty", SYNCHRONIZED | DECORATING | XTERM_LIKE),
 ];
 
 /// Beginnings of the `TERM` names whose terminals may print an operating system command.
 /// Source: their documentation; every terminal with a window passes over those it does not know.
 const PLAIN_TERMINALS: [&str; 5] = ["ansi", "cons25", "dumb", "linux", "vt"];
 
-/// Beginnings of the `TERM` names whose terminals show a frame between the marks of mode 2026 at
-/// once, though their terminfo entries may not say so yet. Source: their documentation.
-const SYNCHRONIZED_TERMINALS: [&str; 6] =
-    ["alacritty", "contour", "foot", "wezterm", "xterm-ghostty", "xterm-kitty"];
-
-/// Beginnings of the `TERM` names whose terminals know every kind and colour of underline, though
-/// their terminfo entries may not say so. Source: their documentation.
-const DECORATING_TERMINALS: [&str; 8] = [
-    "alacritty",
-    "contour",
-    "foot",
-    "konsole",
-    "mintty",
-    "wezterm",
-    "xterm-ghostty",
-    "xterm-kitty",
-];
-
-/// Beginnings of the `TERM` names whose terminals show a bar of progress. Source: their documentation.
-const PROGRESS_TERMINALS: [&str; 3] = ["mintty", "wezterm", "xterm-ghostty"];
-
-/// Beginnings of the `TERM` names whose terminals show nothing of a question that they do not know, in any version.
-/// Source: their documentation. Not among them: the Linux console and PuTTY, which show some of what they do not know,
-/// and hardware terminals.
-const ASKABLE_TERMINALS: [&str; 16] = [
-    "alacritty",
-    "contour",
-    "foot",
-    "ghostty",
-    "iTerm",
-    "iterm",
-    "kitty",
-    "konsole",
-    "mintty",
-    "nsterm",
-    "rxvt-unicode",
-    "screen",
-    "st-",
-    "tmux",
-    "wezterm",
-    "xterm",
-];
-
-/// Beginnings of the `TERM` names whose terminals know modifyOtherKeys for certain. A terminal that
-/// calls itself `xterm` may take its sequence for colours. Source: their documentation.
-const KEY_MODIFYING_TERMINALS: [&str; 4] = ["foot", "mintty", "wezterm", "xterm-ghostty"];
-
-/// Beginnings of the `TERM` names whose terminals know all that the entry of [`XTERM`] says. Their own entries come with
-/// the program, and a computer that the user has reached by ssh often lacks them. Source: their documentation.
-const XTERM_LIKE_TERMINALS: [&str; 10] = [
-    "alacritty",
-    "contour",
-    "foot",
-    "ghostty",
-    "iTerm",
-    "iterm",
-    "nsterm",
-    "wezterm",
-    "xterm-ghostty",
-    "xterm-kitty",
-];
-/// The entry that describes a terminal of [`XTERM_LIKE_TERMINALS`] without an entry.
+/// The entry that describes an [`XTERM_LIKE`] terminal without an entry.
 const XTERM: &str = "xterm-256color";
 
 /// How a session uses the user's terminal.
@@ -123,7 +82,7 @@ pub(crate) fn capabilities(
 ) -> anyhow::Result<TerminalCapabilities> {
     let look_up = |entry| terminfo::look_up(entry, |info| described_by(info, term, options));
     let found = match look_up(term) {
-        Err(EntryError::Unknown) if is_one_of(term, &XTERM_LIKE_TERMINALS) => look_up(XTERM),
+        Err(EntryError::Unknown) if is(term, XTERM_LIKE) => look_up(XTERM),
         found => found,
     };
     found.map_err(|error| match error {
@@ -144,15 +103,14 @@ pub(crate) fn capabilities(
 fn described_by(info: &TermInfo, term: &str, options: RenderOptions) -> TerminalCapabilities {
     let text = |capability| info.raw_string_cap(capability).map(without_delays).unwrap_or_default();
     TerminalCapabilities {
-        synchronized_output: info.extended_cap("Sync").is_some()
-            || is_one_of(term, &SYNCHRONIZED_TERMINALS),
+        synchronized_output: info.extended_cap("Sync").is_some() || is(term, SYNCHRONIZED),
         erase_characters: info.raw_string_cap(StringCapability::EraseChars).is_some(),
         background_color_erase: info.flag_cap(BoolCapability::BackColorErase),
         repertoire: repertoire(info, term),
         osc: OscSupport {
-            any: !is_one_of(term, &PLAIN_TERMINALS),
-            window: is_one_of(term, &TITLED_TERMINALS),
-            progress: is_one_of(term, &PROGRESS_TERMINALS),
+            any: !PLAIN_TERMINALS.iter().any(|beginning| term.starts_with(beginning)),
+            window: is(term, TITLED),
+            progress: is(term, PROGRESS),
         },
         title_prefix: title_prefix(options),
         alternate_screen: AlternateScreen {
@@ -161,8 +119,8 @@ fn described_by(info: &TermInfo, term: &str, options: RenderOptions) -> Terminal
         },
         init: options.init,
         scrollback: options.scrollback,
-        cursor_styles: info.extended_cap("Ss").is_some() || is_one_of(term, &DECORATING_TERMINALS),
-        modify_other_keys: is_one_of(term, &KEY_MODIFYING_TERMINALS),
+        cursor_styles: info.extended_cap("Ss").is_some() || is(term, DECORATING),
+        modify_other_keys: is(term, MODIFIES_KEYS),
         // Known only once the terminal has answered.
         kitty_keyboard: false,
         pixel_mouse: false,
@@ -199,13 +157,13 @@ pub(crate) fn plain_capabilities(options: RenderOptions) -> TerminalCapabilities
 
 /// Returns whether a terminal may be asked what it can do.
 pub(crate) fn can_be_asked(term: &str) -> bool {
-    is_one_of(term, &ASKABLE_TERMINALS)
+    is(term, ASKABLE)
 }
 
 /// Returns the graphic renditions that a terminal knows. Others it ignores or misreads: an old terminal takes the
 /// sub-parameters of an underline's kind for other attributes.
 fn repertoire(info: &TermInfo, term: &str) -> Repertoire {
-    let is_decorated = is_one_of(term, &DECORATING_TERMINALS);
+    let is_decorated = is(term, DECORATING);
     let has = |name| is_decorated || info.extended_cap(name).is_some();
     let dim = info.raw_string_cap(StringCapability::EnterDimMode).is_some();
     let attributes = [
@@ -219,13 +177,15 @@ fn repertoire(info: &TermInfo, term: &str) -> Repertoire {
         underlines: has("Smulx") || has("Su"),
         underline_colors: has("Setulc"),
         // Every terminal that takes a title from an OSC sequence passes over those it does not know.
-        links: is_one_of(term, &TITLED_TERMINALS),
+        links: is(term, TITLED),
         ..Repertoire::PLAIN
     }
 }
 
-fn is_one_of(term: &str, beginnings: &[&str]) -> bool {
-    beginnings.iter().any(|beginning| term.starts_with(beginning))
+/// Returns whether a fact holds for terminals of this name.
+fn is(term: &str, fact: u8) -> bool {
+    let mut known = TERMINALS.iter().filter(|(beginning, _)| term.starts_with(beginning));
+    known.any(|(_, facts)| facts & fact != 0)
 }
 
 fn title_prefix(options: RenderOptions) -> String {
