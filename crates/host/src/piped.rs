@@ -4,19 +4,16 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use rove_terminal::ExitStatus;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpid};
+use rustix::process::{Signal, kill_process_group};
 
 use crate::program::{Failure, Program};
-use crate::pty::exit_status;
+use crate::pty::Child;
 use crate::sys::{self, Standard};
 
 /// The process of a program on pipes, and those that it has started in its session's first process group. If it is
 /// dropped before its end, they are hung up.
 #[derive(Debug)]
-pub struct PipedChild {
-    pid: Pid,
-    status: Option<ExitStatus>,
-}
+pub struct PipedChild(Child);
 
 /// This process's ends of a program's pipes.
 #[derive(Debug)]
@@ -43,25 +40,22 @@ impl PipedChild {
         let (gate, opener) = (gate.into(), OwnedFd::from(opener));
         let theirs = [stdin.into(), stdout.into(), stderr.into()];
         let pid = sys::spawn_gated(program, Standard::Pipes(&theirs), &gate)?;
-        rustix::io::write(opener, &[Failure::Ends.as_byte()])?;
+        let mut child = Child::new(pid, opener);
+        child.release(Failure::Ends);
         let pipes = Pipes { input: input.into(), output: output.into(), errors: errors.into() };
-        Ok((Self { pid, status: None }, pipes))
+        Ok((Self(child), pipes))
     }
 
     /// Returns how the program ended. `None` while it runs. Call this after SIGCHLD.
     pub fn try_wait(&mut self) -> Option<ExitStatus> {
-        if self.status.is_none() {
-            let ended = waitpid(Some(self.pid), WaitOptions::NOHANG).ok().flatten();
-            self.status = ended.and_then(|(_, status)| exit_status(status));
-        }
-        self.status
+        self.0.try_wait()
     }
 
     /// Hangs the program up, if it has not ended.
     pub fn hang_up(&mut self) {
         // After its end, the number may be another process's.
         if self.try_wait().is_none() {
-            let _ = kill_process_group(self.pid, Signal::HUP);
+            let _ = kill_process_group(self.0.pid, Signal::HUP);
         }
     }
 }

@@ -86,7 +86,7 @@ impl Pty {
         let Self { master, terminal, gate, opener } = self;
         let pid = sys::spawn_gated(program, Standard::Terminal(&terminal), &gate)?;
         // From here on only the child holds the terminal open, so the master sees when the child closes it.
-        Ok((master, Child { pid, gate: Some(opener), status: None }))
+        Ok((master, Child::new(pid, opener)))
     }
 }
 
@@ -171,12 +171,17 @@ impl AsFd for Master {
 /// The process that is or becomes the session's program. If it is dropped unreleased, the program never starts.
 #[derive(Debug)]
 pub struct Child {
-    pid: Pid,
+    pub(crate) pid: Pid,
     gate: Option<OwnedFd>,
     status: Option<ExitStatus>,
 }
 
 impl Child {
+    /// Creates the state of a process that waits until a byte is written to `opener`.
+    pub(crate) fn new(pid: Pid, opener: OwnedFd) -> Self {
+        Self { pid, gate: Some(opener), status: None }
+    }
+
     /// Lets the program start. Later calls have no effect.
     pub fn release(&mut self, failure: Failure) {
         if let Some(gate) = self.gate.take() {
@@ -196,7 +201,7 @@ impl Child {
 }
 
 /// Returns how a process ended. `None` if it was only stopped.
-pub(crate) fn exit_status(status: WaitStatus) -> Option<ExitStatus> {
+fn exit_status(status: WaitStatus) -> Option<ExitStatus> {
     let byte = |number| u8::try_from(number).ok();
     let code = status.exit_status().and_then(byte).map(ExitStatus::Code);
     code.or_else(|| status.terminating_signal().and_then(byte).map(ExitStatus::Signal))

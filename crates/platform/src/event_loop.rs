@@ -41,6 +41,11 @@ impl<'fd> Interest<'fd> {
     pub fn is_writable(&self) -> bool {
         self.wanted.contains(PollFlags::OUT) && self.found.intersects(ENDED | PollFlags::OUT)
     }
+
+    /// Returns whether a wanted read or write does not block.
+    pub fn is_ready(&self) -> bool {
+        self.is_readable() || self.is_writable()
+    }
 }
 
 /// The events that the system also reports unasked, when a descriptor has ended or failed.

@@ -375,8 +375,7 @@ impl Forward {
         let readable: Vec<bool> =
             interests[..datagrams].iter().map(Interest::is_readable).collect();
         let has_news = interests[datagrams..streams].iter().any(Interest::is_readable);
-        let ready: Vec<bool> =
-            interests[streams..].iter().map(|it| it.is_readable() || it.is_writable()).collect();
+        let ready: Vec<bool> = interests[streams..].iter().map(Interest::is_ready).collect();
         let now = self.events.now();
         let mut ready = ready.into_iter();
         self.own.splices.iter_mut().for_each(|it| it.handle_ready(&mut ready));

@@ -212,8 +212,7 @@ impl Pump {
         let has_news = interests[network..forwards].iter().any(Interest::is_readable);
         let has_datagrams: Vec<bool> =
             interests[..datagrams].iter().map(Interest::is_readable).collect();
-        let ready: Vec<bool> =
-            interests[forwards..].iter().map(|it| it.is_readable() || it.is_writable()).collect();
+        let ready: Vec<bool> = interests[forwards..].iter().map(Interest::is_ready).collect();
         self.forwards.handle_ready(&ready);
 
         let now = self.events.now();

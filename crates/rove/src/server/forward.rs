@@ -143,8 +143,7 @@ impl Forwards {
             } else {
                 events.wait(&mut interests, Some(until))?;
             }
-            let ready: Vec<bool> =
-                interests.iter().map(|it| it.is_readable() || it.is_writable()).collect();
+            let ready: Vec<bool> = interests.iter().map(Interest::is_ready).collect();
             self.handle_ready(&ready);
         }
     }

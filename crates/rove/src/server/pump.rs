@@ -171,14 +171,9 @@ impl Pump {
         let (has_output, takes_input) = interests[1..first_control]
             .first()
             .map_or((false, false), |pty| (pty.is_readable(), pty.is_writable()));
-        let is_asked = interests[first_control..first_stream]
-            .iter()
-            .any(|control| control.is_readable() || control.is_writable());
+        let is_asked = interests[first_control..first_stream].iter().any(Interest::is_ready);
 
-        let ready: Vec<bool> = interests[first_stream..]
-            .iter()
-            .map(|it| it.is_readable() || it.is_writable())
-            .collect();
+        let ready: Vec<bool> = interests[first_stream..].iter().map(Interest::is_ready).collect();
         self.forwards.handle_ready(&ready);
         let now = self.events.now();
         for signal in self.events.take_signals() {

@@ -68,8 +68,6 @@ impl Load for Files {
         self.sender.has_work()
     }
 
-    fn handle_delivered(&mut self, _: StreamId) {}
-
     fn streams(&self) -> Vec<StreamId> {
         Vec::new()
     }

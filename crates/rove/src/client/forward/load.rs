@@ -37,7 +37,7 @@ pub(crate) trait Load {
     }
 
     /// Notes that the host has everything that it will take of a stream.
-    fn handle_delivered(&mut self, id: StreamId);
+    fn handle_delivered(&mut self, _: StreamId) {}
 
     /// Returns the streams that were opened.
     fn streams(&self) -> Vec<StreamId>;

@@ -126,8 +126,6 @@ impl Load for Program {
         Ok(self.exit.filter(|_| are_over).map(Carried::Ended))
     }
 
-    fn handle_delivered(&mut self, _: StreamId) {}
-
     fn streams(&self) -> Vec<StreamId> {
         self.streams.clone()
     }
