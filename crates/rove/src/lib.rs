@@ -9,7 +9,8 @@
 //! - `terminal_type` says what the user's terminal can do, by its entry in `terminfo` and its `colors`.
 //! - `answer` runs a program and returns its output. `getent` and `login_records` tell a static program what musl does not. `locale` chooses locale
 //!   variables, `xdg` finds the user's folders, and `logging` starts the log.
-//! - `hardening` keeps the session key from other programs. `exposure` finds out who else can change a file.
+//! - `hardening` keeps the session key from other programs. `exposure` finds out who else can change a file, and
+//!   `own_file` has files that nobody else can read.
 //! - `messages` writes sentences for the user, `question` asks for an answer, and `syslog` tells the system's log. `ssh_reaper` ends an ssh that may have
 //!   changed the terminal.
 //!
@@ -82,6 +83,7 @@ mod messages;
 #[cfg(test)]
 mod muxes;
 mod opening;
+mod own_file;
 mod packet_queue;
 mod program;
 mod prompt_store;

@@ -1,25 +1,20 @@
 //! The file on the disk: its checks, its lock, and changes that happen completely or not at all.
 
 use std::env;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rove_control::{Directory, DirectoryError};
 use rustix::event::{Timespec, poll};
-use rustix::fs::{FlockOperation, OFlags, flock};
-use rustix::process::geteuid;
+use rustix::fs::{FlockOperation, flock};
 
 use super::format::{FILE_BYTES_MAX, Hosts};
+use crate::own_file;
 use crate::xdg::Folder;
 
 /// The file's name. The names of its lock and of the next version of the file add endings.
 const NAME: &str = "prompts";
-/// The permissions that the file must not have: any for other users, and execution.
-const OTHERS: u32 = 0o177;
-/// The permissions of the file: read and write for its owner.
-const PRIVATE: u32 = 0o600;
 /// How often another client's lock is tried before a change is given up. Chosen: with [`LOCK_WAIT`] a tenth of a
 /// second, as a change takes less than a millisecond, and a session must not wait for a process that is stopped.
 const LOCK_TRIES: usize = 20;
@@ -52,11 +47,7 @@ pub(super) struct PromptFile(pub(super) Directory);
 impl PromptFile {
     /// Returns the user's file, after creating its folder if there is none.
     pub(super) fn create() -> Result<Self, PromptFileError> {
-        let folder = folder()?;
-        if let Some(parent) = folder.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-        }
-        Ok(Self(Directory::create(&folder)?))
+        own_file::folder(&folder()?).map(Self)
     }
 
     /// Returns the user's file. `None` if its folder does not exist.
@@ -67,7 +58,7 @@ impl PromptFile {
     /// Reads the file of prompts. A missing file counts as empty, and so does a damaged one or one of another format.
     pub(super) fn read(&self) -> Result<Hosts, PromptFileError> {
         let path = self.path("");
-        let file = match open(&path, OpenOptions::new().read(true)) {
+        let file = match own_file::open(&path, OpenOptions::new().read(true)) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Hosts::default()),
             // Only a symbolic link gives this error.
@@ -77,9 +68,7 @@ impl PromptFile {
             }
             Err(error) => return Err(error.into()),
         };
-        let found = file.metadata()?;
-        let is_own = found.uid() == geteuid().as_raw() && found.mode() & OTHERS == 0;
-        if !found.is_file() || !is_own {
+        if own_file::check(&file)?.is_none() {
             return Err(PromptFileError::Foreign(path));
         }
         let limit = u64::try_from(FILE_BYTES_MAX + 1).expect("a small number");
@@ -107,7 +96,7 @@ impl PromptFile {
     pub(super) fn remove(&self) -> Result<usize, PromptFileError> {
         let _lock = self.lock()?;
         let count = self.read()?.len();
-        remove(&self.path(""))?;
+        own_file::remove(&self.path(""))?;
         Ok(count)
     }
 
@@ -115,18 +104,19 @@ impl PromptFile {
     /// damage it, and then nothing is remembered.
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let next = self.path(".new");
-        open(&next, OpenOptions::new().write(true).create_new(true))?.write_all(bytes)?;
+        own_file::open(&next, OpenOptions::new().write(true).create_new(true))?.write_all(bytes)?;
         fs::rename(&next, self.path(""))
     }
 
     /// Waits for the lock, and removes the file that a client left when it was killed while it wrote. Dropping the
     /// returned file releases the lock.
     pub(super) fn lock(&self) -> Result<File, PromptFileError> {
-        let file = open(&self.path(".lock"), OpenOptions::new().write(true).create(true))?;
+        let file =
+            own_file::open(&self.path(".lock"), OpenOptions::new().write(true).create(true))?;
         for _ in 0..LOCK_TRIES {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {
-                    remove(&self.path(".new"))?;
+                    own_file::remove(&self.path(".new"))?;
                     return Ok(file);
                 }
                 Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {}
@@ -147,19 +137,6 @@ fn folder() -> Result<PathBuf, PromptFileError> {
     Ok(state.join("rove"))
 }
 
-/// Opens a file of the user. It follows no link and does not block on a pipe.
-fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-    options.mode(PRIVATE).custom_flags(flags.try_into().expect("flags of open")).open(path)
-}
-
 fn is_link(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_symlink())
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }

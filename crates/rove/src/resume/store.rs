@@ -4,20 +4,19 @@
 //! key file is held by the session's client. A whole record takes the place of the one before by a rename.
 
 use std::env;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::net::SocketAddr;
 use std::os::fd::{IntoRawFd, RawFd};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use rove_bootstrap::Resume;
 use rove_control::{Directory, runtime_directory};
 use rove_session::{ClientId, Record};
 use rove_ssp::Key;
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::{FlockOperation, flock};
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -26,6 +25,7 @@ use super::error::ResumeFileError;
 pub(super) use super::format::Secret;
 use super::format::{self, FILE_BYTES_MAX, Opened, Progress, Sealer};
 use crate::entropy;
+use crate::own_file::{self, open};
 use crate::session_call::SessionCall;
 use crate::sys;
 use crate::xdg::Folder;
@@ -37,8 +37,6 @@ const NEXT: &str = "new";
 const PROGRESS: &str = "at";
 /// Most sessions that are looked at.
 const SESSIONS_MAX: usize = 256;
-/// Permissions that other users may not have.
-const OTHERS: u32 = 0o177;
 
 /// The facts about a session that its records begin with.
 #[derive(Clone, Serialize, Deserialize)]
@@ -100,7 +98,7 @@ impl Folders {
     }
 
     pub(super) fn at(keys: &Path, memory: Directory, disk: &Path) -> Result<Self, ResumeFileError> {
-        Ok(Self { keys: create(keys)?, memory, disk: disk.to_owned() })
+        Ok(Self { keys: own_file::folder::<ResumeFileError>(keys)?, memory, disk: disk.to_owned() })
     }
 
     fn key_path(&self, name: &str) -> PathBuf {
@@ -287,7 +285,7 @@ impl<D: Disk> Store<D> {
         lock(&key_file)?;
         disk.write(&key_file, &format::encode_secret(secret), 0)?;
         if is_on_disk {
-            create(&folders.disk)?;
+            own_file::folder::<ResumeFileError>(&folders.disk)?;
         }
         let path = folders.record_path(name, is_on_disk).with_extension(PROGRESS);
         let progress_file = open(&path, OpenOptions::new().write(true).create_new(true))?;
@@ -327,10 +325,7 @@ impl<D: Disk> Store<D> {
     ) -> Result<(), ResumeFileError> {
         let path = self.folders.record_path(&self.name, facts.is_on_disk);
         let next = path.with_extension(NEXT);
-        match fs::remove_file(&next) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
+        own_file::remove(&next)?;
         let file = open(&next, OpenOptions::new().write(true).create_new(true))?;
         let files = [identity_of(&self.key_file.metadata()?), identity_of(&file.metadata()?)];
         let facts = SessionFacts { files, ..facts.clone() };
@@ -391,25 +386,9 @@ pub(crate) fn keep_lock(lock: RawFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a folder that only the user may enter, and creates it where there is none.
-fn create(folder: &Path) -> Result<Directory, ResumeFileError> {
-    if let Some(parent) = folder.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-    }
-    Ok(Directory::create(folder)?)
-}
-
-/// Opens a file of the user's own; no link is followed, and no pipe without an end waited for.
-fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-    options.mode(0o600).custom_flags(flags.try_into().expect("flags of open")).open(path)
-}
-
 /// Checks that nobody else may read or write a file; returns what is known of it.
 fn check(file: &File) -> Result<fs::Metadata, ResumeFileError> {
-    let found = file.metadata()?;
-    let is_own = found.uid() == geteuid().as_raw() && found.mode() & OTHERS == 0;
-    (found.is_file() && is_own).then_some(found).ok_or(ResumeFileError::Foreign)
+    own_file::check(file)?.ok_or(ResumeFileError::Foreign)
 }
 
 fn lock(file: &File) -> Result<(), ResumeFileError> {

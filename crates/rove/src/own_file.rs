@@ -1,0 +1,44 @@
+//! Files and folders of the user's own, which nobody else may read or change.
+
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use rove_control::{Directory, DirectoryError};
+use rustix::fs::OFlags;
+use rustix::process::geteuid;
+
+/// The permissions that such a file must not have: any for other users, and execution.
+const OTHERS: u32 = 0o177;
+
+/// Opens a file of the user. It follows no link and does not block on a pipe. A new file is the user's alone.
+pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+    options.mode(0o600).custom_flags(flags.try_into().expect("flags of open")).open(path)
+}
+
+/// Returns what is known of a file. `None` if another user could have created it, or could read it.
+pub(crate) fn check(file: &File) -> io::Result<Option<Metadata>> {
+    let found = file.metadata()?;
+    let is_own = found.uid() == geteuid().as_raw() && found.mode() & OTHERS == 0;
+    Ok((found.is_file() && is_own).then_some(found))
+}
+
+/// Removes a file, if it is there.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Returns a folder that only the user may enter, and creates it where there is none.
+pub(crate) fn folder<E: From<io::Error> + From<DirectoryError>>(
+    path: &Path,
+) -> Result<Directory, E> {
+    if let Some(parent) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+    }
+    Ok(Directory::create(path)?)
+}
