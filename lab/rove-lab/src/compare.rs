@@ -86,13 +86,18 @@ struct Recording {
 }
 
 /// A run and its result.
-struct Done {
+#[derive(Debug)]
+struct Done<T> {
+    /// The recording's name; empty for a flood.
     recording: String,
     peer: Peer,
     seed: u64,
     /// Its figures, or a sentence in place of those of a run that failed.
-    result: Result<(Figures, Played), String>,
+    result: Result<T, String>,
 }
+
+/// The result of playing a recording.
+type OfRecording = (Figures, Played);
 
 /// A program at a far end, which takes the words of its command line.
 type FarProgram = fn(&[OsString]) -> Result<()>;
@@ -134,28 +139,36 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
     rights::acquire()?;
     let interrupt = Interrupt::listen()?;
     let (mut done, mut bursts) = (Vec::new(), Vec::new());
+    let flood = [(String::new(), ())];
     let ended = match options.work {
-        Work::Recordings(_) => compare(&options, &recordings, &interrupt, &mut done),
-        Work::Flood(_) | Work::Interrupt(_) => burst_all(&options, &interrupt, &mut bursts),
+        Work::Recordings(_) => {
+            let play = |recording: &Recording, how: RunOptions<'_>| {
+                let script = recording.script(how.peer);
+                let played = run::play(script, how, &interrupt)?;
+                Ok((Figures::of(script, &played.run), played))
+            };
+            in_turn(&options, &recordings, play, &mut done)
+        }
+        Work::Flood(bytes) => {
+            let pour = |(): &(), how: RunOptions<'_>| burst::flood(bytes, how, &interrupt);
+            in_turn(&options, &flood, pour, &mut bursts)
+        }
+        Work::Interrupt(count) => {
+            let stop = |(): &(), how: RunOptions<'_>| burst::interrupts(count, how, &interrupt);
+            in_turn(&options, &flood, stop, &mut bursts)
+        }
     };
     if let Some(mut film) = film {
         film.write_all(moving_picture(&done).as_bytes()).context("cannot write the picture")?;
     }
     let mut text = Vec::new();
-    let (json, failed) = match options.work {
-        Work::Recordings(_) => {
-            write_table(&mut text, &options, &done).context("cannot write a table")?;
-            (to_json(&options, &done), done.iter().filter(|done| done.result.is_err()).count())
-        }
+    let (json, shown) = match options.work {
+        Work::Recordings(_) => (to_json(&options, &done), write_table(&mut text, &options, &done)),
         Work::Flood(_) | Work::Interrupt(_) => {
-            let shown = bursts::write(&mut text, &options, &bursts);
-            shown.context("cannot write a table")?;
-            (
-                bursts::to_json(&options, &bursts),
-                bursts.iter().filter(|it| it.result.is_err()).count(),
-            )
+            (bursts::to_json(&options, &bursts), bursts::write(&mut text, &options, &bursts))
         }
     };
+    shown.context("cannot write a table")?;
     match (&options.json, file) {
         (Some(_), Some(mut file)) => {
             writeln!(file, "{json:#}").context("cannot write the figures")?;
@@ -165,6 +178,7 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
         (None, _) => shown::written(output.write_all(&text))?,
     }
     ended?;
+    let failed = failures(&done) + failures(&bursts);
     if failed > 0 {
         bail!("{failed} of {} runs failed", done.len() + bursts.len());
     }
@@ -172,7 +186,7 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
 }
 
 /// Returns the picture of the first run of each system.
-fn moving_picture(done: &[Done]) -> String {
+fn moving_picture(done: &[Done<OfRecording>]) -> String {
     let mut films: Vec<(&str, &film::Film)> = Vec::new();
     for done in done {
         let shown = done.result.as_ref().ok().and_then(|(_, played)| played.film.as_ref());
@@ -184,71 +198,70 @@ fn moving_picture(done: &[Done]) -> String {
     film::svg(&films)
 }
 
-/// Does all runs with floods in turn.
-fn burst_all(
+/// Does all runs in turn, so that a change of the machine's speed hits all systems alike. Each of the `works` has the name of its
+/// recording.
+fn in_turn<W, T>(
     options: &CompareOptions,
-    interrupt: &Interrupt,
-    done: &mut Vec<bursts::Done>,
+    works: &[(String, W)],
+    play: impl Fn(&W, RunOptions<'_>) -> Result<T>,
+    done: &mut Vec<Done<T>>,
 ) -> Result<()> {
-    let runs = usize::try_from(options.repeat)? * options.peers.len();
+    let runs = usize::try_from(options.repeat)? * works.len() * options.peers.len();
     for seed in options.seed..options.seed.saturating_add(options.repeat) {
-        for peer in &options.peers {
-            let number = done.len() + 1;
-            let _ = writeln!(shown::stderr(), "run {number} of {runs}: {}", peer.name());
-            let how = options.run_options(*peer, seed);
-            let result = match options.work {
-                Work::Flood(bytes) => burst::flood(bytes, how, interrupt),
-                Work::Interrupt(count) => burst::interrupts(count, how, interrupt),
-                Work::Recordings(_) => bail!("recordings are no floods"),
-            };
-            let result = match result {
-                Err(error) if error.is::<Interrupted>() => return Err(error),
-                other => other.map_err(|error| failure(number, runs, &error)),
-            };
-            done.push(bursts::Done { peer: *peer, seed, result });
-        }
-    }
-    Ok(())
-}
-
-/// Does all runs in turn, so that a change of the machine's speed hits all systems alike.
-fn compare(
-    options: &CompareOptions,
-    recordings: &[Recording],
-    interrupt: &Interrupt,
-    done: &mut Vec<Done>,
-) -> Result<()> {
-    let runs = usize::try_from(options.repeat)? * recordings.len() * options.peers.len();
-    for seed in options.seed..options.seed.saturating_add(options.repeat) {
-        for recording in recordings {
-            for peer in &options.peers {
-                let script = recording.script(*peer);
+        for (recording, work) in works {
+            for &peer in &options.peers {
                 let number = done.len() + 1;
-                let name = &script.name;
                 // A closed standard error is no failure of the run.
-                let _ = writeln!(
-                    shown::stderr(),
-                    "run {number} of {runs}: {name} over {}",
-                    peer.name()
-                );
-                let result = run::play(script, options.run_options(*peer, seed), interrupt);
-                let result = match result {
-                    Ok(played) => Ok((Figures::of(script, &played.run), played)),
+                let tell = |text: &str| writeln!(shown::stderr(), "run {number} of {runs}{text}");
+                let _ = tell(&format!(": {}", title(recording, peer)));
+                let result = match play(work, options.run_options(peer, seed)) {
                     Err(error) if error.is::<Interrupted>() => return Err(error),
-                    Err(error) => Err(failure(number, runs, &error)),
+                    // Figures as JSON leave no table for it.
+                    Err(error) => {
+                        let sentence = format!("{error:#}");
+                        let _ = tell(&format!(" failed: {sentence}"));
+                        Err(sentence)
+                    }
+                    Ok(played) => Ok(played),
                 };
-                done.push(Done { recording: name.clone(), peer: *peer, seed, result });
+                done.push(Done { recording: recording.clone(), peer, seed, result });
             }
         }
     }
     Ok(())
 }
 
-/// Returns why a run has failed, and says it beside the progress: figures as JSON leave no table for it.
-fn failure(number: usize, runs: usize, error: &anyhow::Error) -> String {
-    let sentence = format!("{error:#}");
-    let _ = writeln!(shown::stderr(), "run {number} of {runs} failed: {sentence}");
-    sentence
+/// Returns the name of runs of a system with a recording, or with a flood.
+fn title(recording: &str, peer: Peer) -> String {
+    let over = if recording.is_empty() { "" } else { " over " };
+    format!("{recording}{over}{}", peer.name())
+}
+
+fn failures<T>(done: &[Done<T>]) -> usize {
+    done.iter().filter(|done| done.result.is_err()).count()
+}
+
+/// Writes what went wrong in runs, where `faults` are those of a run that did not fail.
+fn write_faults<T>(
+    output: &mut impl Write,
+    done: &[Done<T>],
+    faults: impl Fn(&T) -> Vec<String>,
+) -> io::Result<()> {
+    for Done { recording, peer, seed, result } in done {
+        let faults = match result {
+            Ok(played) => faults(played),
+            Err(sentence) => vec![format!("failed: {sentence}")],
+        };
+        for fault in faults {
+            writeln!(output, "{}, seed {seed}: {fault}", title(recording, *peer))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the faults of a run on a machine that was too busy.
+fn invalid(reasons: &[String]) -> impl Iterator<Item = String> {
+    reasons.iter().map(|reason| format!("invalid, the machine was too busy: {reason}"))
 }
 
 impl CompareOptions {
@@ -292,7 +305,8 @@ impl Recording {
     }
 }
 
-fn recordings(options: &CompareOptions) -> Result<Vec<Recording>> {
+/// Returns the recordings with their names.
+fn recordings(options: &CompareOptions) -> Result<Vec<(String, Recording)>> {
     let one = |file: &PathBuf| {
         let (name, trace) = read(file)?;
         let on = |repertoire| {
@@ -304,7 +318,7 @@ fn recordings(options: &CompareOptions) -> Result<Vec<Recording>> {
         if options.peers.iter().any(|peer| *peer != Peer::Ssh) {
             run::check_escape(&recording.whole)?;
         }
-        Ok(recording)
+        Ok((name, recording))
     };
     match &options.work {
         Work::Recordings(files) => files.iter().map(one).collect(),
@@ -313,7 +327,7 @@ fn recordings(options: &CompareOptions) -> Result<Vec<Recording>> {
 }
 
 /// Returns the figures of each system with each recording, over all seeds.
-fn tallies(done: &[Done]) -> Vec<(&str, Peer, Tally)> {
+fn tallies(done: &[Done<OfRecording>]) -> Vec<(&str, Peer, Tally)> {
     let mut tallies: Vec<(&str, Peer, Tally)> = Vec::new();
     for done in done {
         let (recording, peer) = (done.recording.as_str(), done.peer);
@@ -330,36 +344,26 @@ fn tallies(done: &[Done]) -> Vec<(&str, Peer, Tally)> {
     tallies
 }
 
-fn write_table(output: &mut impl Write, options: &CompareOptions, done: &[Done]) -> io::Result<()> {
+fn write_table(
+    output: &mut impl Write,
+    options: &CompareOptions,
+    done: &[Done<OfRecording>],
+) -> io::Result<()> {
     writeln!(output, "{}", options.description())?;
     writeln!(output, "{}", report::heading(table::LAYOUT))?;
-    let tallies = tallies(done);
-    for (recording, peer, tally) in &tallies {
+    for (recording, peer, tally) in &tallies(done) {
         writeln!(output, "{}", table::text(&tally.row(recording, peer.name())))?;
     }
-    for done in done {
-        let (recording, peer, seed) = (&done.recording, done.peer.name(), done.seed);
-        let which = format!("{recording} over {peer}, seed {seed}");
-        match &done.result {
-            Ok((_, played)) => {
-                if let Some(keys) = played.hung_after {
-                    writeln!(
-                        output,
-                        "{which}: hung after key {keys}; the others count as never answered"
-                    )?;
-                }
-                for reason in &played.invalid {
-                    writeln!(output, "{which}: invalid, the machine was too busy: {reason}")?;
-                }
-            }
-            Err(sentence) => writeln!(output, "{which}: failed: {sentence}")?,
-        }
-    }
-    Ok(())
+    write_faults(output, done, |(_, played)| {
+        let hung = played
+            .hung_after
+            .map(|keys| format!("hung after key {keys}; the others count as never answered"));
+        hung.into_iter().chain(invalid(&played.invalid)).collect()
+    })
 }
 
-fn to_json(options: &CompareOptions, done: &[Done]) -> Value {
-    let of = |done: &Done| {
+fn to_json(options: &CompareOptions, done: &[Done<OfRecording>]) -> Value {
+    let of = |done: &Done<OfRecording>| {
         let (recording, system) = (&done.recording, done.peer.name());
         let mut row = match &done.result {
             Ok((figures, played)) => {

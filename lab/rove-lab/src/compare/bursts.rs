@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 
 use crate::compare::burst::Burst;
 use crate::compare::cost::MeanSpent;
-use crate::compare::peer::Peer;
-use crate::compare::{CompareOptions, Work};
+use crate::compare::{CompareOptions, Done, Work, invalid, write_faults};
 
 /// The columns.
 const LAYOUT: &str = "system<10=system times>6=times | median>9=latency_ms.p50:1 mean>9=mean_ms:1 p90>9=latency_ms.p90:1 \
@@ -42,15 +41,6 @@ struct Run<'a> {
     invalid: &'a [String],
 }
 
-/// A run and its result.
-#[derive(Debug)]
-pub(super) struct Done {
-    pub(super) peer: Peer,
-    pub(super) seed: u64,
-    /// Its figures, or a sentence in place of those of a run that failed.
-    pub(super) result: Result<Burst, String>,
-}
-
 impl Work {
     /// Returns what is timed.
     fn title(&self) -> String {
@@ -72,7 +62,7 @@ impl Work {
 pub(super) fn write(
     output: &mut impl Write,
     options: &CompareOptions,
-    done: &[Done],
+    done: &[Done<Burst>],
 ) -> io::Result<()> {
     let link = &options.path.text;
     writeln!(
@@ -84,23 +74,12 @@ pub(super) fn write(
     for row in rows(options, done) {
         writeln!(output, "{}", line(LAYOUT, &row))?;
     }
-    for done in done {
-        let which = format!("{}, seed {}", done.peer.name(), done.seed);
-        match &done.result {
-            Ok(burst) => {
-                for reason in &burst.invalid {
-                    writeln!(output, "{which}: invalid, the machine was too busy: {reason}")?;
-                }
-            }
-            Err(sentence) => writeln!(output, "{which}: failed: {sentence}")?,
-        }
-    }
-    Ok(())
+    write_faults(output, done, |burst| invalid(&burst.invalid).collect())
 }
 
 /// Returns everything as JSON.
-pub(super) fn to_json(options: &CompareOptions, done: &[Done]) -> Value {
-    let run = |done: &Done| {
+pub(super) fn to_json(options: &CompareOptions, done: &[Done<Burst>]) -> Value {
+    let run = |done: &Done<Burst>| {
         let (system, seed) = (done.peer.name(), done.seed);
         match &done.result {
             Ok(burst) => {
@@ -125,7 +104,7 @@ pub(super) fn to_json(options: &CompareOptions, done: &[Done]) -> Value {
     })
 }
 
-fn rows(options: &CompareOptions, done: &[Done]) -> impl Iterator<Item = Row> {
+fn rows(options: &CompareOptions, done: &[Done<Burst>]) -> impl Iterator<Item = Row> {
     options.peers.iter().filter_map(|peer| {
         let of_peer = done.iter().filter(|done| done.peer == *peer);
         let bursts: Vec<&Burst> = of_peer.filter_map(|done| done.result.as_ref().ok()).collect();
