@@ -18,36 +18,19 @@ use crate::control::Control;
 /// The size of a packet: one packet per ms is 10 Mbit/s. Source: the published test scripts.
 const PACKET: Bytes = Bytes::new(1_250);
 
-/// A controller by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Baseline {
-    Aimd,
-    NewReno,
-    Cubic,
-    Compound,
-    Vegas,
-}
+/// A function that makes a controller for a flow that begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Baseline(fn() -> Box<dyn Controller>);
 
 impl Baseline {
-    /// All controllers, with their names.
+    /// All baselines, with the names of their controllers.
     pub(crate) const ALL: [(&'static str, Self); 5] = [
-        ("aimd", Self::Aimd),
-        ("new-reno", Self::NewReno),
-        ("cubic", Self::Cubic),
-        ("compound", Self::Compound),
-        ("vegas", Self::Vegas),
+        ("aimd", Self(|| Box::new(Aimd::new(PACKET)))),
+        ("new-reno", Self(|| Box::new(NewReno::new(PACKET)))),
+        ("cubic", Self(|| Box::new(Cubic::new(PACKET)))),
+        ("compound", Self(|| Box::new(Compound::new(PACKET)))),
+        ("vegas", Self(|| Box::new(Vegas::new(PACKET)))),
     ];
-
-    /// Returns a controller of this kind.
-    fn controller(self) -> Box<dyn Controller> {
-        match self {
-            Self::Aimd => Box::new(Aimd::new(PACKET)),
-            Self::NewReno => Box::new(NewReno::new(PACKET)),
-            Self::Cubic => Box::new(Cubic::new(PACKET)),
-            Self::Compound => Box::new(Compound::new(PACKET)),
-            Self::Vegas => Box::new(Vegas::new(PACKET)),
-        }
-    }
 }
 
 /// A sender that a baseline drives.
@@ -63,8 +46,7 @@ pub(crate) struct Driven {
 impl Driven {
     /// Creates the control of a sender that has no flow yet.
     pub(crate) fn new(baseline: Baseline) -> Self {
-        let controller = baseline.controller();
-        Self { baseline, controller, in_flight: VecDeque::new(), now: Instant::ZERO }
+        Self { baseline, controller: baseline.0(), in_flight: VecDeque::new(), now: Instant::ZERO }
     }
 
     fn in_flight(&self) -> Bytes {
@@ -74,7 +56,7 @@ impl Driven {
 
 impl Control for Driven {
     fn start(&mut self, now: Instant) {
-        self.controller = self.baseline.controller();
+        self.controller = self.baseline.0();
         self.controller.on_start(now);
         self.in_flight.clear();
     }

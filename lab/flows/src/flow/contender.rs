@@ -1,7 +1,6 @@
 //! The controllers that rove brings, by their names in scenario files.
 
 use clap::ValueEnum;
-use rove_congestion::Controller;
 use rove_congestion::aimd::Aimd;
 use rove_congestion::compound::Compound;
 use rove_congestion::cubic::Cubic;
@@ -11,6 +10,7 @@ use rove_congestion::new_reno::NewReno;
 use rove_congestion::sprout::Scale;
 use rove_congestion::sprout_ack::SproutAck;
 use rove_congestion::vegas::Vegas;
+use rove_congestion::{Begin, Controller};
 use rove_link::{CoDelConfig, Discipline, FairConfig};
 use rove_units::{Bytes, Duration};
 
@@ -24,7 +24,7 @@ use crate::flow::{self, FlowOptions, FlowReport};
 const WINDOW: f64 = 16.0;
 
 /// The queueing delay of the LEDBAT that is to be hardly felt. Chosen: the bound of rove on the delay of keys beside a copy.
-pub const SHORT_TARGET: Duration = Duration::from_millis(10);
+const SHORT_TARGET: Duration = Duration::from_millis(10);
 
 /// A controller of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -110,13 +110,43 @@ impl Contender {
         )
     }
 
+    /// Creates the controller of a flow over the path as it is, in packets of this size, where TCP begins as `begin` says. `None` of a
+    /// fixed window, of Sprout, and of a flow in its tunnel.
+    pub fn controller(self, packet: Bytes, begin: Begin) -> Option<Box<dyn Controller>> {
+        Some(match self {
+            Self::SproutAck => Box::new(SproutAck::new(Scale::Linear, packet, Duration::ZERO)),
+            Self::SproutAckWide => Box::new(SproutAck::new(Scale::Wide, packet, Duration::ZERO)),
+            Self::NewReno => Box::new(NewReno::with_begin(packet, begin)),
+            Self::Cubic | Self::CubicCodel | Self::CubicFqCodel => {
+                Box::new(Cubic::with_begin(packet, begin))
+            }
+            Self::Compound => Box::new(Compound::with_begin(packet, begin)),
+            Self::Vegas => Box::new(Vegas::new(packet)),
+            Self::Ledbat => Box::new(Ledbat::new(packet)),
+            Self::LedbatShort => Box::new(Ledbat::with_target(packet, SHORT_TARGET)),
+            Self::LowDelay => Box::new(LowDelay::new(packet)),
+            Self::Aimd => Box::new(Aimd::new(packet)),
+            Self::FixedWindow | Self::CubicTunnel | Self::Sprout(_) => return None,
+        })
+    }
+
     /// Runs a flow; `setting` is as [`Contender::setting`] says, what the paper or RFC says if it is left out.
     pub fn run(self, setting: Option<f64>, mut options: FlowOptions) -> FlowReport {
+        let queue = match self {
+            Self::CubicCodel => Some(Discipline::CoDel(CoDelConfig::default())),
+            Self::CubicFqCodel => Some(Discipline::Fair(FairConfig::default())),
+            _ => None,
+        };
+        if let Some(queue) = queue {
+            options.uplink = options.uplink.map(|link| rove_link::LinkConfig { queue, ..link });
+        }
+        if let Some(controller) = self.controller(FULL, Begin::default()) {
+            return flow::run(Controlled::new(controller), options).0;
+        }
         match self {
             Self::Sprout(form) => form.run(setting, options),
-            Self::SproutAck => run(SproutAck::new(Scale::Linear, FULL, Duration::ZERO), options),
-            Self::SproutAckWide => run(SproutAck::new(Scale::Wide, FULL, Duration::ZERO), options),
-            Self::FixedWindow => {
+            Self::CubicTunnel => flow::run_tunnelled(Cubic::new(TUNNELLED), options),
+            _ => {
                 let packets = setting.unwrap_or(WINDOW).clamp(1.0, 1e6);
                 #[expect(
                     clippy::cast_possible_truncation,
@@ -127,29 +157,6 @@ impl Contender {
                 // A controlled flow probes beyond its window when acknowledgments stay out.
                 flow::run(Bulk::new(window), options).0
             }
-            Self::NewReno => run(NewReno::new(FULL), options),
-            Self::Cubic => run(Cubic::new(FULL), options),
-            Self::CubicCodel | Self::CubicFqCodel => {
-                let queue = if self == Self::CubicCodel {
-                    Discipline::CoDel(CoDelConfig::default())
-                } else {
-                    Discipline::Fair(FairConfig::default())
-                };
-                options.uplink = options.uplink.map(|link| rove_link::LinkConfig { queue, ..link });
-                run(Cubic::new(FULL), options)
-            }
-            Self::CubicTunnel => flow::run_tunnelled(Cubic::new(TUNNELLED), options),
-            Self::Compound => run(Compound::new(FULL), options),
-            Self::Vegas => run(Vegas::new(FULL), options),
-            Self::Ledbat => run(Ledbat::new(FULL), options),
-            Self::LedbatShort => run(Ledbat::with_target(FULL, SHORT_TARGET), options),
-            Self::LowDelay => run(LowDelay::new(FULL), options),
-            Self::Aimd => run(Aimd::new(FULL), options),
         }
     }
-}
-
-/// Runs a flow with all the data of the world, as a controller says.
-fn run(controller: impl Controller, options: FlowOptions) -> FlowReport {
-    flow::run(Controlled::new(controller), options).0
 }

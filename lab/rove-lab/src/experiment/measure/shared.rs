@@ -9,18 +9,9 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 
 use anyhow::Result;
-use rove_congestion::aimd::Aimd;
-use rove_congestion::compound::Compound;
-use rove_congestion::cubic::Cubic;
-use rove_congestion::ledbat::Ledbat;
-use rove_congestion::low_delay::LowDelay;
-use rove_congestion::new_reno::NewReno;
 use rove_congestion::remy::RemyController;
-use rove_congestion::sprout::Scale;
-use rove_congestion::sprout_ack::SproutAck;
-use rove_congestion::vegas::Vegas;
 use rove_congestion::{Begin, Controller};
-use rove_flows::flow::contender::{Contender, SHORT_TARGET};
+use rove_flows::flow::contender::Contender;
 use rove_flows::flow::ends::Receiver;
 use rove_flows::flow::on_off_sources::{
     Distribution, FlowSize, OnOffSources, SENDER_PLACE, SenderFigures,
@@ -115,32 +106,14 @@ fn factory(
     (begin, packet): (Begin, Bytes),
     published: Option<&FilePath>,
 ) -> Result<Option<Factory>> {
-    Ok(Some(match system {
-        System::Flow(Contender::Aimd) => Box::new(move || Box::new(Aimd::new(packet))),
-        System::Flow(Contender::NewReno) => {
-            Box::new(move || Box::new(NewReno::with_begin(packet, begin)))
-        }
-        System::Flow(Contender::Compound) => {
-            Box::new(move || Box::new(Compound::with_begin(packet, begin)))
-        }
-        System::Flow(Contender::Cubic | Contender::CubicCodel | Contender::CubicFqCodel) => {
-            Box::new(move || Box::new(Cubic::with_begin(packet, begin)))
-        }
-        System::Flow(Contender::Ledbat) => Box::new(move || Box::new(Ledbat::new(packet))),
-        System::Flow(Contender::LedbatShort) => {
-            Box::new(move || Box::new(Ledbat::with_target(packet, SHORT_TARGET)))
-        }
-        System::Flow(Contender::LowDelay) => Box::new(move || Box::new(LowDelay::new(packet))),
-        System::Flow(Contender::Vegas) => Box::new(move || Box::new(Vegas::new(packet))),
-        System::Flow(Contender::SproutAckWide) => {
-            Box::new(move || Box::new(SproutAck::new(Scale::Wide, packet, Duration::ZERO)))
-        }
-        _ => {
-            let Some((file, bytes)) = table_of(system, published) else { return Ok(None) };
-            let table = Arc::new(parse_table(FilePath::new(file), &bytes)?);
-            Box::new(move || Box::new(RemyController::new(Arc::clone(&table), packet)))
-        }
-    }))
+    if let Some(contender) = system.contender() {
+        return Ok(contender.controller(packet, begin).map(|_| -> Factory {
+            Box::new(move || contender.controller(packet, begin).expect("it has one"))
+        }));
+    }
+    let Some((file, bytes)) = table_of(system, published) else { return Ok(None) };
+    let table = Arc::new(parse_table(FilePath::new(file), &bytes)?);
+    Ok(Some(Box::new(move || Box::new(RemyController::new(Arc::clone(&table), packet)))))
 }
 
 /// Returns whether senders can follow a system here.
