@@ -200,7 +200,7 @@ fn close_others(_: &Forked, gate: &OwnedFd) {
 fn default_signals(_: &Forked) {
     for signal in 1..=LAST_SIGNAL {
         // A signal that cannot be set, or a number that is none, is refused.
-        let _ = signals::reset(signal);
+        let _ = signals::set_ignored(signal, false);
     }
     signals::unblock_all();
 }

@@ -2,6 +2,8 @@
 
 #![expect(unsafe_code, reason = "this module is where it is kept")]
 
+#[cfg(unix)]
+pub use system::set_ignored;
 pub(crate) use system::*;
 
 #[cfg(unix)]
@@ -10,12 +12,13 @@ mod system {
 
     use libc::c_int;
 
-    /// Ignores a signal, or gives it its default effect.
+    /// Ignores a signal in this process and in the programs that it starts, or gives it its default effect. This is
+    /// async-signal-safe.
     ///
     /// # Errors
     ///
-    /// Returns the error of the system call.
-    pub(crate) fn set_ignored(signal: c_int, is_ignored: bool) -> io::Result<()> {
+    /// Returns the system's refusal, as for a number that is no signal.
+    pub fn set_ignored(signal: c_int, is_ignored: bool) -> io::Result<()> {
         let effect = if is_ignored { libc::SIG_IGN } else { libc::SIG_DFL };
         // SAFETY: neither effect runs code of ours in a handler.
         match unsafe { libc::signal(signal, effect) } {

@@ -199,7 +199,7 @@ fn first_login(
     let is_for_ssh = matches!(options.session, WantedSession::Streams(_));
     if plan.outlives_terminal() && !is_for_ssh {
         let local = |error| BootstrapError::Local { what: "ignoring SIGHUP", error };
-        signals::ignore(libc::SIGHUP).map_err(local)?;
+        signals::set_ignored(libc::SIGHUP, true).map_err(local)?;
     }
     for note in
         plan.config.notes(&options.host, options.forwards()).iter().filter(|_| !options.quiet)

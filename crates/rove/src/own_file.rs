@@ -25,7 +25,6 @@ pub(crate) fn check(file: &File) -> io::Result<Option<Metadata>> {
     Ok((found.is_file() && is_own).then_some(found))
 }
 
-/// Removes a file, if it is there.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),

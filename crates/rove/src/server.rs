@@ -136,7 +136,7 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     let (clock, events) = start_loop()?;
     let nothing = open_nothing().context("cannot open /dev/null")?;
     // The session outlives the ssh connection that started it, and any hang-up.
-    signals::ignore(libc::SIGHUP).context("cannot ignore SIGHUP")?;
+    signals::set_ignored(libc::SIGHUP, true).context("cannot ignore SIGHUP")?;
     let alone = threads::check_alone().context("cannot detach")?;
     match sys::fork(alone).context("cannot detach")? {
         Fork::Parent(server) => {

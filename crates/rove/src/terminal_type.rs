@@ -182,7 +182,6 @@ fn repertoire(info: &TermInfo, term: &str) -> Repertoire {
     }
 }
 
-/// Returns whether a fact holds for terminals of this name.
 fn is(term: &str, fact: u8) -> bool {
     let mut known = TERMINALS.iter().filter(|(beginning, _)| term.starts_with(beginning));
     known.any(|(_, facts)| facts & fact != 0)

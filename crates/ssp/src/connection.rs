@@ -302,17 +302,12 @@ impl Connection {
     pub(crate) fn send_timing(&self, config: &Config, peer: Capabilities) -> SendTiming {
         let path = PathView {
             rtt_min: self.rtt_min.get(),
-            loss_out: self.loss_out_rate(),
+            // By the peer's count, else the same loss as on the way here.
+            loss_out: self.loss_reports.rate().unwrap_or_else(|| self.window.loss_rate()),
             loss_in: self.window.loss_rate(),
             contents_max: self.contents_max(),
         };
         SendTiming::new(config, &self.rtt, path, peer)
-    }
-
-    /// Returns the share of datagrams that do not reach the peer, from 0 to 1: by the peer's count, else the same loss
-    /// as on the way here.
-    fn loss_out_rate(&self) -> f64 {
-        self.loss_reports.rate().unwrap_or_else(|| self.window.loss_rate())
     }
 
     /// Returns the measurements of the path.

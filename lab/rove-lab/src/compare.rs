@@ -96,7 +96,6 @@ struct Done<T> {
     result: Result<T, String>,
 }
 
-/// The result of playing a recording.
 type OfRecording = (Figures, Played);
 
 /// A program at a far end, which takes the words of its command line.
@@ -178,7 +177,8 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
         (None, _) => shown::written(output.write_all(&text))?,
     }
     ended?;
-    let failed = failures(&done) + failures(&bursts);
+    let failed = done.iter().filter(|it| it.result.is_err()).count()
+        + bursts.iter().filter(|it| it.result.is_err()).count();
     if failed > 0 {
         bail!("{failed} of {} runs failed", done.len() + bursts.len());
     }
@@ -198,8 +198,7 @@ fn moving_picture(done: &[Done<OfRecording>]) -> String {
     film::svg(&films)
 }
 
-/// Does all runs in turn, so that a change of the machine's speed hits all systems alike. Each of the `works` has the name of its
-/// recording.
+/// Does all runs in turn, so that a change of the machine's speed hits all systems alike. Works have their recordings' names.
 fn in_turn<W, T>(
     options: &CompareOptions,
     works: &[(String, W)],
@@ -235,10 +234,6 @@ fn in_turn<W, T>(
 fn title(recording: &str, peer: Peer) -> String {
     let over = if recording.is_empty() { "" } else { " over " };
     format!("{recording}{over}{}", peer.name())
-}
-
-fn failures<T>(done: &[Done<T>]) -> usize {
-    done.iter().filter(|done| done.result.is_err()).count()
 }
 
 /// Writes what went wrong in runs, where `faults` are those of a run that did not fail.
@@ -305,7 +300,6 @@ impl Recording {
     }
 }
 
-/// Returns the recordings with their names.
 fn recordings(options: &CompareOptions) -> Result<Vec<(String, Recording)>> {
     let one = |file: &PathBuf| {
         let (name, trace) = read(file)?;

@@ -144,16 +144,11 @@ impl Recolor<'_> {
     /// Answers with a colour, under the name that the question used. An unknown colour gets no answer.
     fn tell_color(&mut self, target: Target, name: &str) {
         let color = match target {
-            Target::Shown(slot) => self.shown_color(slot),
+            Target::Shown(slot) => self.shown.get(slot).or_else(|| self.own_color(slot)),
             Target::Noted(noted) => self.noted_color(noted),
         };
         let Some(color) = color else { return };
         self.answers.push(&format!("\x1b]{name};{}{}", color.answer(), self.terminator.as_str()));
-    }
-
-    /// Returns a colour of the screen: the program's, or else the user's terminal's. `None` if neither is known.
-    fn shown_color(&self, slot: ColorSlot) -> Option<Rgb> {
-        self.shown.get(slot).or_else(|| self.own_color(slot))
     }
 
     /// Returns a stored colour: the program's, or else the colour that it equals by default. If the user's terminal is

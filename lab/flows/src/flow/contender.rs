@@ -110,8 +110,7 @@ impl Contender {
         )
     }
 
-    /// Creates the controller of a flow over the path as it is, in packets of this size, where TCP begins as `begin` says. `None` of a
-    /// fixed window, of Sprout, and of a flow in its tunnel.
+    /// Creates the controller. `None` of a fixed window, of Sprout, and of a flow in its tunnel.
     pub fn controller(self, packet: Bytes, begin: Begin) -> Option<Box<dyn Controller>> {
         Some(match self {
             Self::SproutAck => Box::new(SproutAck::new(Scale::Linear, packet, Duration::ZERO)),
