@@ -2,7 +2,7 @@
 
 use std::env;
 
-use termini::{NumberCapability, TermInfo};
+use crate::terminfo;
 
 /// Colours of a terminal that terminfo does not know: what every terminal like xterm has at least.
 const XTERM_COLORS: i32 = 8;
@@ -20,12 +20,8 @@ pub(crate) enum TerminalNameError {
 pub(crate) fn of_terminal() -> Result<i32, TerminalNameError> {
     let term = env::var("TERM").ok().filter(|term| !term.is_empty());
     let term = term.ok_or(TerminalNameError::Unset)?;
-    // The name becomes a path, and with a slash it could lead to any file.
-    let terminfo = Some(&term).filter(|term| !term.contains('/'));
-    match terminfo.and_then(|term| TermInfo::from_name(term).ok()) {
-        Some(terminfo) => Ok(terminfo.number_cap(NumberCapability::MaxColors).unwrap_or(-1)),
-        None => Err(TerminalNameError::Unknown(term)),
-    }
+    let colors = terminfo::look_up(&term, |info| info.numbers.get("colors").copied());
+    colors.map(|it| it.unwrap_or(-1)).map_err(|_| TerminalNameError::Unknown(term))
 }
 
 /// Returns the number of colours, guessed from `TERM` and `COLORTERM` where terminfo does not know the terminal.

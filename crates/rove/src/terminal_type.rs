@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use rove_bootstrap::ProgramName;
 use rove_terminal::display::Repertoire;
 use rove_terminal::{AlternateScreen, Attributes, ClusterWidths, OscSupport, TerminalCapabilities};
-use termini::{BoolCapability, StringCapability, TermInfo};
+use terminfo_lean::parse::Terminfo;
 
 use crate::terminfo::{self, EntryError};
 
@@ -100,12 +100,12 @@ pub(crate) fn capabilities(
 }
 
 /// Returns what a terminal can do by its terminfo entry and its name.
-fn described_by(info: &TermInfo, term: &str, options: RenderOptions) -> TerminalCapabilities {
-    let text = |capability| info.raw_string_cap(capability).map(without_delays).unwrap_or_default();
+fn described_by(info: &Terminfo<'_>, term: &str, options: RenderOptions) -> TerminalCapabilities {
+    let text = |name| info.strings.get(name).map(|it| without_delays(it)).unwrap_or_default();
     TerminalCapabilities {
-        synchronized_output: info.extended_cap("Sync").is_some() || is(term, SYNCHRONIZED),
-        erase_characters: info.raw_string_cap(StringCapability::EraseChars).is_some(),
-        background_color_erase: info.flag_cap(BoolCapability::BackColorErase),
+        synchronized_output: has(info, "Sync") || is(term, SYNCHRONIZED),
+        erase_characters: has(info, "ech"),
+        background_color_erase: has(info, "bce"),
         repertoire: repertoire(info, term),
         osc: OscSupport {
             any: !PLAIN_TERMINALS.iter().any(|beginning| term.starts_with(beginning)),
@@ -113,13 +113,10 @@ fn described_by(info: &TermInfo, term: &str, options: RenderOptions) -> Terminal
             progress: is(term, PROGRESS),
         },
         title_prefix: title_prefix(options),
-        alternate_screen: AlternateScreen {
-            enter: text(StringCapability::EnterAlternativeMode),
-            leave: text(StringCapability::ExitAlternativeMode),
-        },
+        alternate_screen: AlternateScreen { enter: text("smcup"), leave: text("rmcup") },
         init: options.init,
         scrollback: options.scrollback,
-        cursor_styles: info.extended_cap("Ss").is_some() || is(term, DECORATING),
+        cursor_styles: has(info, "Ss") || is(term, DECORATING),
         modify_other_keys: is(term, MODIFIES_KEYS),
         // Known only once the terminal has answered.
         kitty_keyboard: false,
@@ -127,6 +124,11 @@ fn described_by(info: &TermInfo, term: &str, options: RenderOptions) -> Terminal
         alternate_scroll: None,
         cluster_widths: ClusterWidths::CODE_POINTS,
     }
+}
+
+/// Returns whether the entry has a flag or a text of this name.
+fn has(info: &Terminfo<'_>, name: &str) -> bool {
+    info.booleans.contains(name) || info.strings.contains_key(name)
 }
 
 /// Returns what a compiled terminfo entry says of the terminal.
@@ -162,12 +164,11 @@ pub(crate) fn can_be_asked(term: &str) -> bool {
 
 /// Returns the graphic renditions that a terminal knows. Others it ignores or misreads: an old terminal takes the
 /// sub-parameters of an underline's kind for other attributes.
-fn repertoire(info: &TermInfo, term: &str) -> Repertoire {
+fn repertoire(info: &Terminfo<'_>, term: &str) -> Repertoire {
     let is_decorated = is(term, DECORATING);
-    let has = |name| is_decorated || info.extended_cap(name).is_some();
-    let dim = info.raw_string_cap(StringCapability::EnterDimMode).is_some();
+    let has = |name| is_decorated || has(info, name);
     let attributes = [
-        (Attributes::FAINT, is_decorated || dim),
+        (Attributes::FAINT, has("dim")),
         (Attributes::STRIKE, has("smxx")),
         (Attributes::OVERLINE, has("Smol")),
     ];

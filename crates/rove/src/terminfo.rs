@@ -1,12 +1,18 @@
-//! A terminfo entry, looked at so that a damaged one is an error.
-//!
-//! The crate that reads entries follows the offsets that stand in them, and panics where one leads out of the entry.
-//! Entries come from folders of the user's as well, and with a home folder from other computers.
+//! A terminfo entry: where it is, and whether it is whole.
 
-use std::panic::{self, AssertUnwindSafe};
-use std::sync::Mutex;
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
 
-use termini::TermInfo;
+use rove_platform::termux;
+use terminfo_lean::locate::search_directories;
+use terminfo_lean::parse::{Terminfo, parse};
+
+/// Most bytes of an entry. Source: term(5).
+const ENTRY_MAX: u64 = 32_768;
+
+/// Bytes before the names of an entry. Source: term(5).
+const HEADER_LEN: usize = 12;
 
 /// Why there is no description of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,20 +25,31 @@ pub(crate) enum EntryError {
     Damaged,
 }
 
-/// Held while the panic hook, which the whole process shares, is replaced.
-static HOOK: Mutex<()> = Mutex::new(());
-
 /// Looks up the entry of this name and returns what `look` finds in it.
 ///
 /// # Errors
 ///
 /// Returns [`EntryError`]: that no entry has this name, or that the entry is damaged.
-pub(crate) fn look_up<T>(name: &str, look: impl FnOnce(&TermInfo) -> T) -> Result<T, EntryError> {
+pub(crate) fn look_up<T>(
+    name: &str,
+    look: impl FnOnce(&Terminfo<'_>) -> T,
+) -> Result<T, EntryError> {
+    let file = find(name).and_then(|it| File::open(it).ok()).ok_or(EntryError::Unknown)?;
+    let mut entry = Vec::new();
+    file.take(ENTRY_MAX).read_to_end(&mut entry).map_err(|_| EntryError::Unknown)?;
+    read(&entry, look)
+}
+
+/// Returns the file of an entry, in a folder called by the first letter of its name or by that letter's code.
+fn find(name: &str) -> Option<PathBuf> {
     // The name becomes a path, and with a slash it could lead to any file.
-    if name.contains('/') {
-        return Err(EntryError::Unknown);
-    }
-    guarded(|| TermInfo::from_name(name).ok().map(|info| look(&info)))
+    let first = *name.as_bytes().first().filter(|_| !name.contains('/'))?;
+    let mut folders = search_directories();
+    folders.extend(termux::prefix().map(|it| it.join("share/terminfo")));
+    let letters = [char::from(first).to_string(), format!("{first:02x}")];
+    let files =
+        folders.iter().flat_map(|it| letters.each_ref().map(|letter| it.join(letter).join(name)));
+    files.into_iter().find(|it| it.is_file())
 }
 
 /// Reads the bytes as a compiled entry and returns what `look` finds in it.
@@ -40,19 +57,16 @@ pub(crate) fn look_up<T>(name: &str, look: impl FnOnce(&TermInfo) -> T) -> Resul
 /// # Errors
 ///
 /// Returns [`EntryError`]: that the bytes are no entry, or a damaged one.
-pub(crate) fn read<T>(entry: &[u8], look: impl FnOnce(&TermInfo) -> T) -> Result<T, EntryError> {
-    guarded(|| TermInfo::parse(entry).ok().map(|info| look(&info)))
-}
-
-fn guarded<T>(look: impl FnOnce() -> Option<T>) -> Result<T, EntryError> {
-    let guard = HOOK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let report = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
-    // Nothing that `look` has changed outlives the panic.
-    let result = panic::catch_unwind(AssertUnwindSafe(look));
-    panic::set_hook(report);
-    drop(guard);
-    result.map_err(|_| EntryError::Damaged)?.ok_or(EntryError::Unknown)
+pub(crate) fn read<T>(
+    entry: &[u8],
+    look: impl FnOnce(&Terminfo<'_>) -> T,
+) -> Result<T, EntryError> {
+    match parse(entry) {
+        Ok(info) => Ok(look(&info)),
+        Err(terminfo_lean::parse::Error::BadMagic) => Err(EntryError::Unknown),
+        Err(_) if entry.len() < HEADER_LEN => Err(EntryError::Unknown),
+        Err(_) => Err(EntryError::Damaged),
+    }
 }
 
 #[cfg(test)]
@@ -79,14 +93,15 @@ mod tests {
 
     #[test]
     fn an_entry_that_leads_out_of_itself_is_damaged() {
-        let styles = |info: &TermInfo| info.extended_cap("Ss").is_some();
+        let styles = |info: &Terminfo<'_>| info.strings.contains_key("Ss");
         for (entry, found) in [
             (entry(&[0, 2], &[0, 3]), Ok(true)),
-            (entry(&[0, 2], &[0]), Ok(false)),
-            // A name outside the table: the extended strings are passed over.
-            (entry(&[0, 2], &[0, 9]), Ok(false)),
-            // More names than strings: the third takes an offset of a name for its string.
-            (entry(&[2], &[0, 5, 3]), Err(EntryError::Damaged)),
+            // More names than strings: the table begins within the names.
+            (entry(&[2], &[0, 5, 3]), Ok(false)),
+            // Fewer names than strings, a string and a name outside the table.
+            (entry(&[0, 2], &[0]), Err(EntryError::Damaged)),
+            (entry(&[0, 12], &[0, 3]), Err(EntryError::Damaged)),
+            (entry(&[0, 2], &[0, 9]), Err(EntryError::Damaged)),
         ] {
             assert_eq!(read(&entry, styles), found, "{entry:?}");
         }
