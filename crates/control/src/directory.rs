@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 use std::fmt::{self, Display};
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, DirEntry};
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, symlink};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -22,6 +22,8 @@ const XDG_VARIABLE: &str = "XDG_RUNTIME_DIR";
 const ENTRIES_MAX: usize = 4096;
 /// Mode of the directory: only its owner may enter.
 const PRIVATE: u32 = 0o700;
+/// The end of the name of the symbolic link that tells a session's label.
+const LABEL_SUFFIX: &str = ".label";
 
 /// The file name of a session's control socket, which identifies the session on this computer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -139,14 +141,21 @@ impl Directory {
         self.0.join(format!(".{name}"))
     }
 
-    /// Returns the control sockets in the directory, in order. Sockets of servers that died at their start are removed.
+    /// Returns the control sockets in the directory, in order. Other files of dead processes are removed.
     pub(crate) fn sockets(&self) -> Vec<(SessionName, PathBuf)> {
-        for (name, path) in self.unready_sockets() {
-            if !is_running(name.pid) {
-                let _ = std::fs::remove_file(path);
+        self.remove_leftovers();
+        self.named(|text| text.parse().ok())
+    }
+
+    /// Removes sockets and labels of dead processes. Control sockets that were ready stay until a connection is refused.
+    fn remove_leftovers(&self) {
+        for entry in self.entries() {
+            let is_left = entry.file_type().is_ok_and(|it| it.is_socket() || it.is_symlink())
+                && entry.file_name().to_str().and_then(owner).is_some_and(|pid| !is_running(pid));
+            if is_left {
+                let _ = std::fs::remove_file(entry.path());
             }
         }
-        self.named(|text| text.parse().ok())
     }
 
     /// Returns the sockets that take no connections yet, and those of servers that linger, in order.
@@ -155,14 +164,48 @@ impl Directory {
     }
 
     fn named(&self, name_of: impl Fn(&str) -> Option<SessionName>) -> Vec<(SessionName, PathBuf)> {
-        let entries = self.0.read_dir().into_iter().flatten().take(ENTRIES_MAX).flatten();
-        let sockets = entries.filter(|it| it.file_type().is_ok_and(|kind| kind.is_socket()));
+        let sockets = self.entries().filter(|it| it.file_type().is_ok_and(|kind| kind.is_socket()));
         let mut found: Vec<_> = sockets
             .filter_map(|entry| Some((name_of(entry.file_name().to_str()?)?, entry.path())))
             .collect();
         found.sort();
         found
     }
+
+    fn entries(&self) -> impl Iterator<Item = DirEntry> {
+        self.0.read_dir().into_iter().flatten().take(ENTRIES_MAX).flatten()
+    }
+}
+
+/// Returns the process whose end makes a file of this name useless: a socket that takes no connections yet, a session's
+/// label, or a private socket. `None` for other files.
+fn owner(file_name: &str) -> Option<u32> {
+    if let Some(name) = file_name.strip_prefix('.') {
+        let name = name.strip_suffix(LABEL_SUFFIX).unwrap_or(name);
+        return Some(name.parse::<SessionName>().ok()?.pid);
+    }
+    let (purpose, pid) = file_name.rsplit_once('-')?;
+    purpose.starts_with(|first: char| first.is_ascii_lowercase()).then(|| pid.parse().ok())?
+}
+
+/// Tells the label of the session with this control socket to everybody whom its server does not answer.
+pub(crate) fn write_label(socket: &Path, label: Option<&str>) {
+    let path = label_path(socket);
+    // A dead server may have had the same number and port.
+    let _ = std::fs::remove_file(&path);
+    if let Some(Err(error)) = label.map(|label| symlink(label, &path)) {
+        tracing::warn!(%error, "the session's name is told only while the server answers");
+    }
+}
+
+/// Returns the label of the session with this control socket. `None` if the session has none, or an older server.
+pub(crate) fn label(socket: &Path) -> Option<String> {
+    std::fs::read_link(label_path(socket)).ok()?.into_os_string().into_string().ok()
+}
+
+fn label_path(socket: &Path) -> PathBuf {
+    let name = socket.file_name().unwrap_or_default().to_string_lossy();
+    socket.with_file_name(format!(".{name}{LABEL_SUFFIX}"))
 }
 
 /// Returns the user's directory for sockets and the like: the first usable one, created if needed.
@@ -200,20 +243,13 @@ pub fn lock_labels() -> Result<OwnedFd, DirectoryError> {
 }
 
 /// Returns a path for a socket for this purpose (a word) that only this process uses, beside the control sockets. `None`
-/// if no directory can be used. Sockets of dead processes for the same purpose are removed.
+/// if no directory can be used. Files of dead processes are removed.
 pub fn private_socket(purpose: &str) -> Option<PathBuf> {
     let directory = runtime_directory().ok()?;
-    let own = std::process::id();
-    for entry in directory.0.read_dir().ok()?.take(ENTRIES_MAX).flatten() {
-        let name = entry.file_name();
-        let pid = name
-            .to_str()
-            .and_then(|name| name.strip_prefix(purpose)?.strip_prefix('-')?.parse().ok());
-        if pid.is_some_and(|pid: u32| pid == own || !is_running(pid)) {
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
-    Some(directory.0.join(format!("{purpose}-{own}")))
+    directory.remove_leftovers();
+    let path = directory.0.join(format!("{purpose}-{}", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    Some(path)
 }
 
 /// Returns the sockets for a purpose that [`private_socket`] names, or for all purposes that begin so, the newest first.
@@ -307,7 +343,7 @@ fn candidates(
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::PermissionsExt;
     use std::os::unix::net::UnixListener;
 
     use rove_rig::scratch::Scratch;
@@ -381,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn only_sockets_are_listed_and_unready_ones_of_the_dead_are_removed() {
+    fn only_sockets_are_listed_and_whatever_else_the_dead_have_left_is_removed() {
         let scratch = Scratch::new();
         let directory = Directory::create(&scratch.path("d")).unwrap();
         // No process can have this number.
@@ -393,14 +429,26 @@ mod tests {
             directory.unready_socket(dead),
             directory.unready_socket(own),
             directory.0.join("other"),
+            directory.0.join(format!("agent-{}", u32::MAX)),
+            directory.0.join(format!("agent-{}", std::process::id())),
         ];
         for path in &paths {
             drop(UnixListener::bind(path).unwrap());
         }
         std::fs::write(directory.0.join("3-3"), "").unwrap();
+        for (socket, name) in [(&paths[0], "work"), (&paths[1], "mail")] {
+            write_label(socket, Some(name));
+            assert_eq!(label(socket).as_deref(), Some(name));
+        }
         let mut expected = vec![(dead, paths[0].clone()), (own, paths[1].clone())];
         expected.sort();
         assert_eq!(directory.sockets(), expected);
-        assert!(!paths[2].exists() && paths[3].exists());
+        let are_there = [2, 3, 4, 5, 6].map(|index: usize| paths[index].exists());
+        assert_eq!(are_there, [false, true, true, false, true]);
+        let labels = [&paths[0], &paths[1]].map(|socket| label(socket));
+        assert_eq!(labels, [None, Some("mail".to_owned())]);
+        // The next session of the same number and port has no label.
+        write_label(&paths[1], None);
+        assert_eq!(label(&paths[1]), None);
     }
 }

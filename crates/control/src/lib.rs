@@ -33,4 +33,4 @@ pub use protocol::{
 };
 #[doc(hidden)]
 pub use protocol::{decode_reply, decode_request};
-pub use survey::{Found, Survey, survey};
+pub use survey::{Found, Silent, Survey, survey};

@@ -29,6 +29,7 @@ const ACCEPTS_PER_TURN: usize = CONNECTIONS_MAX;
 #[derive(Debug)]
 pub struct Listener {
     name: SessionName,
+    label: Option<String>,
     socket: Option<BoundSocket>,
     connections: VecDeque<Connection>,
 }
@@ -46,9 +47,10 @@ struct BoundSocket {
 }
 
 impl Listener {
-    /// Creates the control socket of a session. If that fails, the session runs without, and is not listed.
-    pub fn open(name: SessionName) -> Self {
-        let mut listener = Self { name, socket: None, connections: VecDeque::new() };
+    /// Creates the control socket of a session, which the user may have given a label. If that fails, the session runs
+    /// without, and is not listed.
+    pub fn open(name: SessionName, label: Option<String>) -> Self {
+        let mut listener = Self { name, label, socket: None, connections: VecDeque::new() };
         listener.flush();
         listener
     }
@@ -62,7 +64,7 @@ impl Listener {
                 return;
             }
         }
-        match BoundSocket::bind(self.name) {
+        match BoundSocket::bind(self.name, self.label.as_deref()) {
             Ok(socket) => self.socket = Some(socket),
             Err(error) => tracing::warn!(%error, "no control socket: rove list will not know us"),
         }
@@ -120,13 +122,14 @@ impl Listener {
 }
 
 impl BoundSocket {
-    fn bind(name: SessionName) -> io::Result<Self> {
+    fn bind(name: SessionName, label: Option<&str>) -> io::Result<Self> {
         let directory = directory::runtime_directory().map_err(io::Error::other)?;
         sweep(&directory);
         // The socket gets its name only when it accepts connections. A socket that refuses them counts as a dead
         // server's, and is removed.
         let (unready, path) = (directory.unready_socket(name), directory.socket(name));
         let listener = listen(&unready)?;
+        directory::write_label(&path, label);
         std::fs::rename(&unready, &path)?;
         let identity = identity(&path)?;
         Ok(Self { listener, path, identity, is_muted: false })
@@ -140,6 +143,7 @@ impl BoundSocket {
 impl Drop for BoundSocket {
     fn drop(&mut self) {
         if self.is_in_place() {
+            directory::write_label(&self.path, None);
             let _ = std::fs::remove_file(&self.path);
         }
     }
@@ -292,7 +296,7 @@ mod tests {
         let identity = identity(&path).unwrap();
         let socket = BoundSocket { listener, path: path.clone(), identity, is_muted: false };
         let name = SessionName { pid: 1, port: 1 };
-        (Listener { name, socket: Some(socket), connections: VecDeque::new() }, path)
+        (Listener { name, label: None, socket: Some(socket), connections: VecDeque::new() }, path)
     }
 
     fn all_of(mut stream: UnixStream) -> Vec<u8> {

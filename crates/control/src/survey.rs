@@ -6,7 +6,7 @@ use rove_platform::clock::Clock;
 use rove_units::Instant;
 
 use crate::ask::{AskError, Conversation};
-use crate::directory::{self, DirectoryError, SessionName};
+use crate::directory::{self, DirectoryError, SessionName, label};
 use crate::protocol::{Request, SessionStatus};
 
 /// Most servers asked at the same time, each of which takes a descriptor. Chosen: a sixteenth of a process's usual
@@ -22,13 +22,24 @@ pub struct Found {
     pub path: PathBuf,
 }
 
+/// A session whose server did not answer.
+#[derive(Debug)]
+pub struct Silent {
+    /// The process and the port of the server.
+    pub name: SessionName,
+    /// The name that the user gave the session. `None` if it has none, or an older server.
+    pub label: Option<String>,
+    /// Why there is no answer.
+    pub error: AskError,
+}
+
 /// The result of a survey: the sessions found, and the servers and directories that gave none.
 #[derive(Debug, Default)]
 pub struct Survey {
     /// The sessions whose servers answered, oldest first.
     pub sessions: Vec<Found>,
-    /// The sessions whose servers did not answer, and why.
-    pub silent: Vec<(SessionName, AskError)>,
+    /// The sessions whose servers did not answer.
+    pub silent: Vec<Silent>,
     /// The reasons for which directories are not trusted.
     pub errors: Vec<DirectoryError>,
 }
@@ -57,7 +68,7 @@ pub fn survey(clock: Clock, deadline: Instant) -> Survey {
                         let _ = std::fs::remove_file(path);
                     }
                 }
-                Err(error) => survey.silent.push((*name, error)),
+                Err(error) => survey.silent.push(Silent { name: *name, label: label(path), error }),
             }
         }
     }

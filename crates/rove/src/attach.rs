@@ -78,7 +78,7 @@ pub(crate) fn run(
 fn why_none(session: Option<&SessionRef>, survey: &Survey) -> String {
     match (silent(session, survey), session) {
         (Some(silent), _) => describe_silent(silent, &Computer::ours()),
-        (None, Some(session)) if !survey.sessions.is_empty() => {
+        (None, Some(session)) if !survey.sessions.is_empty() || !survey.silent.is_empty() => {
             format!("no session of yours has the name, process or port {session}")
         }
         (None, _) => "no session of yours runs here under a rove server".to_owned(),
@@ -89,7 +89,7 @@ fn why_none(session: Option<&SessionRef>, survey: &Survey) -> String {
 ///
 /// # Errors
 ///
-/// Returns why the session's server gives no key.
+/// Returns why the session's server gives no key, or that it does not answer.
 pub(crate) fn run_if_there(name: &SessionLabel, inside: Option<&str>) -> anyhow::Result<bool> {
     let clock = Clock::start();
     let survey = survey(clock, clock.now() + PATIENCE);
@@ -99,7 +99,9 @@ pub(crate) fn run_if_there(name: &SessionLabel, inside: Option<&str>) -> anyhow:
             let asked = Asked { inside: inside.map(str::to_owned), former: None };
             announce_next(clock, found, None, &asked).map(|()| true)
         }
-        None => Ok(false),
+        // A second session must not get the name.
+        None => silent(Some(&session), &survey)
+            .map_or(Ok(false), |it| bail!(describe_silent(it, &Computer::ours()))),
     }
 }
 

@@ -33,7 +33,7 @@ struct Detached {
 pub(crate) fn notice(user: &OsStr) -> String {
     let clock = Clock::start();
     let survey = survey(clock, clock.now() + PATIENCE);
-    let mut known: Vec<u32> = survey.silent.iter().map(|(name, _)| name.pid).collect();
+    let mut known: Vec<u32> = survey.silent.iter().map(|silent| silent.name.pid).collect();
     let mut sessions = Vec::new();
     for found in &survey.sessions {
         let status = &found.status;

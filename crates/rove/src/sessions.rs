@@ -201,7 +201,7 @@ fn tell_problems(speaker: &str, computer: &Computer, survey: &Survey) -> bool {
 /// Returns the process numbers of rove's own servers.
 fn known(survey: &Survey) -> Vec<u32> {
     let answered = survey.sessions.iter().map(|found| found.status.pid);
-    answered.chain(survey.silent.iter().map(|(name, _)| name.pid)).collect()
+    answered.chain(survey.silent.iter().map(|silent| silent.name.pid)).collect()
 }
 
 /// Returns the terminal of this process, which identifies the session that it runs in. `None` without a terminal.

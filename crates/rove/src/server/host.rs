@@ -88,6 +88,7 @@ pub(super) struct Control {
 impl Control {
     /// Opens the control socket of the session with this name.
     pub(super) fn open(name: SessionName, card: SessionStatus) -> Self {
-        Self { listener: Listener::open(name), card, path: PathWatch::default() }
+        let listener = Listener::open(name, card.attachment.session.clone());
+        Self { listener, card, path: PathWatch::default() }
     }
 }

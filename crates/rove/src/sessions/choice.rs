@@ -1,7 +1,7 @@
 //! Selects the sessions that `rove kill` ends.
 
 use rove_bootstrap::SessionRef;
-use rove_control::{AskError, Found, SessionName, SessionStatus, State, Survey};
+use rove_control::{Found, SessionStatus, Silent, State, Survey};
 use rove_units::Duration;
 
 use crate::sessions::computer::Computer;
@@ -28,20 +28,18 @@ pub(crate) fn means(one: &SessionRef, status: &SessionStatus) -> bool {
     }
 }
 
-/// A server that does not answer, and why.
-type Silent = (SessionName, AskError);
-
-/// Returns the first session of which only its server could say whether `wanted` means it, and which does not answer. `None` for
-/// `wanted` means any session.
+/// Returns the first session that `wanted` means and whose server does not answer. `None` for `wanted` means any session.
 pub(crate) fn silent<'a>(wanted: Option<&SessionRef>, survey: &'a Survey) -> Option<&'a Silent> {
-    survey.silent.iter().find(|(name, _)| match wanted {
+    survey.silent.iter().find(|Silent { name, label, .. }| match wanted {
         Some(SessionRef::Number(number)) => name.pid == *number || u32::from(name.port) == *number,
-        Some(SessionRef::Named(_)) | None => true,
+        Some(SessionRef::Named(wanted)) => label.as_ref() == Some(&wanted.to_string()),
+        None => true,
     })
 }
 
 /// Returns the words about a server that does not answer.
-pub(crate) fn describe_silent((name, error): &Silent, computer: &Computer) -> String {
+pub(crate) fn describe_silent(silent: &Silent, computer: &Computer) -> String {
+    let Silent { name, error, .. } = silent;
     let (on, pid, port) = (computer.on(), name.pid, name.port);
     let end = computer.command("To end it", &format!("kill {pid}"));
     format!("session {pid} (port {port}){on}: {error}. {end}")
@@ -81,6 +79,9 @@ pub(super) fn why_missing(
     survey: &Survey,
     stock: &[u32],
 ) -> String {
+    if let Some(silent) = silent(Some(missing), survey) {
+        return describe_silent(silent, computer);
+    }
     let on = computer.on();
     let SessionRef::Number(number) = *missing else {
         let list = computer.list_command();
@@ -92,19 +93,14 @@ pub(super) fn why_missing(
             "process {number}{on} is a stock mosh-server, which rove cannot ask. {end}"
         );
     }
-    match silent(Some(missing), survey) {
-        Some(silent) => describe_silent(silent, computer),
-        None => format!(
-            "no session of yours{on} has the process number or port {number}; {} shows them",
-            computer.list_command()
-        ),
-    }
+    let list = computer.list_command();
+    format!("no session of yours{on} has the process number or port {number}; {list} shows them")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rove_control::SessionStatus;
+    use rove_control::{AskError, SessionName, SessionStatus};
 
     fn session(pid: u32, port: u16, state: State, silence: Option<u64>) -> Found {
         let contact_age_seconds = silence;
@@ -160,6 +156,32 @@ mod tests {
         ] {
             let sentence = why_missing(&SessionRef::Number(7), computer, &survey, stock);
             assert!(sentence.contains(part), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_silent_session_is_named_to_those_alone_who_may_mean_it() {
+        let name = SessionName { pid: 17, port: 60_001 };
+        let silent = |label: Option<&str>| {
+            let label = label.map(str::to_owned);
+            Survey {
+                silent: vec![Silent { name, label, error: AskError::Silent }],
+                ..Survey::default()
+            }
+        };
+        for (label, wanted, is_named) in [
+            (Some("work"), "work", true),
+            (Some("work"), "wrok", false),
+            (None, "work", false),
+            (None, "17", true),
+            (Some("work"), "60001", true),
+            (Some("work"), "60002", false),
+        ] {
+            let survey = silent(label);
+            let sentence =
+                why_missing(&wanted.parse().unwrap(), &Computer::default(), &survey, &[]);
+            assert_eq!(sentence.contains("session 17 (port 60001)"), is_named, "{sentence}");
+            assert_eq!(sentence.contains("no session of yours"), !is_named, "{sentence}");
         }
     }
 }

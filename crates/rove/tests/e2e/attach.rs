@@ -232,19 +232,31 @@ fn an_attachment_that_cannot_be_is_refused_in_a_sentence() {
 fn a_session_whose_server_stands_still_is_named_to_those_who_look_for_one() {
     let (sshd, here) = (Sshd::start(Far::default()), Scratch::new());
     let file = here.write("a.txt", "1");
-    let _terminal = start(&sshd, &[]);
-    let listing = answered(&command(&sshd, "list", &["far", "--json"])).stdout;
-    let listing: Value = serde_json::from_slice(&listing).expect("a line of JSON");
-    let pid = listing["sessions"][0]["pid"].as_i64().expect("a number");
+    let _terminal = start(&sshd, &["--session", "work"]);
+    let sessions = || {
+        let listing = answered(&command(&sshd, "list", &["far", "--json"])).stdout;
+        let listing: Value = serde_json::from_slice(&listing).expect("a line of JSON");
+        listing["sessions"].as_array().expect("a list").clone()
+    };
+    let pid = sessions()[0]["pid"].as_i64().expect("a number");
     let server = Pid::from_raw(i32::try_from(pid).expect("it fits")).expect("a process");
     kill_process(server, Signal::STOP).expect("it runs");
     let named = format!("session {pid} (port ");
-    for words in [&["far"][..], &["far", "work"], &["far", &pid.to_string()]] {
-        let mut refused = attach(&sshd, words);
+    let attaching = |words: &[&str]| command(&sshd, "attach", words);
+    for (call, is_named) in [
+        (attaching(&["far"]), true),
+        (attaching(&["far", "work"]), true),
+        (attaching(&["far", &pid.to_string()]), true),
+        (call(&sshd, &["--session", "work", "far"]), true),
+        (attaching(&["far", "wrok"]), false),
+        (attaching(&["far", "1"]), false),
+    ] {
+        let mut refused = Terminal::start(&call, SIZE);
         refused.wait_exit().assert_code(10);
         let output = refused.output().replace("\r\n", " ");
-        let is_named = output.contains(&named) && output.contains("its server does not answer");
-        assert!(is_named, "{words:?}: {output}");
+        let names = output.contains(&named) && output.contains("its server does not answer");
+        let is_unknown = output.contains("no session of yours has the name, process or port");
+        assert_eq!((names, is_unknown), (is_named, !is_named), "{call:?}: {output}");
     }
     let put = command(&sshd, "put", &["far", file.to_str().expect("it is text")]);
     let output = within_guard("rove put", move || put.command().output().expect("rove starts"));
@@ -252,6 +264,7 @@ fn a_session_whose_server_stands_still_is_named_to_those_who_look_for_one() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(255), "{said}");
     assert!(said.contains(&format!("a.txt is not copied: {named}")), "{said}");
+    assert_eq!(sessions().len(), 1, "no other session got the name");
     end(&sshd, "--all");
 }
 
