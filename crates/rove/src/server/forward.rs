@@ -357,6 +357,7 @@ mod tests {
     use std::thread;
 
     use rove_platform::clock::Clock;
+    use rove_rig::guard::wait_until;
     use rove_streams::{MessageReader, Mux, Part, Read, STREAMS_MAX};
     use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
@@ -503,10 +504,11 @@ mod tests {
         (0..5).for_each(|_| pair.exchange());
         assert_eq!(pair.forwards.open(), 1, "it goes on");
         pair.client.stop(input, 0).unwrap();
-        while pair.forwards.open() > 0 {
+        wait_until("the end of the program", || {
             pair.exchange();
             pair.forwards.handle_child_end();
-        }
+            pair.forwards.open() == 0
+        });
         assert!(test_kill_process(pid).is_err());
     }
 
@@ -521,10 +523,11 @@ mod tests {
         pair.exchange();
         assert!(pair.forwards.open() == 1 && test_kill_process(pid).is_ok(), "it ignores that");
         kill_process(pid, Signal::KILL).unwrap();
-        while pair.forwards.open() > 0 {
+        wait_until("the end of the program", || {
             pair.forwards.handle_child_end();
             pair.exchange();
-        }
+            pair.forwards.open() == 0
+        });
         assert!(test_kill_process(pid).is_err(), "nothing is left of it");
     }
 }
