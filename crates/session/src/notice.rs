@@ -223,7 +223,11 @@ impl Notices {
         } else if let Some((question, hints)) = &self.question {
             (vec![question.clone()], hints.clone())
         } else if let Some(text) = announcement {
-            (with_silence(&text, silence), quit())
+            // The event has the room of hints: who has joined must be read whole.
+            let mut texts = with_silence(&text, silence);
+            texts.extend(text.split_once("; ").map(|(event, _)| format!("{event}.")));
+            let quit = silence.and(self.quit_hint.clone());
+            (texts, quit.into_iter().chain([String::new()]).collect())
         } else if is_gone && message.is_none_or(|message| message.network_error) {
             (gone(contact.server, self.is_tunnelled()), quit())
         } else if let Some(message) = message {

@@ -90,9 +90,9 @@ fn every_client_is_shown_each_join_and_each_leaving_at_once() {
     trio.run_for(ms(150));
     for client in [0, 1] {
         let bar = bar(&trio, client);
-        assert!(bar.contains("192.0.2.2 (process 2) has joined to type"), "{client}: {bar}");
+        assert!(bar.contains("192.0.2.2 (process 2) joined to type"), "{client}: {bar}");
     }
-    assert!(bar(&trio, 2).contains("192.0.2.1 (process 1) has joined to view"));
+    assert!(bar(&trio, 2).contains("192.0.2.1 (process 1) joined to view"));
     command(&mut trio, 0, b's');
     let rows: Vec<String> = (0..20).map(|row| trio.left.0[0].row_text(row)).collect();
     assert!(rows.iter().any(|row| row.contains("192.0.2.1 (process 1) views")), "{rows:#?}");
@@ -109,6 +109,26 @@ fn every_client_is_shown_each_join_and_each_leaving_at_once() {
     trio.run_for(secs(180));
     command(&mut trio, 0, b's');
     assert!((0..20).all(|row| !trio.left.0[0].row_text(row).contains("views")));
+}
+
+#[test]
+fn each_of_those_who_join_at_once_is_shown_whole_however_long_the_address() {
+    let mut trio = shared_session(&near_link(), &[], Seed::new(17));
+    let who = |pid: u32| format!("2001:db8:1234:5678:9abc:def0:1234:5678 (process {pid})");
+    let ways = [(JoinMode::View, 4_194_303, "view"), (JoinMode::Share, 4_194_304, "type")];
+    for (key, (way, pid, _)) in (1..).zip(ways) {
+        let (now, chaff) = (trio.now(), Seed::new(key).stream("server.chaff"));
+        let key = || Key::from_bytes([u8::try_from(key).expect("two clients"); 16]);
+        let server = &mut trio.right.0.server;
+        server.invite_to_join(now, &key(), chaff, (way, &who(pid))).expect("the door is open");
+        come(&mut trio, ClientConfig { key: key(), ..roves() });
+    }
+    trio.run_for(ms(150));
+    for (_, pid, purpose) in ways {
+        let bar = bar(&trio, 0);
+        assert!(bar.contains(&format!("{} joined to {purpose}.", who(pid))), "{bar}");
+        trio.run_for(secs(3));
+    }
 }
 
 #[test]

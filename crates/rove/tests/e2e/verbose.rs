@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::{ChildStderr, ChildStdout, Stdio};
 
 use crate::support::{
-    Maker, Process, SIZE, Scratch, Server, Terminal, lines, process, require, side_by_side,
-    within_guard,
+    Invocation, Maker, Process, SIZE, Scratch, Server, Terminal, lines, process, require,
+    side_by_side, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -22,8 +22,12 @@ struct Verbose {
 
 impl Verbose {
     fn start(maker: Maker, command: &[&str]) -> Self {
+        Self::start_with(maker.server(), command)
+    }
+
+    fn start_with(call: Invocation, command: &[&str]) -> Self {
         let ip = LOCALHOST.to_string();
-        let call = maker.server().args(["new", "-vv", "-c", "256", "-i", &ip, "-p", "0", "--"]);
+        let call = call.args(["new", "-vv", "-c", "256", "-i", &ip, "-p", "0", "--"]);
         let mut server = call
             .args(command)
             .command()
@@ -136,6 +140,50 @@ fn a_verbose_server_outlives_those_who_listened() {
         terminal.send("\x04");
         terminal.wait_exit().assert_code(0);
     });
+}
+
+#[test]
+fn the_log_names_the_process_that_asked_for_a_key_and_who_came() {
+    let scratch = Scratch::new();
+    let call = || Maker::Rove.server().env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
+    let server = Verbose::start_with(call(), &["sh", "-c", "echo ready; read line"]);
+    let mut owner = server.client(Maker::Rove);
+    owner.wait_for_text("ready");
+    // Until the server has heard that others may join, it gives no key.
+    let ask = |words: &[&str]| {
+        let call = call().arg("attach").args(words);
+        within_guard("a key", move || {
+            loop {
+                let asked = call.command().stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+                let asked = asked.expect("rove starts");
+                let pid = asked.id();
+                let told = asked.wait_with_output().expect("it ends").stdout;
+                let told = String::from_utf8(told).expect("text");
+                if let Some(key) = told.split_whitespace().nth(5) {
+                    return (pid, key.to_owned());
+                }
+            }
+        })
+    };
+    let client = |key: &str| Terminal::start(&Maker::Rove.client(server.address, key), SIZE);
+    let (viewing, key) = ask(&["--view"]);
+    let viewer = client(&key);
+    viewer.wait_for_notice("You view this session");
+    let (taking, key) = ask(&[]);
+    let mut next = client(&key);
+    owner.wait_exit().assert_code(79);
+    next.send("\r");
+    next.wait_exit().assert_code(0);
+    let log = within_guard("the log to end", || std::io::read_to_string(server.stderr));
+    let log = log.expect("a log is text");
+    for line in [
+        format!("asks from this computer (process {viewing}): view this session"),
+        format!("joined to this session: this computer (process {viewing}) views"),
+        format!("asks from this computer (process {taking}): take over this session"),
+        "a client at 127.0.0.1 has attached to this session".to_owned(),
+    ] {
+        assert!(log.contains(&line), "{line}: {log}");
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The other clients of the session: who joined or left, in words for the user, and the wishes about them that the
 //! client sends to the server.
 
+use core::fmt::Write;
+
 use rove_ssp::Capabilities;
 use rove_terminal::plain;
 
@@ -23,8 +25,8 @@ pub(super) struct Company {
 /// The news in a state of the server's.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct News {
-    /// The joins and leavings, in words for the user.
-    pub(super) text: Option<String>,
+    /// The joins and leavings, each in a sentence for the user.
+    pub(super) texts: Vec<String>,
     /// Whether another client has typed.
     pub(super) have_others_typed: bool,
 }
@@ -54,7 +56,7 @@ impl Company {
         let mut sentences = Vec::new();
         for client in after.iter().filter(|it| !before.contains(it)) {
             let purpose = if client.way == JoinMode::View { "view" } else { "type" };
-            sentences.push(format!("{} has joined to {purpose}", plain(&client.who)));
+            sentences.push(format!("{} joined to {purpose}", plain(&client.who)));
         }
         for client in before.iter().filter(|it| !after.contains(it)) {
             sentences.push(format!("{} has left", plain(&client.who)));
@@ -71,13 +73,11 @@ impl Company {
             sentences.insert(0, "You view this session; your keys do not go there".to_owned());
         }
         let has_joined = after.len() > before.len() && new.own == 0;
-        let text = (!sentences.is_empty()).then(|| {
-            let key = self.escape_key.as_ref().filter(|_| has_joined);
-            let hint =
-                key.map_or(String::new(), |key| format!("; {key} e ends that, {key} l locks"));
-            format!("{}{hint}.", sentences.join(", "))
-        });
-        News { text, have_others_typed: new.inputs != old.inputs }
+        if has_joined && let (Some(key), Some(join)) = (&self.escape_key, sentences.first_mut()) {
+            let _ = write!(join, "; {key} e ends that, l locks");
+        }
+        sentences.iter_mut().for_each(|sentence| sentence.push('.'));
+        News { texts: sentences, have_others_typed: new.inputs != old.inputs }
     }
 
     /// Returns whether this client sees and does not type.
@@ -163,7 +163,7 @@ mod tests {
             (state(0, 0, &[]), &[][..]),
             (
                 state(1, 0, &[first]),
-                &["192.0.2.1", "joined to view", "; Ctrl-B e ends that, Ctrl-B l locks."],
+                &["192.0.2.1", "joined to view", "; Ctrl-B e ends that, l locks."],
             ),
             (
                 state(3, 0, &[first, (3, JoinMode::Share)]),
@@ -173,24 +173,21 @@ mod tests {
             (state(4, 0, &[(3, JoinMode::Share)]), &["1 more came and left"]),
             (state(4, 0, &[(3, JoinMode::Share)]), &[]),
         ] {
-            let text = company.look(&new).text;
-            assert_eq!(text.is_some(), !parts.is_empty(), "{text:?}");
-            let text = text.unwrap_or_default();
+            let text = company.look(&new).texts.join(" ");
+            assert_eq!(text.is_empty(), parts.is_empty(), "{text}");
             assert!(parts.iter().all(|part| text.contains(part)), "{text}");
             assert!(!text.contains('\u{202e}'), "{text}");
         }
         assert_eq!(company.lines().len(), 1);
-        let text = Company::new(None).look(&state(1, 0, &[first])).text.unwrap();
-        assert!(text.ends_with("joined to view."), "{text}");
+        let texts = Company::new(None).look(&state(1, 0, &[first])).texts;
+        assert!(texts[0].ends_with("joined to view."), "{texts:?}");
     }
 
     #[test]
     fn a_client_that_has_joined_is_told_its_own_part() {
         let mut company = Company::default();
-        let text = company.look(&state(2, 2, &[(1, JoinMode::Share), (2, JoinMode::View)])).text;
-        assert!(
-            text.is_some_and(|text| text.starts_with("You view") && text.contains("192.0.2.1"))
-        );
+        let texts = company.look(&state(2, 2, &[(1, JoinMode::Share), (2, JoinMode::View)])).texts;
+        assert!(texts[0].starts_with("You view") && texts[1].contains("192.0.2.1"), "{texts:?}");
         assert!(company.is_viewer());
         assert!(company.lines()[1].contains("this client"));
     }

@@ -90,7 +90,7 @@ impl NoticeBar {
     /// Tells the user who has joined or left. Returns whether another client has typed.
     pub(super) fn meet(&mut self, now: Instant, joined: &Joined) -> bool {
         let news = self.company.look(joined);
-        news.text.into_iter().for_each(|text| self.notices.announce(now, text));
+        news.texts.into_iter().for_each(|text| self.notices.announce(now, text));
         news.have_others_typed
     }
 
