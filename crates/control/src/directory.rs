@@ -177,8 +177,7 @@ impl Directory {
     }
 }
 
-/// Returns the process whose end makes a file of this name useless: a socket that takes no connections yet, a session's
-/// label, or a private socket. `None` for other files.
+/// Returns the process after whose end a socket or a label of this name is removed. `None` for ready control sockets.
 fn owner(file_name: &str) -> Option<u32> {
     if let Some(name) = file_name.strip_prefix('.') {
         let name = name.strip_suffix(LABEL_SUFFIX).unwrap_or(name);

@@ -47,8 +47,7 @@ struct BoundSocket {
 }
 
 impl Listener {
-    /// Creates the control socket of a session, which the user may have given a label. If that fails, the session runs
-    /// without, and is not listed.
+    /// Creates the control socket of a session. If that fails, the session runs without, and is not listed.
     pub fn open(name: SessionName, label: Option<String>) -> Self {
         let mut listener = Self { name, label, socket: None, connections: VecDeque::new() };
         listener.flush();
