@@ -1,7 +1,7 @@
 //! The client side of a control socket: asks a server, and waits for the answer until a deadline.
 
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
@@ -9,7 +9,6 @@ use rove_platform::clock::Clock;
 use rove_units::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::geteuid;
-use socket2::{Domain, SockAddr, Socket, Type};
 use zeroize::Zeroizing;
 
 use crate::directory::{self, is_for_later, is_peer};
@@ -74,10 +73,7 @@ impl Conversation {
     ///
     /// Returns why the server cannot be asked.
     pub fn start(clock: Clock, path: &Path, request: Request) -> Result<Self, AskError> {
-        let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
-        socket.set_nonblocking(true)?;
-        socket.connect(&SockAddr::unix(path)?)?;
-        let mut stream = UnixStream::from(OwnedFd::from(socket));
+        let mut stream = directory::connect(path)?;
         if !is_peer(&stream, |user| user == geteuid()) {
             return Err(AskError::Foreign);
         }
@@ -141,6 +137,8 @@ impl Conversation {
 
 #[cfg(test)]
 mod tests {
+    use socket2::{Domain, SockAddr, Socket, Type};
+
     use super::*;
 
     #[test]

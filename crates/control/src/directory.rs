@@ -13,6 +13,7 @@ use std::str::FromStr;
 use rove_platform::termux;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::process::{Pid, Uid, geteuid, test_kill_process};
+use socket2::{Domain, SockAddr, Socket, Type};
 
 /// Environment variable that names the only directory of control sockets, in place of the usual ones.
 const DIRECTORY_VARIABLE: &str = "ROVE_RUNTIME_DIR";
@@ -141,18 +142,24 @@ impl Directory {
         self.0.join(format!(".{name}"))
     }
 
-    /// Returns the control sockets in the directory, in order. Other files of dead processes are removed.
+    /// Returns the control sockets in the directory, in order. Sockets and labels of dead processes are removed.
     pub(crate) fn sockets(&self) -> Vec<(SessionName, PathBuf)> {
         self.remove_leftovers();
         self.named(|text| text.parse().ok())
     }
 
-    /// Removes sockets and labels of dead processes. Control sockets that were ready stay until a connection is refused.
-    fn remove_leftovers(&self) {
+    /// Removes sockets and labels of dead processes. It connects to no socket of a living one, so that a new session does
+    /// not wake all other servers.
+    pub(crate) fn remove_leftovers(&self) {
         for entry in self.entries() {
-            let is_left = entry.file_type().is_ok_and(|it| it.is_socket() || it.is_symlink())
-                && entry.file_name().to_str().and_then(owner).is_some_and(|pid| !is_running(pid));
-            if is_left {
+            let kind = entry.file_type().ok();
+            let is_left = || match kind {
+                Some(kind) if kind.is_socket() => connect(&entry.path())
+                    .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused),
+                kind => kind.is_some_and(|kind| kind.is_symlink()),
+            };
+            let owner = entry.file_name().to_str().and_then(owner);
+            if owner.is_some_and(|pid| !is_running(pid)) && is_left() {
                 let _ = std::fs::remove_file(entry.path());
             }
         }
@@ -177,14 +184,14 @@ impl Directory {
     }
 }
 
-/// Returns the process after whose end a socket or a label of this name is removed. `None` for ready control sockets.
+/// Returns the process that a socket or a label of this name belongs to. `None` for other names.
 fn owner(file_name: &str) -> Option<u32> {
-    if let Some(name) = file_name.strip_prefix('.') {
-        let name = name.strip_suffix(LABEL_SUFFIX).unwrap_or(name);
-        return Some(name.parse::<SessionName>().ok()?.pid);
+    let name = file_name.strip_prefix('.').unwrap_or(file_name);
+    let name = name.strip_suffix(LABEL_SUFFIX).unwrap_or(name);
+    match name.parse() {
+        Ok(SessionName { pid, .. }) => Some(pid),
+        Err(()) => name.rsplit_once('-')?.1.parse().ok(),
     }
-    let (purpose, pid) = file_name.rsplit_once('-')?;
-    purpose.starts_with(|first: char| first.is_ascii_lowercase()).then(|| pid.parse().ok())?
 }
 
 /// Tells the label of the session with this control socket to everybody whom its server does not answer.
@@ -257,7 +264,7 @@ pub fn sockets_of(purpose: &str) -> Vec<PathBuf> {
     let prefix = format!("{purpose}-");
     let mut found = Vec::new();
     for directory in existing().0 {
-        for entry in directory.0.read_dir().into_iter().flatten().take(ENTRIES_MAX).flatten() {
+        for entry in directory.entries() {
             let is_meant = entry.file_name().to_str().is_some_and(|name| name.starts_with(&prefix));
             if let Some(made) =
                 entry.metadata().ok().filter(|it| is_meant && it.file_type().is_socket())
@@ -295,6 +302,14 @@ pub(crate) fn is_peer(stream: &UnixStream, counts: impl Fn(Uid) -> bool) -> bool
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     let user = nix::unistd::getpeereid(stream).ok().map(|(user, _)| Uid::from_raw(user.as_raw()));
     user.is_some_and(counts)
+}
+
+/// Connects to a socket without waiting for a process that is stopped.
+pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
+    let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    socket.set_nonblocking(true)?;
+    socket.connect(&SockAddr::unix(path)?)?;
+    Ok(OwnedFd::from(socket).into())
 }
 
 /// Returns whether a read or a write must be tried again later.
@@ -416,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn only_sockets_are_listed_and_whatever_else_the_dead_have_left_is_removed() {
+    fn only_sockets_are_listed_and_those_and_labels_of_the_dead_are_removed() {
         let scratch = Scratch::new();
         let directory = Directory::create(&scratch.path("d")).unwrap();
         // No process can have this number.
@@ -439,11 +454,9 @@ mod tests {
             write_label(socket, Some(name));
             assert_eq!(label(socket).as_deref(), Some(name));
         }
-        let mut expected = vec![(dead, paths[0].clone()), (own, paths[1].clone())];
-        expected.sort();
-        assert_eq!(directory.sockets(), expected);
-        let are_there = [2, 3, 4, 5, 6].map(|index: usize| paths[index].exists());
-        assert_eq!(are_there, [false, true, true, false, true]);
+        assert_eq!(directory.sockets(), [(own, paths[1].clone())]);
+        let are_there = paths.each_ref().map(|path| path.exists());
+        assert_eq!(are_there, [false, true, false, true, true, false, true]);
         let labels = [&paths[0], &paths[1]].map(|socket| label(socket));
         assert_eq!(labels, [None, Some("mail".to_owned())]);
         // The next session of the same number and port has no label.

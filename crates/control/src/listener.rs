@@ -123,7 +123,7 @@ impl Listener {
 impl BoundSocket {
     fn bind(name: SessionName, label: Option<&str>) -> io::Result<Self> {
         let directory = directory::runtime_directory().map_err(io::Error::other)?;
-        sweep(&directory);
+        directory.remove_leftovers();
         // The socket gets its name only when it accepts connections. A socket that refuses them counts as a dead
         // server's, and is removed.
         let (unready, path) = (directory.unready_socket(name), directory.socket(name));
@@ -159,20 +159,6 @@ pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
 
 fn identity(path: &Path) -> io::Result<(u64, u64)> {
     path.symlink_metadata().map(|found| (found.dev(), found.ino()))
-}
-
-/// Removes sockets of servers that died without cleaning up. It tries only sockets whose process has ended, so that a
-/// new session does not wake all other servers.
-fn sweep(directory: &directory::Directory) {
-    for (name, path) in directory.sockets() {
-        let refused = || {
-            UnixStream::connect(&path)
-                .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
-        };
-        if !directory::is_running(name.pid) && refused() {
-            let _ = std::fs::remove_file(&path);
-        }
-    }
 }
 
 #[derive(Debug)]
