@@ -148,8 +148,7 @@ impl Directory {
         self.named(|text| text.parse().ok())
     }
 
-    /// Removes sockets and labels of dead processes. It connects to no socket of a living one, so that a new session does
-    /// not wake all other servers.
+    /// Removes sockets and labels of dead processes. A new session wakes no other server by this.
     pub(crate) fn remove_leftovers(&self) {
         for entry in self.entries() {
             let kind = entry.file_type().ok();

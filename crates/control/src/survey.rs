@@ -66,6 +66,7 @@ pub fn survey(clock: Clock, deadline: Instant) -> Survey {
                     // The server may also have ended at this moment and removed its socket.
                     if let Err(AskError::Gone) = Conversation::start(clock, path, Request::Status) {
                         let _ = std::fs::remove_file(path);
+                        directory::write_label(path, None);
                     }
                 }
                 Err(error) => survey.silent.push(Silent { name: *name, label: label(path), error }),
