@@ -15,6 +15,8 @@ const ALT: u16 = 0x12;
 const ESCAPE: u16 = 0x1b;
 const SPACE: u16 = 0x20;
 const DIGIT_2: u16 = 0x32;
+/// The key of `@` or of a grave accent on many keyboards.
+const OEM_3: u16 = 0xc0;
 
 /// The states of modifier keys. Source: Microsoft, `KEY_EVENT_RECORD`.
 const RIGHT_ALT: u32 = 0x1;
@@ -77,7 +79,8 @@ impl Keys {
     }
 
     fn press(&mut self, key: &Key, bytes: &mut Vec<u8>) {
-        if key.is_composed() || (key.code == 0 && key.unit != 0) {
+        // A null byte that the console has translated is an event of zeros.
+        if key.is_composed() || key.code == 0 {
             self.type_unit(key.unit, bytes);
             return;
         }
@@ -93,7 +96,8 @@ impl Keys {
             // Wine gives the key alone.
             (ESCAPE, 0) => ESCAPE,
             // Ctrl with these types a null byte, which the console does not tell from nothing.
-            (SPACE | DIGIT_2, 0) if is_control => 0,
+            (SPACE | DIGIT_2 | OEM_3, 0) if is_control => 0,
+            (SPACE, SPACE) if is_control && !key.is_alt_gr() => 0,
             (_, 0) => return,
             (_, unit) => unit,
         };
@@ -196,7 +200,7 @@ mod tests {
             (down(0x0d, 0x0d, 0), b"\r"),
             (down(ESCAPE, 0x1b, 0), b"\x1b"),
             (down(ESCAPE, 0, 0), b"\x1b"),
-            (down(0, 0, 0), b""),
+            (down(0, 0, 0), b"\0"),
             (down(BACKSPACE, 0x08, 0), b"\x7f"),
             (down(BACKSPACE, 0x7f, LEFT_CONTROL), b"\x08"),
             (down(BACKSPACE, 0x08, LEFT_ALT), b"\x1b\x7f"),
@@ -204,6 +208,10 @@ mod tests {
             (down(TAB, 0x09, SHIFT), b"\x1b[Z"),
             (down(SPACE, 0x20, 0), b" "),
             (down(SPACE, 0, RIGHT_CONTROL), b"\0"),
+            (down(SPACE, 0x20, LEFT_CONTROL), b"\0"),
+            (down(SPACE, 0x20, LEFT_CONTROL | LEFT_ALT), b"\x1b\0"),
+            (down(SPACE, 0x20, LEFT_CONTROL | RIGHT_ALT), b" "),
+            (down(OEM_3, 0, LEFT_CONTROL | SHIFT), b"\0"),
             (down(DIGIT_2, 0, LEFT_CONTROL | SHIFT), b"\0"),
             (down(0x26, 0, 0), b"\x1b[A"),
             (down(0x26, 0, LEFT_CONTROL), b"\x1b[1;5A"),
