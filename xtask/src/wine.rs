@@ -36,10 +36,14 @@ pub(crate) fn run(install: bool) -> Result<()> {
     build.env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER", COMPILER);
     succeed(&mut build)?;
     let folder = target.join(WINDOWS_TARGET).join("debug");
-    let source = root.join("xtask/src/wine/bcryptprimitives.c");
-    let mut library = Command::new(COMPILER);
-    library.args(["-shared", "-o"]).arg(folder.join(LIBRARY)).arg(source).arg("-ladvapi32");
-    succeed(&mut library)?;
+    let sources = root.join("xtask/src/wine");
+    let compile = |result: &str, source: &str, words: &[&str]| {
+        let mut compiler = Command::new(COMPILER);
+        compiler.arg("-o").arg(folder.join(result)).arg(sources.join(source)).args(words);
+        succeed(&mut compiler)
+    };
+    compile(LIBRARY, "bcryptprimitives.c", &["-shared", "-ladvapi32"])?;
+    compile("ssh.exe", "ssh.c", &["-lws2_32"])?;
     let program = folder.join("rove.exe");
     // Wine makes its folder once, at the first start of a program.
     let mut first = Command::new("wine");

@@ -12,9 +12,8 @@ use crate::program_name::ProgramName;
 use crate::session_ref::{SessionLabel, SessionRef, attach_command};
 use crate::ssh_config;
 
-/// The user's options for a session to start.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(test, derive(Default))]
+/// The user's options for a session to start. The default names neither ssh nor a host.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostOptions {
     /// The name by which the program was called.
     pub name: ProgramName,

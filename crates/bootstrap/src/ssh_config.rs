@@ -191,7 +191,10 @@ pub fn with_options(ssh: &[String], options: &[&str]) -> Vec<String> {
 /// Returns the index after ssh's name. If several words could be the name, the last counts, which may be an option's
 /// value.
 fn behind_name(ssh: &[String]) -> Option<usize> {
-    let is_name = |word: &String| Path::new(word).file_name() == Some(OsStr::new("ssh"));
+    let is_name = |word: &String| {
+        let name = Path::new(word).file_name().and_then(OsStr::to_str).unwrap_or_default();
+        name == "ssh" || (cfg!(windows) && name.eq_ignore_ascii_case("ssh.exe"))
+    };
     ssh.iter().rposition(is_name).map(|place| place + 1)
 }
 

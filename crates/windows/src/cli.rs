@@ -1,4 +1,4 @@
-//! The command line: `rove client` and the client's half of `rove demo`.
+//! The command line: `rove HOST`, `rove client` and the client's half of `rove demo`.
 
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -9,31 +9,51 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser};
 use rove_cli_docs::{Manual, Program, Words};
 use rove_relay::PathArgs;
 
-use crate::client;
+use crate::client::{self, Call};
 use crate::ending::FAILURE;
+use crate::host::{self, HostArgs};
 use crate::messages::{say, warn};
+
+/// Commands of other systems, which no host is likely to be called.
+const NOT_YET: [&str; 11] = [
+    "attach", "doctor", "exec", "forget", "install", "kill", "list", "put", "resume", "server",
+    "tunnel",
+];
 
 /// Exit code after a wrong command line, as on other systems.
 const USAGE: u8 = 255;
 
 static ROVE: Program = Program {
     name: "rove",
-    about: "rove is a remote shell that survives the network. On Windows it shows a session that runs already.",
+    about: "rove is a remote shell that survives the network. On Windows it is a client.",
     version: env!("CARGO_PKG_VERSION"),
     see_also: &["ssh", "mosh"],
 };
 
-/// The variables that both commands read.
+/// The variables that the commands read.
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("MOSH_KEY", "The session key that the server printed."),
     ("MOSH_PREDICTION_DISPLAY", "adaptive, always, never or experimental."),
 ];
-/// The exit codes of both commands.
+/// The exit codes of the commands.
 const EXIT_STATUS: &[(&str, &str)] = &[
     ("0 to 254", "The command's own."),
     ("1", "The session failed."),
+    ("10", "No server was started."),
     ("255", "The command line is wrong."),
 ];
+
+static HOST: Manual = Manual {
+    definition: HostArgs::command,
+    words: Words::HostAndCommand,
+    examples: &[
+        ("rove user@example.org", "log in"),
+        ("rove --ssh=\"ssh -p 2222\" host -- top", "run a command, by another port of ssh"),
+    ],
+    environment: &[ENVIRONMENT[1]],
+    exit_status: EXIT_STATUS,
+    ..Manual::of(&ROVE)
+};
 
 static CLIENT: Manual = Manual {
     word: "client",
@@ -91,36 +111,35 @@ impl Server {
 
 /// Runs the program that `args` call.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let mut args = args.into_iter().skip(1);
-    let word = args.next().unwrap_or_default();
-    let args: Vec<OsString> = args.collect();
-    let code = match word.to_str() {
-        Some("client") => {
-            run_command(&CLIENT, args, |args: ClientArgs| client::run(args.server.address()))
-        }
-        Some("demo") => run_command(&DEMO, args, demo),
+    let mut args: Vec<OsString> = args.into_iter().skip(1).collect();
+    let word = args.first().map(|word| word.to_string_lossy().into_owned());
+    let code = match word.as_deref() {
+        Some("client") => run_command(&CLIENT, args.split_off(1), |args: ClientArgs| {
+            client::run(Call::from_environment(args.server.address())?)
+        }),
+        Some("demo") => run_command(&DEMO, args.split_off(1), demo),
         Some("--version" | "-V" | "version") => print(&format!("rove {}", ROVE.version)),
         Some("--help" | "-h" | "help") => print(&help()),
-        _ => {
-            warn(
-                "rove: on Windows there are the commands client and demo alone; rove --help explains them",
-            );
+        Some(word) if NOT_YET.contains(&word) => {
+            warn(&format!("rove: rove {word} is not there on Windows yet"));
             USAGE
         }
+        _ => run_command(&HOST, args, host::run),
     };
     ExitCode::from(code)
 }
 
 /// Joins the session through a relay on this computer.
 fn demo(args: DemoArgs) -> anyhow::Result<u8> {
+    let call = Call::from_environment(args.server.address())?;
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let relay = args.path.start(listen, args.server.address());
+    let relay = args.path.start(listen, call.server);
     let relay = relay.context("cannot start the emulated link")?;
     say(&format!(
         "rove demo: emulated link, {}. To leave: exit, or Ctrl-^ and then a dot.",
         args.path.description()
     ));
-    client::run(relay.address())
+    client::run(Call { server: relay.address(), ..call })
 }
 
 /// Runs a command, and returns its exit code. An error is said in one sentence.
@@ -147,7 +166,7 @@ fn run_command<A: FromArgMatches>(
 }
 
 fn help() -> String {
-    format!("{}\n\n{}\n{}", ROVE.about, CLIENT.help(), DEMO.help())
+    format!("{}\n\n{}\n{}\n{}", ROVE.about, HOST.help(), CLIENT.help(), DEMO.help())
 }
 
 /// Prints text that the user asked for, and returns the exit code.

@@ -21,14 +21,33 @@ use crate::pump::{End, Pump};
 /// The escape key, Ctrl-^. Source: Mosh 1.4.0 as observed.
 const ESCAPE_KEY: u8 = 0x1e;
 
+/// The session to show.
+pub(crate) struct Call {
+    pub(crate) server: SocketAddr,
+    /// Further addresses at which the server may be, in the order to try them.
+    pub(crate) others: Vec<SocketAddr>,
+    pub(crate) key: Key,
+}
+
+impl Call {
+    /// Returns the call of a user who gives the key in `MOSH_KEY`.
+    ///
+    /// # Errors
+    ///
+    /// Returns that the variable holds no key.
+    pub(crate) fn from_environment(server: SocketAddr) -> anyhow::Result<Self> {
+        Ok(Self { server, others: Vec::new(), key: key()? })
+    }
+}
+
 /// Runs a client on this process's console until the session ends; returns the exit code.
 ///
 /// # Errors
 ///
 /// Returns why the session could not start or how it failed, in a sentence for the user. The console has been given back
 /// by then.
-pub(crate) fn run(server: SocketAddr) -> anyhow::Result<u8> {
-    let key = key()?;
+pub(crate) fn run(call: Call) -> anyhow::Result<u8> {
+    let Call { server, others, key } = call;
     let choices = Choices { predict: preference()?, ..Choices::default() };
     let clock = Clock::start();
     let sockets = DualStackSockets::open(server).context("cannot open a UDP socket")?;
@@ -36,7 +55,8 @@ pub(crate) fn run(server: SocketAddr) -> anyhow::Result<u8> {
     let chaff = getrandom::u64().map(Seed::new).context("cannot draw a seed")?;
     let terminal = Tty::take_over(described().emergency_closing())?;
     let config = config(server, key, &choices, terminal.size(), chaff.stream("client.chaff"));
-    let session = Client::new(config, clock.now());
+    let mut session = Client::new(config, clock.now());
+    others.into_iter().for_each(|other| session.candidates_mut().add(other));
     let End { outcome, output_error } = Pump::new(events, session, sockets, terminal).run()?;
     if let Some(error) = output_error {
         anyhow::bail!("cannot draw on the console: {error}");

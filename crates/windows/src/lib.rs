@@ -1,11 +1,12 @@
-//! The program rove on Windows: the client of a session that runs already on another computer.
+//! The program rove on Windows: the client of a session on another computer.
 //!
 //! # Modules
 //!
 //! - `cli` reads the command line, and `messages` prints sentences.
+//! - `host` starts a session by an ssh that runs beside this program (`ssh`).
 //! - `client` prepares a session and says how it ended (`ending`). `pump` is the loop over keys, datagrams and frames.
 //!
-//! On other systems only `ending` is there, for its tests.
+//! On other systems only `ending` and `ssh` are there, for their tests.
 
 #![forbid(unsafe_code)]
 
@@ -16,9 +17,13 @@ mod client;
 #[cfg(any(test, windows))]
 mod ending;
 #[cfg(windows)]
+mod host;
+#[cfg(windows)]
 mod messages;
 #[cfg(windows)]
 mod pump;
+#[cfg(any(test, windows))]
+mod ssh;
 
 #[cfg(windows)]
 pub use cli::run;

@@ -32,13 +32,12 @@ struct WayBack {
 }
 
 impl Tty {
-    /// Puts the console into raw mode. `closing` is written if the program ends unexpectedly, and a panic then also
-    /// restores the console.
+    /// Checks that standard input and output are a console.
     ///
     /// # Errors
     ///
-    /// Returns an error if standard input or output is not a console, or if the console understands no escape sequences.
-    pub fn take_over(closing: Vec<u8>) -> anyhow::Result<Self> {
+    /// Returns which of them is not.
+    pub fn require_console() -> anyhow::Result<()> {
         for (stream, is_console) in
             [("input", io::stdin().is_terminal()), ("output", io::stdout().is_terminal())]
         {
@@ -47,6 +46,17 @@ impl Tty {
                 "standard {stream} is not a console, and a session needs one: run this in Windows Terminal"
             );
         }
+        Ok(())
+    }
+
+    /// Puts the console into raw mode. `closing` is written if the program ends unexpectedly, and a panic then also
+    /// restores the console.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if standard input or output is not a console, or if the console understands no escape sequences.
+    pub fn take_over(closing: Vec<u8>) -> anyhow::Result<Self> {
+        Self::require_console()?;
         let open = |name| OpenOptions::new().read(true).write(true).open(name);
         let console = || -> io::Result<_> {
             let (input, output) = (open("CONIN$")?, open("CONOUT$")?);

@@ -4,10 +4,13 @@
 //! Wine's console passes escape sequences on to the terminal that it runs in, and counts them as text. So the window of
 //! these tests is wide, and they look for words only.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::io::{Read, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::thread;
 
-use crate::support::{Invocation, Maker, Server, Terminal};
+use crate::support::{Far, Invocation, Maker, Server, Sshd, Terminal};
 
 /// The variable by which `cargo xtask wine` names the program.
 const VARIABLE: &str = "ROVE_WINDOWS_PROGRAM";
@@ -26,13 +29,50 @@ fn program() -> Option<PathBuf> {
     program
 }
 
+/// Returns a call of the program for Windows with these words.
+fn call(program: &PathBuf, words: &[&str]) -> Invocation {
+    let prefix = program.with_file_name("wine-prefix");
+    let call = Invocation::new("wine").arg(program).args(words);
+    call.env("WINEPREFIX", prefix).env("WINEDEBUG", "-all")
+}
+
 /// Starts the program for Windows with these words and a server's address behind them.
 fn start(program: &PathBuf, words: &[&str], server: SocketAddr, key: &str) -> Terminal {
-    let prefix = program.with_file_name("wine-prefix");
     let (ip, port) = (server.ip().to_string(), server.port().to_string());
-    let call = Invocation::new("wine").arg(program).args(words).args([ip, port]);
-    let call = call.env("MOSH_KEY", key).env("WINEPREFIX", prefix).env("WINEDEBUG", "-all");
+    let call = call(program, words).args([ip, port]).env("MOSH_KEY", key);
     Terminal::start(&call, WIDE)
+}
+
+/// Starts the program for Windows beside a program `ssh.exe` that hands its arguments to this computer's ssh, which knows
+/// the far computer.
+fn start_with_ssh(program: &PathBuf, words: &[&str], sshd: &Sshd) -> Terminal {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there are free ports");
+    let port = listener.local_addr().expect("a bound socket has an address").port();
+    let ssh = sshd.ssh();
+    thread::spawn(move || {
+        for call in listener.incoming() {
+            answer(call.expect("the system accepts"), &ssh).expect("ssh.exe listens");
+        }
+    });
+    Terminal::start(&call(program, words).env("ROVE_TEST_SSH", port.to_string()), WIDE)
+}
+
+/// Runs `ssh` with the arguments that the other end sends, each with a null byte behind it. Answers with pieces of its
+/// output, and its exit code.
+fn answer(mut other: TcpStream, ssh: &str) -> std::io::Result<()> {
+    let mut arguments = String::new();
+    other.read_to_string(&mut arguments)?;
+    let mut words = ssh.split(' ').chain(arguments.split_terminator('\0'));
+    let Output { status, stdout, stderr } =
+        Command::new(words.next().expect("ssh has a name")).args(words).output()?;
+    for (stream, bytes) in [(2, stderr), (1, stdout)] {
+        for piece in bytes.chunks(255) {
+            other.write_all(&[stream, u8::try_from(piece.len()).expect("a piece is short")])?;
+            other.write_all(piece)?;
+        }
+    }
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    other.write_all(&[0, code.unwrap_or(255)])
 }
 
 /// A program that shows the bytes of each key, and ends with status 7 at a `q`.
@@ -57,6 +97,7 @@ fn keys_of_the_console_reach_the_host_and_the_exit_status_comes_back() {
         ("\x1b[15~", "<1b><5b><31><35><7e>"),
         ("\x1b[Z", "<1b><5b><5a>"),
         ("\x1bx", "<1b><78>"),
+        ("\0", "<00>"),
         // Wine reports this key as an event of the console.
         ("\x03", "<03>"),
     ] {
@@ -65,6 +106,37 @@ fn keys_of_the_console_reach_the_host_and_the_exit_status_comes_back() {
     }
     terminal.send("q");
     terminal.wait_exit().assert_code(7);
+}
+
+#[test]
+fn a_host_is_reached_by_an_ssh_beside_rove_and_its_words_are_shown() {
+    let Some(program) = program() else { return };
+    let sshd = Sshd::start(Far { banner: "Welcome, stranger\n", ..Far::default() });
+    let words =
+        ["far", "--", "sh", "-c", "echo READY; read -r line; echo \"heard $line\"; read x; exit 5"];
+    let mut terminal = start_with_ssh(&program, &words, &sshd);
+    terminal.wait_for_output("Welcome, stranger");
+    terminal.wait_for_text("READY");
+    terminal.send("you\r");
+    terminal.wait_for_text("heard you");
+    terminal.send("\r");
+    terminal.wait_exit().assert_code(5);
+}
+
+#[test]
+fn a_login_that_brings_no_server_says_why() {
+    let Some(program) = program() else { return };
+    let sshd = Sshd::start(Far { programs: &[], ..Far::default() });
+    for (words, sentence) in [
+        (&["far"][..], "neither rove nor mosh-server found on far"),
+        (&["nowhere.invalid"], "rove: cannot find the address of nowhere.invalid"),
+        (&["--ssh=nothing", "far"], "cannot run nothing: add the optional feature"),
+        (&["--ssh=", "far"], "--ssh names no program"),
+    ] {
+        let mut terminal = start_with_ssh(&program, words, &sshd);
+        terminal.wait_for_text(sentence);
+        terminal.wait_exit().assert_code(10);
+    }
 }
 
 #[test]
@@ -92,7 +164,8 @@ fn a_wrong_call_is_refused_in_one_sentence() {
         (&["client"][..], "no key", "MOSH_KEY does not hold a key", 1),
         (&["client", "--bogus"], "", "unknown option --bogus", 255),
         (&["demo", "--loss", "2"], "", "a share is between 0% and 100%", 255),
-        (&["host"], "", "on Windows there are the commands client and demo alone", 255),
+        (&["host"], "", "there is no place for \"127.0.0.1\"", 255),
+        (&["attach"], "", "rove attach is not there on Windows yet", 255),
     ] {
         let mut terminal = start(&program, words, nowhere, key);
         terminal.wait_for_text(sentence);
