@@ -77,7 +77,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         None => workspace::root(),
     };
     if options.sizes {
-        return sizes::print(&Place::here(&root)?.dist());
+        return sizes::print(&Place::here(&root)?);
     }
     let targets = Target::choose(&options.targets, options.all)?;
     require(&targets, options.install)?;

@@ -10,7 +10,7 @@ use super::product::{Product, ROVE};
 use super::run;
 
 /// The largest `rove`, in bytes. Chosen: a copy over a slow link takes less than half a minute at 160 kB/s.
-const ROVE_BYTES_MAX: usize = 4_500_000;
+pub(super) const ROVE_BYTES_MAX: u64 = 4_500_000;
 
 /// Builds a program and returns where it lies.
 ///
@@ -30,8 +30,7 @@ pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
     cargo.args(["build", "--release", "--locked", "--target", &target.triple, "--bins"]);
     // By itself: beside another package, cargo would build shared crates with the features that either wants.
     run::command(cargo.args(["--package", product.package]))?;
-    let folder = place.build_folder().join(&target.triple).join("release");
-    let program = folder.join(product.program);
+    let program = place.program(product);
     let mut bytes =
         fs::read(&program).with_context(|| format!("cannot read {}", program.display()))?;
     if let Some(system) = target.elf_system() {
@@ -41,8 +40,9 @@ pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
     // The name of the loader of dynamic programs.
     let is_dynamic = holds(&bytes, b"/ld-linux") || holds(&bytes, b"/ld-musl");
     ensure!(!(target.is_static() && is_dynamic), "{} is dynamic", product.program);
-    let is_large = product.program == ROVE.program && bytes.len() > ROVE_BYTES_MAX;
-    ensure!(!is_large, "rove has {} bytes, and may have {ROVE_BYTES_MAX}", bytes.len());
+    let len = bytes.len() as u64;
+    let is_large = product.program == ROVE.program && len > ROVE_BYTES_MAX;
+    ensure!(!is_large, "rove has {len} bytes, and may have {ROVE_BYTES_MAX}");
     Ok(program)
 }
 

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use super::product::Product;
 use super::run;
 use super::target::Target;
 use crate::packages::cargo_home;
@@ -136,6 +137,11 @@ impl Place {
     /// Returns cargo's target folder. It is not the usual one: other flags would make cargo build all anew there.
     pub(super) fn build_folder(&self) -> PathBuf {
         self.target_folder.join("dist-build")
+    }
+
+    /// Returns where cargo puts a program.
+    pub(super) fn program(&self, product: &Product) -> PathBuf {
+        self.build_folder().join(&self.target.triple).join("release").join(product.program)
     }
 
     /// Returns the target that programs are built for.

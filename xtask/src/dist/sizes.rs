@@ -5,32 +5,47 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
-use super::product::ROVE;
+use super::build::ROVE_BYTES_MAX;
+use super::place::Place;
+use super::product::{LAB, ROVE};
 use super::target::Target;
 
-/// Prints the sizes of the programs in a folder, and of their archives, in megabytes (10^6 bytes).
+/// Prints the sizes of the programs that were built in a place, and of their archives, in megabytes (10^6 bytes).
 ///
 /// # Errors
 ///
 /// Returns an error when there is no program.
-pub(super) fn print(dist: &Path) -> Result<()> {
-    let mut rows = Vec::new();
+pub(super) fn print(place: &Place) -> Result<()> {
+    let dist = place.dist();
+    let mut rows = String::new();
     for target in Target::all() {
         let program = format!("{}-{}", ROVE.program, target.name);
-        let Ok(file) = fs::metadata(dist.join(&program)) else { continue };
+        let Some(bytes) = size(&dist.join(&program)) else { continue };
         let end = format!("-{}.tar.gz", target.name);
-        let archive = fs::read_dir(dist)?
+        let archive = fs::read_dir(&dist)?
             .filter_map(Result::ok)
             .find(|entry| entry.file_name().to_string_lossy().ends_with(&end))
             .with_context(|| format!("there is no archive of {program}"))?;
-        rows.push((target.name, file.len(), archive.metadata()?.len()));
+        let lab = size(&place.with_target(&target).program(&LAB));
+        let (archive, lab) = (megabytes(archive.metadata()?.len()), lab.map(megabytes));
+        let lab = lab.unwrap_or_else(|| "-".to_owned());
+        let verdict = if bytes > ROVE_BYTES_MAX { "MISSED" } else { "met" };
+        let rove = megabytes(bytes);
+        rows +=
+            &format!("{:<16}{bytes:>9}{rove:>6}{archive:>9}{lab:>10}  {verdict}\n", target.name);
     }
     ensure!(!rows.is_empty(), "nothing has been built: run `cargo xtask dist --all --install`");
-    println!("{:<16} {:>8} {:>8}", "", "program", "archive");
-    for (name, program, archive) in rows {
-        println!("{name:<16} {:>5} MB {:>5} MB", megabytes(program), megabytes(archive));
-    }
+    let most = megabytes(ROVE_BYTES_MAX);
+    println!(
+        "{:<16}{:>9}{:>6}{:>9}{:>10}  rove <= {most} MB",
+        "", "rove, B", "MB", "archive", "rove-lab"
+    );
+    print!("{rows}");
     Ok(())
+}
+
+fn size(file: &Path) -> Option<u64> {
+    fs::metadata(file).ok().map(|file| file.len())
 }
 
 /// Returns a number of bytes in megabytes, rounded up so that no size is told too small.
