@@ -27,6 +27,10 @@ const COLORS: u32 = 256;
 /// The locale for a host whose own is not UTF-8. Chosen: it is there without a language pack.
 const LOCALE: (&str, &str) = ("LC_CTYPE", "C.UTF-8");
 
+/// Shell text for the host that sends its errors the way of its output, which the announcement ends. A terminal does the
+/// same elsewhere, but Windows' ssh asks for one only with a console as its input.
+const JOINS_STREAMS: &str = "exec 2>&1; ";
+
 /// Most bytes of `ssh -G`'s output that are kept. Chosen: a hundred times the usual output.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 
@@ -88,7 +92,7 @@ fn start(args: HostArgs) -> anyhow::Result<Call> {
     let args = remote::server_arguments(&options, COLORS, locale);
     let way = Way { route: route(&config), destination: options.host.clone(), config, own: None };
     let challenge = Challenge::from_bytes(word);
-    let plan = Plan::new(&options, way, challenge, &args, "", OsStr::new("rove"));
+    let plan = Plan::new(&options, way, challenge, &args, JOINS_STREAMS, OsStr::new("rove"));
     for note in plan.config.notes(&options.host, false) {
         warn(&format!("rove: {note}"));
     }

@@ -119,6 +119,7 @@ fn a_host_is_reached_by_an_ssh_beside_rove_and_its_words_are_shown() {
     terminal.wait_for_text("READY");
     terminal.send("you\r");
     terminal.wait_for_text("heard you");
+    assert!(!terminal.output().contains("server detached"), "the server's goodbye is not shown");
     terminal.send("\r");
     terminal.wait_exit().assert_code(5);
 }
