@@ -111,7 +111,7 @@ fn keys_of_the_console_reach_the_host_and_the_exit_status_comes_back() {
 #[test]
 fn a_host_is_reached_by_an_ssh_beside_rove_and_its_words_are_shown() {
     let Some(program) = program() else { return };
-    let sshd = Sshd::start(Far { banner: "Welcome, stranger\n", ..Far::default() });
+    let sshd = Sshd::start(Far { profile: "echo Welcome, stranger", ..Far::default() });
     let words =
         ["far", "--", "sh", "-c", "echo READY; read -r line; echo \"heard $line\"; read x; exit 5"];
     let mut terminal = start_with_ssh(&program, &words, &sshd);
