@@ -107,7 +107,7 @@ mod tests {
     fn output_of(script: &str) -> ([Vec<u8>; 2], ExitStatus) {
         let mut read: [Vec<u8>; 2] = Default::default();
         let take = |stream: Stream, bytes: &[u8]| read[stream as usize].extend(bytes);
-        let status = run(Command::new("sh").args(["-c", script]), take).unwrap();
+        let status = run(Command::new("sh").args(["-c", script]), take).expect("sh runs");
         (read, status)
     }
 
