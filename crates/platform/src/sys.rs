@@ -258,10 +258,12 @@ mod system {
         news.store(true, Ordering::SeqCst);
         // SAFETY: the event is never closed.
         unsafe { SetEvent(REPORT_EVENT.load(Ordering::SeqCst)) };
-        while !matches!(kind, CTRL_C_EVENT | CTRL_BREAK_EVENT) {
+        if matches!(kind, CTRL_C_EVENT | CTRL_BREAK_EVENT) {
+            return 1;
+        }
+        loop {
             std::thread::park(); // the program ends in order meanwhile
         }
-        1
     }
 
     fn check(result: i32) -> io::Result<()> {

@@ -85,14 +85,7 @@ fn start(args: HostArgs) -> anyhow::Result<Call> {
         ..HostOptions::default()
     };
     anyhow::ensure!(!options.ssh.is_empty(), "--ssh names no program");
-    let config = config(&options);
-    let mut word = [0; 16];
-    getrandom::fill(&mut word).context("cannot draw a random word")?;
-    let locale = vec![(LOCALE.0.to_owned(), LOCALE.1.to_owned())];
-    let args = remote::server_arguments(&options, COLORS, locale);
-    let way = Way { route: route(&config), destination: options.host.clone(), config, own: None };
-    let challenge = Challenge::from_bytes(word);
-    let plan = Plan::new(&options, way, challenge, &args, JOINS_STREAMS, OsStr::new("rove"));
+    let plan = plan(&options)?;
     for note in plan.config.notes(&options.host, false) {
         warn(&format!("rove: {note}"));
     }
@@ -113,6 +106,19 @@ fn start(args: HostArgs) -> anyhow::Result<Call> {
         others: others.iter().filter_map(|other| socket(other, port)).collect(),
         key: Key::from_text(&connect.key).context("the server's key is none")?,
     })
+}
+
+/// Decides what ssh runs on the host.
+fn plan(options: &HostOptions) -> anyhow::Result<Plan> {
+    let config = config(options);
+    let mut word = [0; 16];
+    getrandom::fill(&mut word).context("cannot draw a random word")?;
+    let locale = vec![(LOCALE.0.to_owned(), LOCALE.1.to_owned())];
+    let args = remote::server_arguments(options, COLORS, locale);
+    let destination = options.host.clone();
+    let way = Way { route: route(&config), destination, config, own: None };
+    let challenge = Challenge::from_bytes(word);
+    Ok(Plan::new(options, way, challenge, &args, JOINS_STREAMS, OsStr::new("rove")))
 }
 
 /// Runs ssh to its end, and shows the user its words up to the announcement. Returns what the host announced.
@@ -148,23 +154,20 @@ fn log_in(options: &HostOptions, plan: &Plan) -> anyhow::Result<(Announced, Exit
              --ssh=COMMAND"
         )
     })?;
+    if is_announced {
+        return Ok((startup.announced, status));
+    }
     for stream in Stream::ALL {
         let mut text = Vec::new();
         let _ = startup.finish(stream, &mut text);
-        if stream == Stream::Errors {
-            text = last_words.filter(&text);
-        }
-        if !is_announced {
-            show(stream, &text);
+        match stream {
+            Stream::Output => show(stream, &text),
+            Stream::Errors => show(stream, &last_words.filter(&text)),
         }
     }
     let (refusal, held) = last_words.conclude(plan.is_ssh_failure(status));
-    if let Some(refusal) = refusal.filter(|_| !is_announced) {
-        return Err(refusal.into());
-    }
-    if !is_announced {
-        show(Stream::Errors, &held);
-    }
+    show(Stream::Errors, &held);
+    refusal.map_or(Ok(()), Err)?;
     Ok((startup.announced, status))
 }
 

@@ -195,12 +195,11 @@ impl Pump {
     fn draw(&mut self, now: Instant) {
         if self.output_error.is_none()
             && let Some(frame) = self.session.poll_output(now)
+            && let Err(error) = self.terminal.write_all(&frame)
         {
-            if let Err(error) = self.terminal.write_all(&frame) {
-                // The user could not see what keys do.
-                self.output_error = Some(reason(&error));
-                self.session.shutdown(now, "Cannot draw, shutting down...");
-            }
+            // The user could not see what keys do.
+            self.output_error = Some(reason(&error));
+            self.session.shutdown(now, "Cannot draw, shutting down...");
         }
     }
 }
