@@ -27,9 +27,10 @@ pub(super) fn program(place: &Place, product: &Product) -> Result<PathBuf> {
             .map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display())),
     );
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
-    cargo.args(["build", "--release", "--locked", "--target", &target.triple, "--bins"]);
+    cargo.args(["build", "--locked", "--target", &target.triple, "--bins"]);
     // By itself: beside another package, cargo would build shared crates with the features that either wants.
-    run::command(cargo.args(["--package", product.package]))?;
+    let (profile, package) = (product.profile, product.package);
+    run::command(cargo.args(["--profile", profile, "--package", package]))?;
     let program = place.program(product);
     let mut bytes =
         fs::read(&program).with_context(|| format!("cannot read {}", program.display()))?;

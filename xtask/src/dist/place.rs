@@ -141,7 +141,8 @@ impl Place {
 
     /// Returns where cargo puts a program.
     pub(super) fn program(&self, product: &Product) -> PathBuf {
-        self.build_folder().join(&self.target.triple).join("release").join(product.program)
+        let folder = self.build_folder().join(&self.target.triple).join(product.profile);
+        folder.join(product.program)
     }
 
     /// Returns the target that programs are built for.

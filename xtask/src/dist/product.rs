@@ -8,6 +8,8 @@ pub(super) struct Product {
     /// The package that cargo builds it from, and the folder of that.
     pub(super) package: &'static str,
     pub(super) folder: &'static str,
+    /// The profile that it is built with, whose name cargo's folder has.
+    pub(super) profile: &'static str,
     /// The document that introduces it.
     pub(super) introduction: &'static str,
 }
@@ -17,6 +19,7 @@ pub(super) const ROVE: Product = Product {
     program: "rove",
     package: "rove-shell",
     folder: "crates/rove",
+    profile: "dist",
     introduction: "README.md",
 };
 
@@ -25,6 +28,7 @@ pub(super) const LAB: Product = Product {
     program: "rove-lab",
     package: "rove-lab",
     folder: "lab/rove-lab",
+    profile: "release",
     introduction: concat!("docs", "/lab.md"),
 };
 
