@@ -259,7 +259,7 @@ fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, Us
         Ok(HostCall::AskSsh { ssh, host }) => ask_ssh(speaker, &ssh, &host),
         Ok(HostCall::Carry(options, target)) => {
             let joined = Joined::Port(target.to_string());
-            finish(speaker, crate::stdio_forward::run(&options, invocation, joined))
+            finish_as_ssh(speaker, crate::stdio_forward::run(&options, invocation, joined))
         }
         Ok(HostCall::Connect(options)) => {
             let mut options = *options;
@@ -327,7 +327,7 @@ fn run_doctor(args: Vec<OsString>) -> Result<u8, Instead> {
 fn run_exec(args: Vec<OsString>) -> Result<u8, Instead> {
     let invocation = own_invocation(&args);
     let call = exec::parse(args.clone(), Config::load)?;
-    Ok(finish(
+    Ok(finish_as_ssh(
         "rove exec",
         match call.is_json && !json::Channel::is_there() {
             true => json::run(&args),
@@ -339,7 +339,7 @@ fn run_exec(args: Vec<OsString>) -> Result<u8, Instead> {
 fn run_put(args: Vec<OsString>) -> Result<u8, Instead> {
     let invocation = own_invocation(&args);
     let (options, joined) = put::parse(args, Config::load)?;
-    Ok(finish("rove put", crate::stdio_forward::run(&options, &invocation, joined)))
+    Ok(finish_as_ssh("rove put", crate::stdio_forward::run(&options, &invocation, joined)))
 }
 
 fn run_install(args: Vec<OsString>) -> Result<u8, Instead> {
@@ -476,6 +476,13 @@ fn finish(speaker: &str, result: anyhow::Result<u8>) -> u8 {
             error.downcast_ref::<BootstrapError>().map_or(FAILURE, BootstrapError::exit_code)
         }
     }
+}
+
+/// Returns the exit code as [`finish`] does, but ssh's own wherever ssh or a program of its kind is expected.
+fn finish_as_ssh(speaker: &str, result: anyhow::Result<u8>) -> u8 {
+    let is_failed = result.is_err();
+    let code = finish(speaker, result);
+    if is_failed { USAGE } else { code }
 }
 
 /// Returns the text of `--version`. Under Mosh's names it has Mosh's version where scripts look for it.
