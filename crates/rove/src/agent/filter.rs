@@ -115,14 +115,18 @@ impl Filter {
         Self { asks, is_bound, request, answer, state: State::Free, news: None, names }
     }
 
-    /// Returns whether the next request may be read.
-    pub(crate) fn is_free(&self) -> bool {
-        self.state == State::Free
+    /// Returns whether more may be read. A program that leaves while the user is asked takes its request along.
+    pub(crate) fn takes_requests(&self) -> bool {
+        match self.state {
+            State::Free => true,
+            State::Asking => self.request.len() <= MESSAGE_MAX,
+            State::Asked(_) => false,
+        }
     }
 
     /// Returns whether the end of the requests would cut one.
     pub(crate) fn is_cut(&self) -> bool {
-        self.state == State::Free && !self.request.is_empty()
+        !matches!(self.state, State::Asked(_)) && !self.request.is_empty()
     }
 
     /// Handles bytes of the host. Appends what the agent is sent, and what the host is answered at once.

@@ -85,7 +85,8 @@ impl Joint {
     }
 
     fn takes_requests(&self) -> bool {
-        self.agent.waiting.len() < WAITING_MAX && self.filter.as_ref().is_none_or(Filter::is_free)
+        self.agent.waiting.len() < WAITING_MAX
+            && self.filter.as_ref().is_none_or(Filter::takes_requests)
     }
 
     const fn takes_answers(&self) -> bool {
@@ -202,6 +203,18 @@ mod tests {
         let mut answered = String::new();
         asker.read_to_string(&mut answered).unwrap();
         assert_eq!((&*asked, &*answered), ("question", "answer"));
+    }
+
+    #[test]
+    fn an_asker_that_leaves_while_the_user_is_asked_takes_its_question_along() {
+        let ((mut asker, near), (_agent, far)) = (pair(), pair());
+        let mut joint = Joint::new(near, far, Some(Filter::new(true, true)));
+        asker.write_all(&[0, 0, 0, 13, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap();
+        assert!(joint.turn() && joint.poll_use().is_some() && joint.turn());
+        assert_eq!(joint.interests().count(), 2, "its end is waited for");
+        // A child that another test forks may hold the asker's end, too.
+        asker.shutdown(std::net::Shutdown::Both).unwrap();
+        assert!(!joint.turn());
     }
 
     #[test]

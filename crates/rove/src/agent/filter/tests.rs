@@ -140,7 +140,7 @@ fn requests_are_answered_in_their_order() {
     let mut line = Line::new(false);
     let (list, lock) = (message(LIST, &[]), message(22, &[]));
     line.ask(&[&list[..], &lock, &list].concat()).unwrap();
-    assert!(!line.filter.is_free());
+    assert!(!line.filter.takes_requests());
     assert_eq!(line.sent(), (list.clone(), vec![]));
     let keys = message(KEYS, &[&[0; 4]]);
     line.answer(&keys[..3]).unwrap();
@@ -181,7 +181,7 @@ fn a_signature_that_is_to_be_confirmed_waits_for_the_user() {
         let request = sign(&login(b"me"));
         line.ask(&[&request[..], &message(LIST, &[])].concat()).unwrap();
         assert_eq!(line.sent(), (vec![], vec![]));
-        assert!(line.filter.poll_use().is_some() && !line.filter.is_free());
+        assert!(line.filter.poll_use().is_some() && line.filter.state == State::Asking);
         line.decide(is_allowed);
         let sent = line.sent();
         line.ask(&[]).unwrap();
