@@ -84,7 +84,7 @@ pub(super) fn run(
         streams: Streams::new(Side::Client, clock.now()),
         controller: ControllerChoice::new(options.call.choices.controller.clone()),
         own: OwnCall { load: Some(load), channel, splices: Vec::new() },
-        is_dark: false,
+        contact: Contact::Heard,
         lender: options.call.streams.gate.clone().map(Lender::new),
         is_open: false,
         incoming: Reception::default(),
@@ -130,6 +130,15 @@ enum Whose {
     Others,
 }
 
+/// Whether the host is heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Contact {
+    Heard,
+    Silent,
+    /// It is silent and refuses datagrams to the server.
+    Refused,
+}
+
 /// The call of this process, beside those that have borrowed streams. It is empty after its end.
 #[derive(Default)]
 struct OwnCall {
@@ -151,8 +160,7 @@ struct Forward {
     controller: ControllerChoice,
     own: OwnCall,
     lender: Option<Lender>,
-    /// Whether the host is silent.
-    is_dark: bool,
+    contact: Contact,
     /// Whether the streams are open, after both ends are known to carry streams.
     is_open: bool,
     incoming: Reception,
@@ -288,12 +296,23 @@ impl Forward {
         Ok(())
     }
 
-    /// Tells the programs that drive calls whether the host is silent, when that changes.
+    /// Tells the programs that drive calls whether the host is silent, when that changes, and the user if the server is gone.
     fn look_for_silence(&mut self, now: Instant) {
         let is_dark = self.session.is_server_late(now);
-        if std::mem::replace(&mut self.is_dark, is_dark) != is_dark {
-            let word = if is_dark { Word::Dark } else { Word::Back };
+        if is_dark != (self.contact != Contact::Heard) {
+            let (contact, word) = match is_dark {
+                true => (Contact::Silent, Word::Dark),
+                false => (Contact::Heard, Word::Back),
+            };
             self.own.channel.iter().for_each(|channel| channel.say(&word));
+            (self.contact, self.refusal) = (contact, None);
+        }
+        // A network on the way may refuse datagrams too, so the call goes on.
+        if self.contact == Contact::Silent && matches!(self.refusal, Some(Refusal::Port)) {
+            self.contact = Contact::Refused;
+            let (gone, server) = (ClientOutcome::Gone, self.session.server());
+            let said = failure(gone, ProgramName::Rove, server, None, String::new);
+            said.iter().for_each(|said| tell(ProgramName::Rove.as_str(), said));
         }
         self.lender.iter_mut().for_each(|lender| lender.handle_silence(is_dark));
     }

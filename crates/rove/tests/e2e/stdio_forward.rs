@@ -2,7 +2,11 @@
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Output, Stdio};
+
+use rustix::net::sockopt::socket_peercred;
+use rustix::process::{Signal, kill_process};
 
 use crate::support::{ClosedPort, Far, Invocation, Scratch, Sshd, rove, within_guard};
 
@@ -147,4 +151,38 @@ fn a_refused_port_gives_two_lines_and_an_end_of_input_is_still_answered() {
     assert!(said.contains("failed: Connection refused\n"), "{said}");
     assert!(said.ends_with("rove: stdio forwarding failed\n"), "{said}");
     assert_eq!(output.stdout, b"");
+}
+
+#[test]
+fn a_gate_whose_server_is_gone_is_told_and_the_connection_waits() {
+    let gate = Sshd::start(Far::default());
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let target = listener.local_addr().expect("a bound socket has an address").to_string();
+    let mut joined = join(&gate, &[], &target);
+    let (connection, _) =
+        within_guard("a connection", move || listener.accept().expect("a connection comes"));
+    let sessions = std::fs::read_dir(gate.path("sockets")).expect("a server runs");
+    let session = |path: &std::path::Path| {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        name.first().is_some_and(u8::is_ascii_digit)
+    };
+    let session = sessions.flatten().map(|it| it.path()).find(|it| session(it));
+    let server = UnixStream::connect(session.expect("it listens")).expect("it listens");
+    let server = socket_peercred(&server).expect("it has a process").pid;
+    kill_process(server, Signal::KILL).expect("it runs");
+    let mut said = joined.stderr.take().expect("it is piped");
+    let said = within_guard("a sentence", move || {
+        let mut all = Vec::new();
+        while !String::from_utf8_lossy(&all).contains("its host refuses the UDP port") {
+            let mut bytes = [0; 512];
+            let count = said.read(&mut bytes).expect("the call goes on");
+            assert!(count > 0, "{}", String::from_utf8_lossy(&all));
+            all.extend_from_slice(&bytes[..count]);
+        }
+        all
+    });
+    assert!(said.starts_with(b"rove: the server at 127.0.0.1:"), "{}", said.escape_ascii());
+    assert!(joined.try_wait().expect("it is a child").is_none(), "it may be heard again");
+    joined.kill().and_then(|()| joined.wait()).expect("it runs");
+    drop(connection);
 }
