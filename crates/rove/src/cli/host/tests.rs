@@ -445,7 +445,7 @@ fn forwards_are_words_for_ssh_where_a_session_can_carry_them() {
         let error = call(ProgramName::Rove, line).unwrap_err();
         assert!(error.message.starts_with("-f: "), "{line}: {error:?}");
     }
-    for line in ["--strict -N h", "-N --client=x h", "-N --session x h", "-N h ls", "-NW x:1 h"] {
+    for line in ["--strict -N h", "-N --client=x h", "-N --session x h", "-N h ls", "-fNW x:1 h"] {
         let error = call(ProgramName::Rove, line).unwrap_err();
         assert!(error.message.starts_with("-N: "), "{line}: {error:?}");
     }
@@ -554,6 +554,7 @@ fn a_connection_is_carried_with_the_options_of_a_login_and_nothing_of_a_session(
     for (line, ssh, target) in [
         ("-W host:22 gate", "ssh", "host:22"),
         ("-Whost:22 gate", "ssh", "host:22"),
+        ("-NW host:22 gate", "ssh", "host:22"),
         ("-q -i key -4 gate -W [::1]:22", "ssh -q -i key", "[::1]:22"),
     ] {
         assert_eq!(carried(line), (ssh.to_owned(), "gate".into(), target.to_owned()), "{line}");

@@ -84,7 +84,7 @@ fn check_no_program(args: &HostArgs, command: &[OsString]) -> Result<(), UsageEr
         () if args.strict => "stock Mosh runs a program always, and --strict speaks nothing else",
         () if args.client.is_some() => "no client but rove's own forwards connections",
         () if args.session.is_some() => "a session that runs no program has no name",
-        () if args.target.is_some() => "-W starts no session",
+        () if args.target.is_some() && args.background => "-W starts no session",
         () if !command.is_empty() => "no command runs with it",
         () => return Ok(()),
     };
