@@ -19,7 +19,7 @@ use rove_units::{Duration, Instant};
 use crate::listeners::Sockets;
 use crate::messages::reason;
 use crate::opening::Opening;
-use crate::server::policy::Policy;
+use crate::server::policy::{Policy, PolicyError};
 use crate::splice::{Splice, reset};
 
 /// Most listeners of a session. Source: the wire contract, docs/wire.md.
@@ -43,6 +43,8 @@ enum Refusal {
     /// Other computers may not connect.
     #[error("its server.toml lacks gateway-ports = true")]
     Closed,
+    #[error("its server.toml does not count: {0}")]
+    NoRules(#[from] PolicyError),
     /// A name would have to be looked up, which takes time.
     #[error("it listens at an address, not at a name")]
     Name,
@@ -94,7 +96,7 @@ impl HostListeners {
         let opened = match kept {
             Some(kept) => Ok(kept.sockets),
             None if self.all.len() >= LISTENERS_MAX => Err(Refusal::Many),
-            None => open(&wanted, Policy::read),
+            None => open(&wanted, Policy::find),
         };
         let answer = match opened {
             Ok(sockets) => {
@@ -266,7 +268,10 @@ impl Held {
 }
 
 /// Listens at a place, if the host's policy allows that.
-fn open(wanted: &Listen, policy: impl FnOnce() -> Policy) -> Result<Sockets, Refusal> {
+fn open(
+    wanted: &Listen,
+    policy: impl FnOnce() -> Result<Policy, PolicyError>,
+) -> Result<Sockets, Refusal> {
     let place = match &wanted.at {
         ListenPlace::Port { host, port } => {
             check_host(host.as_deref(), policy)?;
@@ -281,7 +286,10 @@ fn open(wanted: &Listen, policy: impl FnOnce() -> Policy) -> Result<Sockets, Ref
 }
 
 /// Checks an address to listen at.
-fn check_host(host: Option<&str>, policy: impl FnOnce() -> Policy) -> Result<(), Refusal> {
+fn check_host(
+    host: Option<&str>,
+    policy: impl FnOnce() -> Result<Policy, PolicyError>,
+) -> Result<(), Refusal> {
     let is_loopback = match host {
         None | Some("localhost") => true,
         Some("" | "*") => false,
@@ -290,7 +298,7 @@ fn check_host(host: Option<&str>, policy: impl FnOnce() -> Policy) -> Result<(),
             Err(_) => return Err(Refusal::Name),
         },
     };
-    if is_loopback || policy().gateway_ports { Ok(()) } else { Err(Refusal::Closed) }
+    if is_loopback || policy()?.gateway_ports { Ok(()) } else { Err(Refusal::Closed) }
 }
 
 #[cfg(test)]
@@ -365,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_listener_is_at_the_loopback_unless_the_hosts_rules_allow_more() {
-        let rules = |gateway_ports| move || Policy { gateway_ports, ..Policy::default() };
+        let rules = |gateway_ports| move || Ok(Policy { gateway_ports, ..Policy::default() });
         for (host, is_loopback) in [
             (None, true),
             (Some("localhost"), true),
@@ -380,6 +388,10 @@ mod tests {
             assert!(check_host(host, rules(true)).is_ok(), "{host:?}");
         }
         assert!(check_host(Some("example.org"), rules(true)).is_err());
+        let refusal = check_host(Some("*"), || Err(PolicyError::Exposed)).expect_err("no rules");
+        assert!(
+            refusal.to_string().starts_with("its server.toml does not count: it is not root's")
+        );
     }
 
     #[test]
