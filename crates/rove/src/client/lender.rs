@@ -157,9 +157,10 @@ impl Lender {
         self.is_used()
     }
 
-    /// Begins to carry the call of a request if there is room for it. A call that gets no word logs in by itself.
+    /// Begins to carry the call of a request if there is room for it and the host is heard. A call that gets no word logs in
+    /// by itself.
     fn begin(&mut self, (request, call, descriptors): Asked) {
-        if request.gate != self.gate || self.loans.len() >= LOANS_MAX {
+        if request.gate != self.gate || self.loans.len() >= LOANS_MAX || self.is_dark {
             return;
         }
         let Some(joined) = request.into_joined() else { return };
@@ -429,5 +430,8 @@ mod tests {
             lender.handle_silence(is_dark);
         }
         assert_eq!(told(&mut call).as_deref(), Some("\"taken\"\n\"dark\"\n\"back\"\n"));
+        lender.handle_silence(true);
+        let mut late = ask(&mut lender, &gate(22), &program());
+        assert_eq!(told(&mut late), None, "it logs in by itself, and ssh says why it cannot");
     }
 }
