@@ -22,14 +22,14 @@ const KEYS: u8 = 12;
 const FAILURE: u8 = 5;
 
 /// A user with a real agent, which has one key.
-struct User {
+pub(crate) struct User {
     scratch: Scratch,
     agent: Child,
 }
 
 impl User {
     /// Starts an agent with a key that was added with these options.
-    fn new(options: &[&str]) -> Self {
+    pub(crate) fn new(options: &[&str]) -> Self {
         let scratch = Scratch::new();
         let key = scratch.path("key");
         let keygen = Command::new(require("ssh-keygen", "openssh-client"))
@@ -58,7 +58,7 @@ impl User {
         user
     }
 
-    fn socket(&self) -> PathBuf {
+    pub(crate) fn socket(&self) -> PathBuf {
         self.scratch.path("socket")
     }
 
@@ -102,7 +102,7 @@ impl Drop for User {
 }
 
 /// Asks the agent at this path with a message of this type and body. Returns the answer.
-fn ask(path: &Path, kind: u8, body: &[u8]) -> io::Result<Vec<u8>> {
+pub(crate) fn ask(path: &Path, kind: u8, body: &[u8]) -> io::Result<Vec<u8>> {
     let mut stream = UnixStream::connect(path)?;
     let len = u32::try_from(1 + body.len()).expect("messages here are short");
     stream.write_all(&[&len.to_be_bytes()[..], &[kind], body].concat())?;

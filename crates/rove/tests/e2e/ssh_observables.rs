@@ -2,13 +2,16 @@
 //! sentence of docs/use.md says that it is not.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
+
+mod host;
 
 use crate::support::{
     ClosedPort, Far, Invocation, Scratch, Sshd, Terminal, free_port, leave_dead_socket, rove,
@@ -39,6 +42,51 @@ const DIFFERENCES: [(&str, &str); 13] = [
         "a port that is taken in one family, with ExitOnForwardFailure",
         "A port that is taken in one address family is silently that of the other.",
     ),
+];
+
+/// Differences of the listeners at the host.
+const AT_THE_HOST: [(&str, &str); 10] = [
+    ("-R *: listens at", "Other addresses than the loopback need `gateway-ports = true`"),
+    (
+        "-R with an empty address: listens at",
+        "Other addresses than the loopback need `gateway-ports = true`",
+    ),
+    (
+        "-R 127.0.0.2: listens at",
+        "Ports are on the loopback of their computer unless you name another address.",
+    ),
+    (
+        "-R: a place that refuses: the connection",
+        "A connection that the host could not make, or that was cut, is reset.",
+    ),
+    ("-R: a dead socket", "If a killed client has left one, the next client replaces it."),
+    ("-R: no place", "A forward that ssh cannot read ends rove with status 10"),
+    ("-R: a port that is too large", "A forward that ssh cannot read ends rove with status 10"),
+    (
+        "-R of SOCKS, without PermitRemoteOpen",
+        "Its clients reach this computer's own and link-local addresses only where `PermitRemoteOpen` names the host.",
+    ),
+    (
+        "-R of SOCKS, to a place that it does not name",
+        "A client of SOCKS is told why it gets no connection",
+    ),
+    (
+        "-R of SOCKS, with PermitRemoteOpen none",
+        "A client of SOCKS is told why it gets no connection",
+    ),
+];
+
+/// Differences of other forms and calls.
+const OF_OTHER_CALLS: [(&str, &str); 1] =
+    [("a path of 108 bytes", "A forward that ssh cannot read ends rove with status 10")];
+
+/// Differences of programs and the agent.
+const OF_PROGRAMS: [(&str, &str); 5] = [
+    ("-A: the host deletes all keys", "The host may only list keys and have them sign."),
+    ("-A: the host locks the agent", "The host may only list keys and have them sign."),
+    ("-A: the host unlocks the agent", "The host may only list keys and have them sign."),
+    ("exec: a signal", "A program that a signal ended gives 128 and the signal's number"),
+    ("exec: -tt", "There is no terminal, so `-t` is refused."),
 ];
 
 /// The program whose behaviour is observed.
@@ -170,15 +218,41 @@ impl Place {
         }
     }
 
-    /// Starts a session with these options, whose program runs this script.
-    fn start(&self, by: By, options: &[String], script: &str) -> Terminal {
+    /// Returns the call of a session with these options, whose program runs this script.
+    fn session_call(&self, by: By, options: &[impl AsRef<OsStr>], script: &str) -> Invocation {
         let call = self.call(by).args(options).args(["far", "--"]);
-        let call = match by {
+        match by {
             By::Rove => call.args(["sh", "-c", script]),
             // The words go to a shell as one line.
             By::Ssh => call.arg(format!("sh -c '{script}'")),
-        };
-        Terminal::start(&call, (24, 200))
+        }
+    }
+
+    fn start(&self, by: By, options: &[String], script: &str) -> Terminal {
+        Terminal::start(&self.session_call(by, options, script), (24, 200))
+    }
+
+    /// Returns the call of a program without a terminal, whose options and words follow.
+    fn exec_call(&self, by: By) -> Invocation {
+        match by {
+            By::Rove => {
+                Invocation::new(rove()).arg("exec").arg(format!("--ssh={}", self.sshd.ssh()))
+            }
+            By::Ssh => self.call(by),
+        }
+    }
+
+    /// Returns the exit status and the output of a command with this input, and whether it says anything else.
+    fn output(&self, name: &str, mut command: Command, input: &[u8]) -> String {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let input = input.to_vec();
+        let output = within_guard(name, move || {
+            let mut child = command.spawn().expect("it starts");
+            let _ = child.stdin.take().expect("it is piped").write_all(&input);
+            child.wait_with_output().expect("it ends")
+        });
+        let is_told = !output.stderr.is_empty();
+        format!("{:?} {} told {is_told}", output.status.code(), output.stdout.escape_ascii())
     }
 
     /// Starts a session with these options, and waits for it.
@@ -379,27 +453,36 @@ fn standard(place: &Place, by: By, seen: &mut Observed) {
         ("-W: no port", "localhost", b""),
         ("-W: port 0", "localhost:0", b""),
     ] {
-        let mut command = place.call(by).args(["-W", target, "far"]).command();
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let output = within_guard(name, move || {
-            let mut child = command.spawn().expect("it starts");
-            let _ = child.stdin.take().expect("it is piped").write_all(input);
-            child.wait_with_output().expect("it ends")
-        });
-        let said = String::from_utf8_lossy(&output.stderr);
-        let is_told = !said.is_empty();
-        seen.insert(
-            name,
-            format!("{:?} {} told {is_told}", output.status.code(), output.stdout.escape_ascii()),
-        );
+        let command = place.call(by).args(["-W", target, "far"]).command();
+        seen.insert(name, place.output(name, command, input));
     }
 }
 
 #[test]
 fn forwards_are_observed_to_be_as_those_of_ssh_or_the_manual_says_so() {
+    compare(&[local, socks, settings, failures, standard], &DIFFERENCES);
+}
+
+#[test]
+fn the_hosts_listeners_are_observed_to_be_as_those_of_ssh_or_the_manual_says_so() {
+    compare(&[host::remote, host::remote_socks, host::remote_failures], &AT_THE_HOST);
+}
+
+#[test]
+fn other_forms_and_calls_are_observed_to_be_as_those_of_ssh_or_the_manual_says_so() {
+    compare(&[host::forms, host::by_line, host::without_program, host::standard], &OF_OTHER_CALLS);
+}
+
+#[test]
+fn programs_and_the_agent_are_observed_to_be_as_those_of_ssh_or_the_manual_says_so() {
+    compare(&[host::agent, host::programs], &OF_PROGRAMS);
+}
+
+/// Asserts that everything is observed alike with both programs, except for these differences.
+fn compare(all: &[fn(&Place, By, &mut Observed)], differences: &[(&str, &str)]) {
     let documents = include_str!("../../../../docs/use.md").replace('\n', " ");
     let mut wrong = Vec::new();
-    for observe in [local, socks, settings, failures, standard] {
+    for observe in all {
         let place = Place::new();
         let by = |by| {
             let mut seen = Observed::new();
@@ -413,7 +496,7 @@ fn forwards_are_observed_to_be_as_those_of_ssh_or_the_manual_says_so() {
                 "{name}: {ssh}{}",
                 if ssh == rove { String::new() } else { format!("; rove: {rove}") }
             );
-            let sentence = DIFFERENCES.iter().find(|it| it.0 == *name).map(|it| it.1);
+            let sentence = differences.iter().find(|it| it.0 == *name).map(|it| it.1);
             match sentence {
                 None if ssh != rove => wrong.push(format!("{name}: {ssh}; rove: {rove}")),
                 None => {}
