@@ -19,6 +19,7 @@ use crate::cli::doctor::DoctorCall;
 use crate::cli::host::{HostCall, UsageError};
 use crate::cli::install::InstallCall;
 use crate::cli::login::Instead;
+use crate::cli::program::Program;
 use crate::cli::server::ServerCall;
 use crate::colors;
 use crate::messages::{say, warn};
@@ -46,6 +47,7 @@ mod login;
 mod man;
 mod option_values;
 mod own_line;
+mod program;
 mod proxy_config;
 mod put;
 mod resume;
@@ -58,32 +60,6 @@ mod tunnel;
 const USAGE: u8 = 255;
 /// Exit code of all other failures. Source: Mosh 1.4.0 as observed.
 const FAILURE: u8 = 1;
-
-/// The version of Mosh that the programs with Mosh's names imitate. Scripts look for it in `--version`.
-const MOSH_VERSION: &str = "1.4.0";
-
-const LICENSE: &str = "License MIT or Apache-2.0, at your choice. There is no warranty.";
-
-/// The three programs of Mosh, whose names rove can be called by.
-#[derive(Clone, Copy)]
-enum Program {
-    Wrapper,
-    Client,
-    Server,
-}
-
-impl Program {
-    const fn called(self, name: ProgramName) -> &'static str {
-        match (self, name) {
-            (Self::Wrapper, ProgramName::Rove) => "rove",
-            (Self::Client, ProgramName::Rove) => "rove client",
-            (Self::Server, ProgramName::Rove) => "rove server",
-            (Self::Wrapper, ProgramName::Mosh) => "mosh",
-            (Self::Client, ProgramName::Mosh) => "mosh-client",
-            (Self::Server, ProgramName::Mosh) => "mosh-server",
-        }
-    }
-}
 
 /// Runs the program that `args` call; the first of them is the name that rove was called by.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -194,7 +170,7 @@ static SUBCOMMANDS: [Subcommand; 19] = [
         manual: &help::VERSION,
         run: |args| {
             rove_cli_docs::matches(&help::VERSION, args)?;
-            Ok(print(&version(ProgramName::Rove, Program::Wrapper)))
+            Ok(print(&Program::Wrapper.version(ProgramName::Rove)))
         },
     },
 ];
@@ -248,7 +224,7 @@ fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, Us
     match call {
         Ok(HostCall::Help(text)) => print(&text),
         Ok(HostCall::HelpAll) => print(&BOOK.help(&host::MANUAL)),
-        Ok(HostCall::Version) => print(&version(name, Program::Wrapper)),
+        Ok(HostCall::Version) => print(&Program::Wrapper.version(name)),
         // The session's client listens there, and is to reach the host.
         Ok(HostCall::FakeProxy { host, .. }) if host.starts_with('/') => {
             finish(speaker, proxy::join(&host))
@@ -384,7 +360,7 @@ fn refuse_line(name: ProgramName, speaker: &str, error: &UsageError) -> u8 {
 
 fn run_client(name: ProgramName, args: Vec<OsString>) -> u8 {
     let speaker = Program::Client.called(name);
-    let version = version(name, Program::Client);
+    let version = Program::Client.version(name);
     match client::parse(name, args) {
         Ok(ClientCall::Help) if name == ProgramName::Rove => print(&client::MANUAL.help()),
         Ok(ClientCall::Help) => print(&format!("{version}\n\n{}", client::usage())),
@@ -421,7 +397,7 @@ fn run_server(name: ProgramName, args: Vec<OsString>) -> u8 {
     match server::parse(name, args) {
         Ok(ServerCall::Help) if name == ProgramName::Rove => print(&server::MANUAL.help()),
         Ok(ServerCall::Help) => print(&server::usage()),
-        Ok(ServerCall::Version) => print(&version(name, Program::Server)),
+        Ok(ServerCall::Version) => print(&Program::Server.version(name)),
         Ok(ServerCall::Run { options, complaints }) => {
             for complaint in &complaints {
                 warn(speaker, complaint);
@@ -483,19 +459,6 @@ fn finish_as_ssh(speaker: &str, result: anyhow::Result<u8>) -> u8 {
     let is_failed = result.is_err();
     let code = finish(speaker, result);
     if is_failed { USAGE } else { code }
-}
-
-/// Returns the text of `--version`. Under Mosh's names it has Mosh's version where scripts look for it.
-fn version(name: ProgramName, program: Program) -> String {
-    let ours = env!("CARGO_PKG_VERSION");
-    let first = match (name, program) {
-        (ProgramName::Rove, _) => format!("rove {ours}"),
-        (ProgramName::Mosh, Program::Wrapper) => format!("mosh {MOSH_VERSION} [build rove {ours}]"),
-        (ProgramName::Mosh, program) => {
-            format!("{} (mosh {MOSH_VERSION}) [build rove {ours}]", program.called(name))
-        }
-    };
-    format!("{first}\n{LICENSE}")
 }
 
 /// Prints text that the user asked for on standard output, and returns the exit code.

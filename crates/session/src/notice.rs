@@ -78,6 +78,18 @@ pub struct Trouble {
     pub needs_login: bool,
 }
 
+impl Trouble {
+    /// Returns the failure in ever fewer words.
+    fn texts(&self, silence: Option<Silence>) -> Vec<String> {
+        let Self { text, reason, .. } = self;
+        let mut texts = with_silence(&format!("{text}: {reason}."), silence);
+        texts.push(format!("{text}."));
+        texts.push("The ssh tunnel has ended.".to_owned());
+        texts.push("Tunnel ended.".to_owned());
+        texts
+    }
+}
+
 /// A notice that does not follow from the contact with the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Message {
@@ -235,12 +247,7 @@ impl Notices {
             (message.texts(silence, advises), quit())
         } else if let Some(Some(trouble)) = &self.tunnel {
             let hints = if login_hints.is_empty() { quit() } else { login_hints };
-            let Trouble { text, reason, .. } = trouble;
-            let mut texts = with_silence(&format!("{text}: {reason}."), silence);
-            texts.push(format!("{text}."));
-            texts.push("The ssh tunnel has ended.".to_owned());
-            texts.push("Tunnel ended.".to_owned());
-            (texts, hints)
+            (trouble.texts(silence), hints)
         } else if let Some(texts) = connecting(now, contact, self.goes_through_ssh()) {
             (texts, quit())
         } else {

@@ -113,22 +113,28 @@ pub(crate) fn parse(
         options => options?,
     };
     options.ssh.extend(port);
-    if options.choices.strict {
-        return Err(Instead::wrong("--strict: stock Mosh runs no program without a terminal"));
-    }
-    if is_set("terminal") {
-        return Err(Instead::wrong(
-            "-t: a program of rove exec has no terminal; one of `rove host command` has",
-        ));
-    }
-    if command.as_bytes().len() > COMMAND_MAX {
-        return Err(Instead::wrong(format!("a command has at most {COMMAND_MAX} bytes")));
-    }
+    refuse(options.choices.strict, is_set("terminal"), command.as_bytes().len())?;
     if is_set("no_input") {
         close_input();
     }
     let joined = Joined::Program { command, is_subsystem: is_set("subsystem") };
     Ok(ExecCall { options, joined, is_json: is_set("json") })
+}
+
+/// Refuses a call that a program without a terminal cannot fulfil.
+fn refuse(is_strict: bool, has_terminal: bool, command_len: usize) -> Result<(), Instead> {
+    if is_strict {
+        return Err(Instead::wrong("--strict: stock Mosh runs no program without a terminal"));
+    }
+    if has_terminal {
+        return Err(Instead::wrong(
+            "-t: a program of rove exec has no terminal; one of `rove host command` has",
+        ));
+    }
+    if command_len > COMMAND_MAX {
+        return Err(Instead::wrong(format!("a command has at most {COMMAND_MAX} bytes")));
+    }
+    Ok(())
 }
 
 /// Lets standard input be at its end.

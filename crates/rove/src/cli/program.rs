@@ -1,0 +1,45 @@
+//! The programs whose names rove can be called by, and their versions.
+
+use rove_bootstrap::ProgramName;
+
+/// The version of Mosh that the programs with Mosh's names imitate. Scripts look for it in `--version`.
+const MOSH_VERSION: &str = "1.4.0";
+
+const LICENSE: &str = "License MIT or Apache-2.0, at your choice. There is no warranty.";
+
+/// The three programs of Mosh, whose names rove can be called by.
+#[derive(Clone, Copy)]
+pub(super) enum Program {
+    Wrapper,
+    Client,
+    Server,
+}
+
+impl Program {
+    /// Returns the name that the program is called by.
+    pub(super) const fn called(self, name: ProgramName) -> &'static str {
+        match (self, name) {
+            (Self::Wrapper, ProgramName::Rove) => "rove",
+            (Self::Client, ProgramName::Rove) => "rove client",
+            (Self::Server, ProgramName::Rove) => "rove server",
+            (Self::Wrapper, ProgramName::Mosh) => "mosh",
+            (Self::Client, ProgramName::Mosh) => "mosh-client",
+            (Self::Server, ProgramName::Mosh) => "mosh-server",
+        }
+    }
+
+    /// Returns the text of `--version`. Under Mosh's names it has Mosh's version where scripts look for it.
+    pub(super) fn version(self, name: ProgramName) -> String {
+        let ours = env!("CARGO_PKG_VERSION");
+        let first = match (name, self) {
+            (ProgramName::Rove, _) => format!("rove {ours}"),
+            (ProgramName::Mosh, Self::Wrapper) => {
+                format!("mosh {MOSH_VERSION} [build rove {ours}]")
+            }
+            (ProgramName::Mosh, program) => {
+                format!("{} (mosh {MOSH_VERSION}) [build rove {ours}]", program.called(name))
+            }
+        };
+        format!("{first}\n{LICENSE}")
+    }
+}
