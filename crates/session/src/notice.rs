@@ -235,11 +235,11 @@ impl Notices {
         } else if let Some((question, hints)) = &self.question {
             (vec![question.clone()], hints.clone())
         } else if let Some(text) = announcement {
-            // The event has the room of hints: who has joined must be read whole.
-            let mut texts = with_silence(&text, silence);
-            texts.extend(text.split_once("; ").map(|(event, _)| format!("{event}.")));
-            let quit = silence.and(self.quit_hint.clone());
-            (texts, quit.into_iter().chain([String::new()]).collect())
+            // Who has joined must be read whole, so advice, and the hint, go first.
+            let event = text.split_once("; ").map(|(event, _)| format!("{event}."));
+            let quit = self.quit_hint.clone().filter(|_| silence.is_some() || event.is_none());
+            let texts = with_silence(&text, silence).into_iter().chain(event);
+            (texts.collect(), quit.into_iter().chain([String::new()]).collect())
         } else if is_gone && message.is_none_or(|message| message.network_error) {
             (gone(contact.server, self.is_tunnelled()), quit())
         } else if let Some(message) = message {
