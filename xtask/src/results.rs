@@ -15,7 +15,7 @@ type Table = (&'static str, &'static str, &'static [&'static str]);
 
 /// All tables, each of which takes less than five minutes on two cores.
 #[rustfmt::skip]
-const TABLES: [Table; 25] = [
+const TABLES: [Table; 26] = [
     ("onset", "rove-lab figures onset --full --out target/figures", &[""]),
     ("start", "rove-lab figures start --full --out target/figures", &[""]),
     ("end", "cargo xtask bench end", &[""]),
@@ -68,6 +68,8 @@ const TABLES: [Table; 25] = [
     ("bench-onset", "cargo xtask bench onset", &[""]),
     ("bench-prediction", "cargo xtask bench prediction", &[""]),
     ("bench-record", "cargo xtask bench record", &[""]),
+    // Of the archives that `cargo xtask dist --all --install` has made.
+    ("sizes", "cargo xtask dist --sizes", &[""]),
 ];
 
 /// Makes the tables of these names, or all.
