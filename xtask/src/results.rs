@@ -68,7 +68,6 @@ const TABLES: [Table; 26] = [
     ("bench-onset", "cargo xtask bench onset", &[""]),
     ("bench-prediction", "cargo xtask bench prediction", &[""]),
     ("bench-record", "cargo xtask bench record", &[""]),
-    // Of the archives that `cargo xtask dist --all --install` has made.
     ("sizes", "cargo xtask dist --sizes", &[""]),
 ];
 
