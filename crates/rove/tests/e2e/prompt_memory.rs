@@ -183,7 +183,7 @@ fn a_prompt_of_an_earlier_session_is_known_from_the_first_line_until_it_is_forgo
 fn a_prompt_at_which_nothing_was_echoed_is_not_known_in_the_next_session() {
     side_by_side(SERVERS, |server| {
         let state = Scratch::new();
-        enter_three_lines(server, &state);
+        assert!(shows_ahead_in_time(server, &state), "{server:?}");
         let read = || std::fs::read(state.path("rove/prompts")).expect("a session has written it");
         let before = read();
         let session = Session::open(server, &state, ACCOUNT, ASKS_SILENTLY);
