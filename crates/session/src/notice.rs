@@ -235,7 +235,7 @@ impl Notices {
         } else if let Some((question, hints)) = &self.question {
             (vec![question.clone()], hints.clone())
         } else if let Some(text) = announcement {
-            // Who has joined must be read whole, so advice, and the hint, go first.
+            // A join must be read whole: its advice and the hint give way to it.
             let event = text.split_once("; ").map(|(event, _)| format!("{event}."));
             let quit = self.quit_hint.clone().filter(|_| silence.is_some() || event.is_none());
             let texts = with_silence(&text, silence).into_iter().chain(event);
