@@ -56,7 +56,7 @@ pub use options::{
     BindServer, DetachedUse, HostOptions, Joined, Passage, RemoteIp, Resumed, TunnelUse,
     WantedSession,
 };
-pub use plan::{HANDS_OVER, Plan, Route, SSH_FAILURE, ServerAddress, Way, proxy_option};
+pub use plan::{HANDS_OVER, Plan, Route, SSH_FAILURE, ServerAddress, Way, numeric, proxy_option};
 pub use platform::Platform;
 pub use printable::Printable;
 pub use program_name::ProgramName;

@@ -1,7 +1,7 @@
 //! Plans the start of a session: the command to run, and how the server's address becomes known.
 
 use std::ffi::{OsStr, OsString};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::process::{Command, ExitStatus};
 
 use crate::challenge::Challenge;
@@ -12,6 +12,14 @@ use crate::sharing::Shared;
 use crate::ssh_config::{self, SshConfig};
 use crate::startup::{Announced, Connect, Rules, StockAddress};
 use crate::{quote, remote, tunnel};
+
+/// Returns an address as a word, in numeric form with its IPv6 zone, if any.
+pub fn numeric(address: SocketAddr) -> String {
+    match address {
+        SocketAddr::V6(v6) if v6.scope_id() != 0 => format!("{}%{}", v6.ip(), v6.scope_id()),
+        address => address.ip().to_string(),
+    }
+}
 
 /// How ssh reaches the host, and how the host's address becomes known.
 #[derive(Clone, Debug, PartialEq, Eq)]

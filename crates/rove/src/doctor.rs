@@ -166,7 +166,7 @@ fn addresses(options: &HostOptions) -> Option<Vec<String>> {
         let name = ssh_query::ask(&ssh, &host).host_name.unwrap_or_else(|| plain.to_owned());
         let _ = names.send(());
         let all = address::of_name(&name, 0, "all");
-        let _ = found.send(all.into_iter().map(address::numeric).collect());
+        let _ = found.send(all.into_iter().map(rove_bootstrap::numeric).collect());
     });
     name.recv_timeout(CONFIGURATION_PATIENCE).ok()?;
     Some(addresses.recv_timeout(RESOLVER_PATIENCE).unwrap_or_default())

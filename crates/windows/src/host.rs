@@ -10,7 +10,9 @@ use clap::Parser;
 use rove_bootstrap::last_words::LastWords;
 use rove_bootstrap::ssh_config::{self, SshConfig};
 use rove_bootstrap::startup::{Announced, Startup, Stream};
-use rove_bootstrap::{Challenge, HostOptions, Plan, Printable, Route, Sharing, Way, remote};
+use rove_bootstrap::{
+    Challenge, HostOptions, Plan, Printable, Route, Sharing, Way, numeric, remote,
+};
 use rove_platform::tty::Tty;
 use rove_ssp::Key;
 
@@ -207,14 +209,6 @@ fn route(config: &SshConfig) -> Route {
     match found.is_empty() {
         true => Route::Direct,
         false => Route::Known(found.into_iter().map(numeric).collect()),
-    }
-}
-
-/// Returns an address in numeric form with its IPv6 zone, if any.
-fn numeric(address: SocketAddr) -> String {
-    match address {
-        SocketAddr::V6(v6) if v6.scope_id() != 0 => format!("{}%{}", v6.ip(), v6.scope_id()),
-        address => address.ip().to_string(),
     }
 }
 

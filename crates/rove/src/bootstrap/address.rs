@@ -75,20 +75,7 @@ fn can_find(name: &str, is_static: bool, is_in_termux: bool, servers: &Path) -> 
     from_numeric(name, 0).is_some() || !is_static || !is_in_termux || servers.exists()
 }
 
-/// Returns an address as a word for the client's command line, in numeric form with its IPv6 zone, if any.
-pub(crate) fn numeric(address: SocketAddr) -> String {
-    match address {
-        SocketAddr::V6(address) if address.scope_id() != 0 => {
-            format!("{}%{}", address.ip(), address.scope_id())
-        }
-        SocketAddr::V4(_) | SocketAddr::V6(_) => match address.ip() {
-            IpAddr::V6(ip) => ip.to_string(),
-            IpAddr::V4(ip) => ip.to_string(),
-        },
-    }
-}
-
-/// Reads an address that [`numeric`] has written, with `port`. The zone may also be an interface's name. `None` if the
+/// Reads an address that [`rove_bootstrap::numeric`] has written, with `port`. The zone may also be an interface's name. `None` if the
 /// text is not an address.
 pub(crate) fn from_numeric(address: &str, port: u16) -> Option<SocketAddr> {
     match address.split_once('%') {
@@ -189,7 +176,7 @@ mod tests {
         for (host, text) in [("127.0.0.1", "127.0.0.1"), ("::1", "::1"), ("fe80::1%7", "fe80::1%7")]
         {
             let addresses = resolve(host, 22, "all").unwrap();
-            assert_eq!(numeric(addresses[0]), text);
+            assert_eq!(rove_bootstrap::numeric(addresses[0]), text);
         }
     }
 }

@@ -141,7 +141,7 @@ fn route(
             };
             let name = config.host_name.as_deref().unwrap_or(name);
             let found = address::resolve(name, SSH_PORT, &options.family)?;
-            let number = address::numeric(*found.first().expect("there is an address"));
+            let number = rove_bootstrap::numeric(*found.first().expect("there is an address"));
             let destination = match user {
                 Some(user) => format!("{user}@{number}"),
                 None => number.clone(),
@@ -165,5 +165,5 @@ fn master_addresses(options: &HostOptions, config: &SshConfig) -> Vec<String> {
         return Vec::new();
     };
     let found = address::of_name(name, SSH_PORT, &options.family);
-    found.into_iter().map(address::numeric).collect()
+    found.into_iter().map(rove_bootstrap::numeric).collect()
 }

@@ -82,8 +82,9 @@ fn open(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Res
     let addresses = address::resolve(host, port, family)?;
     if let Some(word) = word.filter(|_| addresses.len() > 1) {
         // The line is written at once, as others write to the same pipe.
-        let line =
-            |address: &SocketAddr| format!("{ADDRESS} {word} {}\n", address::numeric(*address));
+        let line = |address: &SocketAddr| {
+            format!("{ADDRESS} {word} {}\n", rove_bootstrap::numeric(*address))
+        };
         let lines: String = addresses.iter().map(line).collect();
         io::stderr().write_all(lines.as_bytes()).context("cannot tell the addresses")?;
     }
@@ -93,7 +94,7 @@ fn open(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Res
     stream.set_nodelay(true)?;
     // A closing terminal must not cut off what ssh still sends to the host.
     signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::new(AtomicBool::new(false)))?;
-    let address = address::numeric(stream.peer_addr().context("the connection broke")?);
+    let address = rove_bootstrap::numeric(stream.peer_addr().context("the connection broke")?);
     // The line precedes anything from the host: until then ssh has no output of the host to print.
     let line = match word {
         Some(word) => format!("{IP} {word} {address}\n"),
