@@ -1,10 +1,10 @@
 //! Counter-keyed randomness: every draw is a pure function of a seed, a name and a number.
 //!
-//! A simulation that drops packet 17 drops it whatever else is drawn before, and two policies compared under one seed
+//! A simulation that drops packet 17 drops it regardless of all other draws, and two policies compared under one seed
 //! have the same losses. The generator is the output function of `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014) over
 //! a keyed counter. It serves simulations and padding, never session keys.
 
-/// The source of all randomness of a run: a run with the same seed is the same.
+/// The source of all randomness of a run. Two runs with the same seed make the same draws.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Seed(u64);
 
@@ -21,7 +21,7 @@ impl Seed {
 
     /// Returns the stream of random draws with this name, which is independent of all other streams.
     pub fn stream(self, name: &str) -> Stream {
-        // FNV-1a spreads the name; the mixer below does the rest.
+        // FNV-1a hashes the name; `mix` spreads the hash over all 64 bits.
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });
@@ -39,13 +39,13 @@ impl Stream {
         Draw(mix(self.0.wrapping_add(number.wrapping_mul(GOLDEN_GAMMA))))
     }
 
-    /// Returns a separate stream for item `number`, if each item needs several draws.
+    /// Returns a separate stream for item `number`. Use it if each item needs several draws.
     pub const fn fork(self, number: u64) -> Self {
         Self(mix(self.at(number).0 ^ GOLDEN_GAMMA))
     }
 }
 
-/// A random value of 64 bits. Use it once, by one of its methods.
+/// A random value of 64 bits. Call only one of its methods, because all of them use the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Draw(u64);
 
@@ -61,7 +61,7 @@ impl Draw {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Returns true with this probability. A probability of 0 or less is never, of 1 or more is always.
+    /// Returns true with this probability. A probability of 0 or less gives false, and 1 or more gives true.
     pub const fn chance(self, probability: f64) -> bool {
         self.unit() < probability
     }

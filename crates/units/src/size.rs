@@ -8,7 +8,7 @@ use core::str::FromStr;
 use core::time::Duration;
 use std::borrow::Cow;
 
-/// The error of a text that is no size, rate or time.
+/// The error of a text that is not a size, rate or time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseUnitError {
     /// The text as it was given.
@@ -25,7 +25,7 @@ impl fmt::Display for ParseUnitError {
 
 impl core::error::Error for ParseUnitError {}
 
-/// A size as a number of bytes. Sums and differences stay within its range.
+/// A size as a number of bytes. Sums saturate at [`Bytes::MAX`], and differences at zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(u64);
 
@@ -111,7 +111,7 @@ impl fmt::Display for Bytes {
 impl FromStr for Bytes {
     type Err = ParseUnitError;
 
-    /// Reads `1500`, `64k`, `1M` or `1MiB`; the prefixes count in 1024s.
+    /// Reads `1500`, `64k`, `1M` or `1MiB`. The prefixes are powers of 1024.
     fn from_str(text: &str) -> Result<Self, ParseUnitError> {
         let error = || ParseUnitError {
             text: text.to_owned(),
@@ -164,7 +164,7 @@ impl fmt::Display for BitRate {
 impl FromStr for BitRate {
     type Err = ParseUnitError;
 
-    /// Reads `64000`, `64k`, `1.5M`, `1Mbit`, `1Mbit/s` or `10G`; the prefixes count in 1000s.
+    /// Reads `64000`, `64k`, `1.5M`, `1Mbit`, `1Mbit/s` or `10G`. The prefixes are powers of 1000.
     fn from_str(text: &str) -> Result<Self, ParseUnitError> {
         let error = || ParseUnitError {
             text: text.to_owned(),

@@ -10,8 +10,8 @@ use crate::size::ParseUnitError;
 /// A point in time: nanoseconds since the run began.
 ///
 /// The type has no `now()`. A driver reads its clock once per turn of its loop and passes the value to the cores; a
-/// simulator passes virtual time. The range is 584 years from the run's start. Later sums stay at
-/// [`Instant::FAR_FUTURE`].
+/// simulator passes virtual time. The latest instant is [`Instant::FAR_FUTURE`], 584 years after the start of the run,
+/// and additions saturate there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(u64);
 
@@ -69,7 +69,7 @@ impl AddAssign<Duration> for Instant {
 impl Sub<Duration> for Instant {
     type Output = Self;
 
-    /// Returns the earlier instant; [`Instant::ZERO`] if it would be before the run.
+    /// Returns the instant `duration` earlier; [`Instant::ZERO`] if that would be before the start of the run.
     fn sub(self, duration: Duration) -> Self {
         Self(self.0.saturating_sub(nanos(duration)))
     }
@@ -81,7 +81,7 @@ impl fmt::Display for Instant {
     }
 }
 
-/// Reads a duration such as `1.5s`: a number with the unit ns, us (µs), ms, s, m or min. Only zero needs none.
+/// Reads a duration such as `1.5s`: a number with the unit ns, us (µs), ms, s, m or min. The number 0 needs no unit.
 ///
 /// # Errors
 ///
