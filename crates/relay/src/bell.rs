@@ -1,4 +1,4 @@
-//! A bell that ends the wait of another thread: a pair of sockets, of which the wait has one.
+//! A pair of sockets with which one thread wakes another: the waiting thread polls one socket of the pair.
 
 use std::io;
 #[cfg(windows)]
@@ -6,14 +6,14 @@ use std::net::{Ipv4Addr, UdpSocket};
 #[cfg(unix)]
 use std::os::unix::net::UnixDatagram;
 
-/// A socket that reaches another thread of this process.
+/// A socket of the pair. Unix can connect two sockets without addresses.
 #[cfg(unix)]
 pub(crate) type Socket = UnixDatagram;
-/// A socket that reaches another thread of this process.
+/// A socket of the pair. Windows has no socket pairs, so two UDP sockets on the loopback address stand in.
 #[cfg(windows)]
 pub(crate) type Socket = UdpSocket;
 
-/// Returns both ends of a bell, which do not block. A datagram from one end rings at the other.
+/// Returns two connected, non-blocking sockets. A datagram that one of them sends makes the other readable.
 pub(crate) fn pair() -> io::Result<[Socket; 2]> {
     let ends = connected()?;
     ends.iter().try_for_each(|end| end.set_nonblocking(true))?;

@@ -1,4 +1,4 @@
-//! The path that a user describes with options: delay, jitter, loss and a bottleneck, the same each way.
+//! The path that a user describes with options: delay, jitter, loss and a bottleneck, the same in both directions.
 
 use std::io;
 use std::net::SocketAddr;
@@ -44,7 +44,7 @@ impl PathArgs {
         Relay::start(RelayConfig { listen, server, uplink, downlink, seed })
     }
 
-    /// Returns what is emulated, in words.
+    /// Returns a description of the emulated path, for the user to read.
     pub fn description(&self) -> String {
         let mut parts = vec![format!("{:?} round trip", self.rtt)];
         if !self.jitter.is_zero() {
@@ -72,7 +72,7 @@ impl PathArgs {
     }
 }
 
-/// Why a share is refused.
+/// The error of a text that is not a share from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a share is between 0% and 100%")]
 struct ShareError;

@@ -20,13 +20,12 @@ use crate::bell;
 /// Room for any UDP datagram, so that the relay never cuts one.
 const DATAGRAM_BYTES_MAX: usize = 65_536;
 
-/// Datagrams taken from one socket before the other has its turn.
-/// Chosen: far above what a session sends in a frame, low enough that a flood one way delays the
-/// other way by less than a millisecond.
+/// Most datagrams taken from one socket before the relay reads the other. Chosen: far above what a session sends in a
+/// frame, low enough that a flood in one direction delays the other direction by less than a millisecond.
 const BATCH: usize = 64;
 
-/// Buffer that the relay asks the kernel for. The relay should lose what the links lose and nothing else. Chosen: a
-/// megabyte of input that a stock client sends in one burst, with room.
+/// Size of the receive buffer that the relay asks the kernel for, in bytes. Only the emulated links should lose
+/// datagrams. Chosen: a megabyte of input that a Mosh 1.4.0 client sends in one burst, with room.
 const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 
 /// The addresses of a relay, and the links that datagrams pass.
@@ -117,9 +116,9 @@ impl Relay {
         self.address
     }
 
-    /// Moves the client as the server sees it: datagrams then reach the server from a new port, and from `source` if
-    /// one is given. The server's datagrams to the old port are lost. Returns the new source, whose address is the
-    /// unspecified one if the kernel chooses.
+    /// Makes the server see the client at another address: datagrams then reach the server from a new port, and from
+    /// `source` if it is given. The server's datagrams to the old port are lost. Returns the new address, whose IP is
+    /// unspecified if the kernel chooses it for each datagram.
     ///
     /// # Errors
     ///
@@ -131,23 +130,23 @@ impl Relay {
         Ok(address)
     }
 
-    /// Changes both links for the datagrams that come in from now on.
+    /// Changes both links for the datagrams that the relay receives after this call.
     pub fn reconfigure(&self, uplink: LinkConfig, downlink: LinkConfig) {
         self.order(Order::Reconfigure(Box::new((uplink, downlink))));
     }
 
-    /// Returns what has passed from the client towards the server.
+    /// Returns the counts of the datagrams from the client to the server.
     pub fn uplink(&self) -> Traffic {
         self.uplink.read()
     }
 
-    /// Returns what has passed from the server towards the client.
+    /// Returns the counts of the datagrams from the server to the client.
     pub fn downlink(&self) -> Traffic {
         self.downlink.read()
     }
 
     fn order(&self, order: Order) {
-        // A thread that has ended takes no orders, and an unread bell needs no second ring.
+        // Neither error matters: a thread that has ended needs no order, and a full socket wakes the thread already.
         let _ = self.orders.send(order);
         let _ = self.bell.send(&[0]);
     }
@@ -162,7 +161,7 @@ impl Drop for Relay {
     }
 }
 
-/// An order of the owner to the thread.
+/// An order from the owner of the [`Relay`] to its thread.
 #[derive(Debug)]
 enum Order {
     Roam(UdpSocket),
@@ -196,14 +195,14 @@ impl Counters {
     }
 }
 
-/// The thread's side: sockets, links and the clock that drives them.
+/// The state of the relay's thread: sockets, links and the clock that drives them.
 #[derive(Debug)]
 struct Pump {
     clock: Clock,
     listener: UdpSocket,
     upstream: UdpSocket,
     server: SocketAddr,
-    /// Where the client last sent from; a client that hops ports is answered at its newest one.
+    /// Source of the client's newest datagram. The relay sends to it, because a client may change its port.
     client: Option<SocketAddr>,
     uplink: Link<Vec<u8>>,
     downlink: Link<Vec<u8>>,
@@ -245,8 +244,8 @@ impl Pump {
         }
     }
 
-    /// Reads what has arrived. An order given before a datagram was sent holds for that datagram,
-    /// so orders are looked for between reading one and handling it.
+    /// Reads waiting datagrams and puts them on the links. An order that was given before a datagram was sent must hold
+    /// for that datagram, so each read is followed by a look for orders.
     fn take_in(&mut self, buffer: &mut [u8]) -> ControlFlow<()> {
         for _ in 0..BATCH {
             let Ok((len, source)) = self.listener.recv_from(buffer) else { break };
@@ -264,7 +263,7 @@ impl Pump {
         ControlFlow::Continue(())
     }
 
-    /// Sends what is due. A send that fails is a lost datagram, as on any link.
+    /// Sends the datagrams that have reached the end of a link. A failed send counts as a lost datagram.
     fn give_out(&mut self) {
         let now = self.clock.now();
         while let Some((_, payload)) = self.uplink.poll_packet(now) {
@@ -280,11 +279,10 @@ impl Pump {
         }
     }
 
-    /// Sleeps until a datagram or an order arrives or the next packet is due.
+    /// Sleeps until a datagram or an order arrives, or a datagram on a link is due.
     fn wait(&self) -> io::Result<()> {
         let due = [self.uplink.poll_timeout(), self.downlink.poll_timeout()];
-        // The deadline is absolute: however late this thread was woken before, the next packet
-        // is due when it is due.
+        // The deadline is absolute, so a late wake-up does not delay the datagrams after it.
         let left = due.into_iter().flatten().min();
         let left = left.map(|deadline| deadline.saturating_since(self.clock.now()));
         let timeout = left.and_then(|left| Timespec::try_from(left).ok());
@@ -312,7 +310,7 @@ fn bind_upstream(server: SocketAddr, source: Option<IpAddr>) -> io::Result<UdpSo
 fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(address)?;
     socket.set_nonblocking(true)?;
-    // Root gets what it asks for, others what the system allows; either will do.
+    // Root gets the whole size, and other users get what the system allows. Both are enough.
     #[cfg(all(target_os = "linux", not(rove_portable)))]
     let asked = sockopt::set_socket_recv_buffer_size_force(&socket, RECEIVE_BUFFER_BYTES);
     #[cfg(any(rove_portable, not(target_os = "linux")))]
