@@ -25,12 +25,12 @@ const MESSAGES_PER_CALL: usize = 4;
 const PATH_ERRORS_MAX: usize = 64;
 
 thread_local! {
-    /// The memory that the system writes messages into. Only as much of it is in use as the longest ones needed.
+    /// The memory into which the system writes messages. Only pages that the longest messages needed are in use.
     static PAYLOADS: RefCell<Vec<u8>> = RefCell::new(vec![0; MESSAGES_PER_CALL * MESSAGE_BYTES]);
 }
 
-/// Returns the facts about a message, and how long each datagram of a batch is but the last. `None` if the message's
-/// sender has no Internet address, which no UDP socket does.
+/// Returns the addresses and ECN mark of a message, and the length of each datagram in it except the last, which may be
+/// shorter. `None` if the sender's address is neither IPv4 nor IPv6, which a UDP socket does not report.
 fn facts(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<(Received, usize)> {
     let address = message.address.as_ref()?;
     let mut each = message.bytes;
@@ -53,7 +53,7 @@ fn facts(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<(Received, usize)
     Some((received, each.max(1)))
 }
 
-/// Returns how long each datagram of a batch is. `None` for another control message.
+/// Returns the length of the datagrams in a message, if this control message states it.
 fn segment_len(control: &ControlMessageOwned) -> Option<usize> {
     match control {
         #[cfg(all(target_os = "linux", not(rove_portable)))]
@@ -62,7 +62,7 @@ fn segment_len(control: &ControlMessageOwned) -> Option<usize> {
     }
 }
 
-/// Returns the byte of TOS or the traffic class. `None` if the message holds neither.
+/// Returns the TOS byte (IPv4) or the traffic class (IPv6). `None` if the control message holds neither.
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 fn traffic_class(control: &ControlMessageOwned) -> Option<u8> {
     match control {
@@ -72,7 +72,7 @@ fn traffic_class(control: &ControlMessageOwned) -> Option<u8> {
     }
 }
 
-/// Returns the byte of TOS or the traffic class. `None` if the message holds neither.
+/// Returns the TOS byte (IPv4) or the traffic class (IPv6). `None` if the control message holds neither.
 #[cfg(not(any(target_os = "linux", target_os = "freebsd")))]
 fn traffic_class(control: &ControlMessageOwned) -> Option<u8> {
     let ControlMessageOwned::Unknown(control) = control else { return None };
@@ -86,7 +86,7 @@ fn traffic_class(control: &ControlMessageOwned) -> Option<u8> {
     }
 }
 
-/// Returns the meaning of the lowest two bits of TOS or traffic class (RFC 3168, section 5).
+/// Returns the ECN mark in the lowest two bits of a TOS byte or traffic class (RFC 3168, section 5).
 const fn ecn(class: u8) -> Ecn {
     match class & 0b11 {
         0b11 => Ecn::CongestionExperienced,
@@ -95,12 +95,12 @@ const fn ecn(class: u8) -> Ecn {
     }
 }
 
-/// Reads the messages that wait on a non-blocking socket, up to [`MESSAGES_PER_CALL`], with the ECN marks of their IP
-/// headers, and passes each datagram to `handle`. Returns how many there were, and whether more may wait.
+/// Reads up to [`MESSAGES_PER_CALL`] waiting messages from a non-blocking socket, with the ECN marks of their IP
+/// headers, and passes each datagram to `handle`. Returns the number of datagrams, and whether more may wait.
 ///
 /// # Errors
 ///
-/// Returns the system call's error; `WouldBlock` if no datagram waits. An error after a datagram is left for later.
+/// Returns the system call's error; `WouldBlock` if no datagram waits. The next call returns an error after a datagram.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn receive(
     socket: &UdpSocket,
@@ -127,8 +127,8 @@ pub(crate) fn receive(
     })
 }
 
-/// Reads a datagram that waits on a non-blocking socket, with the ECN mark of its IP header, and passes it to `handle`.
-/// Returns how many there were, and whether more may wait.
+/// Reads a waiting datagram from a non-blocking socket, with the ECN mark of its IP header, and passes it to `handle`.
+/// Returns the number of datagrams, and whether more may wait.
 ///
 /// # Errors
 ///
@@ -148,8 +148,7 @@ pub(crate) fn receive(
     })
 }
 
-/// Asks the system to hand over datagrams of one sender and one size that came together in one batch (UDP receive
-/// offload).
+/// Asks the system to deliver consecutive datagrams of one sender and one size as one message (UDP receive offload).
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn take_batches(socket: &UdpSocket) -> io::Result<()> {
     use nix::sys::socket::{setsockopt, sockopt};
@@ -177,7 +176,8 @@ pub(crate) fn send_from(
     send_slices(socket, &[io::IoSlice::new(payload)], destination.into(), Some(local), None)
 }
 
-/// Sends slices as one datagram, or as datagrams of `segment` bytes each. `local` is the local address, for an IPv6 socket.
+/// Sends the joined slices as one datagram, or cut into `segment` bytes each; from `local`, if given, on an IPv6
+/// socket.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn send_slices(
     socket: &UdpSocket,
@@ -188,7 +188,7 @@ pub(crate) fn send_slices(
 ) -> io::Result<()> {
     use nix::sys::socket::{ControlMessage, sendmsg};
 
-    // The system chooses the interface: for a link-local address the destination's zone says it.
+    // Index 0 lets the system choose the interface. The zone of a link-local destination decides it.
     let info = local.map(|local| libc::in6_pktinfo {
         ipi6_addr: libc::in6_addr { s6_addr: local.octets() },
         ipi6_ifindex: 0,
@@ -200,8 +200,8 @@ pub(crate) fn send_slices(
     Ok(())
 }
 
-/// Asks the system to report errors about the datagrams of an unconnected socket (ICMP). The next send or receive then
-/// fails with the error.
+/// Asks the system to report ICMP errors about datagrams of an unconnected socket. The next send or receive then fails
+/// with the error.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn report_path_errors(socket: &UdpSocket, ipv6: bool) -> io::Result<()> {
     use nix::sys::socket::{setsockopt, sockopt};
@@ -212,10 +212,10 @@ pub(crate) fn report_path_errors(socket: &UdpSocket, ipv6: bool) -> io::Result<(
     }?)
 }
 
-/// Sets (`whole`) or clears the don't-fragment bit of datagrams. With the bit, a hop drops datagrams that are too large
-/// for it, whatever the system knows of the path. The system also refuses datagrams larger than the MTU of its own
-/// interface. Without the bit, large datagrams are fragmented as usual. An IPv6 socket that also takes IPv4 has the
-/// options of both families.
+/// Sets (`whole`) or clears the don't-fragment bit of datagrams. With the bit, a router drops datagrams that are too
+/// large for the next hop, and the system sends them even if it has learned a smaller path MTU. It refuses only
+/// datagrams larger than the MTU of its own interface. Without the bit, routers fragment large datagrams. On an IPv6
+/// socket, this sets the options of both families, because the socket may also send IPv4.
 ///
 /// # Errors
 ///
@@ -261,7 +261,7 @@ pub(crate) fn keep_whole(_socket: &UdpSocket, _whole: bool) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Discards queued error reports. While any is left, the socket counts as failed, and every wait for it ends at once.
+/// Discards queued error reports. While a report is queued, every wait for the socket ends at once with an error.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn discard_path_errors(socket: &UdpSocket) {
     let flags = RecvFlags::ERRQUEUE | RecvFlags::DONTWAIT;
@@ -269,6 +269,7 @@ pub(crate) fn discard_path_errors(socket: &UdpSocket) {
     let _ = (0..PATH_ERRORS_MAX).all(|_| is_report());
 }
 
-/// Does nothing, because no error reports were asked for: a [`RefusalProbe`](crate::RefusalProbe) hears refusals.
+/// Does nothing, because this system queues no error reports. A [`RefusalProbe`](crate::RefusalProbe) finds closed
+/// ports.
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 pub(crate) const fn discard_path_errors(_socket: &UdpSocket) {}

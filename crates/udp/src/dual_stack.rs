@@ -10,7 +10,7 @@ use crate::socket::ClientSockets;
 #[derive(Debug)]
 pub struct DualStackSockets {
     families: Vec<(SocketAddr, ClientSockets)>,
-    /// Hears a refusal while nothing else is heard.
+    /// Detects that the server's port is closed, until the server's first datagram arrives.
     pub probe: RefusalProbe,
 }
 

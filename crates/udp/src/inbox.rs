@@ -1,4 +1,4 @@
-//! The datagrams of a client, of which a turn takes as many as it has room for.
+//! A queue for datagrams that a client has read from a socket, but cannot handle in this turn of its loop.
 
 use std::collections::VecDeque;
 use std::io;
@@ -7,8 +7,8 @@ use std::net::UdpSocket;
 use crate::received::Received;
 use crate::socket::receive_waiting;
 
-/// Datagrams that came together with others, and that the last turn had no room for. They are bounded by what one call of
-/// [`receive_waiting`] reads.
+/// Datagrams that one call of [`receive_waiting`] has read beyond those that the caller could handle. That call bounds
+/// their number.
 #[derive(Debug, Default)]
 pub struct Inbox {
     waiting: VecDeque<(Received, Vec<u8>)>,
@@ -20,7 +20,7 @@ impl Inbox {
         self.waiting.is_empty()
     }
 
-    /// Passes the datagrams that wait here to `handle` until it returns false. Returns whether it never did.
+    /// Passes the queued datagrams to `handle` until it returns false. Returns whether it never did.
     pub fn hand_over(&mut self, mut handle: impl FnMut(Received, &[u8]) -> bool) -> bool {
         while let Some((received, payload)) = self.waiting.pop_front() {
             if !handle(received, &payload) {
@@ -30,12 +30,12 @@ impl Inbox {
         true
     }
 
-    /// Reads the datagrams that wait on `socket` as [`receive_waiting`] does, and passes each to `handle` until it returns
-    /// false. The rest waits here. Call this only while nothing waits here.
+    /// Reads the datagrams that wait on `socket` as [`receive_waiting`] does, and passes each to `handle` until it
+    /// returns false. The queue keeps the rest. Call this only while the queue is empty, to keep the datagrams' order.
     ///
     /// # Errors
     ///
-    /// As [`receive_waiting`].
+    /// Returns the errors of [`receive_waiting`].
     pub fn receive(
         &mut self,
         socket: &UdpSocket,

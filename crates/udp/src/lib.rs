@@ -8,8 +8,8 @@
 //! - `received` is a datagram with the system's facts about it. `datagram` receives and sends datagrams with the kernel's
 //!   control messages, and on Windows without them.
 //! - `socket` opens sockets, sends and receives. `dual_stack` holds the client's sockets of both address families.
-//! - `inbox` keeps the datagrams that a client's turn had no room for.
-//! - `refusal_probe` hears that nobody listens, for systems that do not report it to unconnected sockets.
+//! - `inbox` keeps the datagrams that a client has read, but cannot handle in this turn of its loop.
+//! - `refusal_probe` detects a closed server port, for systems that do not report it to unconnected sockets.
 //! - `sieve` keeps a flood of other senders' datagrams out of the server's socket.
 
 #![forbid(unsafe_code)]

@@ -5,8 +5,8 @@ use std::net::{Ipv6Addr, SocketAddr};
 use rove_ssp::Ecn;
 use rove_ssp::wire::DATAGRAM_LEN_MAX;
 
-/// Datagrams of one socket after which a turn of the loop reads no more, so that a flood delays neither keys nor the pty.
-/// Chosen: at 1.2 kB each, more than a screen's worth of fragments.
+/// Number of datagrams after which a turn of the event loop stops reading a socket, so that a flood delays neither keys
+/// nor the pty. Chosen: at 1.2 kB each, more than a screen's worth of fragments.
 pub const DATAGRAMS_PER_TURN: usize = 32;
 
 /// Most bytes of a message: a datagram, or several of one sender and one size in a batch (UDP receive offload). Source: the
@@ -18,7 +18,7 @@ const _: () = assert!(MESSAGE_BYTES > DATAGRAM_LEN_MAX, "a longer datagram is se
 /// The size, addresses and ECN mark of a datagram that was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// The length of the datagram in bytes. A longer datagram is cut to one byte more than the longest allowed.
+    /// The length of the datagram in bytes. A datagram that is too long is cut to [`DATAGRAM_LEN_MAX`] + 1.
     pub len: usize,
     /// The sender's address.
     pub source: SocketAddr,
@@ -29,7 +29,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// Hands over each datagram of a message, cut to one byte more than the longest allowed. Returns how many there were.
+    /// Passes each datagram of a message to `handle`, cut to [`DATAGRAM_LEN_MAX`] + 1 bytes. Returns their number.
     pub(crate) fn split(
         self,
         message: &[u8],
@@ -37,7 +37,7 @@ impl Received {
         handle: &mut impl FnMut(Self, &[u8]),
     ) -> usize {
         debug_assert!(each > 0, "a batch has an end");
-        // A datagram without contents is one, too.
+        // An empty message is an empty datagram.
         let count = message.len().div_ceil(each).max(1);
         for number in 0..count {
             let rest = &message[number * each..];

@@ -1,4 +1,4 @@
-//! A socket that hears whether anybody listens at an address, for systems that report no errors of unconnected sockets.
+//! A socket that detects a closed server port, for systems that report no ICMP errors to unconnected sockets.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 /// Whether the system needs the probe. Linux reports the errors of unconnected sockets (`IP_RECVERR`).
 const IS_NEEDED: bool = cfg!(any(rove_portable, not(target_os = "linux")));
 
-/// A socket connected to the server while nothing is heard of it.
+/// A socket that is connected to the server until the first datagram of the server arrives.
 ///
 /// Every system tells a connected socket that its peer's port is closed. The session's own sockets stay unconnected, because
 /// a server may answer from another address. So this socket sends an empty datagram from a port of its own, which no server
@@ -15,7 +15,7 @@ const IS_NEEDED: bool = cfg!(any(rove_portable, not(target_os = "linux")));
 pub struct RefusalProbe(Option<UdpSocket>);
 
 impl RefusalProbe {
-    /// Begins to ask `server`. A system without a need for it opens no socket.
+    /// Opens the socket for `server`. A system without a need for the probe opens none.
     pub fn start(&mut self, server: SocketAddr) {
         if IS_NEEDED {
             self.0 = connect(server)
@@ -25,15 +25,15 @@ impl RefusalProbe {
         }
     }
 
-    /// Ends the probe, after something was heard of the server.
+    /// Closes the probe's socket. Call this after a datagram of the server has arrived.
     pub fn stop(&mut self) {
         self.0 = None;
     }
 
-    /// Sends an empty datagram. A refusal becomes an error of the socket. Call this for each datagram of the session.
+    /// Sends an empty datagram. If the port is closed, a later read fails. Call this for each datagram of the session.
     pub fn ask(&self) {
         if let Some(socket) = &self.0 {
-            // A refusal that no read has returned yet fails the first send. The second one brings it again.
+            // The first send fails if no read has returned an earlier refusal. The second send then provokes a new one.
             let _ = socket.send(&[]).or_else(|_| socket.send(&[]));
         }
     }

@@ -1,4 +1,4 @@
-//! A filter that keeps a flood of other senders' datagrams out of the receive buffer that the client's need.
+//! A filter of the server's socket that keeps a flood of other senders' datagrams from filling the receive buffer.
 //!
 //! While other senders send more than a server can read, the system passes only one in 2, 4, 8 and so on of their
 //! datagrams. All datagrams from the client's address pass. A client that moves to another address counts as another
@@ -16,8 +16,8 @@ const WINDOW: Duration = Duration::from_millis(50);
 /// Most datagrams of other senders in a [`WINDOW`] that do not tighten the filter: 5000 in a second. Chosen: half as
 /// many as the smallest receive buffer of Linux holds, so that a process that does not run for this time loses nothing.
 const STRANGERS_MAX: u32 = 250;
-/// With fewer datagrams of other senders in a [`WINDOW`] the filter is relaxed. Chosen: twice as many, which a relaxed
-/// filter may let pass, are well below [`STRANGERS_MAX`].
+/// Fewest datagrams of other senders in a [`WINDOW`] that keep the filter from being relaxed. Chosen: a relaxed filter
+/// may let twice as many pass, which is still well below [`STRANGERS_MAX`].
 const STRANGERS_MIN: u32 = STRANGERS_MAX / 4;
 /// Most halvings of the share that passes. Chosen: of a million datagrams in a second, 4000 pass.
 const HALVINGS_MAX: u32 = 8;
@@ -35,12 +35,12 @@ pub struct Sieve {
 struct Filter {
     /// The address whose datagrams all pass. `None`: every datagram passes.
     client: Option<SocketAddr>,
-    /// How often the share of other senders' datagrams that pass is halved.
+    /// How often the share of other senders' datagrams that pass has been halved.
     halvings: u32,
 }
 
 impl Sieve {
-    /// Counts a datagram that is not a new datagram of the client. Call this for each.
+    /// Counts a datagram of another sender, or a repeated one of the client. Call this for each such datagram.
     pub const fn handle_stranger(&mut self) {
         self.strangers = self.strangers.saturating_add(1);
     }
@@ -50,7 +50,7 @@ impl Sieve {
         self.filter.client.map(|_| self.counted_since + WINDOW)
     }
 
-    /// Adapts the socket's filter to the datagrams counted so far.
+    /// Adapts the socket's filter to the number of datagrams counted in this [`WINDOW`].
     pub fn handle_timeout(
         &mut self,
         now: Instant,
@@ -70,7 +70,7 @@ impl Sieve {
     fn next_filter(&mut self, now: Instant, client: Option<SocketAddr>) -> Filter {
         let mut halvings = self.filter.halvings;
         let is_over = self.counted_since + WINDOW <= now;
-        // The client's datagrams are lost until enough others are kept out, so a flood is answered at once.
+        // A flood pushes the client's datagrams out of the buffer, so the filter tightens before the window ends.
         let is_flooded = self.strangers > STRANGERS_MAX && client.is_some();
         if is_flooded {
             halvings = HALVINGS_MAX.min(halvings + 1);
@@ -104,7 +104,8 @@ impl Filter {
 }
 
 /// Returns the filter as a BPF program (Linux, `Documentation/networking/filter.rst`). It compares IP version, source
-/// address and source port. If all are the client's, the datagram passes, otherwise it passes by chance.
+/// address and source port. A datagram with all three of the client passes; each other one passes with a probability of
+/// 1 in 2^`halvings`.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 fn program(client: SocketAddr, halvings: u32) -> Vec<socket2::SockFilter> {
     use libc::{
@@ -135,7 +136,7 @@ fn program(client: SocketAddr, halvings: u32) -> Vec<socket2::SockFilter> {
     for (left, (size, offset, mask, value)) in (0..facts.len()).rev().zip(facts) {
         program.push(step(BPF_LD | size | BPF_ABS, 0, 0, offset));
         program.push(step(BPF_ALU | BPF_AND | BPF_K, 0, 0, mask));
-        // Skips the remaining facts, of three steps each, and the step that lets the datagram pass.
+        // On a difference, jumps over the remaining comparisons of three steps each, and over the step that accepts.
         program.push(step(BPF_JMP | BPF_JEQ | BPF_K, 0, 3 * left + 1, value));
     }
     program.push(step(BPF_RET | BPF_K, 0, 0, ALL_BYTES));

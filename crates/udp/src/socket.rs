@@ -69,7 +69,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Returns what the error of a datagram socket means for the path.
+    /// Returns the refusal that the error of a datagram socket stands for.
     pub fn of(error: &io::Error) -> Self {
         match error.kind() {
             kind if is_refusal(kind) => Self::Port,
@@ -92,8 +92,9 @@ pub fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> 
     send_by(socket, transmit.tries_size, attempt)
 }
 
-/// Hands datagrams to the system in one call, which cuts them apart as late as it can (UDP segmentation offload). Returns
-/// whether it took them; if not, send each. They need one destination, and one length but for a shorter last one.
+/// Sends datagrams in one system call, which cuts them apart as late as it can (UDP segmentation offload). Returns
+/// false if it sent none, and the caller [`send`]s each. All need one destination and one length; the last may be
+/// shorter.
 pub fn send_segments(socket: &UdpSocket, transmits: &[Transmit], local: Option<Ipv6Addr>) -> bool {
     #[cfg(all(target_os = "linux", not(rove_portable)))]
     if let [first, .., last] = transmits
@@ -117,7 +118,7 @@ fn send_by(
     attempt: impl Fn() -> io::Result<()>,
 ) -> Result<(), SendFailure> {
     if tries_size && let Err(error) = keep_whole(socket, true) {
-        // A fragmented datagram would say nothing about the path's MTU.
+        // With the don't-fragment bit unset, this datagram would tell nothing about the path's MTU, so it is not sent.
         tracing::debug!(%error, "no size is tried");
         return Ok(());
     }
@@ -150,17 +151,17 @@ fn is_about_the_path(error: &io::Error) -> bool {
     is_for_size || is_refusal(error.kind()) || is_for_lack_of_a_route
 }
 
-/// Returns whether an error says that nobody listens at the port. Windows tells it as a connection that was reset.
+/// Returns whether an error says that nobody listens at the port. Windows reports this as a reset connection.
 const fn is_refusal(kind: io::ErrorKind) -> bool {
     matches!(kind, io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset)
 }
 
-/// Reads the datagrams that wait on `socket`, and passes each to `handle`, until there were [`DATAGRAMS_PER_TURN`] or more:
-/// the system hands some over in batches.
+/// Reads the datagrams that wait on `socket`, and passes each to `handle`. It stops after [`DATAGRAMS_PER_TURN`]
+/// datagrams, or some more if the system hands them over in batches.
 ///
 /// # Errors
 ///
-/// Returns the socket's error, if there is one in place of a datagram or after some.
+/// Returns the socket's error. All datagrams that were read before the error have been passed to `handle`.
 pub fn receive_waiting(
     socket: &UdpSocket,
     mut handle: impl FnMut(Received, &[u8]),
@@ -175,8 +176,8 @@ pub fn receive_waiting(
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                // No datagram was there: a send has already returned the error, but its reports are left in the queue. They
-                // would end every later wait at once.
+                // The socket was readable without a datagram. A send may have returned an error whose report is still
+                // queued. The report would end every later wait at once.
                 if taken == 0 {
                     discard_path_errors(socket);
                 }
@@ -246,7 +247,7 @@ impl ServerSocket {
             let attempt =
                 || datagram::send_from(&self.socket, &transmit.payload, destination, local);
             match send_by(&self.socket, transmit.tries_size, attempt) {
-                // This computer has lost the address.
+                // This computer has lost the address `local`, so the system chooses another one below.
                 Err(SendFailure::Other(_)) => {}
                 result => return result,
             }
@@ -286,7 +287,7 @@ impl ClientSockets {
         Ok(Self { local, sockets: VecDeque::from([open_client(local)?]) })
     }
 
-    /// Opens a new port, which sends from here on. Beyond `CLIENT_PORTS_MAX` ports the oldest is closed.
+    /// Opens a new port, from which the client then sends. Beyond `CLIENT_PORTS_MAX` ports the oldest is closed.
     ///
     /// # Errors
     ///
@@ -327,7 +328,7 @@ fn open_client(local: SocketAddr) -> io::Result<UdpSocket> {
 }
 
 /// Opens a non-blocking socket with the options that the protocol needs, bound to `address`. The port is not shared:
-/// with a shared port, the system would give datagrams to whoever binds the more specific address.
+/// with a shared port, another process could bind a more specific address and would get the datagrams to it.
 fn open(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, None)?;
     if address.is_ipv6() {
@@ -368,7 +369,7 @@ fn widen_receive_buffer(socket: &Socket) {
 fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     use rustix::net::sockopt::{self, Ipv4PathMtuDiscovery, Ipv6PathMtuDiscovery};
 
-    // A datagram that is too large for a hop is fragmented there, but for those that probe the path's size
+    // Routers may fragment a datagram that is too large for the next hop, except one that probes the path's MTU
     // (`keep_whole`).
     sockopt::set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::DONT)?;
     if ipv6 {

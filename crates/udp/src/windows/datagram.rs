@@ -1,4 +1,4 @@
-//! Datagrams without control messages: Windows' ECN marks need calls that a first client does without.
+//! Datagrams without control messages. This client does not make the extra calls with which Windows reports ECN marks.
 
 use std::cell::RefCell;
 use std::io;
@@ -13,7 +13,7 @@ thread_local! {
     static PAYLOAD: RefCell<Vec<u8>> = RefCell::new(vec![0; MESSAGE_BYTES]);
 }
 
-/// Reads a datagram that waits on a non-blocking socket, and passes it to `handle`. Returns how many there were, and
+/// Reads a waiting datagram from a non-blocking socket, and passes it to `handle`. Returns the number of datagrams, and
 /// whether more may wait.
 ///
 /// # Errors
@@ -30,7 +30,7 @@ pub(crate) fn receive(
     })
 }
 
-/// Refuses, because the option is not used on this system: sizes of datagrams are not tried out.
+/// Refuses, because a client on Windows does not probe the path's MTU.
 ///
 /// # Errors
 ///
