@@ -38,7 +38,7 @@ mod system {
             Ok(Self { timer, set_to: None })
         }
 
-        /// Sets the alarm to `deadline`. Returns how long the wait may last. `None` if [`Alarm::descriptor`] ends it.
+        /// Sets the alarm to `deadline`. Returns the wait's timeout; `None` if [`Alarm::descriptor`] ends the wait.
         ///
         /// # Errors
         ///
@@ -95,7 +95,7 @@ mod system {
             Ok(Some(deadline.saturating_since(clock.now())))
         }
 
-        /// Returns `None`: no descriptor ends the wait.
+        /// Returns `None`, because the timeout ends the wait.
         pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
             None
         }

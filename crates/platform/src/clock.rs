@@ -50,8 +50,8 @@ fn read() -> Duration {
     Duration::try_from(clock_gettime(CLOCK)).expect("the time since boot is not negative")
 }
 
-/// Returns the time since the computer started, by `mach_continuous_time` on macOS, where it counts sleep.
-/// `CLOCK_MONOTONIC` is the time of day without the boot time there, and has run backwards (erlang/otp#5825).
+/// Returns the time since the computer started, with the time asleep on macOS, where this clock is
+/// `mach_continuous_time`. `CLOCK_MONOTONIC` of macOS follows the time of day, and has run backwards (erlang/otp#5825).
 #[cfg(any(rove_portable, target_vendor = "apple"))]
 fn read() -> Duration {
     let raw = nix::time::ClockId::from_raw(libc::CLOCK_MONOTONIC_RAW);

@@ -79,7 +79,7 @@ impl Keys {
     }
 
     fn press(&mut self, key: &Key, bytes: &mut Vec<u8>) {
-        // A null byte that the console has translated is an event of zeros.
+        // The console reports a null byte that it has translated as an event of zeros.
         if key.is_composed() || key.code == 0 {
             self.type_unit(key.unit, bytes);
             return;
@@ -93,9 +93,9 @@ impl Keys {
             // A terminal sends DEL for this key, and BS if Ctrl is held.
             (BACKSPACE, _) if is_control => 0x08,
             (BACKSPACE, _) => 0x7f,
-            // Wine gives the key alone.
+            // Wine reports the Escape key without a code unit.
             (ESCAPE, 0) => ESCAPE,
-            // Ctrl with these types a null byte, which the console does not tell from nothing.
+            // Ctrl with these keys types a null byte, and the console then reports 0, as for a key that types nothing.
             (SPACE | DIGIT_2 | OEM_3, 0) if is_control => 0,
             (SPACE, SPACE) if is_control && !key.is_alt_gr() => 0,
             (_, 0) => return,

@@ -51,13 +51,13 @@ impl<'fd> Interest<'fd> {
 /// The events that the system also reports unasked, when a descriptor has ended or failed.
 const ENDED: PollFlags = PollFlags::HUP.union(PollFlags::ERR).union(PollFlags::NVAL);
 
-/// An event loop: the only place where a program waits.
+/// An event loop, which is the only place where a program waits.
 #[derive(Debug)]
 pub struct EventLoop {
     clock: Clock,
     alarm: Alarm,
     signals: SignalDelivery<UnixStream, SignalOnly>,
-    /// Whether signals have arrived, as far as the last wait has shown.
+    /// Whether a wait since the last [`EventLoop::take_signals`] has found that signals arrived.
     is_signalled: bool,
     idle_turns: IdleTurns,
 }
@@ -146,7 +146,7 @@ fn poll_all(
         wanted.iter().map(|&(fd, wanted)| PollFd::from_borrowed_fd(fd, wanted)).collect();
     match poll(&mut descriptors, timeout) {
         Ok(_) => {}
-        // The signal that interrupts a wait is one of these.
+        // The signal that interrupted the wait is taken for a signal of this loop.
         Err(rustix::io::Errno::INTR) => return Ok((false, true)),
         Err(errno) => return Err(errno.into()),
     }

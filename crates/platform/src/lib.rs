@@ -4,7 +4,8 @@
 //! # Modules
 //!
 //! - `clock` is the only clock. `event_loop` is the only place to wait. `alarm` ends a wait in time, even after the
-//!   computer has slept, and `idle_turns` keeps a passed deadline from using a processor. `select` waits for the terminals that poll refuses.
+//!   computer has slept, and `idle_turns` spares the processor if a passed deadline stays. `select` waits for the
+//!   terminals that poll refuses.
 //! - `signals` handles the signals that a program was started with.
 //! - `tty` is the user's terminal.
 //! - `termux` names the folders of Termux on Android.

@@ -1,7 +1,7 @@
 //! Reports changes of this computer's network: its interfaces, addresses and routes.
 //!
-//! Linux reports changes over rtnetlink (rtnetlink(7)), macOS and FreeBSD over a routing socket (route(4)). The caller only
-//! sends at once to test the path, so no more of a report is read than whether it is a change.
+//! Linux reports changes over rtnetlink (rtnetlink(7)), macOS and FreeBSD over a routing socket (route(4)). The caller
+//! answers every change alike, by a datagram that tests the path, so this module does not read the kind of change.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -99,7 +99,7 @@ impl NetworkWatch {
     }
 }
 
-/// Returns whether a message is a change: rtnetlink reports only what was asked for.
+/// Returns true: rtnetlink sends only the changes to which the socket has subscribed.
 #[cfg(not(any(target_os = "macos", target_os = "freebsd")))]
 const fn is_change(_beginning: &[u8]) -> bool {
     true

@@ -10,8 +10,8 @@ const RTM_IFINFO: u8 = 0xe;
 /// An interface was added or removed. Only FreeBSD sends it.
 const RTM_IFANNOUNCE: u8 = 0x11;
 
-/// Flags of routes that the system makes by itself for each host that is spoken to. They mark an entry for its hardware
-/// address, and a copy of the route to its network. Source: net/route.h of macOS; FreeBSD has the first.
+/// Flags of routes that the system makes by itself for each host to which this computer sends. They mark an entry for a
+/// hardware address, and a copy of a network's route. Source: net/route.h of macOS; FreeBSD has the first.
 const RTF_LLINFO: u32 = 0x400;
 const RTF_WASCLONED: u32 = 0x20000;
 

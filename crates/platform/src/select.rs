@@ -12,9 +12,9 @@ use rustix::event::{PollFlags, Timespec};
 /// waits again.
 const WAIT_MICROS_MAX: i64 = 86_400_000_000;
 
-/// Waits again if poll has refused one of the descriptors, which it answers at once. `found` holds the events of poll, and
-/// then those of select. The events of poll stay if select refuses a descriptor, too: it is closed, or its number is too
-/// high. The end of a stream is reported as something to read, and is missed where only room to write is wanted.
+/// Waits by select if poll has refused a descriptor (`POLLNVAL`) and so returned at once. `found` holds the events of
+/// poll; those of select replace them, except if a descriptor is closed or has too high a number for select. The end of
+/// a stream counts as readable, and is missed if the caller waits only for room to write.
 ///
 /// This allocates nothing, so that a signal handler may call it.
 pub(crate) fn wait_if_refused(

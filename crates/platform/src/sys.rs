@@ -207,7 +207,7 @@ mod system {
         }
     }
 
-    /// Sets `event` when a datagram is there to read, at once if one waits.
+    /// Makes Winsock set `event` when a datagram can be read, at once if one waits.
     pub(crate) fn set_at_arrival(socket: &UdpSocket, event: &OwnedHandle) -> io::Result<()> {
         let raw = usize::try_from(socket.as_raw_socket()).map_err(io::Error::other)?;
         let network_events = i32::try_from(FD_READ).map_err(io::Error::other)?;
@@ -218,7 +218,7 @@ mod system {
         }
     }
 
-    /// Waits until one of the handles is set, or for so many milliseconds; without end for `None`.
+    /// Waits until one of the handles is set, or until `timeout` milliseconds have passed; without end for `None`.
     pub(crate) fn wait_for_any(
         handles: &[BorrowedHandle<'_>],
         timeout_ms: Option<u32>,
@@ -234,8 +234,8 @@ mod system {
         }
     }
 
-    /// Sets a copy of `event` when the console or the user's login ends, and at a Ctrl-C that is no key, from here to the
-    /// end of the process.
+    /// Makes the system set a copy of `event` when the console or the user's login ends, and at a Ctrl-C that comes as
+    /// no key, until the process ends.
     pub(crate) fn set_at_report(event: &OwnedHandle) -> io::Result<()> {
         REPORT_EVENT.store(event.try_clone()?.into_raw_handle(), Ordering::SeqCst);
         // SAFETY: the handler lives as long as the process.
@@ -252,7 +252,7 @@ mod system {
         IS_INTERRUPTED.swap(false, Ordering::SeqCst)
     }
 
-    /// Windows calls this on a thread of its own. After the console was closed it ends the process when this returns.
+    /// Windows calls this on its own thread. After the console was closed, the process ends when this returns.
     unsafe extern "system" fn handle_report(kind: u32) -> i32 {
         let news = if kind == CTRL_C_EVENT { &IS_INTERRUPTED } else { &HAS_ENDED };
         news.store(true, Ordering::SeqCst);

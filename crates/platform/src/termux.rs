@@ -1,9 +1,9 @@
-//! The folders of Termux, which has none of the usual ones: Android forbids programs to make them.
+//! The folders of Termux, a terminal app whose programs are all under `$PREFIX`, because Android has no `/bin`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// The end of the folder's path. Other systems use the variable `PREFIX` for other things.
+/// The end of `$PREFIX` in Termux. Other systems use this variable for other things.
 /// Source: Termux, "Termux file system layout".
 const FOLDER: &str = "com.termux/files/usr";
 

@@ -42,12 +42,12 @@ const DEADLY_SIGNALS: [i32; 11] = [
 /// The user's terminal, in raw mode while this value exists. Dropping the value restores the terminal.
 #[derive(Debug)]
 pub struct Tty {
-    /// `None` without a terminal.
+    /// The settings of raw mode. `None` without a terminal ([`Tty::nobodys`]).
     raw: Option<Termios>,
     way_back: Arc<WayBack>,
     /// Whether `output` is the program's own descriptor and non-blocking, so that a stopped terminal never blocks it.
     own_output: bool,
-    /// Keeps the input of no terminal from its end.
+    /// The write end of the pipe that is the input of [`Tty::nobodys`]. While it is open, that input does not end.
     _keys: Option<OwnedFd>,
 }
 
@@ -56,9 +56,9 @@ pub struct Tty {
 struct WayBack {
     input: OwnedFd,
     output: OwnedFd,
-    /// `None` without a terminal.
+    /// The settings before raw mode. `None` without a terminal.
     found: Option<Termios>,
-    /// Bytes that are written if the program ends unexpectedly.
+    /// Bytes that are written to the terminal if the program ends unexpectedly.
     closing: Vec<u8>,
     /// Whether the terminal is in raw mode and must be restored.
     armed: AtomicBool,
@@ -85,11 +85,11 @@ impl Tty {
         Ok(tty)
     }
 
-    /// Returns a terminal that nobody has: no key comes, and frames are lost.
+    /// Returns a value for a program without a terminal: no key comes, and frames are discarded.
     ///
     /// # Errors
     ///
-    /// Returns that the system has no descriptors.
+    /// Returns the error of the system call, for example if no descriptor is free.
     pub fn nobodys() -> io::Result<Self> {
         let (keys, hands) = io::pipe()?;
         let flags = OFlags::WRONLY | OFlags::CLOEXEC;
@@ -154,7 +154,7 @@ impl Tty {
     /// Returns the error of the system call, after the terminal is gone.
     pub fn enter(&self) -> io::Result<()> {
         let Some(raw) = &self.raw else { return Ok(()) };
-        // Armed first, because restoring an unchanged terminal does no harm.
+        // The flag is set first, because restoring an unchanged terminal does no harm.
         self.way_back.armed.store(true, Ordering::SeqCst);
         Ok(tcsetattr(&self.way_back.input, OptionalActions::Now, raw)?)
     }
@@ -219,14 +219,14 @@ impl Drop for Tty {
 }
 
 impl WayBack {
-    /// Restores the terminal, once. This is async-signal-safe.
+    /// Writes the closing bytes and restores the terminal, once per raw mode. This is async-signal-safe.
     fn take(&self, closing: Option<&[u8]>) {
         if !self.armed.swap(false, Ordering::SeqCst) {
             return;
         }
         write_patiently(self.output.as_fd(), closing.unwrap_or(&self.closing));
         if let Some(found) = &self.found {
-            // A terminal that is gone needs no restoring.
+            // The error does not matter, because a terminal that is gone needs no restoring.
             let _ = tcsetattr(&self.input, OptionalActions::Now, found);
         }
     }

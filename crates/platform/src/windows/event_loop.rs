@@ -12,7 +12,7 @@ use crate::idle_turns::IdleTurns;
 use crate::sys;
 use crate::tty::Tty;
 
-/// Longest wait of one call, in milliseconds. The caller then turns once without news. Chosen: below `INFINITE`.
+/// Longest wait of one call, in milliseconds. The caller's loop then turns without an event. Chosen: below `INFINITE`.
 const WAIT_MAX_MS: u32 = 4_294_967_294;
 
 /// A source to wait for, and whether something was found there.
@@ -45,7 +45,7 @@ impl<'a> Interest<'a> {
     }
 }
 
-/// An event loop: the only place where a program waits.
+/// An event loop, which is the only place where a program waits.
 #[derive(Debug)]
 pub struct EventLoop {
     clock: Clock,

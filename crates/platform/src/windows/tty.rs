@@ -25,7 +25,7 @@ struct WayBack {
     input: File,
     output: File,
     found: ConsoleModes,
-    /// Bytes that are written if the program ends unexpectedly.
+    /// Bytes that are written to the console if the program ends unexpectedly.
     closing: Vec<u8>,
     /// Whether the console is in raw mode and must be restored.
     armed: AtomicBool,
@@ -130,7 +130,7 @@ impl Tty {
         Ok(())
     }
 
-    /// Writes `bytes`. A console whose text is being selected takes none until the selection ends.
+    /// Writes `bytes`. While the user selects text in the console, the call waits.
     ///
     /// # Errors
     ///
@@ -147,12 +147,12 @@ impl Drop for Tty {
 }
 
 impl WayBack {
-    /// Restores the console, once.
+    /// Writes `closing` and restores the console. A second call does nothing until raw mode is entered again.
     fn take(&self, closing: Option<&[u8]>) {
         if !self.armed.swap(false, Ordering::SeqCst) {
             return;
         }
-        // A console that is gone needs no restoring.
+        // Errors do not matter, because a console that is gone needs no restoring.
         let _ = (&self.output).write_all(closing.unwrap_or(&self.closing));
         let _ = self.found.set(self.input.as_handle(), self.output.as_handle());
     }
