@@ -10,8 +10,8 @@ use crate::program::{Failure, Program};
 use crate::pty::Child;
 use crate::sys::{self, Standard};
 
-/// The process of a program on pipes, and those that it has started in its session's first process group. If it is
-/// dropped before its end, they are hung up.
+/// A program on pipes, and the processes in its process group. If the value is dropped before the program has ended,
+/// all of them get SIGHUP.
 #[derive(Debug)]
 pub struct PipedChild(Child);
 
@@ -51,9 +51,9 @@ impl PipedChild {
         self.0.try_wait()
     }
 
-    /// Hangs the program up, if it has not ended.
+    /// Sends SIGHUP to the program's process group, if the program has not ended.
     pub fn hang_up(&mut self) {
-        // After its end, the number may be another process's.
+        // After the program's end, another process may have got its number.
         if self.try_wait().is_none() {
             let _ = kill_process_group(self.0.pid, Signal::HUP);
         }

@@ -141,12 +141,12 @@ impl Master {
         tcgetattr(&self.0).ok().map(|found| modes::tty(&found))
     }
 
-    /// Returns the name of the executable file of the program that has the terminal. `None` where the system does not tell it.
+    /// Returns the file name of the foreground program on the terminal. `None` where the system does not tell it.
     pub fn foreground(&self) -> Option<String> {
         let group = rustix::termios::tcgetpgrp(&self.0).ok()?;
         let file = std::fs::read_link(format!("/proc/{}/exe", group.as_raw_nonzero())).ok()?;
         let name = file.file_name()?.to_string_lossy().into_owned();
-        // Linux says so of a program that was replaced while it runs.
+        // Linux adds this word if the file of the running program was replaced or removed.
         Some(name.strip_suffix(" (deleted)").unwrap_or(&name).to_owned())
     }
 

@@ -93,8 +93,8 @@ impl<'a> Arrays<'a> {
     }
 }
 
-/// Forks a child that leads its own session on these standard descriptors, which are a terminal or none. It executes `program` after a byte can be read from `gate`.
-/// If the other end of `gate` is closed instead, it exits.
+/// Forks a child that leads its own session, with `standard` as its standard descriptors. It executes `program` after a
+/// byte can be read from `gate`, and exits if the other end of `gate` is closed instead.
 ///
 /// # Errors
 ///
@@ -131,7 +131,7 @@ fn run_child(
     if !matches!(rustix::io::retry_on_intr(|| rustix::io::read(gate, &mut byte)), Ok(1)) {
         exit(0);
     }
-    // Only now: until it is another program, this memory holds the session key.
+    // The limit is lifted as late as possible, because this memory holds the session key until exec.
     let _ = rustix::process::setrlimit(Resource::Core, program.core_limit);
     write_all(&program.greeting);
     let (text, code) = match arrays.execute() {
@@ -160,7 +160,7 @@ fn lead_session(standard: Standard<'_>) -> rustix::io::Result<()> {
     rustix::stdio::dup2_stderr(errors)
 }
 
-/// Ends this process at once, without what others have registered for its end.
+/// Ends this process at once, without the exit handlers that the parent has registered.
 fn exit(code: c_int) -> ! {
     // SAFETY: a plain system call that does not return.
     unsafe { libc::_exit(code) }
@@ -193,13 +193,13 @@ fn close_others(_: &Forked, gate: &OwnedFd) {
 }
 
 /// Gives every signal its default effect, and unblocks all signals. The handlers belong to the parent, and Rust ignores
-/// SIGPIPE. Other ignored signals are inherited. They are reset, as a login does it, because a server that a script
-/// starts in the background would leave a whole session without Ctrl-C. Even the SIGHUP of `nohup` is reset, because
-/// the program must end with its terminal, and the terminal with the session. (Mosh 1.4.0 as observed resets SIGHUP and
-/// SIGPIPE and passes all others on; tmux 3.3 resets most.)
+/// SIGPIPE. Signals that the parent was started with as ignored are reset, too, as a login resets them: a script
+/// ignores SIGINT in a server that it starts in the background, and the whole session would be without Ctrl-C. Even the
+/// SIGHUP of `nohup` is reset, because the program must end with its terminal, and the terminal with the session. (Mosh
+/// 1.4.0 as observed resets SIGHUP and SIGPIPE and passes all others on; tmux 3.3 resets most.)
 fn default_signals(_: &Forked) {
     for signal in 1..=LAST_SIGNAL {
-        // A signal that cannot be set, or a number that is none, is refused.
+        // The system refuses a number that is no signal, and a signal that cannot be set.
         let _ = signals::set_ignored(signal, false);
     }
     signals::unblock_all();

@@ -3,7 +3,7 @@
 use rove_terminal::{Tty, TtyCharacters, TtyModes};
 use rustix::termios::{InputModes, LocalModes, OutputModes, SpecialCodeIndex, Termios};
 
-/// The modes for input, output and echo that Linux alone has: those of upper case, and delays of tabs.
+/// Modes of input, output and echo that only Linux has: conversions of upper case, and delays of tabs.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const OF_LINUX: [libc::tcflag_t; 3] = [
     InputModes::IUCLC.bits(),
@@ -69,12 +69,12 @@ fn takes_utf8(_: InputModes) -> bool {
     false
 }
 
-/// Returns whether no other mode changes the echo of text and of the key that erases a character. Linux, macOS and FreeBSD
-/// then echo both alike.
+/// Returns whether no other mode changes the echo of text and of the erase key. Linux, macOS and FreeBSD then echo both
+/// in the same way.
 fn is_ordinary(found: &Termios) -> bool {
     let input = InputModes::ISTRIP | InputModes::INLCR | InputModes::IGNCR | InputModes::PARMRK;
     let output = OutputModes::OCRNL | OutputModes::ONOCR | OutputModes::ONLRET;
-    // Where a key can discard output (FLUSHO), it discards the echo, too. Linux never does.
+    // Where a key can make the terminal discard output (FLUSHO), the terminal discards the echo, too. Linux never does.
     let local = LocalModes::ECHOPRT | LocalModes::EXTPROC | LocalModes::FLUSHO;
     let [more_input, more_output, more_local] = OF_LINUX;
     !found.input_modes.intersects(input | InputModes::from_bits_retain(more_input))

@@ -1,13 +1,13 @@
 //! Tells whether the session's own shell, or a known program that it has started, waits at its own prompt, from facts
 //! of Linux.
 //!
-//! The foreground group and the modes are not enough evidence: `read -es` of bash and `read -s` of fish have the same.
-//! But a shell waits at its prompt with the same stack pointer every time, and a command that reads has another. The
-//! stack pointer is learned once for each start of a shell. It is that of the first wait, if the shell waits there
-//! again after a job had the terminal. Start-up files of bash cannot cause this, because bash gives the terminal to no
-//! job before it has read them. A program runs no jobs, so its first wait counts as its prompt. At a
-//! prompt without the sign of a shell a client believes this after a line only. Field 3 in docs/wire.md has a list of
-//! how all this can be false.
+//! The foreground process group and the terminal's modes are not enough evidence, because they are the same during
+//! `read -es` of bash and `read -s` of fish. But a shell waits at its prompt with the same stack pointer every time,
+//! and a command that reads has another. This module learns the stack pointer once for each start of a shell: it is
+//! that of the first wait, if the shell waits with it again after a job had the terminal. Start-up files of bash cannot
+//! cause this, because bash gives the terminal to no job before it has read them. Other programs run no jobs, so the
+//! first wait of a program counts as its prompt. If the prompt does not end in a sign such as `$`, the client believes
+//! this module only after a line was entered there. Field 3 in docs/wire.md lists how all this can be false.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -27,16 +27,16 @@ struct Editor {
     /// name of its process.)
     name: &'static str,
     is_shell: bool,
-    /// Whether the program may wait for a key in read(2), and not only in poll or select. In read(2) the other shells
-    /// wait for a pipe, and the terminal may have the modes of the prompt.
+    /// Whether the program may wait for a key in read(2), and not only in poll or select. A shell without this value
+    /// waits in read(2) for a pipe, while the terminal may have the modes of the prompt.
     reads: bool,
-    /// Whether commands always wait with a deeper stack than the prompt does. Not so in bash and Python, whose parsers
-    /// read the line at the prompt, deep in the stack themselves.
+    /// Whether commands always wait with a deeper stack than the prompt does. In bash and Python they do not, because
+    /// the parser itself reads the line at the prompt, deep in the stack.
     nests: bool,
 }
 
-/// The programs that were tested. dash is none of them: the kernel echoes for it, because it has no line editor.
-/// Programs with an event loop (Node.js, IPython) wait for the answer to a question as they wait at their prompt.
+/// The programs that were tested. dash is left out, because it has no line editor and the kernel echoes for it. So are
+/// programs with an event loop (Node.js, IPython), which wait for an answer to a question as at their prompt.
 static EDITORS: [Editor; 9] = [
     Editor { name: "bash", is_shell: true, reads: false, nests: false },
     Editor { name: "fish", is_shell: true, reads: false, nests: true },
@@ -60,13 +60,13 @@ const CHILDREN_MAX: usize = 32;
 /// Learns the stack pointer with which the session's shell waits at its prompt, and recognises the prompt by it.
 #[derive(Debug, Default)]
 pub struct PromptWatch {
-    /// The shell's first wait for keys. `None` before it.
+    /// The shell's first wait for keys, or a later one with a higher stack pointer if the shell nests. `None` at first.
     first: Option<Wait>,
     /// Whether a job has had the terminal since the first wait.
     has_run_job: bool,
     /// Whether the shell has waited with the same stack pointer again after a job, so that this is its prompt.
     is_known: bool,
-    /// The first wait of the newest program that the shell has started; if the program nests, the highest of its waits.
+    /// The first wait of the newest program that the shell has started, or a later and higher one if the program nests.
     program: Option<Wait>,
 }
 
@@ -80,9 +80,9 @@ struct Wait {
 }
 
 impl PromptWatch {
-    /// Returns whether `child` is a shell that waits at its own prompt, or that has started a program that does. The
-    /// one that waits has read all that was written to `master`, and has left no output unread there. `tty` is the
-    /// terminal's state. Call this after every read and write, because jobs are seen only while they run.
+    /// Returns whether `child` is a shell that waits at its own prompt, or has started a program that waits at its own.
+    /// The waiting process has then read all that was written to `master`, and no output of it is unread there. `tty`
+    /// is the terminal's state. Call this after every read and write, because jobs are seen only while they run.
     pub fn look(&mut self, master: &Master, child: &Child, tty: Tty) -> bool {
         let Ok(foreground) = tcgetpgrp(&master.0) else { return false };
         let is_job = foreground != child.pid;
@@ -90,8 +90,8 @@ impl PromptWatch {
         if tty.modes.contains(TtyModes::ECHO) || tty.modes.contains(TtyModes::CANONICAL) {
             return false;
         }
-        // A key takes a moment to the terminal, and a poll of the terminal waits for it. So if the shell still sleeps
-        // after that, it has missed no key.
+        // A key written to the master reaches the terminal a moment later, and a poll of the terminal waits for it. So
+        // if the shell still sleeps after the poll, it has missed no key.
         let has_keys = open_terminal(&master.0).map_or(true, |terminal| is_readable(&terminal));
         !has_keys
             && Wait::read(Path::new("/proc"), number(foreground), is_job.then(|| number(child.pid)))
@@ -127,14 +127,14 @@ impl PromptWatch {
 }
 
 impl Wait {
-    /// Reads the wait of a process from `proc`, the directory `/proc`: of a shell, or of the program that the `shell`
-    /// with this number has started. `None` if the process does not wait, or may not be examined.
+    /// Reads from `proc`, the directory `/proc`, how the process `pid` waits. With `shell`, the process number of the
+    /// shell, `pid` has to be a program that it has started. `None` if `pid` does not wait, or may not be examined.
     fn read(proc: &Path, pid: i32, shell: Option<i32>) -> Option<Self> {
         let directory = proc.join(pid.to_string());
         let text = |name: &str| fs::read(directory.join(name)).ok();
         let exe = fs::read_link(directory.join("exe")).ok()?;
         let editor = Editor::of(exe.file_name()?.as_bytes(), shell.is_none())?;
-        // With arguments Python runs a script, whose first question may have the stack pointer of all others.
+        // With arguments, Python runs a script, whose questions may all have the same stack pointer, as prompts have.
         let is_bare =
             || text("cmdline").is_some_and(|it| it.iter().filter(|b| **b == 0).count() == 1);
         if !editor.is_shell && !editor.nests && !is_bare() {
@@ -150,7 +150,7 @@ impl Wait {
         let is_job_of = |shell: i32| {
             stat.get(1).is_some_and(|parent| *parent == shell.to_string())
                 && is_alone(proc, shell, pid)
-                // A script that is piped into Python asks at /dev/tty.
+                // A script that is piped into Python asks at /dev/tty, which is not its standard input.
                 && input(pid).is_some_and(|terminal| input(shell) == Some(terminal))
         };
         let is_alone = is_alone(proc, pid, pid) && shell.is_none_or(is_job_of);
@@ -161,7 +161,7 @@ impl Wait {
         (self.editor, self.stack_start) == (other.editor, other.stack_start)
     }
 
-    /// Returns whether the program cannot have waited at its prompt in `other`, because it does now.
+    /// Returns whether `other` was no prompt, because this wait of a program that nests has a higher stack pointer.
     const fn is_shallower_than(&self, other: &Self) -> bool {
         self.editor.nests && self.stack_pointer > other.stack_pointer
     }
