@@ -269,7 +269,6 @@ pub(crate) fn discard_path_errors(socket: &UdpSocket) {
     let _ = (0..PATH_ERRORS_MAX).all(|_| is_report());
 }
 
-/// Does nothing, because this system queues no error reports. A [`RefusalProbe`](crate::RefusalProbe) finds closed
-/// ports.
+/// Does nothing, because this system queues no error reports. [`RefusalProbe`](crate::RefusalProbe) finds closed ports.
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 pub(crate) const fn discard_path_errors(_socket: &UdpSocket) {}

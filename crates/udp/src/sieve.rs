@@ -104,8 +104,7 @@ impl Filter {
 }
 
 /// Returns the filter as a BPF program (Linux, `Documentation/networking/filter.rst`). It compares IP version, source
-/// address and source port. A datagram with all three of the client passes; each other one passes with a probability of
-/// 1 in 2^`halvings`.
+/// address and source port with the client's. Other senders' datagrams pass with a probability of 1 in 2^`halvings`.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 fn program(client: SocketAddr, halvings: u32) -> Vec<socket2::SockFilter> {
     use libc::{
