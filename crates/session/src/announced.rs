@@ -1,4 +1,4 @@
-//! The window sizes that the server may still show: those that the client has sent, until the server shows a later one.
+//! The window sizes that the server's screen may have: those that the client sent, until a later one is shown.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ pub(crate) struct Announced {
 #[derive(Clone, Copy, Debug)]
 struct Told {
     size: Size,
-    /// The number of user events up to and including this resize: a server that has so many knows the size.
+    /// The number of user events up to and including this resize. A server that has as many events knows the size.
     events: u64,
 }
 
@@ -37,9 +37,9 @@ impl Announced {
         debug_assert!(self.sizes.iter().is_sorted_by_key(|told| told.events));
     }
 
-    /// Drops the sizes before the newest one that the server has acknowledged; `known` is the number of acknowledged
-    /// events. They are kept until the server's screen has (`shows`) that size or a later one, because states of an
-    /// earlier size may still arrive. Returns whether any were dropped.
+    /// Drops the sizes before the newest one that the server has acknowledged. `known` is the number of acknowledged
+    /// events. The sizes are kept until the server's screen has that size or a later one (`shows`), because states of
+    /// an earlier size may still arrive. Returns whether any were dropped.
     pub(crate) fn acknowledge(&mut self, known: u64, shows: Size) -> bool {
         let acknowledged = self.sizes.partition_point(|told| told.events <= known);
         let outdated = acknowledged.saturating_sub(1);

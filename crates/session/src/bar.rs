@@ -6,7 +6,7 @@ use rove_terminal::{Attributes, Color, Pen, Position, Screen, char_width};
 const LINE_COLUMNS_MAX: usize = 127;
 /// The mark for words that are left out.
 const ELLIPSIS: &str = "...";
-/// The hints used for a bar without any: an empty one.
+/// The hints of a bar that has no hint: one empty text, which always fits.
 const NO_HINT: [String; 1] = [String::new()];
 
 /// The style of the bar: white on blue, bold.
@@ -29,8 +29,8 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// Returns the bar's text for a window of `columns`. The message is shortened first, between two words, and the
-    /// hint is kept longest.
+    /// Returns the bar's text for a window of `columns`. If it is too long, shorter texts are tried first, and then the
+    /// message is cut between two words. The hint stays longest.
     pub(crate) fn fitted(&self, columns: u16) -> String {
         let room = usize::from(columns).min(LINE_COLUMNS_MAX);
         let hints = if self.hints.is_empty() { &NO_HINT[..] } else { &self.hints };

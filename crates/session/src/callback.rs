@@ -1,8 +1,8 @@
-//! The address of a login that comes back to this computer, found on the user's screen.
+//! Finds on the screen the address of a browser login that redirects to a port of this computer.
 //!
-//! A program that logs in by a browser prints an address, whose `redirect_uri` is a port at which the program listens. The
-//! browser runs elsewhere. Here is only a reader: the screen's text comes from the program, so an address found allows
-//! nothing by itself.
+//! A program on the host that logs in by a browser prints an address, whose `redirect_uri` is a port at which the
+//! program listens. But the browser runs at the user's computer. This module only reads: the screen's text comes from
+//! the program, so the client must ask the user before it forwards the port.
 
 use std::sync::Arc;
 
@@ -11,38 +11,38 @@ use rove_terminal::{Row, Screen};
 /// Most bytes of an address. Chosen: four times the longest hyperlink of a screen.
 const ADDRESS_MAX: usize = 8_192;
 
-/// Most characters of the login's host that are told. Chosen: longer names would hide the rest of the question.
+/// Most characters of the login's host that are shown. Chosen: longer names would hide the rest of the question.
 const HOST_SHOWN_MAX: usize = 60;
 
 /// The lowest port that a login may come back to. Source: ports below are for the system's services (RFC 6335).
 const PORT_MIN: u16 = 1_024;
 
-/// The beginnings of an address, and the beginning of these.
+/// The beginnings of a web address, and the letters with which both begin.
 const SCHEMES: [&str; 2] = ["https://", "http://"];
 const SCHEME: &str = "http";
 
-/// Signs at the end of an address that belong to the sentence around it.
+/// Characters that count as punctuation of the sentence around an address if they end it.
 const ENDS: [char; 7] = ['.', ',', ';', ':', '\'', ')', ']'];
 
-/// The names of the loopback in an address, and how a host connects to each.
+/// The names of the loopback interface in an address, and how the program's host connects to each.
 const LOOPBACKS: [(&str, &str); 3] =
     [("localhost", "localhost"), ("127.0.0.1", "127.0.0.1"), ("[::1]", "::1")];
 
-/// A login that comes back to a port of the loopback.
+/// A login that redirects the browser to a port of the loopback interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callback {
-    /// The host at which the user logs in, as the address has it, in printable ASCII.
+    /// The host name in the login's address, in printable ASCII.
     pub login: String,
-    /// The name or address of the loopback that the browser is sent to.
+    /// The name or address of the loopback interface to which the browser is redirected.
     pub loopback: &'static str,
-    /// The port that the browser is sent to.
+    /// The port to which the browser is redirected.
     pub port: u16,
 }
 
 /// A login, and the row in which its address ends.
 type Found = (u16, Callback);
 
-/// Text of rows that belong together, and where each row begins in it.
+/// The text of rows that wrap into each other, and where each row begins in it.
 #[derive(Default)]
 struct Line {
     text: String,
@@ -50,8 +50,8 @@ struct Line {
     rows: Vec<(usize, u16)>,
 }
 
-/// Returns the login whose address ends nearest to the cursor, those above it first. `None` if the screen shows none that
-/// comes back to a port from 1024 on of the loopback. An address may go on in the next row, or be a hyperlink's.
+/// Returns the login whose address ends in the row nearest to the cursor; rows up to the cursor's come first. `None` if
+/// no address redirects to a loopback port from 1024 on. An address may span rows, or be in a hyperlink.
 pub(crate) fn find(screen: &Screen) -> Option<Callback> {
     let mut best: Option<Found> = None;
     let cursor = screen.cursor().row;
@@ -108,7 +108,7 @@ impl Line {
                     continue;
                 }
                 let len = tail.bytes().take_while(|byte| is_of_address(*byte)).count();
-                // A second scheme within these characters is a part of the address. So each is looked at once.
+                // A second scheme within these characters belongs to the address, so the search skips them.
                 rest = begin + len;
                 let address = tail.get(..len)?.trim_end_matches(ENDS);
                 let at = self.rows.partition_point(|(at, _)| *at < rest).checked_sub(1)?;
@@ -121,9 +121,9 @@ impl Line {
 }
 
 impl Callback {
-    /// Reads an address. `None` unless it names just one `redirect_uri`, and that is a port from 1024 on of the loopback.
+    /// Reads an address. `None` unless it has exactly one `redirect_uri`, and that is a loopback port from 1024 on.
     fn of(address: &str) -> Option<Self> {
-        // A hyperlink may have other characters: browsers take a backslash for a slash, which ends the host's name.
+        // A hyperlink may have other characters: browsers take a backslash for the slash that ends the host's name.
         if address.len() > ADDRESS_MAX || !address.bytes().all(is_of_address) {
             return None;
         }
@@ -146,13 +146,13 @@ impl Callback {
     }
 }
 
-/// Returns a host as users are told it. The end of a long name stays, because it says whose the name is. `None` for no host,
-/// and for one that a browser reads in another way.
+/// Returns the host as the user is shown it. A long name keeps its end, because the end says who owns the name. `None`
+/// for an empty host, and for one that a browser would read differently.
 fn shown_host(host: &str) -> Option<String> {
     if host.is_empty() || host.contains('%') {
         return None;
     }
-    // All of it is ASCII.
+    // The name is ASCII, so each byte is a character.
     let cut = host.len().checked_sub(HOST_SHOWN_MAX).filter(|cut| *cut > 0);
     Some(cut.map_or_else(
         || host.to_owned(),

@@ -1,4 +1,4 @@
-//! The client: the user's keys in, datagrams out; datagrams in, frames out.
+//! The client end of a session: it takes keys and datagrams, and gives datagrams and frames for the user's terminal.
 
 mod company;
 mod display;
@@ -47,9 +47,9 @@ use crate::wish::Door;
 /// How long to wait for the server's first state. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long the client tells a server that was never heard, or is gone, that the user has left. Chosen: some four tries
-/// at the pace of a session without a measured path. Such a server may have heard us, though nothing came back, and
-/// should not wait for us. The user should not wait long for a server that is not there.
+/// How long the client tells its end to a server that was never heard, or counts as gone. Chosen: some four tries at
+/// the pace of a session without a measured path. Such a server may have received datagrams although its answers were
+/// lost, and should not wait for the client. The user should not wait long for a server that is not there.
 const UNHEARD_FAREWELL: Duration = Duration::from_secs(1);
 
 /// Most memory that a client's process takes with a window of 80x24, whatever the server sends. Chosen: twice what the
@@ -67,14 +67,14 @@ pub struct Client {
     notice_bar: NoticeBar,
     escape: EscapeKey,
     wishes: Wishes,
-    /// When the client leaves a server that does not answer, after the user wanted to, and the outcome of the session
-    /// then.
+    /// When the client gives up a server that does not answer the client's end, and the outcome that the session then
+    /// has.
     farewell: Option<(Instant, ClientOutcome)>,
     /// The outcome of a session that the client has left without the server's answer.
     given_up: Option<ClientOutcome>,
     end_request: EndRequest,
     recorder: Recorder,
-    /// When the notices were last updated. Output that was due by then waits for [`Client::poll_output`].
+    /// When the notices were last updated. Output that was due by then is fetched by [`Client::poll_output`].
     refreshed_at: Instant,
 }
 
@@ -125,7 +125,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Returns why the datagram was of no use, for the log. The client shows its own notice to the user.
+    /// Returns the reason why the datagram was ignored, for the log. The client itself tells the user what matters.
     pub fn handle_datagram(
         &mut self,
         now: Instant,
@@ -138,8 +138,8 @@ impl Client {
         self.after_work(now, before, result)
     }
 
-    /// Returns whether a state of the server's is more work than may be done at once. [`Client::handle_timeout`] goes on
-    /// with it; the driver looks at keys and signals in between, and takes no datagram.
+    /// Returns whether a state of the server's needs more work than may be done at once. [`Client::handle_timeout`]
+    /// continues this work. The driver looks at keys and signals in between, and hands over no datagram.
     pub fn has_work(&self) -> bool {
         self.transport.has_work()
     }
@@ -155,7 +155,7 @@ impl Client {
         (self.transport.remote_num(), self.is_server_late(now))
     }
 
-    /// Follows the changes that a datagram of the server's has made.
+    /// Updates the client after a datagram or a piece of work has changed the server's state.
     fn after_work(
         &mut self,
         now: Instant,
@@ -164,7 +164,7 @@ impl Client {
     ) -> Result<(), ReceiveError> {
         match &result {
             Ok(()) => self.notice_bar.notices.heard(now),
-            // A datagram that does not come from the server is not worth a notice either.
+            // An error that did not come from the server (a forged or damaged datagram) is not shown to the user.
             Err(error) if !error.is_from_peer() => return result,
             Err(error) => self.note_receive_error(now, error),
         }
@@ -198,8 +198,8 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Returns whether the user's terminal should be read. It should not while 1 MiB of input is unacknowledged. Once
-    /// the session is ending, it is read only for the terminal's own answers, and while the user may insist on the end.
+    /// Returns whether the driver should read the user's terminal: not while 1 MiB of input is unacknowledged, and at
+    /// the session's end only while the terminal may answer questions or the user may ask for the end a second time.
     pub fn wants_input(&self) -> bool {
         if self.is_ending() {
             return self.display.owes_answers() || self.end_request.wants_input();
@@ -213,8 +213,8 @@ impl Client {
         self.start_end(now, "Exiting...");
     }
 
-    /// Handles the window's new size. The known picture is shown in it at once, cut or with empty space around it,
-    /// until the server sends the picture for that size.
+    /// Handles the window's new size. The client shows the known picture in it at once, cut or with empty space around
+    /// it, until the server sends the picture for that size.
     pub fn handle_resize(&mut self, now: Instant, size: Size) {
         if self.display.handle_resize(size, self.transport.remote().screen()) {
             self.uplink.handle_resize(size);
@@ -223,8 +223,8 @@ impl Client {
         }
     }
 
-    /// Starts the orderly end because of a signal or on request, and shows `reason`. With a server that was never
-    /// heard, or is gone, the end is short. A second request ends the session at once, if the configuration says so.
+    /// Starts the orderly end because of a signal or on request, and shows `reason`. It takes a second if the server
+    /// was never heard or counts as gone. At a second request the session ends at once, if the configuration says so.
     pub fn shutdown(&mut self, now: Instant, reason: &str) {
         let is_second = self.end_request.handle(now);
         self.start_end(now, reason);
@@ -259,7 +259,7 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Returns where the session's secrets lie ([`Transport::key_memory`]).
+    /// Returns the memory ranges that hold the session's secrets ([`Transport::key_memory`]).
     pub fn key_memory(&self) -> Vec<Range<*const u8>> {
         self.transport.key_memory()
     }
@@ -290,7 +290,7 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Returns the next datagram to send; `None` as well while a record is to be written ([`Recording::poll`]).
+    /// Returns the next datagram to send. `None` also while a record has to be written first ([`Recording::poll`]).
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         if self.recorder.is_owed(&self.transport) {
             return None;
@@ -300,9 +300,9 @@ impl Client {
 
     /// Returns bytes for the user's terminal, or `None` when it is up to date.
     ///
-    /// The bytes always lead to the newest frame or towards it. So do not poll while the terminal is slow to take
-    /// bytes: the frames in between are then skipped. A frame of very many cells comes in stages, between which the
-    /// driver may look at other things.
+    /// The bytes always lead to the newest frame or towards it. So call this only when the terminal can take bytes:
+    /// frames that are out of date by then are skipped. A frame of very many cells comes in stages, between which the
+    /// driver may handle keys and datagrams.
     pub fn poll_output(&mut self, now: Instant) -> Option<Vec<u8>> {
         self.refresh(now);
         let out = self
@@ -311,7 +311,7 @@ impl Client {
         out.filter(|out| !out.is_empty())
     }
 
-    /// Returns whether [`Client::poll_output`] may have something.
+    /// Returns whether [`Client::poll_output`] may return bytes.
     pub fn has_output(&self, now: Instant) -> bool {
         self.display.has_output(now, &self.transport, self.notice_bar.overlay())
     }
@@ -331,7 +331,7 @@ impl Client {
             return Some(match self.transport.poll_event()? {
                 Event::OpenPort => ClientEvent::OpenPort,
                 Event::ClosePorts { keep } => ClientEvent::ClosePorts { keep },
-                // Each datagram names its address.
+                // Only a server gets these events.
                 Event::PeerMoved(_) | Event::PeerLost => continue,
             });
         }
@@ -363,15 +363,15 @@ impl Client {
         .min()
     }
 
-    /// Returns the bytes that give the terminal back as it was found: for the end and for a suspend.
-    /// The last frame before them is free of notices and predictions.
+    /// Returns the bytes that restore the terminal at the end and before a suspend. The last frame before them has no
+    /// notices and no predictions.
     pub fn close_terminal(&mut self) -> Vec<u8> {
         let ending = self.ended().map(|_| self.ending());
         self.display.close(self.transport.remote().screen(), ending)
     }
 
-    /// Returns how much of a command's output the user has not got, once the session is over and the terminal given
-    /// back.
+    /// Returns the part of a command's output that the user has not received. Call this after the session is over and
+    /// the terminal has been restored.
     pub fn missing_lines(&self) -> Option<MissingLines> {
         self.display.missing_lines(self.screen(), self.ending())
     }
@@ -388,7 +388,7 @@ impl Client {
 
     /// Returns how the session ended, once it has.
     ///
-    /// A session that ends before the terminal has answered waits for the answers, within bounds.
+    /// A session that ends before the terminal has answered all questions waits a little for the answers.
     pub fn outcome(&self) -> Option<ClientOutcome> {
         self.ended().filter(|_| !self.display.owes_answers())
     }
@@ -409,10 +409,10 @@ impl Client {
         })
     }
 
-    /// Handles typed bytes. An empty slice releases the beginning of a key whose rest has not come in time.
+    /// Handles typed bytes. An empty slice tells that the rest of an incomplete key sequence has not come in time.
     fn handle_typed(&mut self, now: Instant, typed: &[u8]) {
         if self.is_ending() {
-            // Keys have nowhere to go, but the user may insist.
+            // The server takes no more keys, but the user may ask for the end a second time.
             if self.escape.handle(now, typed, &mut Vec::new()).quit {
                 self.shutdown(now, "Exiting on user request...");
             }
@@ -455,18 +455,18 @@ impl Client {
         self.notice_bar.refresh(now, &self.transport, &self.escape);
     }
 
-    /// Reports a permission of the terminal's user to the server, if it is a rove. Call this before any input.
+    /// Reports a permission of the user to the server, if the server is rove. Call this before any input.
     pub fn allow(&mut self, permission: TerminalReport) {
         self.uplink.report([permission]);
     }
 
-    /// Tells the server whether others may join the session, if it is a rove. Call this before any input.
+    /// Tells the server whether others may join the session, if the server is rove. Call this before any input.
     pub fn set_door(&mut self, door: Door) {
         let wish = self.notice_bar.company.set_usual(door);
         self.uplink.wish(Some(wish), &mut self.transport);
     }
 
-    /// Shows the server's faults to the user, except errors that the protocol expects.
+    /// Shows an error in the server's messages to the user, except errors that the protocol expects.
     fn note_receive_error(&mut self, now: Instant, error: &ReceiveError) {
         let expected =
             matches!(error, ReceiveError::StaleReference { .. } | ReceiveError::QueueFull);

@@ -5,7 +5,7 @@ use rove_terminal::{Key, plain};
 /// Most bytes of a line. Chosen: longer than two hosts' names and their ports.
 const BYTES_MAX: usize = 600;
 
-/// Most characters of a line that are shown, the last ones. Chosen: with the words before it, they fit 80 columns.
+/// Most characters of a line that are shown; the last ones stay. Chosen: with the prompt they fit 80 columns.
 const SHOWN_MAX: usize = 40;
 
 const BACKSPACE: [u8; 2] = [0x08, 0x7f];
@@ -14,12 +14,12 @@ const KILL: u8 = 0x15;
 /// Ctrl-C, Ctrl-D and ESC end the line without effect.
 const CANCEL: [u8; 3] = [0x03, 0x04, 0x1b];
 
-/// The thing that a line is about.
+/// The purpose of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Forwarded connections.
     Ports,
-    /// Names of files here, which are to be copied to the host.
+    /// Names of files on this computer, which are to be copied to the host.
     Files,
 }
 
@@ -35,7 +35,7 @@ impl Purpose {
         }
     }
 
-    /// Returns the words before the line.
+    /// Returns the prompt that the bar shows before the line.
     const fn prompt(self) -> &'static str {
         match self {
             Self::Ports => "-L, -R, -D, -KL ... or ?",
@@ -43,7 +43,7 @@ impl Purpose {
         }
     }
 
-    /// Returns whether a byte may be in such a line. Names of files may have letters of several bytes.
+    /// Returns whether a byte may be in such a line. Only names of files may have letters of several bytes.
     const fn admits(self, byte: u8) -> bool {
         matches!(byte, 0x20..0x7f) || matches!(self, Self::Files) && byte >= 0x80
     }
@@ -54,7 +54,7 @@ impl Purpose {
 pub(crate) struct CommandLine {
     purpose: Purpose,
     text: Vec<u8>,
-    /// Whether a paste has begun. Its ends of lines end nothing, so that no pasted text acts by itself.
+    /// Whether a paste has begun. A pasted line break does not end the line, so that no pasted text acts by itself.
     is_pasting: bool,
 }
 
@@ -63,9 +63,9 @@ pub(crate) struct CommandLine {
 pub(crate) enum Typed {
     /// The line goes on.
     More,
-    /// The user has ended the line.
+    /// The user has ended the line with Enter.
     Ended(String),
-    /// The user wants no line.
+    /// The user has cancelled the line.
     Cancelled,
 }
 
@@ -89,7 +89,7 @@ impl CommandLine {
             }
             Some(byte) if CANCEL.contains(&byte) && !self.is_pasting => return Typed::Cancelled,
             Some(byte) if BACKSPACE.contains(&byte) => {
-                // The bytes of a letter after its first one are 10xx_xxxx.
+                // The bytes of a letter after its first one have the form 10xx_xxxx.
                 while self.text.pop().is_some_and(|byte| byte & 0xc0 == 0x80) {}
             }
             Some(KILL) => self.text.clear(),
@@ -102,7 +102,7 @@ impl CommandLine {
         Typed::More
     }
 
-    /// Handles a key of several bytes, of which only the marks of a paste have an effect.
+    /// Handles a key of several bytes. Only the marks of a paste have an effect.
     pub(crate) const fn handle_paste(&mut self, key: Key) {
         match key {
             Key::PasteStart => self.is_pasting = true,

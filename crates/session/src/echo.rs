@@ -1,26 +1,26 @@
-//! Decides on the echo ack: the newest input that has had time to show its effect.
+//! Decides on the echo ack: the number of the newest input that programs have had time to answer on the screen.
 
 use std::collections::VecDeque;
 
 use rove_ssp::StateNum;
 use rove_units::{Duration, Instant};
 
-/// How long a program has to answer a key before the screen counts as showing the key's effect. This fixed time holds
-/// until the program's speed is known. It is also the minimum for clients that take an early ack as a proof that there
-/// is no echo. Source: Mosh 1.4.0 as observed, docs/wire.md; the Mosh paper (USENIX ATC 2012), section 3.2.
+/// How long a program has to answer a key before the screen counts as showing the key's effect. It holds until the
+/// program's speed is known, and is the minimum for clients that take an ack without an echo as proof that the terminal
+/// does not echo. Source: Mosh 1.4.0 as observed, docs/wire.md; the Mosh paper (USENIX ATC 2012), section 3.2.
 pub(crate) const ECHO_DELAY: Duration = Duration::from_millis(50);
 
 /// Shortest time that a program has to answer a key. Chosen: the collection interval of a frame, so that an echo and
 /// its ack travel in one frame.
 const DELAY_MIN: Duration = Duration::from_millis(8);
-/// Longest time that a program has to answer a key. Chosen: a client detects slower programs by itself, and must learn
-/// in the end that nothing was echoed.
+/// Longest time that a program has to answer a key. Chosen: a client detects slower programs by itself, and must
+/// eventually learn that nothing was echoed.
 const DELAY_MAX: Duration = Duration::from_millis(400);
 /// The time that a program has to answer a key, as a multiple of its median echo latency. Chosen: docs/timing.md, "Echo
 /// ack".
 const LATENCIES: u32 = 4;
-/// Longest time that a program has because of its median latency. Only a longer recent latency exceeds it. Chosen: a
-/// slower program is known well enough.
+/// Longest time that a program gets from its median latency. Only a longer recent latency gives it more. Chosen: above
+/// it, the client knows the program's pace well enough.
 const USUAL_MAX: Duration = Duration::from_millis(250);
 const _: () = assert!(USUAL_MAX.as_nanos() < DELAY_MAX.as_nanos());
 const _: () = assert!(DELAY_MIN.as_nanos() < ECHO_DELAY.as_nanos());
@@ -36,15 +36,15 @@ const LATENCY_MAX: Duration = Duration::from_secs(1);
 /// How long a program must have been silent before a key, so that its next output counts as an echo. Chosen: longer
 /// than the pauses of a program that writes all the time.
 const SILENCE: Duration = Duration::from_millis(50);
-/// Pause before a key, after which the next output counts as this key's echo and not as that of the previous key. It
-/// holds while no latency is known. Chosen: users often pause this long.
+/// Pause in typing after which the next output counts as the echo of the key that follows, not of the key before it. It
+/// is used while no latency is known. Chosen: users often pause this long.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Most deliveries that are kept. Chosen: three times what a client's frame interval lets through in [`DELAY_MAX`];
 /// beyond it a new delivery replaces the newest, which only delays the ack.
 const HISTORY_MAX: usize = 64;
 
-/// The client states whose input was handed to the program and is not yet acknowledged.
+/// The client states whose input was handed to the program, and whose echo ack has not been sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EchoHistory {
     /// Client states and when their input was delivered, oldest first, without an echo ack.
@@ -54,14 +54,14 @@ pub(crate) struct EchoHistory {
     wait: EchoWait,
 }
 
-/// The rule how long the echo ack of a key waits for its echo.
+/// The rule for how long the echo ack of a key is delayed, so that the key's echo can come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum EchoWait {
     /// The fixed [`ECHO_DELAY`], as in stock Mosh.
     #[default]
     Fixed,
-    /// The measured echo latency of programs, but at least [`ECHO_DELAY`], because the client takes an early ack as a
-    /// proof that there is no echo.
+    /// The measured echo latency of programs, but at least [`ECHO_DELAY`], because the client takes an ack without an
+    /// echo as proof that the terminal does not echo.
     Patient,
     /// The measured echo latency of programs.
     Adaptive,
@@ -72,7 +72,7 @@ pub(crate) enum EchoWait {
 struct EchoLatency {
     /// The newest echo latencies, oldest first.
     samples: VecDeque<Duration>,
-    /// When the last key was delivered; `waiting_since` is the time of a key whose echo is awaited.
+    /// When the last key was delivered. `waiting_since` is the delivery time of a key whose echo has not come yet.
     delivered_at: Option<Instant>,
     waiting_since: Option<Instant>,
     /// When a program last wrote output. `None` if none did.
@@ -167,7 +167,7 @@ impl EchoLatency {
         let mut sorted: Vec<_> = self.samples.iter().copied().collect();
         sorted.sort_unstable();
         let median = sorted[sorted.len() / 2];
-        // An ack just before the echo would delay the echo by a frame interval.
+        // An ack just before the echo would leave in an earlier frame, and the echo would wait for the next one.
         (median * LATENCIES).min(USUAL_MAX).max(longest + DELAY_MIN).min(DELAY_MAX)
     }
 }

@@ -1,7 +1,7 @@
 //! The escape key: how the user talks to the client instead of to the remote program.
 //!
 //! The client recognises the escape key as a byte and in the forms that [`KeyEvent`] reads, in every keyboard mode that
-//! a program may set: ending the session must always be possible.
+//! a program may set, because the user must always be able to end the session.
 
 use rove_terminal::{Key, KeyEvent, Keystroke, Keystrokes};
 use rove_units::{Duration, Instant};
@@ -28,27 +28,27 @@ const LOCK: u8 = b'l';
 const DISMISS: u8 = b'e';
 /// Command byte after the escape key, if the driver asks the user something: say yes.
 const YES: u8 = b'y';
-/// Command byte after the escape key, if the status is offered: look for a login that comes back to this computer.
+/// Command byte after the escape key, if the status is offered: look for a browser login that redirects to here.
 const CALLBACK: u8 = b'o';
 /// Ctrl-L, by custom the key that draws the screen again.
 const FORM_FEED: u8 = 0x0c;
 
 /// How long the filter waits for the rest of a key's escape sequence, after more than ESC or Alt-[ has arrived. Chosen:
-/// terminals write a sequence at once; in this time even 9600 bit/s carry a whole key.
+/// terminals write a sequence at once, and even 9600 bit/s carry a whole key in this time.
 const HOLD: Duration = Duration::from_millis(50);
 
-/// Longest beginning of an escape sequence that may also be a whole key, in bytes: `ESC [`, which is Alt-[. In text it
-/// is passed on at once.
+/// Longest beginning of an escape sequence that may also be a whole key, in bytes: `ESC [`, which is also Alt-[. While
+/// no command is awaited, the filter passes it on at once.
 const KEY_LEN: usize = 2;
 
 /// Most bytes of key releases and modifiers that are kept while the escape key waits for its command. Chosen: some 80
-/// releases. More bytes are passed on to the program, and under the name `mosh` the escape key with them.
+/// releases. The program gets more than these at once, and under the name `mosh` the escape key with them.
 const SILENT_BYTES_MAX: usize = 1024;
 
 /// How long the help stays after a key that is not a command; any key hides it. Chosen: long enough to read it.
 const HELP_SHOWN: Duration = Duration::from_secs(5);
 
-/// Commands of the user to the client, read from the bytes of one call of [`EscapeKey::handle`].
+/// Requests of the user to the client, read from the bytes of one call of [`EscapeKey::handle`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Requests {
     /// End the session. The filter ignores all bytes after this command.
@@ -67,7 +67,7 @@ pub(crate) struct Requests {
     pub(crate) lock: bool,
     /// End the joined clients.
     pub(crate) dismiss: bool,
-    /// Look for a login that comes back to this computer.
+    /// Look for a browser login that redirects to this computer.
     pub(crate) callback: bool,
     /// Close the status, because a key was hit while it was shown.
     pub(crate) closes_status: bool,
@@ -88,12 +88,12 @@ enum State {
     Escaped {
         /// The bytes with which the terminal sent the escape key.
         key: Vec<u8>,
-        /// Key releases and modifiers since the escape key. The program gets them later.
+        /// Key releases and modifiers since the escape key. The program gets them after the command.
         silent: Vec<u8>,
     },
     /// The status panel is shown. The next key closes it and does not go to the program.
     Status,
-    /// A line for the client is typed. No key goes to the program.
+    /// The user types a line for the client. No key goes to the program.
     Line(CommandLine),
 }
 
@@ -101,7 +101,7 @@ enum State {
 #[derive(Clone, Debug)]
 pub(crate) struct EscapeKey {
     key: Option<u8>,
-    /// Whether the status is offered. Keys after the escape key that are not commands are then kept from the program.
+    /// Whether the status is offered. The program then gets no key that follows the escape key and is not a command.
     offers_status: bool,
     /// Whether the command to log in again is offered.
     offers_login: bool,
@@ -117,7 +117,7 @@ pub(crate) struct EscapeKey {
     due: Option<Instant>,
     /// The newest line that the user has ended.
     line: Option<(Purpose, String)>,
-    /// Whether the terminal has marked the beginning of a paste, and not its end.
+    /// Whether the terminal has marked the beginning of a paste, but not its end.
     is_pasting: bool,
     /// Whether the newest key after the escape key was not a command, so that the help is to be shown.
     is_help_due: bool,
@@ -152,7 +152,7 @@ impl EscapeKey {
         core::mem::replace(&mut self.offers_login, is_offered) != is_offered
     }
 
-    /// Sets whether the driver asks the user something.
+    /// Sets whether the driver asks the user a question.
     pub(crate) const fn ask(&mut self, is_asking: bool) {
         self.is_asking = is_asking;
     }
@@ -164,7 +164,7 @@ impl EscapeKey {
         }
     }
 
-    /// Returns the line for the client that the user has ended, once, and what it is about.
+    /// Returns the line for the client that the user has ended, and its purpose. It returns each line once.
     pub(crate) fn take_line(&mut self) -> Option<(Purpose, String)> {
         self.line.take()
     }
@@ -178,7 +178,7 @@ impl EscapeKey {
         }
         for &byte in bytes {
             if byte == ESC && !self.keeps_keys() {
-                // The wait for a new sequence starts again.
+                // A new sequence starts its own wait.
                 self.due = None;
             }
             self.beginning.push(byte);
@@ -208,7 +208,7 @@ impl EscapeKey {
         self.due.filter(|_| waits).into_iter().chain(self.help_until).min()
     }
 
-    /// Handles a whole key, or another whole message of the terminal such as a mouse report.
+    /// Handles a whole key, or a message of the terminal that is not a key, such as a mouse report.
     fn take_keystroke(
         &mut self,
         Keystroke { key, len }: Keystroke,
@@ -285,7 +285,7 @@ impl EscapeKey {
         }
     }
 
-    /// Handles a key of a line for the client.
+    /// Handles a key while the user types a line for the client.
     fn take_line_key(&mut self, byte: Option<u8>) {
         let State::Line(line) = &mut self.state else { return };
         match line.handle(byte) {
@@ -307,7 +307,7 @@ impl EscapeKey {
         let (shows_status, logs_in) = (self.is_status_key(byte), self.is_login_key(byte));
         let decides = |key| self.offers_status && byte == Some(key) && !is_pass_key(self.key, byte);
         let (locks, dismisses) = (decides(LOCK), decides(DISMISS));
-        // Pasted text must allow and open nothing by itself.
+        // Pasted text must not be able to give a permission or to open anything.
         let agrees = self.is_yes_key(byte) && !self.is_pasting;
         let may_act = |key| decides(key) && !self.is_pasting;
         let (calls_back, purpose) =
@@ -322,7 +322,7 @@ impl EscapeKey {
             if byte.is_none() || byte != self.key {
                 return self.keep(Key::Other, typed, out, requests);
             }
-            // After the escape key again the help stays, and the next key is a command.
+            // If the escape key follows itself, the help stays, and the next key may be a command.
             *key = typed.to_vec();
             return;
         }
@@ -340,7 +340,7 @@ impl EscapeKey {
         requests.yes |= agrees;
         requests.callback |= calls_back;
         (requests.lock, requests.dismiss) = (requests.lock ^ locks, requests.dismiss | dismisses);
-        // After a suspension the user comes back to a prompt, which is a fresh line.
+        // After a suspension the shell prints a new prompt, so the line counts as empty.
         let line_start = matches!(byte, Some(b'\r' | b'\n' | SUSPEND));
         self.state = State::Text { line_start };
         if shows_status {
@@ -361,7 +361,7 @@ impl EscapeKey {
         }
     }
 
-    /// Keeps a key from the program. A message of the terminal that is not a key goes to the program.
+    /// Keeps a key from the program. Messages of the terminal that are not keys still go to the program.
     fn keep(&mut self, key: Key, typed: &[u8], out: &mut Vec<u8>, requests: &mut Requests) {
         if key == Key::Neutral {
             return self.take_silent(typed, out);
@@ -369,7 +369,7 @@ impl EscapeKey {
         let is_paste = matches!(key, Key::PasteStart | Key::PasteEnd);
         if let State::Line(line) = &mut self.state {
             line.handle_paste(key);
-            // A letter of several bytes is part of the line.
+            // A letter of several bytes belongs to the line.
             if typed.first().is_some_and(|byte| !byte.is_ascii()) {
                 typed.iter().for_each(|byte| drop(line.handle(Some(*byte))));
             }
@@ -384,7 +384,7 @@ impl EscapeKey {
                 self.is_help_due = !is_paste;
             }
         }
-        // The end of a paste without its beginning would leave the program in doubt about what it reads.
+        // The program gets the marks of a paste always: an end without its beginning would confuse it.
         if is_paste {
             out.extend(typed);
         }
@@ -407,7 +407,7 @@ impl EscapeKey {
         self.offers_login && byte == Some(LOG_IN) && !is_pass_key(self.key, byte)
     }
 
-    /// Handles the release of a key, or a modifier key.
+    /// Handles the release of a key, or a modifier key alone.
     fn take_silent(&mut self, typed: &[u8], out: &mut Vec<u8>) {
         match &mut self.state {
             State::Text { .. } | State::Status | State::Line(_) => out.extend(typed),
@@ -427,8 +427,8 @@ impl EscapeKey {
         }
     }
 
-    /// Passes the first bytes of a key to the program, because a user who hits ESC must not wait. The filter still
-    /// reads them together with the next bytes. It holds back only a sequence that may become a [`KeyEvent`].
+    /// Passes the first bytes of a key to the program at once, because a user who hits ESC must not wait. The filter
+    /// still reads them together with the bytes that follow. It keeps back only what may become a [`KeyEvent`].
     fn pass_beginning(&mut self, out: &mut Vec<u8>, requests: &mut Requests) {
         let start = sequence_start(&self.beginning);
         let may_be_event = is_beginning(&self.beginning[start..]);
@@ -447,7 +447,7 @@ impl EscapeKey {
     fn give_up(&mut self, out: &mut Vec<u8>, requests: &mut Requests) {
         let len = self.beginning.len();
         let is_told = core::mem::take(&mut self.keystrokes).flush().is_some();
-        // A beginning longer than a key is no key of a user.
+        // A beginning that is longer than this was not typed by a user.
         let is_key = is_told || len <= KEY_LEN || self.beginning.first() != Some(&ESC);
         let key = if is_key { Key::Other } else { Key::Neutral };
         self.take_keystroke(Keystroke { key, len }, out, requests);

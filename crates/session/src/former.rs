@@ -1,12 +1,12 @@
-//! The former client of a session with a rove server, as the record for its successor names it.
+//! The former client of a session with a rove server, as its record names it to the next client.
 
 use core::fmt;
 use core::str::FromStr;
 
 use rove_ssp::Key;
 
-/// The name of a client, or of several that went on one after another with nothing left out. It comes from the session key of the
-/// first of them, about which it tells nothing.
+/// The name of a client, or of several clients of which each continued all keys of the one before. It is derived from
+/// the session key of the first, and reveals nothing of that key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientId(u64);
 
@@ -17,16 +17,16 @@ impl ClientId {
     }
 }
 
-/// A client that is gone, and the keys of which its record knows.
+/// A client whose process is gone, and the extent of its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Former {
     /// The name of the former client.
     pub client: ClientId,
-    /// The least number of keys that the server must have taken for the record to contain all later ones.
+    /// The record is complete for a server that has taken at least this many keys: it then contains all further ones.
     pub whole_from: u64,
 }
 
-/// Why a text names no former client.
+/// The error of a text that does not name a former client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a former client is 16 hexadecimal digits, a dot and a number")]
 pub struct FormerError;

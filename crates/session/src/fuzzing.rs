@@ -1,5 +1,5 @@
-//! Properties that hold whatever the user's terminal says: for the fuzz targets, and no part of the library's
-//! interface.
+//! Properties that must hold whatever bytes the user's terminal sends. Only the fuzz targets use this module; it is not
+//! part of the library's interface.
 
 use rove_units::{Duration, Instant};
 
@@ -8,8 +8,8 @@ use crate::probe::Probe;
 /// Most answers there can be: one to each question, and the end.
 const ANSWERS_MAX: usize = 11;
 
-/// Checks that a terminal may answer anything, in pieces of any size. No byte is changed or reordered, only awaited
-/// answers are taken out, and in the end nothing is kept back.
+/// Checks that a terminal may answer anything, in pieces of any size. The probe removes awaited answers, and neither
+/// changes nor reorders nor keeps any other byte.
 pub fn answers_take_anything(data: &[u8]) {
     let Some((&choice, input)) = data.split_first() else { return };
     let whole = read(input.chunks(input.len().max(1)));

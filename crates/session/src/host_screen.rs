@@ -1,4 +1,4 @@
-//! The host's screen with the data beside it: the SSP object that the server sends and the client receives.
+//! The host's screen and the data beside it: the object that SSP synchronises from the server to the client.
 
 mod allowed;
 mod play;
@@ -16,14 +16,14 @@ use crate::parts::Parts;
 use crate::parts::bells::Bells;
 use crate::parts::echo_ack::EchoAck;
 
-/// Member of a `HostMessage` with terminal bytes for the screen, beside the member for a resize. Source: Mosh 1.4.0 as
-/// observed, docs/wire.md.
+/// Member of a `HostMessage` that has terminal bytes for the screen. The other member for the screen is a resize.
+/// Source: Mosh 1.4.0 as observed, docs/wire.md.
 const HOST_BYTES: u32 = 2;
 const HOST_BYTES_STRING: u32 = 4;
 
 /// Most memory of all received states together: a fixed part, and a part for each cell of the window. Chosen: 32
-/// screens of 80x24 that share nothing, or ten of 500x200, in cells alone; and some megabytes for copied text and lines
-/// on their way.
+/// screens of 80x24 that share no rows, or ten of 500x200, counting cells alone; and some megabytes for copied text and
+/// lines that are being sent.
 const RECEIVED_BYTES: Bytes = Bytes::mib(8);
 const CELL_RECEIVED_BYTES: u64 = 160;
 
@@ -32,11 +32,11 @@ const CELL_RECEIVED_BYTES: u64 = 160;
 pub struct HostScreen {
     picture: Picture,
     parts: Parts,
-    /// Whether this is state 0, whose size the two ends have not agreed on.
+    /// Whether this is state 0, of which the two ends have not agreed on a size.
     initial: bool,
     /// The sizes that a client's copy of the screen may have.
     allowed: Allowed,
-    /// How much of the diff at hand has been applied to a client's copy.
+    /// How much of the diff that is being applied to a client's copy has been applied.
     play: Play,
 }
 
@@ -121,12 +121,12 @@ impl HostScreen {
 impl Object for HostScreen {
     fn diff_from(&self, base: &Self, peer: Capabilities) -> Vec<u8> {
         let (old, new) = (base.screen(), self.screen());
-        // The screen that a client shows for state 0 is not known.
+        // The server does not know which screen a client shows for state 0.
         let receiver = Receiver { understands: peer, shows: Some(old).filter(|_| !base.initial) };
         let vocabulary = receiver.vocabulary();
         let mut message = MessageWriter::default();
         self.parts.write_diff(&base.parts, &receiver, true, &mut message);
-        // The client's blank state 0 may have another size than ours.
+        // The client's blank state 0 may have another size than the server's.
         if old.size() != new.size() || (base.initial && !self.initial) {
             message.resize(new.size());
         }
@@ -174,7 +174,7 @@ impl Object for HostScreen {
         let (ours, theirs) = (self.screen(), followed.screen());
         let vocabulary = Receiver { understands: peer, shows: None }.vocabulary();
         let is_rich = vocabulary != Vocabulary::Stock;
-        // A stock peer cannot be sent every attribute, but nothing that it can be sent may be left over.
+        // A Mosh 1.4.0 client cannot be sent every attribute, but a diff must carry all that it can be sent.
         let is_same = ours.size() == theirs.size()
             && ours.cursor() == theirs.cursor()
             && self.parts.scrolled.same_as(&followed.parts.scrolled)
@@ -193,7 +193,7 @@ impl Object for HostScreen {
             && self.screen() == other.screen()
     }
 
-    /// A client that asks for the pty's modes predicts typing, and learns from each echo ack.
+    /// A client that asks for the pty's modes predicts the effect of keys, and learns from each echo ack.
     fn is_urgent_to(&self, peer: Capabilities, before: &Self) -> bool {
         peer.contains(Capabilities::TTY) || !self.shows_same(before)
     }
@@ -220,7 +220,7 @@ impl Object for HostScreen {
 
     fn midpoint(&self, base: &Self) -> Option<Self> {
         let screen = Screen::midpoint(base.screen(), self.screen())?;
-        // A picture half way shows no effect of any input.
+        // A midpoint picture shows no effect of any input, so it advances no echo ack.
         Some(Self::snapshot(screen, self.parts.midpoint(&base.parts)))
     }
 }

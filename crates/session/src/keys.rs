@@ -1,17 +1,17 @@
 //! Translates cursor keys to the form that the program on the pty has asked for.
 //!
-//! A stock client keeps the user's terminal in application-cursor-key mode, so an arrow arrives as `ESC O x`. A program
-//! that has not asked for that mode gets `ESC [ x`. All other keys stay unchanged. With a rove client, the terminal's
-//! mode follows the program, and only keys typed too early are translated. Source: Mosh 1.4.0 as observed,
-//! docs/terminal.md.
+//! A Mosh 1.4.0 client keeps the user's terminal in application-cursor-key mode, so an arrow arrives as `ESC O x`. A
+//! program that has not asked for that mode gets `ESC [ x`. All other keys stay unchanged. With a rove client, the
+//! terminal's mode follows the program, and only keys typed before it has followed are translated. Source: Mosh 1.4.0
+//! as observed, docs/terminal.md.
 
 use rove_units::{Duration, Instant};
 
 const ESC: u8 = 0x1b;
 
-/// How long an `O` after ESC is withheld if no byte follows. Chosen: the longest frame interval; if the client read an
-/// arrow's bytes apart, the rest arrives one frame later. Stock Mosh withholds the `O` until the next key, so that
-/// Alt-O seems dead.
+/// How long an `O` after ESC is withheld if no byte follows. Chosen: the longest frame interval; if the client reads an
+/// arrow's bytes in two pieces, the second piece arrives one frame later. Mosh 1.4.0 withholds the `O` until the next
+/// key, so that Alt-O seems dead.
 const HOLD: Duration = Duration::from_millis(250);
 
 /// The translator's position within the bytes of a key.
@@ -25,7 +25,7 @@ enum State {
     SingleShift { since: Instant },
 }
 
-/// Translates the user's keys. Its state outlives a diff, because a key's bytes may arrive in two diffs.
+/// Translates the user's keys. Its state outlives a diff, because two diffs may carry the bytes of one key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyTranslator {
     state: State,

@@ -1,29 +1,29 @@
 //! Decides whether a session's last screen stays visible on the user's terminal after the session.
 //!
-//! A local command leaves its output on the screen, so a command on the host does too. A shell leaves nothing, except
-//! if the user never typed: then the screen tells why the session ended.
+//! A local command leaves its output on the screen, so a command on the host does too. A shell's screen disappears,
+//! except if the user never typed: then the screen tells why the session ended.
 
 use rove_terminal::{ExitStatus, Screen};
 
 /// The kind of program that a session runs, which decides whether its last screen stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Running {
-    /// An unknown program. The last screen disappears with the session, as with stock Mosh, except if it tells why no
+    /// An unknown program. The last screen disappears with the session, as with Mosh 1.4.0, except if it tells why no
     /// program ran.
     #[default]
     Unknown,
     /// A login shell. Its last screen stays only if the user never typed.
     Shell,
-    /// A command. Its last screen stays if it is output, and not what an editor has left.
+    /// A command. Its last screen stays if it looks like output, and not like an editor that has just ended.
     Command,
 }
 
 /// The part of a command's output that the user has not received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingLines {
-    /// This many lines, which were dropped on the way.
+    /// This many lines, which the server or the client dropped.
     Count(u64),
-    /// All lines that scrolled off the screen, of unknown number: the server neither sends nor counts them.
+    /// All lines that scrolled off the screen. The server neither sends nor counts them.
     AboveLastScreen,
 }
 
@@ -65,7 +65,7 @@ impl LastScreen {
         Self { running, has_typed: false, has_typed_on_full: false }
     }
 
-    /// Notes that the user's keys go to the host while `screen` is shown.
+    /// Records that the user typed keys for the host while `screen` was shown.
     pub(crate) fn note_keys(&mut self, screen: &Screen) {
         self.has_typed = true;
         self.has_typed_on_full |= !is_short(screen);
@@ -76,8 +76,8 @@ impl LastScreen {
         if screen.rich_modes().alternate_screen {
             return false;
         }
-        // A stock server's screen may be what an editor has left if it is full, and no user leaves an editor without a
-        // key.
+        // A Mosh server does not tell of the alternate screen. A full screen may then be an editor's, but no user
+        // leaves an editor without a key.
         let tells = ending.tells_screens || !self.has_typed_on_full;
         let is_output = ending.by_server && tells || is_short(screen);
         let is_unused = ending.by_server && !self.has_typed && is_output;
@@ -88,7 +88,7 @@ impl LastScreen {
         }
     }
 
-    /// Returns which lines of a command's output the user has not received, or `None` if none are missing. `counted` is
+    /// Returns which lines of a command's output the user has not received. `None` if none are missing. `counted` is
     /// the number of missing lines that the client knows of.
     pub(crate) fn missing(
         self,

@@ -1,19 +1,19 @@
 //! rove's client and server as state machines, sans I/O.
 //!
 //! [`Client`] is everything between the user's terminal and the network. [`Server`] is everything between the network
-//! and the host's pty. The program rove pumps bytes between these and the machine. Simulations pump them through
-//! virtual links.
+//! and the host's pty. A *driver* calls them with bytes and the time: the program rove at sockets and terminals, and
+//! simulations over virtual links.
 //!
 //! # Modules, from the bottom up
 //!
 //! The two objects:
 //!
-//! - `message` is the protobuf form of their diffs, as far as both are alike.
+//! - `message` reads and writes what the protobuf forms of both objects' diffs have in common.
 //! - `user_stream` is the client's object: keys, sizes, a `report` about the user's terminal, and a `wish` about other
 //!   clients.
-//! - `part` is the form of everything that travels with the picture, and `parts` lists it: `echo_ack`, `scrollback`,
-//!   `exit_status`, `bells`, `clipboard`, `notifications`, `tty` and `joined`. `scrollback` has a server's half (`outbox`) and a client's
-//!   half (`inbox`).
+//! - `part` is the trait of everything that travels with the picture, and `parts` lists it: `echo_ack`, `scrollback`,
+//!   `exit_status`, `bells`, `clipboard`, `notifications`, `tty` and `joined`. `scrollback` has a server's half
+//!   (`outbox`) and a client's half (`inbox`).
 //! - `host_screen` is the server's object: the picture with its parts. A client applies its diffs within bounds of work
 //!   (`play`), and only at an `allowed` size.
 //!
@@ -21,29 +21,27 @@
 //!
 //! - `probe` asks the user's terminal what it can do, and takes the answers out of the user's keys. `columns` measures
 //!   clusters.
-//! - `escape` finds the keys that are meant for the client, and `command_line` reads a line of them. `callback` finds the address of a login
-//!   on the screen. `announced` holds the window sizes that the server may
-//!   still show.
+//! - `escape` finds the keys that are meant for the client, and `command_line` reads a line of them. `callback` finds
+//!   on the screen the address of a browser login. `announced` holds the window sizes that the server may still show.
 //! - `notice` has the client's messages to the user, and `bar` and `status` draw them.
 //! - `one_shot_effects` rings bells, copies text and notifies, as often as its `rate_limiter` allows.
 //! - `last_screen` decides whether the last screen stays on the user's terminal.
-//! - `client` puts this together. Its `uplink` holds what it sends, its `display` finds what to draw and draws
-//!   it, its `notice_bar` holds what the bar says, and its `company` knows the other clients. Its
-//!   `recorder` says what to write down before the next datagram, with `stock_facts` for a stock server. `resumption` goes on from that in another process.
-//!   With a rove server, `typed` has the keys to write down, and `former` names the client that typed them.
-//!
+//! - `client` puts this together. Its `uplink` holds what it sends, its `display` finds what to draw and draws it, its
+//!   `notice_bar` holds what the bar says, and its `company` knows the other clients. Its `recorder` says what to write
+//!   to disk before the next datagram: the keys in `typed` with a rove server, and `stock_facts` with a Mosh server.
+//!   From this record another process continues the session (`resumption`). `former` names the client that wrote it.
 //! The server:
 //!
 //! - `keys` translates cursor keys for the program. `echo` decides which input has had time to take effect.
-//! - `server` puts this together. Its `publisher` decides what a client is shown, and its `input` hands on what the client
-//!   types; `paste` decides whether the server types a text itself. Its `succession` hands the session to another client (`never_came` has those that did not come), its `audience` holds clients that have joined, and `lead`
-//!   decides whose window counts.
-//!   `host_input` waits for the pty, `interface` has its driver's types, and `view` answers questions about it.
-//!
+//! - `server` puts this together. Its `publisher` decides what a client is shown, and its `input` delivers what the
+//!   client types; `paste` decides whether the server may type a text itself. Its `succession` hands the session to
+//!   another client, and `never_came` remembers the invited clients that did not come. Its `audience` holds clients
+//!   that have joined, and `lead` decides whose window sets the size. `host_input` queues bytes for the pty,
+//!   `interface` has the types for the driver, and `view` answers questions about the server.
 //! `turn` bounds what a driver of the client does between two looks at the keys.
-//!
+//! `turn` bounds the work that a driver of the client does before it reads keys again.
 //! `streams` goes beside either: it moves packets between the layer of streams and the session. A `stream_controller` says how fast.
-//!
+//! `streams` moves packets between rove's streams and either end of the session, at the pace of a `stream_controller`.
 //! `fuzzing` states what must hold whatever the user's terminal answers.
 
 #![forbid(unsafe_code)]

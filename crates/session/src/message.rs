@@ -1,4 +1,4 @@
-//! Reads and writes the protobuf messages `UserMessage` and `HostMessage`, as far as both are alike.
+//! Reads and writes the protobuf structure that the messages `UserMessage` and `HostMessage` have in common.
 //!
 //! Each message is a repeated field 1 of instructions. An instruction has one field, its *member*: keys, terminal bytes,
 //! a resize or an extension. Instructions are read in place, one at a time, so that a small hostile message cannot cause
@@ -52,8 +52,8 @@ impl MessageWriter {
     }
 }
 
-/// Reads the first field of a message, which must not be empty: an instruction, or `None` for any other field. Returns
-/// also the field's length, at least 1 byte.
+/// Reads the first field of a message, which must not be empty. Returns the field's contents if it is an instruction,
+/// or else `None`, and the field's length, at least 1 byte.
 ///
 /// # Errors
 ///
@@ -76,9 +76,9 @@ pub(crate) fn instructions(message: &[u8]) -> impl Iterator<Item = Result<&[u8],
     })
 }
 
-/// Returns the number and the body of an instruction's member, or `None` if the instruction has only unknown members.
-/// An instruction should have one member. With several, stock's members take precedence over extensions, and keys or
-/// terminal bytes over a size, as in stock Mosh; otherwise the last one counts.
+/// Returns the number and the body of an instruction's member, or `None` if no member is known. An instruction should
+/// have one member. If it has several, members of Mosh 1.4.0 take precedence over extensions, and keys or terminal
+/// bytes over a size, as in Mosh itself. Otherwise the last member counts.
 ///
 /// # Errors
 ///

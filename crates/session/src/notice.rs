@@ -15,8 +15,8 @@ const CONNECTING_AFTER: Duration = Duration::from_millis(250);
 /// How long the client waits for the server's first answer until the notice tells the address and the number of
 /// datagrams sent. Chosen: several round trips of the worst path, and long before anybody gives up.
 const NO_ANSWER_AFTER: Duration = Duration::from_secs(3);
-/// How long the server's next state or heartbeat may be overdue until a notice says so: with heartbeats of 3 s, two are
-/// then lost, and half a second more has passed.
+/// How long the server's next state or heartbeat may be overdue until a notice says so: with heartbeats of 3 s, two
+/// have then been lost, and half a second more has passed.
 const CONTACT_LATE: Duration = Duration::from_millis(3_500);
 /// How old the newest acknowledged client state may be until the path to the server counts as failing.
 const REPLY_LATE: Duration = Duration::from_secs(10);
@@ -31,14 +31,14 @@ const GONE_LATE: Duration = Duration::from_secs(7);
 /// Greatest age of the host's last refusal of a datagram for the server to count as gone. Chosen: one heartbeat in
 /// three must be refused.
 const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
-/// How long nothing is acknowledged until the bar tells the remedy for blocked UDP. A block in one direction counts
-/// too, because a server that hears nothing falls silent some time later. Chosen: a network that comes back has mostly
-/// done so by then, and the user has not given up yet.
+/// How long the server acknowledges nothing until the bar tells the remedy for blocked UDP. A block from the client to
+/// the server counts too, because such a server falls silent some time later. Chosen: a network that comes back has
+/// mostly done so by then, and the user has not given up yet.
 const ADVICE_AFTER: Duration = Duration::from_secs(30);
 /// How long ssh carries the session, because UDP is silent, until the user reads the reason. Chosen: in this time UDP
 /// is tried five times.
 const ASIDE_AFTER: Duration = Duration::from_secs(3);
-/// How long any other passing notice stays, and a network error after the server is heard again.
+/// How long any other passing notice stays, and that of a network error after the server has been heard again.
 const MESSAGE_SHOWN: Duration = Duration::from_secs(1);
 
 /// The times and counts of the contact with the server, from which the notices are made.
@@ -50,7 +50,7 @@ pub(crate) struct Contact {
     pub(crate) heard_at: Option<Instant>,
     /// The latest time at which the server's next state or heartbeat is due.
     pub(crate) due_at: Instant,
-    /// The time up to which the client's messages count as answered. `None` if none was acknowledged.
+    /// The send time up to which the client's messages count as answered. `None` if the server has acknowledged none.
     pub(crate) acknowledged_sent_at: Option<Instant>,
     pub(crate) server: SocketAddr,
     /// How many datagrams the client has sent to the server.
@@ -79,7 +79,7 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    /// Returns the failure in ever fewer words.
+    /// Returns sentences about the failure, from the longest to the shortest.
     fn texts(&self, silence: Option<Silence>) -> Vec<String> {
         let Self { text, reason, .. } = self;
         let mut texts = with_silence(&format!("{text}: {reason}."), silence);
@@ -90,7 +90,7 @@ impl Trouble {
     }
 }
 
-/// A notice that does not follow from the contact with the server.
+/// A notice that a call has set, and not one that follows from the contact with the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Message {
     text: String,
@@ -161,7 +161,7 @@ impl Notices {
         self.message = Some(Message { text: text.to_owned(), until, network_error: true });
     }
 
-    /// Shortens a network error's time to a second, because the server has been heard again.
+    /// Shortens the display of a network error to a second, because the server has been heard again.
     pub(crate) fn heard(&mut self, now: Instant) {
         if let Some(message) = self.message.as_mut().filter(|message| message.network_error) {
             message.until = message.until.min(now + MESSAGE_SHOWN);
@@ -199,7 +199,7 @@ impl Notices {
         self.tunnel.is_some() || self.aside.is_some()
     }
 
-    /// Shows a question with the hints how to answer until the next call, or none.
+    /// Sets the question to show, with the hints how to answer it. It stays until the next call; `None` removes it.
     pub(crate) fn ask(&mut self, question: Option<String>, hints: Vec<String>) {
         self.question = question.map(|question| (question, hints));
     }
@@ -235,7 +235,7 @@ impl Notices {
         } else if let Some((question, hints)) = &self.question {
             (vec![question.clone()], hints.clone())
         } else if let Some(text) = announcement {
-            // A join must be read whole: its advice and the hint give way to it.
+            // A notice about a join must be readable whole, so its advice and the quit hint give way first.
             let event = text.split_once("; ").map(|(event, _)| format!("{event}."));
             let quit = self.quit_hint.clone().filter(|_| silence.is_some() || event.is_none());
             let texts = with_silence(&text, silence).into_iter().chain(event);
@@ -257,7 +257,7 @@ impl Notices {
         Some(Bar { program: self.program.clone(), texts, hints })
     }
 
-    /// Returns whether a server that was heard is gone, as its host's refusals of datagrams indicate.
+    /// Returns whether a server that was heard before counts as gone, because its host refuses datagrams.
     pub(crate) fn is_gone(&self, now: Instant, contact: Contact) -> bool {
         let (Some(heard_at), Some(refused_at)) = (contact.heard_at, contact.refused_at) else {
             return false;
@@ -337,7 +337,7 @@ struct Silence {
     seconds: u64,
     /// How long no message of the client has been acknowledged.
     unanswered: Duration,
-    /// Whether the server's states arrive, but the client's messages are not acknowledged.
+    /// Whether the client hears the server, and only the acknowledgments of its own messages are missing.
     only_reply: bool,
 }
 
@@ -399,8 +399,8 @@ fn gone(server: SocketAddr, is_tunnelled: bool) -> Vec<String> {
     ]
 }
 
-/// Returns the notice about a start without an answer, from the longest version to the shortest. With the hint, the
-/// longest fits 80 columns.
+/// Returns the notice about a server that has not answered since the start, from the longest version to the shortest.
+/// The longest fits into 80 columns with the hint.
 fn connecting(now: Instant, contact: Contact, is_tunnelled: bool) -> Option<Vec<String>> {
     let waited = now.saturating_since(contact.start);
     let Contact { server, sent, heard_at, .. } = contact;
@@ -419,7 +419,7 @@ fn connecting(now: Instant, contact: Contact, is_tunnelled: bool) -> Option<Vec<
     Some(vec![text, "No answer yet.".to_owned()])
 }
 
-/// Returns a text first with the length of the silence, and then without.
+/// Returns a text with the length of the silence added, if there is one, and then the text without it.
 fn with_silence(text: &str, silence: Option<Silence>) -> Vec<String> {
     let with = silence.map(|silence| {
         format!("{text} ({} without {}.)", spelled(silence.seconds, "s"), silence.what())

@@ -1,9 +1,9 @@
 //! Effects that happen once on the user's terminal, even if the picture is drawn again: copies, bells and
 //! notifications.
 //!
-//! Between two roves each effect has a number, and only a number above the highest performed one causes an effect. A
-//! stock server's effects are part of its picture, and a change of the picture causes them. The rate of both is limited
-//! here.
+//! Between two roves each effect has a number, and an effect happens only if its number is above all those that have
+//! happened. A Mosh 1.4.0 server sends effects as a part of its picture, and a change in the picture causes them. This
+//! module limits the rate of both.
 
 use rove_terminal::{Copied, NOTIFICATIONS_MAX, Notification};
 use rove_units::{Duration, Instant};
@@ -17,15 +17,15 @@ const BELLS_MAX: usize = 3;
 /// Shortest time between two ringings of the bell. Chosen: more bells are only noise, and some terminals queue them.
 const BELL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Shortest time between two copies to the clipboard; only the newest waiting copy is performed. Chosen: shorter than
-/// the time until the user pastes a copy, and a flood leaves a terminal at most 2 MiB a second to read.
+/// Shortest time between two copies to the clipboard; of several waiting copies, only the newest is performed. Chosen:
+/// a user needs longer to paste a copy, and a flood leaves a terminal at most 2 MiB a second to read.
 const COPY_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Shortest time between notifications and the next ones. Chosen: a program that notifies without end has eight shown
-/// each time, which is bad enough.
+/// Shortest time between notifications that are shown at once and the next ones. Chosen: a program that notifies
+/// without end then shows eight of them each time, which is bad enough.
 const NOTIFICATION_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long a notification waits while the terminal is given back to the shell. Chosen: as at the server.
+/// How long a notification waits while the shell has the terminal. Chosen: as long as the server keeps it.
 const NOTIFICATION_AGE_MAX: Duration = Duration::from_secs(60);
 
 /// The effects that were performed, by number, and the effects that wait for their time.
@@ -45,7 +45,7 @@ struct Seen {
     bells: u64,
     copies: u64,
     notifications: u64,
-    /// The count of bells and the clipboard of the last picture, for a stock server.
+    /// The count of bells and the clipboard in the last picture of a Mosh 1.4.0 server.
     picture: (u64, String),
 }
 
@@ -64,8 +64,7 @@ impl OneShotEffects {
         }
     }
 
-    /// Marks the effects in the picture of `state` as performed, because another client of the stock server has
-    /// performed them.
+    /// Marks the effects in the picture of `state` as performed, because the client before this one has performed them.
     pub(crate) fn take_for_seen(&mut self, state: &HostScreen) {
         let picture = (state.screen().bells(), state.screen().clipboard().to_owned());
         self.seen = Seen { picture, ..Seen::default() };
@@ -75,7 +74,7 @@ impl OneShotEffects {
     pub(crate) fn look(&mut self, now: Instant, state: &HostScreen) {
         let told = state.parts().bells.0.saturating_sub(self.seen.bells);
         self.seen.bells = self.seen.bells.max(state.parts().bells.0);
-        // A picture rings once for any number of bells, and may have a lower count than an earlier picture.
+        // A picture rings once for any number of bells. Its count may be lower than that of an earlier picture.
         let drawn = core::mem::replace(&mut self.seen.picture.0, state.screen().bells());
         let rung = told.saturating_add(u64::from(drawn != self.seen.picture.0));
         let most = u64::try_from(BELLS_MAX).expect("a few");
@@ -104,7 +103,7 @@ impl OneShotEffects {
         self.seen.notifications = self.seen.notifications.max(notifications.newest());
     }
 
-    /// Returns whether an effect may be performed now.
+    /// Returns whether a waiting effect may be performed at `now`.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
         self.poll_timeout().is_some_and(|at| at <= now)
     }
@@ -124,7 +123,7 @@ impl OneShotEffects {
         write(&bells, &self.notifications.take(now), &copies, out);
     }
 
-    /// Appends the terminal bytes of all waiting effects to `out`, due or not, because the terminal is given back.
+    /// Appends the terminal bytes of all waiting effects to `out`, due or not. The terminal is then given back.
     pub(crate) fn perform_all(&mut self, out: &mut Vec<u8>) {
         let (bells, copies) = (self.bells.take_all(), self.copies.take_all());
         write(&bells, &self.notifications.take_all(), &copies, out);

@@ -1,4 +1,4 @@
-//! A part: data that a server state holds beside its picture, sent as a member of its own of a `HostMessage`.
+//! The trait of a part: data that a server state holds beside its picture, with its own member in a `HostMessage`.
 
 use rove_ssp::{ApplyError, Capabilities};
 use rove_terminal::Screen;
@@ -9,7 +9,7 @@ pub(crate) trait Part: Clone + Default {
     /// The part's member number in a `HostMessage`. Every part has another number.
     const MEMBER: u32;
 
-    /// The protocol extension of this part. The part is sent only to a receiver that supports this extension.
+    /// The protocol extension to which this part belongs. The part is sent only to a receiver that supports it.
     const EXTENSION: Capabilities;
 
     /// Whether the part's member precedes the picture in a diff, because it refers to the screen that the receiver
@@ -29,10 +29,10 @@ pub(crate) trait Part: Clone + Default {
     /// Returns the rule that the body breaks.
     fn apply(&mut self, body: &[u8], replica: &mut Replica<'_>) -> Result<(), ApplyError>;
 
-    /// Returns whether this part and `other` are equal, so that no member needs to be sent.
+    /// Returns whether this part and `other` are equal, so that no member has to be sent.
     fn same_as(&self, other: &Self) -> bool;
 
-    /// Returns a part about half way from `base` to this part; `base` itself where a part has no steps between.
+    /// Returns a part about half way from `base` to this part. Parts without intermediate steps return `base`.
     fn midpoint(&self, base: &Self) -> Self {
         base.clone()
     }
@@ -80,7 +80,7 @@ pub(crate) struct Replica<'a> {
     pub(crate) work: &'a mut Work,
 }
 
-/// The cost of applying a diff up to this point, which bounds the work that a peer can cause.
+/// The cost of a diff up to its present member. Limits on it bound the work that a peer can cause.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Work {
     effort: u64,
@@ -89,7 +89,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Returns the cost up to this point, in cells (`Terminal::effort`).
+    /// Returns the cost of the diff up to this point, in cells (`Terminal::effort`).
     pub(crate) const fn effort(&self) -> u64 {
         self.effort
     }

@@ -19,29 +19,29 @@ use self::columns::{concealed, newer_chars, question};
 
 const ESC: u8 = 0x1b;
 
-/// How long after the questions the probe recognises an answer. Chosen: longer than a terminal at the end of a bad ssh
-/// connection takes.
+/// How long after the questions the probe still takes bytes for an answer. Chosen: longer than a terminal at the end of
+/// a bad ssh connection needs.
 const LISTEN: Duration = Duration::from_secs(5);
 
-/// How long the probe waits for more after bytes that a user may have typed: ESC, or ESC and one byte. Chosen: a delay
-/// that nobody notices on a key just after the start.
+/// How long the probe holds back bytes that a user may have typed: ESC, or ESC and one byte. Chosen: a delay that
+/// nobody notices in a key just after the start.
 const KEY_HOLD: Duration = Duration::from_millis(50);
 /// Longest beginning of an answer that a user may also have typed, in bytes.
 const KEY_LEN: usize = 2;
 /// How long the probe waits for the rest of an answer after more than [`KEY_LEN`] bytes. Chosen: the terminal writes an
-/// answer at once, and a connection between may pause.
+/// answer at once, and a connection in between may pause.
 const ANSWER_HOLD: Duration = Duration::from_millis(250);
 
 /// How long the end of a session waits for the rest of the answers, counted from the questions. Later answers would
 /// appear on the prompt of the user's shell. Chosen: longer than the round trip to most terminals; a session longer
 /// than this does not wait.
 const FAREWELL_WAIT: Duration = Duration::from_millis(500);
-/// How long the end of a session waits for the first answer, counted from the questions. Chosen: a script never
-/// answers, and the shortest session is then still shorter than with stock Mosh 1.4.0, which takes 0.3 s; a terminal
-/// that answers at all is nearer.
+/// How long the end of a session waits for the first answer, counted from the questions. Chosen: in a script no
+/// terminal answers, and with this wait the shortest session still takes less than the 0.3 s of Mosh 1.4.0; a terminal
+/// that does answer is nearer.
 const FAREWELL_WAIT_UNANSWERED: Duration = Duration::from_millis(250);
 
-/// Most characters whose width the terminal is asked for in a session. Chosen: twice what a server keeps.
+/// Most characters of which a session asks the terminal for the width. Chosen: twice as many as a server keeps.
 const LOOKED_UP_MAX: usize = 64;
 
 /// The questions to the terminal, and the input bytes that may begin an answer.
@@ -59,9 +59,9 @@ pub(crate) struct Probe {
     complete: bool,
     /// Whether the terminal has reported its cursor position after a sample ([`columns`]).
     has_measured: bool,
-    /// The characters unknown to our tables whose width the terminal was asked for.
+    /// Characters that rove's width table does not contain, and for whose width the terminal was asked.
     looked_up: Vec<NewerChar>,
-    /// Whether answers may still arrive, for which the end of the session waits a little.
+    /// Whether answers may still arrive, for which the end of the session waits a short time.
     owes_answers: bool,
     /// Input bytes that may be the beginning of an answer. `held_since` is the time of the first.
     held: Vec<u8>,
@@ -87,18 +87,18 @@ impl Probe {
         }
     }
 
-    /// Returns the questions to write to the terminal, which the client has just taken over. There are none if the
+    /// Returns the questions to write to the terminal, which the client has just taken over. The result is empty if the
     /// terminal has answered them or may still do so. `sets_alternate_scroll` says that the session has already changed
-    /// that mode, so its earlier value cannot be asked for. Samples to be measured are printed in `blank_row`, and so is
-    /// each question that a terminal may print. Without such a row, the caller repaints the terminal after the questions.
+    /// that mode, so that its earlier value cannot be asked for. Samples to be measured are printed in `blank_row`, as
+    /// are questions that a terminal may print. Without such a row, the caller repaints the terminal afterwards.
     pub(crate) fn ask(
         &mut self,
         now: Instant,
         sets_alternate_scroll: bool,
         blank_row: Option<u16>,
     ) -> Vec<u8> {
-        // A stray SIGCONT makes the client take the terminal over again before it could answer. Each question has one
-        // answer; a second would be typed into the program.
+        // At a stray SIGCONT the client takes the terminal over again, perhaps before it has answered. Each question
+        // may have only one answer, because a second one would be taken for keys.
         if !self.enabled || self.complete || self.owes_answers {
             return Vec::new();
         }
@@ -118,9 +118,9 @@ impl Probe {
         questions
     }
 
-    /// Returns the question for the width of one character in `frame` that our tables do not know. Each character is
-    /// asked for once. The result is empty while answers are awaited, without a blank row, or if the terminal did not
-    /// answer the first samples.
+    /// Returns the question for the width of one character in `frame` that rove's width table does not contain. Each
+    /// character is asked for once. The result is empty while answers are awaited, without a blank row, or if the
+    /// terminal did not answer the first samples.
     pub(crate) fn ask_newer(&mut self, now: Instant, frame: &Screen) -> Vec<u8> {
         let is_able = self.complete && self.has_measured && self.looked_up.len() < LOOKED_UP_MAX;
         if !is_able || self.is_listening(now) {
@@ -182,7 +182,7 @@ impl Probe {
         !self.awaited.is_empty() && self.asked_at.is_some_and(|asked| now < asked + LISTEN)
     }
 
-    /// Divides the held bytes into answers and keys, as far as they are complete.
+    /// Divides the held bytes into answers and keys, as far as both are complete.
     fn settle(&mut self, keys: &mut Vec<u8>) {
         while !self.held.is_empty() {
             match self.read_held() {
@@ -192,7 +192,7 @@ impl Probe {
                     match answer {
                         Answer::End => {
                             self.complete = true;
-                            // A terminal reports its cursor at once.
+                            // A terminal reports its cursor at once, so missing reports of samples will not come.
                             self.awaited.retain(|it| !matches!(it, Question::Columns(_)));
                             self.owes_answers = false;
                         }
@@ -203,7 +203,7 @@ impl Probe {
                     self.answers.push_back(answer);
                     self.held.clear();
                 }
-                // An answer may begin at a later ESC.
+                // These bytes are no answer, but one may begin at a later ESC.
                 Reading::Other => {
                     let next = self.held.iter().skip(1).position(|&byte| byte == ESC);
                     let end = next.map_or(self.held.len(), |at| at + 1);

@@ -1,4 +1,4 @@
-//! Limits the rate of events: the newest few happen at once, and then none for an interval.
+//! Limits the rate of events: the newest few waiting events happen at once, and then none during an interval.
 //!
 //! Bells, copies and notifications each have a limiter, so that no program and no server can keep the user's terminal
 //! busy with them.
@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 
 use rove_units::{Duration, Instant};
 
-/// The limit of a rate: the most events at once, and the interval until the next ones.
+/// The limit of a rate: how many events may happen at once, and how long the next ones must wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Allowance {
     /// Most events that happen at once; each further one displaces the oldest that waits.
     pub(crate) most: usize,
-    /// Shortest time between events and the next ones.
+    /// Shortest time between events that happened at once and the next ones.
     pub(crate) interval: Duration,
     /// How long an event may wait until it is dropped. `None` for no limit.
     pub(crate) age_max: Option<Duration>,

@@ -1,4 +1,4 @@
-//! Facts about the user's terminal, and permissions of the user, with which the server answers programs.
+//! Facts about the user's terminal, and permissions of the user, which the server needs to answer programs' questions.
 
 use rove_ssp::Capabilities;
 use rove_terminal::{ClusterWidths, NewerChar, NewerWide, UserTerminal};
@@ -17,7 +17,7 @@ pub enum TerminalReport {
     KittyKeyboard,
     /// The terminal can report mouse positions in pixels.
     PixelMouse,
-    /// The user lets programs read back text that the session's programs have copied (OSC 52).
+    /// The user permits programs to read back text that the session's programs have copied (OSC 52).
     ReadCopied,
     /// The terminal's default foreground colour.
     Foreground(Rgb),
@@ -34,13 +34,13 @@ pub enum TerminalReport {
     },
     /// The kinds of grapheme clusters that the terminal counts as one character.
     ClusterWidths(ClusterWidths),
-    /// A character unknown to our tables to which the terminal gives two columns.
+    /// A character to which the terminal gives two columns, and which rove's width table does not contain.
     NewerWide(NewerChar),
 }
 
 impl TerminalReport {
-    /// Returns whether a server with these capabilities knows this kind of report. The server must support reports at
-    /// all.
+    /// Returns whether a server with these capabilities knows this kind of report. It must at least support reports of
+    /// the basic kinds.
     pub(crate) const fn is_known_with(self, capabilities: Capabilities) -> bool {
         !matches!(self, Self::ClusterWidths(_) | Self::NewerWide(_))
             || capabilities.contains(Capabilities::CLUSTERS)
@@ -56,7 +56,7 @@ impl TerminalReport {
             Self::Foreground(color) => terminal.foreground = Some(color),
             Self::Background(color) => terminal.background = Some(color),
             Self::Cursor(color) => terminal.cursor = Some(color),
-            // The report may be about another terminal, whose Unicode version differs.
+            // The report may be about another terminal with another Unicode version, so earlier findings are dropped.
             Self::ClusterWidths(widths) => {
                 (terminal.cluster_widths, terminal.newer_wide) = (widths, NewerWide::NONE);
             }

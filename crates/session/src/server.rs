@@ -42,17 +42,17 @@ const HOST_INPUT_RESUME: usize = HOST_INPUT_MAX / 2;
 /// How long the server waits for its first client. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const NO_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long after it was last expected a client counts as alive. Chosen: as long as its lock counts.
+/// How long after it was last expected a client counts as alive. Chosen: as long as a lock of the session stays valid.
 const ALIVE_FOR: Duration = Duration::from_secs(30);
 
 /// Fewest heartbeats of a client in one network timeout. Chosen: two may be lost.
 const HEARTBEATS_IN_TIMEOUT: u32 = 3;
 
-/// Longest delay of the network timeout's timer. Chosen: a running computer is never this late. After a longer delay
-/// the computer has slept and could not hear its client.
+/// Longest delay of the network timeout's timer. Chosen: a running computer is never this late. After a longer delay,
+/// the computer has slept and could not receive datagrams of its client.
 const TIMER_LATE_MAX: Duration = Duration::from_secs(5);
 
-/// The server end of a session: its screen, its client, and clients that join or take it over.
+/// The server end of a session: its screen, its own client, and clients that join or take the session over.
 pub struct Server {
     publisher: Publisher,
     /// The client that is invited to take the session over, and the former client, which is told of its end.
@@ -61,7 +61,7 @@ pub struct Server {
     audience: Audience,
     terminal: Terminal,
     host_input: HostInput,
-    /// Whether so much waits for the pty that the clients keep their input.
+    /// Whether so many bytes wait for the pty that the clients are told to keep their input.
     is_full: bool,
     input: Input,
     /// When the newest key of any client arrived. `None` if there was none.
@@ -79,7 +79,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Creates a server with a blank screen. It sends nothing until it has heard a client.
+    /// Creates a server with a blank screen. It sends nothing until a client has sent a datagram.
     pub fn new(config: ServerConfig, now: Instant) -> Self {
         let ServerConfig { key, mut transport, ipv6, size, network_timeout, chaff } = config;
         // A session with a short network timeout must not ask its client for a long silence.
@@ -106,11 +106,11 @@ impl Server {
         }
     }
 
-    /// Handles a datagram from the network, of whichever client.
+    /// Handles a datagram from the network, which may be of any client.
     ///
     /// # Errors
     ///
-    /// Returns why the datagram was rejected, for the log.
+    /// Returns the reason why the datagram was rejected, for the log.
     pub fn handle_datagram(
         &mut self,
         now: Instant,
@@ -143,13 +143,13 @@ impl Server {
         result
     }
 
-    /// Returns the way of packets of streams to the session's own client. `None` unless both ends have offered streams.
+    /// Returns the carrier of stream packets to the session's own client. `None` unless both ends have offered streams.
     pub fn carriage(&mut self) -> Option<Carriage<'_>> {
         self.publisher.transport.carriage()
     }
 
-    /// Invites another client to join beside the present one with `key`, which must be new. `who` describes it to all
-    /// clients. Returns the memory range of its keys; see [`Server::key_memory`].
+    /// Invites another client to join the present one. Its key `key` must be new. All clients show `who` as its
+    /// description. Returns the memory range of its keys; see [`Server::key_memory`].
     ///
     /// # Errors
     ///
@@ -172,9 +172,9 @@ impl Server {
         self.invite_after(now, key, chaff, from, None);
     }
 
-    /// As [`Server::invite`], for a client that goes on from a `former` one, which is gone. Returns how many of that
-    /// one's keys were taken; `None` if the server does not know that one. No more are taken until the new client
-    /// comes, or its invitation ends.
+    /// Works as [`Server::invite`] does, for a client that continues from a `former` client whose process is gone.
+    /// Returns how many keys of the former client the server has taken; `None` if it does not know that client. The
+    /// server takes no more of them until the new client comes or its invitation ends.
     pub fn invite_after(
         &mut self,
         now: Instant,
@@ -208,11 +208,11 @@ impl Server {
         });
     }
 
-    /// Handles the modes of the pty. `tty.prompt` is [`Server::written_input`] if the session's own shell, or a program of
-    /// it, waits at its prompt. Read the modes before each call of [`Server::poll_transmit`], so that they are not older than the
-    /// screen: a client that shows a prompt must know whether the answer is echoed.
+    /// Sets the modes of the pty. `tty.prompt` is [`Server::written_input`] if the session's shell, or a program that
+    /// it started, waits at its prompt. Read the modes before each call of [`Server::poll_transmit`], so that they are
+    /// not older than the screen: a client that shows a prompt must know whether the answer is echoed.
     pub fn handle_tty(&mut self, tty: Tty) {
-        // The number is void if it is of a former client's input, or if another client has typed since.
+        // An input number of a former client is void, and so is one after which another client has typed.
         let prompt =
             tty.prompt.filter(|it| *it <= self.input.num && Some(*it) > self.input.others_typed_at);
         self.publisher.handle_tty(Tty { prompt, ..tty }, self.input.num);
@@ -221,14 +221,14 @@ impl Server {
         }
     }
 
-    /// Starts the orderly end of the session, because the command has ended with `status`. Pass in all of its output
-    /// first.
+    /// Starts the orderly end of the session, because the command has ended with `status`. Pass all of the command's
+    /// output to [`Server::handle_host_output`] first.
     pub fn handle_host_closed(&mut self, now: Instant, status: Option<ExitStatus>) {
         self.finish(now, status);
     }
 
-    /// Starts the orderly end of the session and tells the client its cause. Without a client, or when called again,
-    /// the session ends at once.
+    /// Starts the orderly end of the session, and tells the client that `by` caused it. Without a client, and at a
+    /// second call, the session ends at once.
     pub fn shutdown(&mut self, now: Instant, by: Outside) {
         if self.publisher.transport.is_shutting_down()
             || self.publisher.transport.peer_address().is_none()
@@ -290,13 +290,13 @@ impl Server {
         if transmit.is_some() {
             self.publisher.prepare(now, &mut self.terminal);
         }
-        // The transport notices a lost client only when it sends.
+        // The transport finds out only when it sends that its client is lost.
         self.note_transport_events();
         transmit.or_else(|| self.audience.poll_transmit(now, &mut self.terminal))
     }
 
-    /// Types a text for the session's user, as a paste where the program takes pastes. `tty` has the pty's present modes. The
-    /// text has no control characters.
+    /// Types a text on the user's behalf, marked as a paste where the program accepts pastes. `tty` has the pty's
+    /// present modes. The text must have no control characters.
     ///
     /// # Errors
     ///
@@ -343,8 +343,8 @@ impl Server {
         .min()
     }
 
-    /// Gives the session to another client. All that was learned of the former client and its terminal is dropped; keys
-    /// that it typed are kept for the programs.
+    /// Makes another client the session's own. The server forgets all that it learned of the former client and its
+    /// terminal, and keeps the keys that the former client typed for the programs.
     fn change_client(&mut self, now: Instant, newcomer: Newcomer) {
         tracing::info!("another client has come");
         let ended = self.publisher.ended();
@@ -388,7 +388,7 @@ impl Server {
         self.after_delivery(now);
     }
 
-    /// Delivers the keys of joined clients. Their keys void what was known of the own client's prompt.
+    /// Delivers the keys of joined clients. They make the prompt that the session's own client knows out of date.
     fn deliver_joined(&mut self, now: Instant) {
         let has_keys = self.audience.deliver(now, &mut self.terminal, &mut self.host_input.bytes);
         self.settle_size(now, false);
@@ -398,14 +398,14 @@ impl Server {
         }
     }
 
-    /// Notes that keys wait for the pty that the own client has not typed.
+    /// Records that keys of other clients than the session's own wait for the pty.
     fn note_others_keys(&mut self, now: Instant) {
         self.input.others_typed_at = Some(self.input.num);
         self.publisher.handle_others_keys();
         self.after_delivery(now);
     }
 
-    /// Gives the session the size and terminal of the client whose window decides. Publishes a change at once.
+    /// Sets the session's size and terminal to those of the leading client. Publishes a change at once.
     fn settle_size(&mut self, now: Instant, is_own: bool) {
         let (counting, own_terminal) =
             (self.terminal.screen().cluster_widths(), self.input.user_terminal);
@@ -419,7 +419,7 @@ impl Server {
         }
     }
 
-    /// Follows joins, leavings and changes of size, and tells all clients of them.
+    /// Checks which clients have joined or left, and updates the session's size. Tells all clients of changes.
     fn settle_audience(&mut self, now: Instant) {
         self.settle_size(now, false);
         if self.audience.settle(now, &self.publisher, &mut self.terminal) {
@@ -434,7 +434,7 @@ impl Server {
         self.note(ServerEvent::Joined(clients));
     }
 
-    /// Publishes the screen after input, and stops further input if too much waits for the pty.
+    /// Publishes the screen after input, and tells the clients to keep further input if too much waits for the pty.
     fn after_delivery(&mut self, now: Instant) {
         if self.host_input.waiting().len() >= HOST_INPUT_MAX {
             tracing::debug!("the pty takes no more input, the clients keep their own");
@@ -444,7 +444,7 @@ impl Server {
         self.each(|publisher, terminal| publisher.publish_when_drawn(now, terminal));
     }
 
-    /// Tells all clients whether to keep their input.
+    /// Tells all clients whether to keep their input back.
     fn settle_hold(&mut self) {
         self.publisher.transport.hold_remote(self.is_full || self.succession.holds_input());
         self.audience.hold(self.is_full);
@@ -459,7 +459,7 @@ impl Server {
     /// Queues the terminal's answers to programs for the pty.
     fn answer_programs(&mut self) {
         let replies = self.terminal.take_replies();
-        // A program that asks without reading gets no answers while the queue is full.
+        // A program that asks questions without reading the answers gets none while the queue is full.
         if self.host_input.waiting().len() < HOST_INPUT_MAX {
             self.host_input.bytes.extend(replies);
         }
@@ -470,7 +470,7 @@ impl Server {
             match event {
                 Event::PeerMoved(address) => self.note(ServerEvent::ClientMoved(address)),
                 Event::PeerLost => self.note(ServerEvent::ClientLost),
-                // A server has a single port.
+                // These events are for a client only: a server has a single port.
                 Event::OpenPort | Event::ClosePorts { .. } => {}
             }
         }

@@ -9,7 +9,7 @@ use rove_units::{Duration, Instant};
 
 use crate::bar::PEN;
 
-/// How long the panel stays if no key is hit. Chosen: long enough to read it twice.
+/// How long the panel stays if the user hits no key. Chosen: long enough to read it twice.
 const SHOWN: Duration = Duration::from_secs(15);
 /// Interval at which the panel's numbers are updated. Chosen: as fast as a user can read them.
 const RENEWED: Duration = Duration::from_secs(1);

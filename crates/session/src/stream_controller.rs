@@ -1,4 +1,4 @@
-//! The congestion controllers that streams may follow, by their names.
+//! The congestion controllers that a user can choose for streams, by their names.
 
 use rove_congestion::Controller;
 use rove_congestion::cubic::Cubic;
@@ -9,21 +9,21 @@ use rove_congestion::sprout::Scale;
 use rove_congestion::sprout_ack::SproutAck;
 use rove_units::{Bytes, Duration};
 
-/// A full packet, as the ends begin: a datagram of 1,200 bytes without header and tag.
+/// The size of a full packet at the start of a flow: a datagram of 1,200 bytes without header and tag.
 const PACKET: Bytes = Bytes::new(1_176);
 
-/// The longest time for which streams hold an acknowledgment. Source: the wire contract, docs/wire.md.
+/// The longest time for which a receiver of streams delays an acknowledgment. Source: docs/wire.md.
 const ACK_DELAY: Duration = Duration::from_millis(25);
 
 /// A congestion controller of streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StreamController {
-    /// Keeps so short a queue that keys beside a copy hardly wait.
+    /// Keeps the queue so short that keys typed during a file copy hardly wait.
     #[default]
     LowDelay,
-    /// LEDBAT (RFC 6817), which gives way to other flows.
+    /// LEDBAT (RFC 6817), which leaves the bandwidth to other flows.
     Ledbat,
-    /// CUBIC (RFC 9438), which most downloads follow.
+    /// CUBIC (RFC 9438), the controller of most downloads.
     Cubic,
     /// NewReno, as QUIC has it (RFC 9002).
     NewReno,
@@ -35,7 +35,7 @@ impl StreamController {
     const ALL: [Self; 5] =
         [Self::LowDelay, Self::Ledbat, Self::Cubic, Self::NewReno, Self::SproutAck];
 
-    /// The names of all controllers, that of the default first.
+    /// The names of all controllers, beginning with the default one.
     pub const NAMES: &'static [&'static str] =
         &["low-delay", "ledbat", "cubic", "new-reno", "sprout-ack"];
 
@@ -45,7 +45,7 @@ impl StreamController {
         Self::ALL.get(at).copied()
     }
 
-    /// Creates the controller, for a flow that begins.
+    /// Creates the controller for a new flow.
     pub fn start(self) -> Box<dyn Controller> {
         match self {
             Self::LowDelay => Box::new(LowDelay::new(PACKET)),

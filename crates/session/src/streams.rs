@@ -1,4 +1,4 @@
-//! Streams beside a session: the layer, and the way of its packets through the session.
+//! Streams beside a session: moves the packets of the crate `rove-streams` through the session's transport.
 
 use core::net::SocketAddr;
 
@@ -9,21 +9,21 @@ use rove_units::Instant;
 
 use crate::stream_controller::StreamController;
 
-/// An end's streams. A session has new ones for each client, whose key numbers packets from 0.
+/// The streams of one end. A session has new streams for each client, because a new key numbers packets from 0.
 ///
 /// The driver sends all datagrams of the session, then those of [`Streams::poll_transmit`]. It calls
 /// [`Streams::handle_arrivals`] after datagrams have arrived.
 #[derive(Debug)]
 pub struct Streams {
-    /// The layer, in which the driver opens, reads and writes streams.
+    /// The multiplexer, at which the driver opens, reads and writes streams.
     pub mux: Mux,
     heard_at: Option<Instant>,
-    /// How often the path had changed when that was last looked at, and where the peer was. `None` before.
+    /// At the last check, how often the path had changed, and the address of the peer. `None` before a check.
     path: Option<(u64, Option<SocketAddr>)>,
 }
 
 impl Streams {
-    /// Creates streams that yield to keys, by the default controller.
+    /// Creates streams with the default controller, which leaves keys their priority.
     pub fn new(side: Side, now: Instant) -> Self {
         Self::controlled(side, StreamController::default().start(), now)
     }
@@ -33,7 +33,7 @@ impl Streams {
         Self { mux: Mux::new(side, controller, 0, now), heard_at: None, path: None }
     }
 
-    /// Hands the packets that have arrived to the layer. Any datagram of the peer ends a silence.
+    /// Gives the packets that have arrived to the multiplexer. Any datagram of the peer counts as a sign of life.
     pub fn handle_arrivals(&mut self, now: Instant, mut carriage: Carriage<'_>) {
         self.look_at_path(now, &carriage);
         self.mux.handle_packet_size(carriage.payload_max());
@@ -44,14 +44,14 @@ impl Streams {
         while let Some(packet) = carriage.poll_packet() {
             let number = PacketNum::new(packet.number);
             let handled = number.map(|it| self.mux.handle_packet(now, it, &packet.payload));
-            // After a fault of the peer the layer is closed, and the session goes on.
+            // After an error of the peer the multiplexer is closed, and the session goes on.
             if let Some(Err(error)) = handled {
                 tracing::debug!(%error, number = packet.number, "packet of no use");
             }
         }
     }
 
-    /// Returns the next packet as a datagram. A packet that cannot be sealed counts as lost.
+    /// Returns the next packet as a datagram. If a packet cannot be sealed, the multiplexer later counts it as lost.
     pub fn poll_transmit(&mut self, now: Instant, mut carriage: Carriage<'_>) -> Option<Transmit> {
         self.look_at_path(now, &carriage);
         let packet = self.mux.poll_transmit(now)?;

@@ -1,8 +1,8 @@
-//! How much a turn of the client's loop may do for what the server sends.
+//! Bounds the work that one turn of the client's loop does for datagrams of the server.
 
 use crate::client::Client;
 
-/// Work of received datagrams after which keys and signals are looked at, in cells of the screen
+/// Work for received datagrams after which the loop looks at keys and signals, in cells of the screen
 /// ([`Client::effort`]). Chosen: some 4 ms; a screen of 80x24 that is drawn again takes a fiftieth of that.
 const EFFORT_MAX: u64 = 4_000_000;
 
@@ -19,7 +19,7 @@ impl Turn {
         Self { start: session.effort() }
     }
 
-    /// Returns whether a further datagram may be taken.
+    /// Returns whether this turn may handle a further datagram.
     pub fn has_room(self, session: &Client) -> bool {
         !session.has_work() && session.effort() - self.start < EFFORT_MAX
     }

@@ -18,14 +18,14 @@ use crate::report::TerminalReport;
 use crate::wish::PackedWish;
 
 /// Number of events in one shared chunk. Chosen: 12 KiB, so that appending beside a shared copy costs about a
-/// microsecond, and a clone of the million events that a client lets wait copies 512 pointers.
+/// microsecond, and a clone of the million events that may wait at a client copies 512 pointers.
 const CHUNK_EVENTS: u64 = 2048;
 
 /// Largest diff, in bytes. Chosen: 27 fragments; a larger paste travels as states of this size, each of which crosses a
 /// lossy path on its own.
 const DIFF_MAX: usize = 32 * 1024;
 
-/// Most events in one step towards a state whose diff would be too long. A step of keys alone is then at most
+/// Most events in one step towards a state whose diff would be too long. A step that has only keys is then at most
 /// [`DIFF_MAX`] bytes.
 const STEP_EVENTS_MAX: u64 = 32 * 1024 - 32;
 
@@ -37,20 +37,20 @@ pub enum UserEvent {
     /// The new size of the user's window.
     Resize(Size),
     /// A fact that the client has learned about the user's terminal. It is sent only to a server that supports such
-    /// reports, because both ends must count events alike.
+    /// reports, because both ends must count the same events.
     Terminal(TerminalReport),
     /// A wish about other clients of the session. It is sent only to a server that supports wishes.
     Wish(PackedWish),
 }
 
-/// Each byte of a paste is an event, so events must be small.
+/// Each byte of a paste is an event, so events must be small in memory.
 const _: () = assert!(size_of::<UserEvent>() <= 6);
 
 /// An append-only sequence of the user's events. Clones share their contents.
 ///
 /// Every event has a position, counted from the session's start. Events that both ends hold are dropped from the front,
 /// and the positions of the others stay. The held events are in chunks that end at multiples of `CHUNK_EVENTS`. The
-/// first and the last chunk may exceed the held range, because another copy that shares them holds more.
+/// first and the last chunk may reach beyond the held events, because another stream that shares them holds more.
 #[derive(Clone, Debug, Default)]
 pub struct UserStream {
     chunks: VecDeque<Arc<Vec<UserEvent>>>,
@@ -70,8 +70,8 @@ impl UserStream {
         Self::default()
     }
 
-    /// Creates the empty stream of a client that only views. It counts events and keeps only the newest window size, so
-    /// no key reaches a program.
+    /// Creates the empty stream of a client that may only view. It counts events and keeps only the newest window size,
+    /// so that no key reaches a program.
     pub(crate) fn of_viewer() -> Self {
         Self { is_viewer: true, ..Self::default() }
     }
@@ -142,10 +142,10 @@ impl UserStream {
         })
     }
 
-    /// Returns whether both streams have the same events up to position `to`, in the range that both still hold.
+    /// Returns whether both streams have the same events up to position `to`, as far as both still hold them.
     fn agrees_with(&self, other: &Self, to: u64) -> bool {
         let from = self.start.max(other.start);
-        // Both iterators cut at the same chunk ends, so the runs pair up.
+        // The chunks of both streams end at the same positions, so the slices pair up.
         self.runs(from, to)
             .zip(other.runs(from, to))
             .all(|(ours, theirs)| core::ptr::eq(ours, theirs) || ours == theirs)
@@ -192,7 +192,7 @@ impl Object for UserStream {
     }
 
     fn is_far_from(&self, base: &Self) -> bool {
-        // Every event needs a byte at least.
+        // Every event needs at least one byte in the diff.
         index(self.end.saturating_sub(base.end)) > DIFF_MAX
     }
 
@@ -204,7 +204,7 @@ impl Object for UserStream {
                     self.push_bytes(string(body, KEYSTROKE_KEYS)?);
                     continue;
                 }
-                // A size of zero is ignored.
+                // A resize to a size of zero is ignored.
                 Some((RESIZE, body)) => read_resize(body)?.map(UserEvent::Resize),
                 Some((WISH, body)) => read_wish(body)?.map(|wish| UserEvent::Wish(wish.into())),
                 Some((_, body)) => read_report(body)?.map(UserEvent::Terminal),

@@ -1,4 +1,4 @@
-//! The wishes of a session's own client about other clients: who may join, and when joined clients must end.
+//! The wishes that a session's own client sends about other clients: who may join, and when joined clients must end.
 
 use core::str::FromStr;
 
@@ -7,7 +7,7 @@ use rove_terminal::Size;
 /// Whether others may join a session, or take it over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Door {
-    /// The session's client has not decided. It may be unable to show who joins, so nobody may join.
+    /// The session's client has not told. It may be unable to show who joins, so nobody may join.
     #[default]
     Unknown,
     /// Others may join, and the session's client shows who joins.
@@ -57,7 +57,7 @@ impl FromStr for SizeRule {
 /// A wish of a session's own client about the other clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// Others may join, or may not, from here on.
+    /// Others may join, or may not, from this wish on.
     Door(Door),
     /// All joined clients must end.
     Dismiss,
@@ -69,14 +69,14 @@ pub enum Wish {
 const DOOR: u32 = 1;
 const DISMISS: u32 = 2;
 const SIZE: u32 = 3;
-/// Factor of the columns in the value of a fixed size, to which the rows are added. Smaller values are rules.
+/// Factor of the columns in the value of a fixed size, to which the rows are added. Smaller values encode other rules.
 const COLUMN: u64 = 1 << 16;
 
 /// A wish packed into four bytes. Events of the user must be small, because each byte of a paste is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackedWish([u16; 2]);
 
-/// Number of bits for the value in a packed wish, below the field number. The largest size needs all of them.
+/// Number of bits for the value in a packed wish, below the field number's bits. The largest size needs them all.
 const VALUE_BITS: u32 = 29;
 
 impl From<Wish> for PackedWish {

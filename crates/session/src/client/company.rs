@@ -1,5 +1,5 @@
-//! The other clients of the session: who joined or left, in words for the user, and the wishes about them that the
-//! client sends to the server.
+//! The other clients of the session: sentences for the user about who joined or left, and the user's wishes about them
+//! for the server.
 
 use core::fmt::Write;
 
@@ -15,14 +15,14 @@ use crate::wish::{Door, Wish};
 pub(super) struct Company {
     /// The name of the escape key, if there is one.
     escape_key: Option<String>,
-    /// The state that was looked at last.
+    /// The list of joined clients in the server's last state that was compared.
     seen: Joined,
-    /// The door as the user's configuration has it.
+    /// Whether others may join, as the user's configuration says.
     usual: Door,
     is_locked: bool,
 }
 
-/// The news in a state of the server's.
+/// The news about other clients in a new state of the server.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct News {
     /// The joins and leavings, each in a sentence for the user.
@@ -32,18 +32,18 @@ pub(super) struct News {
 }
 
 impl Company {
-    /// Creates the company of a client with an escape key of this name.
+    /// Creates the state of a client whose escape key has this name.
     pub(super) fn new(escape_key: Option<String>) -> Self {
         Self { escape_key, ..Self::default() }
     }
 
-    /// Sets who may join, and returns the wish that says so.
+    /// Sets who may join, and returns the wish that tells the server.
     pub(super) const fn set_usual(&mut self, door: Door) -> Wish {
         self.usual = door;
         Wish::Door(door)
     }
 
-    /// Looks at a new state of the server's.
+    /// Compares a new state of the server with the last one.
     pub(super) fn look(&mut self, new: &Joined) -> News {
         if self.seen == *new {
             return News::default();
@@ -61,7 +61,7 @@ impl Company {
         for client in before.iter().filter(|it| !after.contains(it)) {
             sentences.push(format!("{} has left", plain(&client.who)));
         }
-        // A visit may be over before a state tells of it.
+        // A client may join and leave again between two states that the server sends.
         let is_new = |client: &&JoinedClient| client.number > old.joins;
         let came = new.clients.iter().filter(is_new).count();
         let unseen =
@@ -80,7 +80,7 @@ impl Company {
         News { texts: sentences, have_others_typed: new.inputs != old.inputs }
     }
 
-    /// Returns whether this client sees and does not type.
+    /// Returns whether this client may see the session but not type.
     pub(super) fn is_viewer(&self) -> bool {
         let is_own = |it: &&JoinedClient| it.number == self.seen.own;
         self.seen.clients.iter().find(is_own).is_some_and(|own| own.way == JoinMode::View)
@@ -91,8 +91,8 @@ impl Company {
         !self.seen.clients.is_empty()
     }
 
-    /// Locks the session, or unlocks it. Returns the wish that asks the server for this, and what to tell the user.
-    /// There is no wish if this client may not lock the session.
+    /// Locks or unlocks the session. Returns the wish that asks the server for this, and a message for the user. There
+    /// is no wish if this client may not lock the session.
     pub(super) fn toggle_lock(
         &mut self,
         transport: &ClientTransport,
@@ -107,8 +107,8 @@ impl Company {
         (Some(Wish::Door(self.usual)), "Unlocked.")
     }
 
-    /// Returns the wish that ends the joined clients, and what to tell the user. There is no wish if nobody has joined,
-    /// or if this client may not end them.
+    /// Returns the wish that ends the joined clients, and a message for the user. There is no wish if nobody has
+    /// joined, or if this client may not end them.
     pub(super) fn dismiss(&self, transport: &ClientTransport) -> (Option<Wish>, &'static str) {
         match self.refusal(transport) {
             Some(refusal) => (None, refusal),

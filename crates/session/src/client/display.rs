@@ -19,7 +19,7 @@ use crate::report::TerminalReport;
 /// The user's terminal, as the client knows it.
 pub(super) struct Display {
     renderer: Renderer,
-    /// The lines that wait for the terminal's history.
+    /// The scrolled-off lines that wait to be written to the terminal's scrollback.
     lines: Inbox,
     pub(super) one_shot_effects: OneShotEffects,
     pub(super) engine: Box<dyn Engine>,
@@ -27,7 +27,7 @@ pub(super) struct Display {
     tty: Tty,
     last_screen: LastScreen,
     window: Size,
-    /// The sources of the picture that the terminal shows; `None` if it may show anything else.
+    /// The sources of the picture that the terminal shows. `None` if the client does not know what the terminal shows.
     shown: Option<(Sources, Overlay)>,
 }
 
@@ -73,7 +73,7 @@ impl Display {
         }
     }
 
-    /// Looks at a new state of the server's.
+    /// Updates the display from a new state of the server.
     pub(super) fn look(&mut self, now: Instant, transport: &ClientTransport) {
         let state = transport.remote();
         self.one_shot_effects.look(now, state);
@@ -83,13 +83,13 @@ impl Display {
 
     /// Handles keys that are sent to the host.
     pub(super) fn handle_keys(&mut self, now: Instant, keys: &[u8], transport: &ClientTransport) {
-        // Stock predicts keys before it takes out those for the client. Here only keys that reach the program are
-        // predicted, because no others have an effect on the screen.
+        // Mosh predicts keys before it takes out those for the client. Here only keys that reach the program are
+        // predicted, because no other key has an effect on the host's screen.
         self.engine.handle_keys(now, InputNum::new(transport.sent_num().get()), keys);
         self.last_screen.note_keys(transport.remote().screen());
     }
 
-    /// Applies an answer of the terminal. Returns the report for the server, if the answer needs one.
+    /// Applies an answer of the user's terminal. Returns the report for the server, if the server needs one.
     pub(super) fn learn(&mut self, answer: Answer) -> Option<TerminalReport> {
         let mut report = None;
         self.renderer.learn(|capabilities| report = answer.teach(capabilities));
@@ -103,7 +103,7 @@ impl Display {
         self.shown = None;
     }
 
-    /// Opens the terminal again with the next output.
+    /// Makes the client take the terminal over with the next output.
     pub(super) fn take_over(&mut self) {
         self.tty = Tty::Due;
         self.shown = None;
@@ -115,7 +115,7 @@ impl Display {
             return false;
         }
         self.window = window;
-        // On its alternate screen, the terminal does not keep the rows above the cursor that a lower window cuts off.
+        // In its alternate screen, the terminal does not keep the rows above the cursor that a lower window cuts off.
         let cut = (screen.cursor().row + 1).saturating_sub(window.rows());
         if self.renderer.capabilities().init
             && self.renderer.takes_lines(screen)
@@ -129,7 +129,7 @@ impl Display {
         true
     }
 
-    /// Returns whether the terminal shows something else than it should, or something is to happen on it once.
+    /// Returns whether the terminal does not show what it should, or an effect such as a bell is due.
     pub(super) fn has_output(
         &self,
         now: Instant,
@@ -167,7 +167,7 @@ impl Display {
         if capabilities.contains(Capabilities::SCROLLBACK) {
             self.renderer.follow_scrollback();
         }
-        // Nothing is predicted from the notices.
+        // Predictions start from the server's screen alone, so the notices are drawn after them.
         let mut frame = self.engine.frame(now, transport.remote().screen()).clipped(self.window);
         overlay.draw(&mut frame);
         debug_assert_eq!(frame.size(), self.window, "a frame fills the window");
@@ -175,7 +175,7 @@ impl Display {
         out.extend(picture);
         self.shown = (!is_more).then(|| (self.sources(transport), overlay.clone()));
         if is_due {
-            // After the frame, as the picture does not wait for the answers.
+            // The questions follow the frame, so that the picture does not wait for the answers.
             out.extend(self.ask(now, &frame));
         } else if !is_more && capabilities.contains(Capabilities::CLUSTERS) {
             out.extend(self.probe.ask_newer(now, &frame));
@@ -183,29 +183,29 @@ impl Display {
         out
     }
 
-    /// Returns the questions to the terminal, which shows `frame`.
+    /// Returns the questions to ask the terminal, which shows `frame`.
     fn ask(&mut self, now: Instant, frame: &Screen) -> Vec<u8> {
         let blank_row = blank_row(frame);
         let questions = self.probe.ask(now, self.renderer.sets_alternate_scroll(), blank_row);
         if blank_row.is_none() && !questions.is_empty() {
-            // The terminal may have printed a part of them on the picture.
+            // The terminal may have printed a part of the questions over the picture.
             self.repaint();
         }
         questions
     }
 
-    /// Returns when there is output though nothing has happened.
+    /// Returns when time alone causes output.
     pub(super) fn poll_timeout(&self) -> [Option<Instant>; 2] {
         [self.one_shot_effects.poll_timeout(), self.engine.poll_timeout()]
     }
 
-    /// Returns whether the terminal may still answer, so that its next reader would get the answer.
+    /// Returns whether the terminal may still send answers, which the shell would read if it got the terminal back.
     pub(super) fn owes_answers(&self) -> bool {
         self.tty == Tty::Ours && self.probe.owes_answers()
     }
 
-    /// Returns the bytes that give the terminal back, with the `ending` of a session that has ended. The last frame before them
-    /// is the server's screen.
+    /// Returns the bytes that restore the terminal, with the `ending` of a session that has ended. The last frame
+    /// before them is the server's screen.
     pub(super) fn close(&mut self, screen: &Screen, ending: Option<Ending>) -> Vec<u8> {
         if core::mem::replace(&mut self.tty, Tty::Returned) != Tty::Ours {
             return Vec::new();
@@ -221,13 +221,13 @@ impl Display {
         out
     }
 
-    /// Returns how much of a command's output the user has not got.
+    /// Returns which part of a command's output the user has not received.
     pub(super) fn missing_lines(&self, screen: &Screen, ending: Ending) -> Option<MissingLines> {
         self.last_screen.missing(ending, screen, self.lines.missing())
     }
 
-    /// Returns the bytes that show `frame` with some of the lines above it, and whether there is more to draw. If the
-    /// frame comes in stages, the next stage replaces it.
+    /// Returns the bytes that show `frame` and scroll in some of the waiting lines, and whether there is more to draw.
+    /// If the frame comes in stages, `frame` becomes the next stage.
     fn draw_frame(&mut self, frame: &mut Screen) -> (Vec<u8>, bool) {
         let mut out = self.make_room(frame);
         let (lines, is_more) = match self.renderer.stage(frame) {
@@ -241,7 +241,7 @@ impl Display {
         (out, is_more)
     }
 
-    /// Returns the bytes that show the last frame with all lines above it.
+    /// Returns the bytes that show the last frame and scroll in all waiting lines.
     fn finish(&mut self, frame: &Screen) -> Vec<u8> {
         let mut out = self.make_room(frame);
         let mut lines = Vec::new();
@@ -256,7 +256,7 @@ impl Display {
         out
     }
 
-    /// Returns the bytes that take the session to the normal screen if lines wait for the terminal's history.
+    /// Returns the bytes that switch to the terminal's normal screen if lines wait for its scrollback.
     fn make_room(&mut self, frame: &Screen) -> Vec<u8> {
         if self.lines.is_due() && self.renderer.takes_lines(frame) {
             self.renderer.move_to_history()
@@ -280,7 +280,7 @@ impl Display {
     }
 }
 
-/// Returns the facts about the path and the server for the engine.
+/// Returns the facts about the path and the server's state that the prediction engine needs.
 pub(super) fn network(transport: &ClientTransport) -> Network {
     Network {
         echo_ack: InputNum::new(transport.remote().echo_ack().get()),

@@ -1,4 +1,4 @@
-//! The driver's other questions and news: the ways to the server, predictions, the screen and the input.
+//! Further questions and news of the driver: the paths to the server, predictions, the screen and the input.
 
 use core::net::SocketAddr;
 
@@ -14,26 +14,26 @@ use crate::callback::Callback;
 use crate::notice::Trouble;
 use crate::wish::{SizeRule, Wish};
 
-/// Why there is always an address.
+/// The reason why a client's transport always has addresses.
 const CLIENT: &str = "a client has an address of its server from the start";
 
 impl Client {
-    /// Returns where the server listens, as far as is known.
+    /// Returns the address at which the server listens, as far as the client knows.
     pub fn server(&self) -> SocketAddr {
         notice_bar::server(&self.transport)
     }
 
-    /// Returns whether the server has been silent for too long. A change wakes the driver by [`Client::poll_timeout`].
+    /// Returns whether the server has been silent for too long. [`Client::poll_timeout`] tells when this changes.
     pub fn is_server_late(&self, now: Instant) -> bool {
         self.notice_bar.contact(&self.transport).is_late(now)
     }
 
-    /// Returns the addresses that the server may be reached at.
+    /// Returns the addresses at which the server may be reached.
     pub fn candidates(&self) -> &Candidates {
         self.transport.candidates().expect(CLIENT)
     }
 
-    /// Returns the way of packets of streams. `None` unless both ends have offered streams.
+    /// Returns the carrier of stream packets. `None` unless both ends have offered streams.
     pub fn carriage(&mut self) -> Option<Carriage<'_>> {
         self.transport.carriage()
     }
@@ -44,7 +44,7 @@ impl Client {
         is_known.then(|| self.transport.capabilities().contains(Capabilities::STREAMS))
     }
 
-    /// Tells the server which window decides the session's size, if it is a rove. Call this before any input.
+    /// Tells the server which window decides the session's size, if the server is rove. Call this before any input.
     pub fn set_size_rule(&mut self, rule: SizeRule) {
         self.uplink.wish(Some(Wish::Size(rule)), &mut self.transport);
     }
@@ -58,20 +58,20 @@ impl Client {
         }
     }
 
-    /// Tells the user of an event that the driver knows, for ten seconds, or for three if another event waits.
+    /// Shows an event that the driver knows to the user, for ten seconds, or for three if another event waits.
     pub fn announce(&mut self, now: Instant, text: String) {
         self.notice_bar.notices.announce(now, text);
         self.refresh(now);
     }
 
-    /// Answers something that the user has done, for three to ten seconds.
+    /// Shows the answer to something that the user has done, for three to ten seconds.
     pub fn answer(&mut self, now: Instant, text: String) {
         self.notice_bar.notices.answer(now, text);
         self.refresh(now);
     }
 
-    /// Asks the user something in the notice bar, until the next call. [`ClientEvent::Yes`](super::ClientEvent::Yes) tells a
-    /// yes.
+    /// Asks the user a question in the notice bar until the next call; `None` asks nothing.
+    /// [`ClientEvent::Yes`](super::ClientEvent::Yes) reports that the user said yes.
     pub fn ask(&mut self, now: Instant, question: Option<String>) {
         self.escape.ask(question.is_some());
         self.wishes.forget_yes();
@@ -79,39 +79,39 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Notes lines about the forwarded connections, for the status.
+    /// Sets the lines about forwarded connections that the status shows.
     pub fn show_forwards(&mut self, lines: Vec<String>) {
         self.notice_bar.forwards = lines;
     }
 
-    /// Returns these addresses to add one, or to tell of one that the system has no route to.
+    /// Returns these addresses, to add one, or to mark one to which the system has no route.
     pub fn candidates_mut(&mut self) -> &mut Candidates {
         self.transport.candidates_mut().expect(CLIENT)
     }
 
-    /// Notes that datagrams to [`SIDE_PATH`](rove_ssp::SIDE_PATH) are carried from now on, or no more. If nothing was
-    /// sent yet, all datagrams go there at once, otherwise once the network fails ([`Client::uses_side_path`]).
+    /// Records whether the driver carries datagrams to [`SIDE_PATH`](rove_ssp::SIDE_PATH) from this call on. If nothing
+    /// was sent yet, all datagrams go there at once, otherwise once the network fails ([`Client::uses_side_path`]).
     pub fn handle_side_path(&mut self, now: Instant, is_open: bool) {
         self.transport.handle_side_path(now, is_open);
         self.refresh(now);
     }
 
-    /// Returns whether datagrams go by the side path, beside which the server's addresses are only probed.
+    /// Returns whether datagrams go by the side path. The client then only probes the server's addresses.
     pub fn uses_side_path(&self) -> bool {
         self.side_path().is_used()
     }
 
-    /// Returns when the side path is wanted, as the network does not answer.
+    /// Returns when the driver should open a side path, because the network does not answer.
     pub fn side_path_wanted_at(&self) -> Option<Instant> {
         self.transport.side_path_wanted_at().filter(|_| !self.is_connecting() && !self.is_ending())
     }
 
-    /// Returns when another side path is wanted beside the one in use, which is slow or dead.
+    /// Returns when the driver should open another side path, because the present one is slow or dead.
     pub fn side_path_late_at(&self) -> Option<Instant> {
         self.transport.side_path_late_at().filter(|_| !self.is_ending())
     }
 
-    /// Returns when the side path counts as dead unless it brings something.
+    /// Returns when the side path counts as dead unless a datagram arrives by it.
     pub fn side_path_dead_at(&self) -> Option<Instant> {
         self.side_path().dead_at()
     }
@@ -121,7 +121,7 @@ impl Client {
         notice_bar::aside_since(&self.transport)
     }
 
-    /// Notes where the forwarder on a jump host listens, in place of an earlier one; nowhere if it has ended.
+    /// Sets the addresses at which the forwarder on a jump host listens, in place of earlier ones.
     pub fn handle_forwarder(&mut self, now: Instant, ends: &[SocketAddr]) {
         let former = core::mem::replace(&mut self.notice_bar.forwarder, ends.to_vec());
         let candidates = self.candidates_mut();
@@ -135,7 +135,7 @@ impl Client {
         !self.uses_side_path() && self.notice_bar.forwarder.contains(&self.server())
     }
 
-    /// Offers the user to log in for a side path, or does so no more.
+    /// Sets whether the user is offered a login that opens a side path.
     pub fn offer_login(&mut self, now: Instant, is_offered: bool) {
         if self.escape.offer_login(is_offered) {
             self.refresh(now);
@@ -146,19 +146,19 @@ impl Client {
         self.transport.side_path().expect(CLIENT)
     }
 
-    /// Notes that an interface, an address or a route of this computer has changed: a datagram is sent to the server at
-    /// once.
+    /// Records that an interface, an address or a route of this computer has changed. The client sends a datagram to
+    /// the server at once.
     pub fn handle_network_change(&mut self, now: Instant) {
         self.transport.handle_network_change(now);
     }
 
-    /// Notes that the host refuses datagrams to the server (ICMP port unreachable).
+    /// Records that the server's host has refused a datagram (ICMP port unreachable).
     pub fn handle_refusal(&mut self, now: Instant) {
         self.notice_bar.refused_at = Some(now);
         self.refresh(now);
     }
 
-    /// Falls back to smaller datagrams after the send of one of `len` bytes failed for its size.
+    /// Switches to smaller datagrams, because the system refused to send one of `len` bytes as too long.
     pub fn handle_message_too_long(&mut self, now: Instant, len: usize) {
         self.transport.handle_message_too_long(now, len);
     }
@@ -169,13 +169,13 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Notes the local UDP port that datagrams leave from, for the status.
+    /// Sets the local UDP port from which datagrams leave, for the status.
     pub fn handle_local_port(&mut self, port: u16) {
         self.notice_bar.local_port = Some(port);
     }
 
-    /// Notes that datagrams travel through a tunnel, and the trouble that stops them, which is shown until the next
-    /// call.
+    /// Records that datagrams travel through a tunnel. The client shows the `trouble` that stops them until the next
+    /// call; `None` means that the tunnel works.
     pub fn handle_tunnel(&mut self, now: Instant, trouble: Option<Trouble>) {
         if self.notice_bar.notices.tunnel(trouble) {
             self.escape.offer_login(self.notice_bar.notices.needs_login());
@@ -183,8 +183,8 @@ impl Client {
         }
     }
 
-    /// Returns the modes of the terminal that the host's programs run on, as of the newest screen or later. `None` if
-    /// the server does not tell them.
+    /// Returns the modes of the host's terminal, read when the newest screen was taken or later. `None` if the server
+    /// does not send them.
     pub fn tty(&self) -> Option<Tty> {
         self.transport.remote().parts().tty
     }
@@ -194,19 +194,19 @@ impl Client {
         self.display.engine.uses_prompt_memory()
     }
 
-    /// Loads the prompts that earlier sessions with this host knew. Call it once, before the first key.
+    /// Loads the prompts that were learned in earlier sessions with this host. Call it once, before the first key.
     pub fn handle_prompt_memory(&mut self, memory: PromptMemory) {
         self.display.engine.handle_prompt_memory(memory);
     }
 
-    /// Returns the prompts that this session and earlier ones knew; `None` where predictions have no use for them or
-    /// the client was handed no memory.
+    /// Returns the prompts that were learned in this session and earlier ones. `None` if predictions have no use for
+    /// them or the driver has loaded none.
     pub fn prompt_memory(&self) -> Option<&PromptMemory> {
         self.display.engine.prompt_memory()
     }
 
-    /// Returns why the newest key is shown before its answer or not, for developers of predictions. `None` means that
-    /// no key is on its way or no reason is known.
+    /// Returns the reason why the prediction of the newest key is shown or not, for developers of predictions. `None`
+    /// if no key waits for its answer or no reason is known.
     pub fn explain_prediction(&self, now: Instant) -> Option<Explanation> {
         self.display.engine.explain(now)
     }
@@ -216,7 +216,7 @@ impl Client {
         self.transport.remote().screen()
     }
 
-    /// Returns the login on the screen that comes back to this computer, if there is one.
+    /// Returns the login on the screen that redirects a browser to this computer, if there is one.
     pub fn callback(&self) -> Option<Callback> {
         crate::callback::find(self.screen())
     }
@@ -231,15 +231,15 @@ impl Client {
         pending(&self.transport)
     }
 
-    /// Returns whether the newest screen shows all answers: the host's programs had their time to answer all input, by the
-    /// server's echo ack.
+    /// Returns whether the newest screen shows all answers: by the server's echo ack, the host's programs have had time
+    /// to answer all input.
     pub fn has_all_answers(&self) -> bool {
         let Network { echo_ack, arrived, .. } = network(&self.transport);
         self.pending_input() == 0 && echo_ack >= arrived
     }
 
-    /// Returns when to leave without an answer, and how the session has ended then. A server that was heard after all
-    /// gets all the time that an orderly end takes.
+    /// Returns when to end the session although the server has not answered, and its outcome then. `None` if the server
+    /// was heard after all: it gets all the time that an orderly end takes.
     pub(super) fn pending_farewell(&self) -> Option<(Instant, ClientOutcome)> {
         let is_unheard = |outcome| match outcome {
             ClientOutcome::NeverConnected => self.is_connecting(),

@@ -7,8 +7,8 @@
 use rove_units::{Duration, Instant};
 
 /// How long after the first request another one counts as the same. Chosen: a shell whose terminal is closed sends
-/// SIGHUP twice, a few milliseconds apart, and nobody hits the escape key and a dot twice in that time. A server in
-/// reach has answered by then.
+/// SIGHUP twice, a few milliseconds apart, and nobody types the escape key and a dot twice in that time. A server that
+/// is in reach has answered by then.
 const SAME_REQUEST: Duration = Duration::from_millis(250);
 
 /// When the user first asked for the end, and whether a second request is obeyed.
@@ -27,7 +27,7 @@ impl EndRequest {
         Self { is_obeyed_twice, first_at: None, is_overdue: false, has_input: true }
     }
 
-    /// Handles a request. Returns whether it is a second one, to be obeyed at once.
+    /// Handles a request to end. Returns whether it is a second one, at which the client ends at once.
     pub(crate) fn handle(&mut self, now: Instant) -> bool {
         self.handle_timeout(now);
         self.first_at.get_or_insert(now);
@@ -39,7 +39,7 @@ impl EndRequest {
         self.has_input = false;
     }
 
-    /// Returns whether the user's keys may hold a second request.
+    /// Returns whether keys of the user may still be a second request.
     pub(crate) const fn wants_input(&self) -> bool {
         self.is_overdue && self.has_input
     }

@@ -15,14 +15,14 @@ pub struct ClientConfig {
     pub server: SocketAddr,
     /// The session key.
     pub key: Key,
-    /// Protocol policies and timings.
+    /// The policies and timings of the transport.
     pub transport: Config,
     /// The user's window.
     pub size: Size,
     /// The abilities of the user's terminal.
     pub terminal: TerminalCapabilities,
-    /// Whether the client may query the terminal for further abilities. It may only if the terminal prints nothing of a
-    /// query that it does not know.
+    /// Whether the client may query the terminal for further abilities. That is safe only if the terminal prints
+    /// nothing of a query that it does not know.
     pub query: bool,
     /// The escape key; `None` turns escape processing off.
     pub escape_key: Option<u8>,
@@ -30,10 +30,10 @@ pub struct ClientConfig {
     pub prediction: Prediction,
     /// The program's name in notices: `rove` or `mosh`.
     pub program: String,
-    /// Whether the escape key and `s` show the status, and another key after the escape key shows the help. With stock
-    /// Mosh both keys go to the program.
+    /// Whether the escape key and `s` show the status, and an unknown key after the escape key shows the help. In Mosh
+    /// 1.4.0 both keys go to the program.
     pub offers_status: bool,
-    /// Whether a second request to end is obeyed at once; stock Mosh waits for the server all the same.
+    /// Whether a second request to end is obeyed at once. Mosh 1.4.0 waits for the server even then.
     pub is_end_obeyed_twice: bool,
     /// The kind of program on the host, which decides whether its last screen stays on the user's terminal.
     pub running: Running,
@@ -42,12 +42,12 @@ pub struct ClientConfig {
 }
 
 impl ClientConfig {
-    /// Returns the extensions that this client uses. The prediction rules of Mosh 1.4.0 use no terminal modes of the
-    /// host, and take an echo ack before the echo as proof that there is no echo.
+    /// Returns the extensions that this client uses. The prediction rules of Mosh 1.4.0 do not use the modes of the
+    /// host's terminal, and take an echo ack without an echo as proof that the terminal does not echo.
     pub(super) fn understood(&self, engine: &dyn Engine) -> Option<Capabilities> {
         let unused = [
             (engine.uses_tty(), Capabilities::TTY),
-            // Predictions need early acknowledgments.
+            // Predictions are judged by echo acks, which must not be late.
             (self.prediction.preference == Preference::Never, Capabilities::LATE_ACK),
             (self.terminal.scrollback, Capabilities::SCROLLBACK),
             (self.offers_status, Capabilities::LOSS_REPORT),
@@ -60,26 +60,26 @@ impl ClientConfig {
     }
 }
 
-/// Something the driver must do.
+/// A request that the driver must carry out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientEvent {
-    /// Open a new local UDP port and send from it from now on.
+    /// Open a new local UDP port, and send from it after this.
     OpenPort,
-    /// Close the oldest local ports down to this many.
+    /// Close the oldest local ports until this many are left.
     ClosePorts {
         /// How many ports stay open.
         keep: usize,
     },
-    /// Give the terminal back, say so, stop the process group; then call
+    /// Give the terminal back, print a message, stop the process group; then call
     /// [`Client::handle_resume`](super::Client::handle_resume).
     Suspend,
-    /// Obey a line about forwarded connections, and answer it by [`Client::announce`](super::Client::announce).
+    /// Carry out a line about forwarded connections, and answer it by [`Client::answer`](super::Client::answer).
     Forward(String),
-    /// Copy the files of these names, as a shell would read them, to the host. Answer as for [`ClientEvent::Forward`].
+    /// Copy the named files to the host, with names split as in a shell. Answer as for [`ClientEvent::Forward`].
     Put(String),
     /// Ask the user about the login on the screen ([`Client::callback`](super::Client::callback)), or say that there is none.
     Callback,
-    /// Give the terminal back, let the user log in again there for a tunnel; then call
+    /// Give the terminal back, let the user log in again for a tunnel; then call
     /// [`Client::handle_resume`](super::Client::handle_resume).
     LogIn,
     /// The user has said yes to the question of [`Client::ask`](super::Client::ask).
@@ -89,7 +89,7 @@ pub enum ClientEvent {
 /// How a session ended, seen from the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientOutcome {
-    /// The session ended in order. Between two roves it has the remote command's exit status.
+    /// The session ended in order. A rove server also tells the exit status of the remote command.
     Ended(Option<ExitStatus>),
     /// The server was never heard.
     NeverConnected,
@@ -97,6 +97,6 @@ pub enum ClientOutcome {
     Unacknowledged,
     /// The client was connected once, and the host refuses the server's port.
     Gone,
-    /// The session key can seal no more.
+    /// The session key has sealed as many datagrams as the cipher safely allows.
     KeyExhausted,
 }

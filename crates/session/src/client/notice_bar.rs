@@ -1,4 +1,4 @@
-//! The notices over the picture: the bar and the status, and the facts that they tell.
+//! The notices over the picture: the bar, the status and the edge of a shared session, and the facts that they tell.
 
 use core::net::SocketAddr;
 
@@ -15,13 +15,13 @@ use crate::parts::joined::Joined;
 use crate::status::{Facts, StatusView, draw_lines};
 use crate::wish::Wish;
 
-/// The notices over a picture. Two that are equal look the same.
+/// The notices over a picture. Equal values look the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Overlay {
     bar: Option<Bar>,
     /// The lines of the status; none while it is not shown.
     status: Vec<String>,
-    /// The size of a shared session, whose edge is shown where the window is larger.
+    /// The size of a shared session. Its edge is drawn if the window is larger.
     shared_size: Option<Size>,
 }
 
@@ -30,20 +30,20 @@ pub(super) struct NoticeBar {
     pub(super) notices: Notices,
     pub(super) status: StatusView,
     pub(super) company: Company,
-    /// The notices, as they should be on the terminal now.
+    /// The notices that the terminal should show at present.
     overlay: Overlay,
     /// When the bar changes by itself.
     bar_due: Option<Instant>,
     pub(super) start: Instant,
-    /// When the server was heard again after a silence worth a notice.
+    /// When the server was heard again after a silence that was long enough for a notice.
     regained_at: Instant,
-    /// When the host last refused a datagram to the server.
+    /// When the server's host last refused a datagram.
     pub(super) refused_at: Option<Instant>,
-    /// The port that datagrams leave from, if the driver has said.
+    /// The local port from which datagrams leave, if the driver has told it.
     pub(super) local_port: Option<u16>,
-    /// Lines about the forwarded connections, as the driver has said.
+    /// Lines about the forwarded connections, from the driver.
     pub(super) forwards: Vec<String>,
-    /// Where the forwarder on a jump host listens; empty without one.
+    /// The addresses at which the forwarder on a jump host listens; empty without a forwarder.
     pub(super) forwarder: Vec<SocketAddr>,
 }
 
@@ -67,8 +67,8 @@ impl NoticeBar {
 
     /// Returns the facts about the contact with the server, for the notices.
     pub(super) fn contact(&self, transport: &ClientTransport) -> Contact {
-        // Input that waited through a silence is acknowledged piece by piece; that alone does not mean that
-        // the way to the server fails, so the wait for a reply starts again.
+        // Input that waited through a silence is acknowledged piece by piece. That alone does not mean that the path to
+        // the server fails, so the wait for an acknowledgment starts again.
         let answered_until = transport.answered_until();
         Contact {
             start: self.start,
@@ -81,20 +81,20 @@ impl NoticeBar {
         }
     }
 
-    /// Notes that the server was heard again.
+    /// Records that the server was heard again after a silence.
     pub(super) fn regain(&mut self, now: Instant) {
         self.regained_at = now;
         tracing::info!("contact regained");
     }
 
-    /// Tells the user who has joined or left. Returns whether another client has typed.
+    /// Tells the user which clients have joined or left. Returns whether another client has typed.
     pub(super) fn meet(&mut self, now: Instant, joined: &Joined) -> bool {
         let news = self.company.look(joined);
         news.texts.into_iter().for_each(|text| self.notices.announce(now, text));
         news.have_others_typed
     }
 
-    /// Answers the user's requests about other clients. Returns the wish for the server, if there is one.
+    /// Carries out the user's requests about other clients. Returns the wish for the server, if there is one.
     pub(super) fn decide(
         &mut self,
         now: Instant,
@@ -134,7 +134,7 @@ impl NoticeBar {
         }
     }
 
-    /// Returns the notices, as they should be on the terminal now.
+    /// Returns the notices that the terminal should show at present.
     pub(super) const fn overlay(&self) -> &Overlay {
         &self.overlay
     }
@@ -189,7 +189,7 @@ fn draw_edge(size: Size, frame: &mut Screen) {
     }
 }
 
-/// Returns where the server listens, as far as is known.
+/// Returns the address at which the server listens, as far as the client knows.
 pub(super) fn server(transport: &ClientTransport) -> SocketAddr {
     let candidates = transport.candidates();
     candidates.expect("a client knows an address of its server from the start").current()

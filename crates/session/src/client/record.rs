@@ -1,4 +1,4 @@
-//! The bytes of a client's record, and what may be wrong with them.
+//! The bytes of a client's record, and the errors of reading them.
 
 use rove_ssp::ApplyError;
 
@@ -8,8 +8,8 @@ pub(super) const VERSION: u64 = 1;
 /// The fields of a record. Later ones replace or extend what earlier ones say.
 pub(super) mod field {
     pub(crate) const VERSION: u32 = 1;
-    /// The end of the sequence numbers that the client may use, and how many 16-byte blocks of the cipher it may have
-    /// sealed by then.
+    /// The number after the last sequence number that the client may use, and how many 16-byte blocks its cipher may
+    /// have sealed by then.
     pub(crate) const RESERVED: u32 = 2;
     pub(crate) const BLOCKS: u32 = 3;
     /// How many datagrams from the server may have arrived.
@@ -20,13 +20,13 @@ pub(super) mod field {
     pub(crate) const KNOWN: u32 = 6;
     /// Input that the server has not acknowledged.
     pub(crate) const INPUT: u32 = 7;
-    /// Whether the record leaves out input that may be a secret.
+    /// Whether the record leaves out input, because it may be a secret.
     pub(crate) const CONCEALED: u32 = 8;
-    /// With a rove server: how many keys have arrived, and keys that may not have.
+    /// With a rove server: how many keys have arrived, and further keys that may not have arrived.
     pub(crate) const ARRIVED: u32 = 9;
     pub(crate) const TYPED: u32 = 10;
 
-    /// The number of a state, or the position of the beginning of input; and the bytes of both.
+    /// The number of a state, or the position of the first event of input; and their encoded contents.
     pub(crate) const NUM: u32 = 1;
     pub(crate) const BYTES: u32 = 2;
     /// The state that a state's diff starts from; 0 stands for a blank screen of the size in `COLUMNS` and `ROWS`.
@@ -36,23 +36,23 @@ pub(super) mod field {
     pub(crate) const ROWS: u32 = 6;
     /// How many events of the user stream the known receiver state contains.
     pub(crate) const POSITION: u32 = 7;
-    /// How many keys there are; without `BYTES` they may be a secret.
+    /// How many keys there are. Without the field `BYTES`, they may be a secret.
     pub(crate) const COUNT: u32 = 8;
 }
 
-/// Bytes to be written before the next datagram.
+/// Bytes that have to be written before the next datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The encoded record. Several encoded records in a row are a valid record.
     pub bytes: Vec<u8>,
-    /// Whether they take the place of all records before. Otherwise they are appended.
+    /// Whether these bytes replace all earlier records. Otherwise they are appended.
     pub is_whole: bool,
 }
 
 /// Why a client cannot go on from a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
-    /// The bytes are no record, or one of another version.
+    /// The bytes are not a record, or are one of another version.
     #[error("the record is damaged, or of another version: {0}")]
     Damaged(String),
     /// Keys that are not in the record may have reached the server.
@@ -61,7 +61,7 @@ pub enum ResumeError {
          take a session without them"
     )]
     Concealed,
-    /// The numbers are used up.
+    /// The sequence numbers are used up.
     #[error("the session was resumed too often: its numbers are used up")]
     Exhausted,
 }

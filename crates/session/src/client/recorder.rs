@@ -1,11 +1,11 @@
-//! The facts that another process needs to go on with a session, written before they are relied on.
+//! The record from which another process can continue a session. Facts are written before datagrams rely on them.
 //!
-//! A rove server gives the next client a key of its own, and tells it what it has taken; so its client's record holds keys alone
-//! ([`TypedKeys`]). A stock server's client needs more ([`StockFacts`]), and its record starts once the server is known to be
-//! one.
+//! A rove server gives the next client a new key, and tells it which keys it has taken, so the record holds only typed
+//! keys ([`TypedKeys`]). With a Mosh server the record needs more ([`StockFacts`]). It starts once the kind of server
+//! is known.
 //!
-//! Input that may be a secret is sent without being written. Until the server has acknowledged it, the record says that
-//! input is missing.
+//! Input that may be a secret is sent and not written. Until the server has acknowledged such input, the record says
+//! that input is missing.
 
 use rove_ssp::Peer;
 
@@ -21,12 +21,12 @@ pub struct Recording<'a> {
 }
 
 impl Recording<'_> {
-    /// Keeps a record from now on.
+    /// Starts to keep a record.
     pub fn start(&mut self) {
         *self.recorder = Recorder { is_on: true, ..Recorder::default() };
     }
 
-    /// Keeps a record from now on with a server that is known to be a rove, after a former client with these keys.
+    /// Starts to keep a record with a server that is known to be rove, after a former client that typed these keys.
     pub(super) fn start_after(&mut self, next: &NextKeys) {
         self.start();
         self.recorder.is_rove = true;
@@ -54,8 +54,8 @@ impl Recording<'_> {
         }
     }
 
-    /// Returns the record to write now, if one is due. Once it is written, call [`Recording::handle_written`], or else
-    /// [`Recording::stop`]. Nothing is sent before.
+    /// Returns the record to write, if one is due. After it has been written, call [`Recording::handle_written`]; if
+    /// that fails, call [`Recording::stop`]. The client sends nothing in between.
     pub fn poll(&mut self) -> Option<Record> {
         if self.recorder.is_on && self.transport.is_peer_shutting_down() {
             self.stop();
@@ -83,16 +83,16 @@ impl Recording<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
     is_on: bool,
-    /// Whether the server is a rove, though it has said nothing yet.
+    /// Whether the server is known to be rove from the start, although it has sent nothing yet.
     is_rove: bool,
-    /// The record with a rove server, until the server turns out to be none.
+    /// The record for a rove server. It is dropped if the server turns out to be Mosh.
     typed: TypedKeys,
-    /// The record with a stock server.
+    /// The record for a Mosh server.
     stock: StockFacts,
 }
 
 impl Recorder {
-    /// Notes keys that were sent. If any on their way may be a secret, the input up to now stays out of the record.
+    /// Records keys that were sent. A record for a Mosh server leaves out all input up to a possible secret.
     pub(super) fn handle_keys(
         &mut self,
         keys: &[u8],
@@ -117,7 +117,7 @@ impl Recorder {
         self.is_rove || matches!(transport.peer(), Peer::Rove(_))
     }
 
-    /// Returns whether something is to be written before the next datagram.
+    /// Returns whether something has to be written before the next datagram.
     pub(super) fn is_owed(&self, transport: &ClientTransport) -> bool {
         if self.is_on && self.is_with_rove(transport) {
             return self.typed.is_owed();

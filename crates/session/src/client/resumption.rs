@@ -1,4 +1,4 @@
-//! A client that goes on from the record of another one.
+//! Continues a session from the record of another client, whose process is gone.
 
 use rove_ssp::{Object, Resumed, StateNum};
 use rove_terminal::{COLUMNS_MAX, ROWS_MAX, Size};
@@ -12,8 +12,8 @@ use crate::host_screen::{Allowed, HostScreen};
 use crate::message::{Fields, Value, number, string};
 use crate::user_stream::{UserEvent, UserStream};
 
-/// Numbers from here on are not used by a client that resumes. Chosen: it takes 2^12 of the largest jumps to come here,
-/// and half of all 63-bit numbers is left to the client that does.
+/// A client that resumes refuses numbers from this one on. Chosen: only 2^12 resumptions with the largest jump reach
+/// it, and a client that starts just below it has half of all 63-bit numbers left.
 const NUMBER_MAX: u64 = 1 << 62;
 
 /// Most received states in a record. Chosen: twice as many as a client keeps.
@@ -23,12 +23,12 @@ const STATES_MAX: usize = 2048;
 const EVENTS_MAX: usize = 2 * 1024 * 1024;
 
 impl Client {
-    /// Goes on with a session from the records of a client whose process is gone. The numbers of its datagrams,
-    /// instructions and states begin `jump` above the reserved ones; the caller draws `jump` at random.
+    /// Continues a session from the records of a client whose process is gone. The numbers of the new client's
+    /// datagrams, instructions and states begin `jump` above the reserved ones. The caller draws `jump` at random.
     ///
     /// # Errors
     ///
-    /// Returns why the records do not allow that.
+    /// Returns the reason why the session cannot continue from the records.
     pub fn resume(
         config: ClientConfig,
         records: &[u8],
@@ -66,14 +66,14 @@ impl Client {
         Ok(client.started(now))
     }
 
-    /// Sends the keys of a former client that the server, a rove, has not taken, and keeps a record from now on. Call this first, and
-    /// write the record before anything is sent.
+    /// Sends the keys of a former client that the server, which is rove, has not taken, and starts to keep a record.
+    /// Call this first, and write the record before any datagram is sent.
     pub fn go_on_after(&mut self, next: &NextKeys, now: Instant) {
         self.recording().start_after(next);
         if !next.keys.is_empty() {
             self.display.handle_keys(now, &next.keys, &self.transport);
             self.uplink.send_keys(&next.keys, &mut self.transport);
-            // They were in a record already.
+            // The former client's record holds these keys, so they are not secret.
             self.recorder.handle_keys(&next.keys, false, &self.transport);
         }
         if let Some(sentence) = next.sentence() {
@@ -88,7 +88,7 @@ impl Client {
     }
 }
 
-/// A record as it was read.
+/// The contents of a record that was read.
 #[derive(Default)]
 struct Read {
     version: u64,
@@ -97,7 +97,7 @@ struct Read {
     heard: u64,
     states: Vec<(StateNum, HostScreen)>,
     known: StateNum,
-    /// Input of which the server may know nothing, and the position of its beginning.
+    /// Input that the server may not have, and the position of its first event.
     input: Vec<UserEvent>,
     start: u64,
     is_concealed: bool,

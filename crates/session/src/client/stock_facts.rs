@@ -1,7 +1,7 @@
-//! The record of a stock server's client: all that the next client needs to go on under the same key.
+//! The record for a Mosh server (stock): all that the next client needs to continue under the same key.
 //!
-//! No datagram leaves that says more than the record holds: a number that is not reserved, the acknowledgment of a state that is
-//! not written, a throwaway number that is not written, or a key that is not written.
+//! No datagram is sent that relies on more than the record holds: a number that is not reserved, or a received state, a
+//! throwaway number or a key that is not written.
 
 use rove_ssp::{Capabilities, Object, ReceivedDiff, StateNum};
 
@@ -10,21 +10,21 @@ use super::uplink::ClientTransport;
 use crate::host_screen::HostScreen;
 use crate::message::{bytes_field, put_bytes_field, put_varint_field};
 
-/// Datagram numbers reserved at a time. Chosen: even a flood of output takes minutes to use them. 2^24 reservations
-/// could use up the key's 2^47 blocks.
+/// Datagram numbers reserved at a time. Chosen: even a flood of output takes minutes to use them. Only 2^24
+/// reservations would use up the key's 2^47 blocks.
 const RESERVED_AT_ONCE: u64 = 1 << 16;
 
-/// Numbers that are left when the next ones are reserved.
+/// Least number of reserved numbers that are left. With fewer, the client reserves the next ones.
 const RESERVED_LEFT_MIN: u64 = 1 << 12;
 
-/// Blocks of the largest datagram.
+/// Cipher blocks of the largest datagram.
 const DATAGRAM_BLOCKS: u64 = 128;
 
 /// Most bytes that are appended to a record before it is written as a whole again. Chosen: in a flood of output a whole
 /// record costs less than the frames since the last one, and a client that resumes reads little more than this.
 const APPENDED_MAX: usize = 256 * 1024;
 
-/// The same bound as a multiple of the last whole record's length, where that is more.
+/// The same bound as a multiple of the last whole record's length. The larger of the two bounds holds.
 const APPENDED_WHOLES: usize = 4;
 
 /// The facts in the record so far.
@@ -33,14 +33,14 @@ pub(super) struct StockFacts {
     /// Whether there is a record.
     is_begun: bool,
     is_being_written: bool,
-    /// The number after the last sequence number that the record permits its client.
+    /// The number after the last sequence number that the record reserves for this client.
     reserved: u64,
     known: StateNum,
-    /// Input up to this position is in the record, or known to the server.
+    /// Input up to this position is in the record, or acknowledged by the server.
     written_to: u64,
-    /// The end of the newest input that must not be written.
+    /// The position after the newest input that must not be written, because it may be a secret.
     concealed_to: u64,
-    /// Whether the record says that input is missing.
+    /// Whether the record states that input is missing.
     says_concealed: bool,
     /// Length of the last whole record, and of all that was appended to it, in bytes.
     whole_len: usize,
@@ -53,14 +53,14 @@ impl StockFacts {
         self.concealed_to = end;
     }
 
-    /// Notes that the last record is written; returns the end of the numbers that may be used.
+    /// Records that the last record is written. Returns the end of the numbers that may be used.
     pub(super) fn handle_written(&mut self) -> u64 {
         debug_assert!(self.is_being_written, "a record was asked for");
         self.is_being_written = false;
         self.reserved
     }
 
-    /// Returns whether something is to be written before the next datagram.
+    /// Returns whether something has to be written before the next datagram.
     pub(super) fn is_owed(&self, transport: &ClientTransport) -> bool {
         let is_concealed = self.is_concealed(transport);
         self.is_being_written
@@ -120,7 +120,7 @@ impl StockFacts {
         }
     }
 
-    /// Writes how far the server knows the input, and what follows, unless it is to be concealed.
+    /// Writes how much input the server has acknowledged, and the input after it, unless that is to be concealed.
     fn put_input(&mut self, out: &mut Vec<u8>, transport: &ClientTransport) {
         let (known, local) = (transport.known_receiver_state(), transport.local());
         debug_assert!(known.end() <= local.end(), "nothing is known before it is said");
@@ -143,7 +143,7 @@ impl StockFacts {
     }
 }
 
-/// Writes a received state as it came.
+/// Writes the diff of a received state as it arrived.
 fn put_diff(out: &mut Vec<u8>, received: &ReceivedDiff) {
     let mut body = Vec::with_capacity(received.diff.len() + 32);
     put_varint_field(&mut body, field::NUM, received.num.get());
@@ -153,7 +153,7 @@ fn put_diff(out: &mut Vec<u8>, received: &ReceivedDiff) {
     put_bytes_field(out, field::STATE, &body);
 }
 
-/// Writes the received states: the first as it is drawn on a blank screen, the others as they differ from the one before.
+/// Writes the received states: the first as a diff from a blank screen, each other one as a diff from the state before.
 fn put_states(out: &mut Vec<u8>, transport: &ClientTransport) {
     let mut before: Option<(StateNum, &HostScreen)> = None;
     for (num, state) in transport.received() {

@@ -1,8 +1,8 @@
-//! The keys that a rove server may not have taken from a client, and what the client after it does with them.
+//! The keys of a client that a rove server may not have taken, and how the next client sends them.
 //!
-//! Positions count the keys of a client and of those that it went on from, in bytes. A record holds the keys from the first
-//! unacknowledged one on, without those that may be a secret. The server tells the next client how many it has taken, and that one
-//! sends the others before any key of its own.
+//! Positions count keys, in bytes, from the first client whose keys the session continues. A record holds the keys from
+//! the first unacknowledged one on, without keys that may be a secret. The server tells the next client how many keys
+//! it has taken, and that client sends the others before any key of its own.
 
 use std::collections::VecDeque;
 
@@ -12,34 +12,34 @@ use crate::message::{
     Fields, Value, bytes_field, number, put_bytes_field, put_varint_field, string,
 };
 
-/// Bytes that are appended to a record before it is written as a whole again, without the keys that have arrived. A record with
-/// more keys on their way may grow by its own length. Chosen: a page.
+/// Bytes that are appended to a record before it is written as a whole again, without the keys that have arrived. A
+/// record that is longer than this may grow by its own length. Chosen: a page.
 const APPENDED_MAX: usize = 4096;
 
 /// Most keys in a record. Chosen: twice as many as a client lets wait.
 const KEYS_MAX: usize = 2 * 1024 * 1024;
 
-/// The keys that may not have arrived.
+/// The keys that the server may not have taken.
 #[derive(Debug, Default)]
 pub(super) struct TypedKeys {
     /// The position of the first held key.
     start: u64,
     /// The held keys; `None` stands for one that may be a secret.
     keys: VecDeque<Option<u8>>,
-    /// Positions after keys that were sent together, in the user stream and among the keys.
+    /// The position after each group of keys that were sent together: in the user stream, and among the keys.
     runs: VecDeque<(u64, u64)>,
     /// Keys up to this position are in the record.
     written_to: u64,
-    /// The position up to which keys have arrived, as the record says.
+    /// The position up to which keys have arrived, as the written record says.
     arrived_written: u64,
     is_begun: bool,
-    /// Bytes of the last whole record, and of those after it.
+    /// Length of the last whole record, and of all that was appended to it, in bytes.
     whole_len: usize,
     appended_len: usize,
 }
 
 impl TypedKeys {
-    /// Begins at the position from which a client goes on.
+    /// Creates the state of a client that continues another one's keys at this position.
     pub(super) fn begin_at(position: u64) -> Self {
         Self { start: position, written_to: position, ..Self::default() }
     }
@@ -49,16 +49,16 @@ impl TypedKeys {
         self.start + u64::try_from(self.keys.len()).expect("a length fits 64 bits")
     }
 
-    /// Notes keys, after which the user stream ends at `stream_end`.
+    /// Adds keys that were sent. The user stream then ends at `stream_end`.
     pub(super) fn push(&mut self, keys: &[u8], may_be_secret: bool, stream_end: u64) {
         self.keys.extend(keys.iter().map(|key| (!may_be_secret).then_some(*key)));
         self.runs.push_back((stream_end, self.end()));
     }
 
-    /// Forgets the keys that the server has acknowledged, up to this position in the user stream.
+    /// Drops the keys that the server has acknowledged, up to the position `stream_known` in the user stream.
     pub(super) fn acknowledge(&mut self, stream_known: u64) {
         while let Some(&(stream_end, end)) = self.runs.front() {
-            // Keys that were sent together are one piece of the stream.
+            // Keys that were sent together follow each other directly in the stream.
             let known = end.saturating_sub(stream_end.saturating_sub(stream_known)).max(self.start);
             self.keys.drain(..count(known - self.start));
             self.start = known;
@@ -111,7 +111,7 @@ fn put_run(out: &mut Vec<u8>, position: u64, run: &[Option<u8>]) {
     put_bytes_field(out, field::TYPED, &body);
 }
 
-/// The keys in the record of a client that is gone.
+/// The keys in the record of a client whose process is gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftKeys {
     start: u64,
@@ -123,7 +123,7 @@ impl LeftKeys {
     ///
     /// # Errors
     ///
-    /// Returns that it is damaged, or of another version.
+    /// Returns an error if the record is damaged, or of another version.
     pub fn read(records: &[u8]) -> Result<Self, ResumeError> {
         let mut left = Self::default();
         let mut has_version = false;
@@ -163,7 +163,7 @@ impl LeftKeys {
         self.start + u64::try_from(self.keys.len()).expect("a length fits 64 bits")
     }
 
-    /// Returns what to tell the server about this record's client.
+    /// Returns the data about this record's client that the next client sends to the server.
     pub fn former(&self, client: ClientId) -> Former {
         let hidden = self.keys.iter().rposition(Option::is_none);
         let whole_from =
@@ -171,8 +171,8 @@ impl LeftKeys {
         Former { client, whole_from }
     }
 
-    /// Returns the keys that follow those that the server has `taken`. `None` and a position after all of them
-    /// stand for a server that does not know.
+    /// Returns the keys that follow those that the server has `taken`. If `taken` is `None`, or larger than the number
+    /// of keys in the record, the server does not know them.
     pub fn after(&self, taken: Option<u64>) -> NextKeys {
         let taken = taken.filter(|taken| *taken <= self.end());
         let Some(index) = taken.and_then(|taken| taken.checked_sub(self.start)) else {
@@ -182,31 +182,31 @@ impl LeftKeys {
         let rest = self.keys.range(count(index)..);
         let keys: Vec<u8> = rest.clone().map_while(|key| *key).collect();
         let missing = rest.len() - keys.len();
-        // Behind a gap the server counts from 0.
+        // After a gap, the server counts the new client's keys from 0.
         let position = taken.filter(|_| missing == 0).unwrap_or(0);
         NextKeys { position, keys, missing, is_known: true }
     }
 }
 
-/// The keys that a client sends for the one before it.
+/// The keys that a client sends on behalf of the one before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NextKeys {
-    /// The position of the first of them.
+    /// The position of the first of the keys; 0 if any are missing.
     pub(super) position: u64,
     pub(super) keys: Vec<u8>,
-    /// How many others were not taken, as far as is known. The first of them may be a secret.
+    /// How many further keys were not taken, as far as is known. They are not sent, because the first may be a secret.
     missing: usize,
-    /// Whether the server knows how many were taken.
+    /// Whether the server knows how many keys it has taken.
     is_known: bool,
 }
 
 impl NextKeys {
-    /// Returns whether no key is missing, so that this client goes on under the former one's name.
+    /// Returns whether no key is missing, so that this client continues under the former one's name.
     pub const fn go_on(&self) -> bool {
         self.is_known && self.missing == 0
     }
 
-    /// Returns what to tell the user of keys that are lost; `None` where none are.
+    /// Returns a sentence for the user about keys that are lost. `None` if none are.
     pub fn sentence(&self) -> Option<String> {
         let keys = match self.missing {
             0 => return None,
@@ -221,7 +221,7 @@ impl NextKeys {
     }
 }
 
-/// Returns a number of keys in memory as an index.
+/// Returns the number of keys in memory as an index.
 fn count(keys: u64) -> usize {
     usize::try_from(keys).expect("keys in memory are fewer than addresses")
 }

@@ -9,19 +9,18 @@ use crate::report::TerminalReport;
 use crate::user_stream::{UserEvent, UserStream};
 use crate::wish::Wish;
 
-/// Unacknowledged input, in events, above which the user's terminal is not read.
-/// Chosen: a paste is then paced by the network and waits in the terminal, while 1 MiB is more than
-/// any path drains between two of our reads.
+/// Unacknowledged input, in events, above which the client does not read the user's terminal. Chosen: the network then
+/// paces a paste, which waits in the terminal, while 1 MiB is more than any path drains between two reads.
 const INPUT_PENDING_MAX: u64 = 1_048_576;
 
 pub(super) type ClientTransport = Transport<UserStream, HostScreen>;
 
-/// The messages that wait to be sent, and the sizes that the server was told.
+/// The messages that wait to be sent, and the window sizes that the server knows or will know.
 #[derive(Debug)]
 pub(super) struct Uplink {
-    /// The window's size, if the server is still to be told.
+    /// The window's size, if it has not been sent to the server.
     unsent_window: Option<Size>,
-    /// The sizes that the server may show.
+    /// The sizes that the server's screen may have.
     announced: Announced,
     /// Reports on the user's terminal that wait to be sent: at most one for each answer, and one for the user's
     /// permission.
@@ -31,14 +30,14 @@ pub(super) struct Uplink {
 }
 
 impl Uplink {
-    /// Creates the uplink of a client that has not told its server the window's size.
+    /// Creates the uplink of a client that has not sent the window's size to its server.
     pub(super) fn new(window: Size) -> Self {
         let (announced, reports) = (Announced::default(), Vec::new());
         Self { unsent_window: Some(window), announced, reports, wishes: Vec::new() }
     }
 
-    /// Goes on in the place of another client: the server shows no larger size than `shown` or than those among the events on their
-    /// way.
+    /// Continues from another client. The server's screen may be as large as `shown`, and as any size among the events
+    /// that are on their way.
     pub(super) fn resume(&mut self, shown: Size, transport: &mut ClientTransport) {
         self.announced.tell(shown, 0);
         for (position, event) in (1..).zip(transport.local().events_from(0)) {
@@ -67,7 +66,7 @@ impl Uplink {
     }
 
     /// Sends the waiting size, reports and wishes, as soon as little enough input is unacknowledged. Reports and wishes
-    /// are sent only to a server whose hello offers to read them; a stock server never sees one.
+    /// are sent only to a server whose hello has announced support for them. A Mosh 1.4.0 server never gets one.
     pub(super) fn flush(&mut self, transport: &mut ClientTransport) {
         if !has_room(transport) {
             return;
@@ -99,7 +98,7 @@ impl Uplink {
         self.flush(transport);
     }
 
-    /// Bounds the copies of the server's screen by the sizes that the server was told.
+    /// Limits the size of received screens to the window sizes that the client has sent.
     fn allow_sizes(&self, transport: &mut ClientTransport) {
         let allowed = self.announced.allowed();
         transport.adjust_remote(|state| state.allow(&allowed));
@@ -111,7 +110,7 @@ pub(super) fn pending(transport: &ClientTransport) -> u64 {
     transport.local().end() - transport.known_receiver_state().end()
 }
 
-/// Returns whether more input may wait for its acknowledgment.
+/// Returns whether little enough input is unacknowledged to send more.
 pub(super) fn has_room(transport: &ClientTransport) -> bool {
     pending(transport) < INPUT_PENDING_MAX
 }

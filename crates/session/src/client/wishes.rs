@@ -1,9 +1,9 @@
-//! The user's wishes that the driver carries out.
+//! The user's requests that the driver carries out.
 
 use super::ClientEvent;
 use crate::escape::Requests;
 
-/// The wishes that the driver is still to be told of.
+/// The requests that the driver has not been told of.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wishes {
     suspend: bool,
@@ -13,7 +13,7 @@ pub(super) struct Wishes {
 }
 
 impl Wishes {
-    /// Notes what the user has asked for.
+    /// Adds what the user has asked for.
     pub(super) const fn note(&mut self, requests: Requests) {
         self.suspend |= requests.suspend;
         self.login |= requests.login;
@@ -21,12 +21,12 @@ impl Wishes {
         self.callback |= requests.callback;
     }
 
-    /// Forgets a yes to a former question.
+    /// Forgets that the user has said yes, because that was about a former question.
     pub(super) const fn forget_yes(&mut self) {
         self.yes = false;
     }
 
-    /// Returns the next wish. The terminal is not given back while its answers may come (`owes_answers`).
+    /// Returns the next request. The client keeps the terminal while answers of it may come (`owes_answers`).
     pub(super) fn poll(&mut self, owes_answers: bool) -> Option<ClientEvent> {
         if core::mem::take(&mut self.yes) {
             Some(ClientEvent::Yes)

@@ -1,10 +1,10 @@
-//! Texts about the escape key for the user: the help after it, and the hints at the end of notices.
+//! Texts for the user about the escape key: the help that follows it, and the hints at the end of notices.
 
 use super::key::{CONTROL, is_control, is_pass_key, key_name, quoted};
 use super::{CALLBACK, DISMISS, EscapeKey, LOCK, LOG_IN, STATUS, State, YES};
 use crate::command_line::Purpose;
 
-/// The commands that a session with a status has besides the common ones.
+/// The commands that the help adds if the client offers the status.
 const COMMANDS: [(u8, &str); 5] = [
     (LOCK, "\"l\" locks"),
     (DISMISS, "\"e\" ends others"),
@@ -13,12 +13,12 @@ const COMMANDS: [(u8, &str); 5] = [
     (CALLBACK, "\"o\" login"),
 ];
 
-/// How many of these fit 80 columns with the common ones.
+/// How many of [`COMMANDS`] fit into 80 columns beside the commands that every client has.
 const COMMANDS_IN_80: usize = 3;
 
 impl EscapeKey {
     /// Returns the help to show while the escape key waits for its command, from the longest version to the shortest.
-    /// `None` if no help is shown. With the program's name, the last fits 40 columns and the one before it 80.
+    /// `None` if no help is shown. With the program's name, the last version fits 40 columns and the one before it 80.
     pub(crate) fn help(&self) -> Option<Vec<String>> {
         if let State::Line(line) = &self.state {
             return Some(line.shown());
@@ -68,13 +68,13 @@ impl EscapeKey {
         self.key.map(|key| format!("[To quit: {} .]", key_name(key)))
     }
 
-    /// Returns the hint how to say yes. The list is empty if that cannot be said.
+    /// Returns the hint how to say yes. The list is empty if the user has no key for yes.
     pub(crate) fn yes_hints(&self) -> Vec<String> {
         let key = self.key.filter(|_| self.is_yes_key(Some(YES)));
         key.map(|key| format!("[To allow it: {} y]", key_name(key))).into_iter().collect()
     }
 
-    /// Returns the hints how to log in again and to quit, the longest first. The list is empty if no login is offered.
+    /// Returns the hints how to log in again and to quit, the longest first. It is empty if no login is offered.
     pub(crate) fn login_hints(&self) -> Vec<String> {
         let Some(key) = self.key.filter(|_| self.is_login_key(Some(LOG_IN))) else {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! The names of keys, and the bytes that they are sent as.
+//! The names of keys, and tests of the bytes that a terminal sends for them.
 
 use super::ESC;
 
@@ -32,7 +32,7 @@ pub(super) fn quoted(key: u8) -> String {
     format!("{quote}{}{quote}", char::from(key))
 }
 
-/// Returns whether the key is a control character. Such an escape key counts anywhere in a line.
+/// Returns whether the key is a control character. As an escape key, it works anywhere in a line.
 pub(super) const fn is_control(key: u8) -> bool {
     key < 0x20 || key == 0x7f
 }

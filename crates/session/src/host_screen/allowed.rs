@@ -1,11 +1,11 @@
-//! The sizes that a client's copy of the screen may have: those that the server was told.
+//! The sizes that a client's copy of the screen may have: the window sizes that the client has sent to the server.
 
 use std::sync::Arc;
 
 use rove_terminal::Size;
 
-/// The sizes that a client's copy of the screen may have. A smaller size is always allowed, and so is a terminal's
-/// default size.
+/// The largest sizes that a client's copy of the screen may have. Smaller sizes are always allowed, and so is the
+/// default size of a terminal.
 #[derive(Clone, Debug)]
 pub(crate) struct Allowed(Arc<[Size]>);
 

@@ -15,20 +15,20 @@ pub(super) const RESIZES_MAX: usize = 16;
 /// the longest instruction of the transport. This is about 160 ms of work, done in steps.
 pub(super) const EFFORT_MAX: u64 = 160_000_000;
 
-/// Cost of reading an instruction, in cells, and of each byte of an instruction without terminal bytes (`BYTE_EFFORT`).
-/// Chosen: as measured.
+/// Cost of reading an instruction, in cells. `BYTE_EFFORT` is the cost of each of its bytes if it has no terminal
+/// bytes. Chosen: as measured.
 const INSTRUCTION_EFFORT: u64 = 64;
 const BYTE_EFFORT: u64 = 16;
 
-/// The invariant behind `unreachable!`: diffs are only applied to a client's copy.
+/// The reason why `unreachable!` holds: diffs are applied only to a client's copy.
 const PUBLISHED: &str = "nothing is played into a published picture";
 
 /// The progress of one diff that is applied to a client's copy, and its cost.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Play {
-    /// Bytes of the diff that have been applied, in whole instructions.
+    /// How many bytes of the diff have been applied, in whole instructions.
     done: usize,
-    /// Bytes of the next instruction's terminal bytes that have been applied.
+    /// How many terminal bytes of the next instruction have been applied.
     played: usize,
     resizes: usize,
     work: Work,

@@ -1,5 +1,5 @@
-//! Announcements: events that the user must not miss, such as a client that joins or a key that is used. Neither another
-//! event nor a passing notice hides one.
+//! Announcements: events that the user must not miss, such as a client that joins or a key that is used. A new event or
+//! a passing notice does not hide an announcement before it has been shown for some seconds.
 
 use std::collections::VecDeque;
 
@@ -17,9 +17,9 @@ const KEPT_MAX: usize = 8;
 pub(super) struct Announcements {
     /// The announcement that is shown, and those that wait.
     kept: VecDeque<String>,
-    /// When the first one came to the front.
+    /// When the first announcement in `kept` appeared on the screen.
     since: Instant,
-    /// How many found no room behind the last one.
+    /// How many announcements were dropped, because [`KEPT_MAX`] others waited.
     missed: u32,
 }
 
@@ -42,7 +42,7 @@ impl Announcements {
         }
     }
 
-    /// Adds the answer to something that the user has done, which is shown first.
+    /// Adds the answer to something that the user has done. It is shown at once, in front of waiting events.
     pub(super) fn answer(&mut self, now: Instant, text: String) {
         self.drop_read(now);
         if self.kept.front() != Some(&text) {
@@ -66,12 +66,12 @@ impl Announcements {
         })
     }
 
-    /// Returns when the announcement to show changes.
+    /// Returns when another announcement or none is to be shown.
     pub(super) fn poll_timeout(&self, now: Instant) -> Option<Instant> {
         self.look(now).map(|(_, until)| until)
     }
 
-    /// Returns the index of the announcement that is shown now, and until when it is.
+    /// Returns the index of the announcement to show at `now`, and until when it is shown.
     fn look(&self, now: Instant) -> Option<(usize, Instant)> {
         let mut until = self.since;
         (0..self.kept.len()).find_map(|index| {

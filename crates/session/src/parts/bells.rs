@@ -1,5 +1,5 @@
-//! The count of bells, between two roves. A picture that is drawn again must not ring again, so the count travels
-//! beside it and only grows.
+//! The count of bells, sent between two roves. It travels beside the picture and only grows, so that a picture that is
+//! drawn again does not ring again.
 
 use rove_ssp::{ApplyError, Capabilities};
 

@@ -1,8 +1,8 @@
 //! Text that a program has copied (OSC 52), sent to the user's terminal between two roves in pieces.
 //!
-//! A server state holds the number of the newest copy and its text up to some byte. Each new state reaches a little
-//! beyond the text that the client has acknowledged. So a large copy travels beside the picture, in frames that are
-//! hardly larger. The client performs a copy when its text is whole ([`crate::one_shot_effects`]).
+//! A server state holds the number of the newest copy, and the beginning of its text. Each new state holds a little
+//! more than the client has acknowledged. So a large copy travels beside the picture, in frames that are hardly larger.
+//! The client copies the text to the terminal's clipboard when it is whole ([`crate::one_shot_effects`]).
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(crate) const PIECE_MAX: usize = 8 * 1024;
 pub(crate) const WINDOW_MAX: usize = 4 * PIECE_MAX;
 
 /// Smallest window, in bytes: at the start, and after any number of losses. Chosen: a quarter of a second of 128
-/// kbit/s, so that a slow line's queue grows no faster than the round-trip time shows it.
+/// kbit/s, so that the queue of a slow line does not grow faster than the measured round-trip time shows.
 const WINDOW_MIN: usize = 4 * 1024;
 
 /// Divisor of the window's steps: it grows by a quarter of the newly acknowledged text, and shrinks by a quarter of
@@ -35,11 +35,11 @@ const WINDOW_MIN: usize = 4 * 1024;
 /// meanwhile are echoed within 0.2 s, and all within 0.7 s, at 128 kbit/s too.
 const WINDOW_STEP: usize = 4;
 
-/// Text that is sent first after a loss, in bytes. Chosen: it leaves most of the one datagram to the picture.
+/// Text that is sent first after a loss, in bytes. Chosen: it leaves most of the first datagram to the picture.
 const REPAIR_PIECE: usize = 512;
 
-/// Size of the shared chunks in which a client gathers text, in bytes. Chosen: a state that adds a piece copies no more
-/// than this, and the longest text has 64.
+/// Size of the shared chunks in which a client gathers text, in bytes. Chosen: a state that adds a piece copies at most
+/// one chunk, and the longest text has 64 chunks.
 const CHUNK_BYTES: usize = 16 * 1024;
 
 /// Longest list of selections (clipboard, primary and others) of a copy, in characters. Source: there are twelve.
@@ -58,7 +58,7 @@ pub(crate) struct Clipboard {
     text: Text,
 }
 
-/// The copy's text in memory, while an end still needs it.
+/// The copy's text in memory, while this end still needs it.
 #[derive(Clone, Debug)]
 enum Text {
     /// The server's form: the whole text, even if the state holds less of it.
@@ -99,7 +99,7 @@ impl Clipboard {
         }
         let is_begun = self.number == base.number && base.held > 0;
         let offset = if is_begun { base.held.min(self.held) } else { 0 };
-        // A client sends nothing that it gathered.
+        // A client never sends the text that it has gathered.
         let Text::Whole(text) = &self.text else { return None };
         let text = text.as_bytes().get(offset..self.held)?;
         let head = (!is_begun).then(|| (&*self.selections, len(self.total)));
@@ -155,7 +155,7 @@ impl Clipboard {
         Copied::new(&self.selections, &text)
     }
 
-    /// Returns how many bytes of this copy's text a client holds whose state is `known`.
+    /// Returns how many bytes of this copy's text the client holds, whose state is `known`.
     const fn acknowledged(&self, known: &Self) -> usize {
         if known.number == self.number { known.held } else { 0 }
     }
@@ -273,7 +273,7 @@ fn len(bytes: usize) -> u64 {
 #[derive(Debug)]
 pub(crate) struct Outbox {
     newest: Clipboard,
-    /// The newest state that had been sent when the published length last changed.
+    /// The newest state that had been sent when the length of the published text last changed.
     changed_after: Option<StateNum>,
     /// The current window: most text sent and not yet acknowledged, in bytes.
     window: usize,
@@ -295,7 +295,7 @@ impl Default for Outbox {
 }
 
 impl Outbox {
-    /// Replaces the newest copy. The rest of an earlier copy is never sent.
+    /// Replaces the newest copy. The server never sends the rest of an earlier copy.
     pub(crate) fn push(&mut self, copied: &Copied) {
         self.newest = Clipboard {
             number: self.newest.number + 1,
@@ -315,14 +315,14 @@ impl Outbox {
     /// Updates how much of the text is published, and returns whether that changed. Call this before and after each
     /// send.
     ///
-    /// A piece is added after the last one was sent, while the window has room beyond the text that the client is
-    /// `known` to hold. After a loss (`is_overdue`), the published text fits into one datagram with the screen: a key's
-    /// echo never waits for a repair.
+    /// Publishes a further piece after the last piece was sent, while less than a window is unacknowledged. `known` is
+    /// the state that the client has acknowledged. After a loss (`is_overdue`), the published text fits into one
+    /// datagram with the screen, so that a key's echo never waits for a repair.
     pub(crate) fn flush(&mut self, known: &Clipboard, sent: StateNum, is_overdue: bool) -> bool {
         let newest = &mut self.newest;
         let acknowledged = newest.acknowledged(known);
         if acknowledged == newest.total {
-            // Every later diff starts from a state that holds the text.
+            // The client has the whole text, so no later diff contains any of it.
             newest.text = Text::Gathered(Vec::new());
             return false;
         }
@@ -358,8 +358,8 @@ impl Outbox {
         matches!(self.newest.text, Text::Whole(_))
     }
 
-    /// Publishes a whole window of text for the last state of the session. A short copy still arrives, and a long one
-    /// must not delay the end.
+    /// Publishes a whole window of text with the last state of the session. So a short copy still arrives, and a long
+    /// one does not delay the end.
     pub(crate) fn finish(&mut self, known: &Clipboard) {
         let newest = &mut self.newest;
         newest.held = newest.held.max(newest.total.min(newest.acknowledged(known) + WINDOW_MAX));

@@ -1,4 +1,4 @@
-//! How the remote command, or the session around it, has ended, sent between two roves.
+//! The exit status of the remote command, or the cause that ended the session around it, sent between two roves.
 
 use core::net::IpAddr;
 

@@ -7,8 +7,8 @@ use rove_ssp::{ApplyError, Capabilities};
 use crate::message::{Fields, Value, number, put_bytes_field, put_varint_field, refused, string};
 use crate::part::{Part, Receiver, Replica};
 
-/// Most clients that a session has beside its own. Chosen: a class before a teacher's screen; each client costs the
-/// server a screen, and each datagram of a stranger a decryption with its key.
+/// Most clients that a session has beside its own. Chosen: a class before a teacher's screen. Each client costs the
+/// server a screen, and the decryption of each datagram of unknown origin with its key.
 pub const JOINED_MAX: usize = 16;
 
 /// Longest description of a joined client, in bytes. Chosen: an address, a process and a user have room.
@@ -49,18 +49,18 @@ impl JoinMode {
     }
 }
 
-/// A client that has joined a session, as the other clients are told.
+/// A client that has joined a session, as the server describes it to the other clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JoinedClient {
     /// The client's number in the order of joining, from 1.
     pub number: u64,
     /// Whether the client only views or also types.
     pub way: JoinMode,
-    /// The origin of the client's request to join (address, process, user), in the host's words.
+    /// The origin of the request to join (address, process, user), as the host's system names it.
     pub who: Arc<str>,
 }
 
-/// The list of joined clients, as the server tells it to one client of the session.
+/// The list of joined clients that the server sends to one client of the session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Joined {
     /// How many times keys of a client other than the receiver went to the programs.

@@ -1,8 +1,8 @@
 //! Lines that scrolled off the host's screen, sent to the user's terminal between two roves.
 //!
-//! Lines are numbered in the order of scrolling off. A server state tells the number it reaches, and holds the lines
-//! that the client may not have. Lines that the server had to drop are missing. The client scrolls each line into the
-//! user's terminal once ([`Inbox`]). The server decides which lines each state adds ([`Outbox`]).
+//! Lines are numbered in the order of scrolling off. A server state holds the lines that the client may not have, and
+//! the number after the last of them. Lines that the server had to drop are left out. The client scrolls each line into
+//! the user's terminal once ([`Inbox`]). The server decides which lines each state adds ([`Outbox`]).
 
 mod inbox;
 mod outbox;
@@ -46,7 +46,7 @@ const TEXT_MAX: usize = 256 * 1024;
 /// 128 lines of 4096 columns written several times; some milliseconds.
 const EFFORT_MAX: u64 = 8_000_000;
 
-/// A scrolled-off line and its number in the session.
+/// A scrolled-off line, and its number since the session's start.
 #[derive(Clone, Debug)]
 struct Numbered {
     number: u64,
@@ -77,7 +77,7 @@ pub(crate) struct Scrolled {
 }
 
 impl Scrolled {
-    /// Returns how many lines have scrolled off up to this state, which is one more than the number of its last line.
+    /// Returns how many lines have scrolled off up to this state, which is the number of the next line.
     pub(crate) const fn end(&self) -> u64 {
         self.end
     }
@@ -152,10 +152,10 @@ impl Scrolled {
 impl Part for Scrolled {
     const MEMBER: u32 = 21;
     const EXTENSION: Capabilities = Capabilities::SCROLLBACK;
-    /// The lines may be copied from the base state's screen, which the picture then changes.
+    /// Lines may be copied from the base state's screen, so they come before the picture changes that screen.
     const IS_BEFORE_PICTURE: bool = true;
 
-    /// Lines on the screen that the receiver shows are sent as row numbers, all others as text.
+    /// Lines that the receiver's screen shows are sent as row numbers, and all others as text.
     fn diff_from(&self, base: &Self, receiver: &Receiver<'_>) -> Vec<Vec<u8>> {
         let new: Vec<&Numbered> = self.from(base.end).collect();
         let mut rest = new.as_slice();
@@ -175,7 +175,7 @@ impl Part for Scrolled {
             };
             rest = &rest[taken..];
         }
-        // This state reaches less far than `base`, or skips lines that have arrived with another state.
+        // This state ends before `base` does, or skips lines that have arrived with another state.
         let last = new.last().map_or(base.end, |last| last.number + 1);
         if last != self.end {
             bodies.push(WireLines { first: self.end, ..WireLines::default() }.body());
@@ -216,7 +216,7 @@ impl Part for Scrolled {
 struct WireLines<'a> {
     /// The number of the first line. Lines of the base state from this number on are dropped.
     first: u64,
-    /// How many lines the member has; with 0, it only moves the end of the state to `first`.
+    /// How many lines the member has. With 0, it only sets the end of the state to `first`.
     count: u64,
     /// Width of the lines, in columns; all are equally wide.
     columns: u64,
@@ -259,7 +259,7 @@ impl<'a> WireLines<'a> {
     }
 }
 
-/// Returns how many of the first lines fit into one member: lines with successive numbers and equal width.
+/// Returns how many of the lines fit into one member: from the first on, with successive numbers and equal width.
 fn run_length(lines: &[&Numbered]) -> usize {
     let (first, columns) = (lines[0].number, lines[0].line.columns());
     let is_next = |(held, number): &(&&Numbered, u64)| {
@@ -268,8 +268,8 @@ fn run_length(lines: &[&Numbered]) -> usize {
     lines.iter().zip(first..).take(MEMBER_LINES_MAX).take_while(is_next).count()
 }
 
-/// Returns how many of the first lines are on successive rows of `screen`, and the row of the first line. A line that
-/// wraps into the next ends the count, because the screen may have shown it before it wrapped.
+/// Returns how many of the lines, from the first on, are on successive rows of `screen`, and the row of the first line.
+/// A line that wraps into the next ends the count, because the screen may have shown it before it wrapped.
 fn on_screen(screen: Option<&Screen>, lines: &[&Numbered]) -> (usize, u16) {
     let Some(screen) = screen else { return (0, 0) };
     let is_shown = |row: u16, held: &Numbered| {

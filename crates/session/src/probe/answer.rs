@@ -36,7 +36,7 @@ pub(super) enum Question {
     CellPixels,
     /// The number of columns that the terminal gives to the sample's cluster.
     Columns(Sample),
-    /// The number of columns that the terminal gives to a character unknown to our tables.
+    /// The number of columns that the terminal gives to a character that rove's width table does not contain.
     Newer(NewerChar),
     /// Device attributes. Every terminal answers this question, after its answers to all earlier ones.
     Attributes,
@@ -70,9 +70,9 @@ pub(crate) enum Answer {
     },
     /// The terminal's way to count the columns of a kind of cluster: as one character, or by code points.
     Columns(ClusterWidths),
-    /// A character unknown to our tables, and whether the terminal gives it two columns.
+    /// A character that rove's width table does not contain, and whether the terminal gives it two columns.
     Newer(NewerChar, bool),
-    /// The last answer: the terminal gives no further one.
+    /// The answer to the last question. No further answer follows.
     End,
 }
 
@@ -203,7 +203,7 @@ impl Question {
             Self::Newer(c) => {
                 let (row, column) = text.split_once(';')?;
                 let row: u16 = row.parse().ok()?;
-                // A function key sends the first row.
+                // A report of row 1 is not an answer: function keys send the same bytes.
                 (row > 1).then_some(Answer::Newer(c, column == "3"))?
             }
             Self::Attributes => {
@@ -213,8 +213,8 @@ impl Question {
     }
 }
 
-/// Reads a colour from the text after `rgb`: three fractions in hexadecimal digits, and after `rgba:` a fourth, the
-/// opacity.
+/// Reads a colour from the text after `rgb`: `:` and three fractions in hexadecimal digits, or `a:` and a fourth
+/// fraction for the opacity.
 fn color(text: &str) -> Option<Rgb> {
     let (opaque, fractions) = text.split_once(':')?;
     let mut fractions = fractions.split('/');
@@ -229,7 +229,7 @@ fn color(text: &str) -> Option<Rgb> {
     is_whole.then_some(color)
 }
 
-/// Reads one to four hexadecimal digits as a fraction of the greatest such number, and returns it in 255ths.
+/// Reads one to four hexadecimal digits as a fraction of the largest number with as many digits. Returns it in 255ths.
 fn fraction(digits: &str) -> Option<u8> {
     let most = match digits.len() {
         1 => 0xf,

@@ -1,7 +1,7 @@
 //! Measures how many columns the user's terminal gives to grapheme clusters, by the cursor's position after a sample.
 //!
-//! A sample is printed concealed in a blank row, and erased by the bytes after it. So the user never sees it, in
-//! whatever way the terminal draws it. Questions that a terminal may print are asked in the same way.
+//! A sample is printed concealed in a blank row, and bytes that follow erase it, so that the user does not see it
+//! however the terminal draws it. Questions that some terminals print are asked in the same way.
 
 use rove_terminal::{Cell, ClusterWidths, NewerChar, Screen, may_be_newer};
 
@@ -51,7 +51,7 @@ pub(crate) fn blank_row(screen: &Screen) -> Option<u16> {
     (1..size.rows()).rev().find(|row| size.columns() >= COLUMNS_MIN && is_blank(row))
 }
 
-/// Returns the characters on the screen that our width tables do not know.
+/// Returns the characters on the screen that rove's width table does not contain.
 pub(super) fn newer_chars(screen: &Screen) -> impl Iterator<Item = NewerChar> {
     let rows = (0..screen.size().rows()).filter_map(|row| screen.row(row));
     rows.flat_map(|row| row.cells())
@@ -77,8 +77,8 @@ impl Sample {
         blank_row.map(|row| question(self.text, row)).unwrap_or_default()
     }
 
-    /// Returns the kinds of clusters that the terminal counts as one character, by the cursor's position after this
-    /// sample. Returns `None` for the first row, because function keys send reports that look like it.
+    /// Returns the kinds of clusters that the terminal counts as one character, according to the cursor's position
+    /// after this sample. `None` for row 1, because function keys send the same bytes as a report of that row.
     pub(super) fn read(self, row: u16, column: u16) -> Option<ClusterWidths> {
         let is_one = column.checked_sub(1).is_some_and(|columns| self.columns.contains(&columns));
         (row > 1).then_some(if is_one { self.kinds } else { ClusterWidths::CODE_POINTS })

@@ -1,4 +1,4 @@
-//! Applies the terminal's answers: to the capabilities of the client's renderer, and as reports to the server.
+//! Applies the answers of the user's terminal to the renderer's capabilities, and makes reports of them for the server.
 
 use rove_terminal::TerminalCapabilities;
 use rove_terminal::display::Repertoire;
@@ -6,10 +6,9 @@ use rove_terminal::display::Repertoire;
 use super::Answer;
 use crate::report::TerminalReport;
 
-/// Beginnings of the names of terminals that support every graphic rendition a screen can hold, or ignore one that they
-/// lack. Source: their documentation. tmux tells its name since 3.2, knows kinds and colours of underlines and
-/// overlined text since 3.0, and passes over links before 3.4.
-/// Source: its change log; tmux 3.3a as observed.
+/// Beginnings of the names of terminals that support every graphic rendition a screen can hold, or ignore the ones that
+/// they lack. Source: their documentation. tmux tells its name since 3.2, supports kinds and colours of underlines and
+/// overlined text since 3.0, and ignores links before 3.4. Source: its change log; tmux 3.3a as observed.
 const DECORATING: [&str; 11] = [
     "contour", "foot", "ghostty", "iterm2", "kitty", "konsole", "mintty", "rio", "tmux ", "vte",
     "wezterm",
@@ -20,8 +19,8 @@ const KEY_MODIFYING: [&str; 7] =
     ["contour", "foot", "ghostty", "iterm2", "mintty", "wezterm", "xterm("];
 
 impl Answer {
-    /// Adds the answer to the terminal's known capabilities. Returns the report for the server, or `None` if the server
-    /// does not need this answer.
+    /// Adds the answer to the terminal's known capabilities. Returns a report for the server, or `None` if no program
+    /// on the host can make use of the answer.
     pub(crate) fn teach(self, capabilities: &mut TerminalCapabilities) -> Option<TerminalReport> {
         match &self {
             Self::KittyKeyboard => capabilities.kitty_keyboard = true,

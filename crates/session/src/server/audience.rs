@@ -1,8 +1,8 @@
 //! The clients that have joined a session beside its own client.
 //!
-//! Each client has its own key, transport, frames and bounds. Clients share no numbers and no state, so a slow or lost
-//! client delays nobody. A client that only views has a user stream that holds no keys
-//! ([`UserStream::of_viewer`](crate::UserStream)). Only clients that show the joined clients to their user may join.
+//! Each joined client has its own key, transport, frames and bounds. Clients share no numbers and no state, so a slow
+//! or unreachable client delays nobody. The user stream of a client that may only view stores no keys
+//! ([`UserStream::of_viewer`](crate::UserStream)). Only if the session's own client shows who joins, others may join.
 
 use core::mem;
 use core::net::SocketAddr;
@@ -24,12 +24,12 @@ use crate::wish::{Door, Wish};
 /// observed.
 const INVITATION_MAX: Duration = Duration::from_secs(60);
 
-/// How long the server repeats to a joined client that it must end. Chosen: several tries on a slow path; the end of
-/// the session waits for it.
+/// How long the server repeats to a joined client that it must end. Chosen: several tries on a slow path. The server
+/// also waits this long at the end of the session.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
 
-/// How long a joined client may be silent, beyond announced silence, until it is dropped. Chosen: a change of networks
-/// is over by then, and to join again is one command.
+/// How long a joined client may be silent, beyond a silence that it announced, until it is dropped. Chosen: a change of
+/// networks is over by then, and to join again is one command.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
 
 /// The invited and the joined clients of a session, [`JOINED_MAX`] at most.
@@ -107,7 +107,7 @@ impl Audience {
         self.door
     }
 
-    /// Applies a wish of the session's own client.
+    /// Carries out a wish of the session's own client about the other clients.
     pub(super) fn obey(&mut self, now: Instant, wish: Wish, terminal: &mut Terminal) {
         match wish {
             Wish::Door(door) => {
@@ -123,13 +123,13 @@ impl Audience {
         }
     }
 
-    /// Forgets the wishes and the window of the session's own client, because another client takes its place.
+    /// Forgets the wishes and the window of the session's own client, because another client replaces it.
     pub(super) fn forget_own(&mut self) {
         (self.door, self.lead) = (Door::default(), Lead::default());
     }
 
-    /// Handles input of the session's own client. Its keys end what joined clients know of a prompt. Returns the newest
-    /// size of its window.
+    /// Handles input of the session's own client. Its keys make the prompt that joined clients know out of date.
+    /// Returns the newest size of its window.
     pub(super) fn handle_own(&mut self, window: Option<Size>, has_keys: bool) -> Option<Size> {
         self.lead.owner = window.or(self.lead.owner);
         if has_keys {
@@ -139,8 +139,8 @@ impl Audience {
         self.lead.owner
     }
 
-    /// Delivers the keys of joined clients to `out`. Returns whether there were any. The keys of one client end what the
-    /// others know of a prompt.
+    /// Appends the keys of joined clients to `out`. Returns whether there were any. The keys of each client make the
+    /// prompt that the other clients know out of date.
     pub(super) fn deliver(
         &mut self,
         now: Instant,
@@ -167,9 +167,9 @@ impl Audience {
         !typists.is_empty()
     }
 
-    /// Changes the session's size as its rule says, and returns the new size. A change of the own client's window
-    /// (`is_own`) counts at once. Clusters count as in the terminal of the client that leads; all else is as in
-    /// `own_terminal`, the terminal of the session's own client.
+    /// Changes the session's size as its size rule says, and returns the new size. A change of the own client's window
+    /// (`is_own`) counts at once. The leading client's terminal decides how many columns a cluster has. Everything else
+    /// follows `own_terminal`, the terminal of the session's own client.
     pub(super) fn settle_size(
         &mut self,
         now: Instant,
@@ -189,7 +189,7 @@ impl Audience {
         size.inspect(|size| terminal.resize(*size))
     }
 
-    /// Tells all clients who has joined. Returns the list.
+    /// Sends the list of joined clients to all clients, and returns it.
     pub(super) fn tell(&mut self, own: &mut Publisher) -> Vec<JoinedClient> {
         let client = |member: &Member| match member.phase {
             Phase::Joined(number) => {
@@ -213,7 +213,7 @@ impl Audience {
     }
 
     /// Handles a datagram that is not from the session's own client. Returns whether an invited or joined client sent
-    /// it. An invited client joins with its first state, if it shows joined clients to its user.
+    /// it. An invited client joins with its first state, if its program shows joined clients to the user.
     pub(super) fn handle_datagram(
         &mut self,
         now: Instant,
@@ -283,8 +283,8 @@ impl Audience {
         }
     }
 
-    /// Ends joined clients that have left or were silent for too long, and all once the session's own client does not show
-    /// them. Returns whether a client has joined or left since the last call.
+    /// Ends joined clients that have left or were silent for too long, or all if the session's own client cannot show
+    /// them to its user. Returns whether a client has joined or left since the last call.
     pub(super) fn settle(
         &mut self,
         now: Instant,
@@ -297,7 +297,7 @@ impl Audience {
             self.dismiss(now, Some(ExitStatus::Outside(Outside::Dismissed)), terminal);
         }
         for member in &mut self.members {
-            // Transport events are dropped: only the session's own client has an entry among logged-in users.
+            // These events are dropped: only the session's own client has an entry among the logged-in users.
             while member.publisher.transport.poll_event().is_some() {}
             if matches!(member.phase, Phase::Joined(_))
                 && let Some(until) = member.leaves_until(now)
@@ -336,7 +336,7 @@ impl Audience {
         self.members.iter().all(|member| matches!(member.phase, Phase::Invited(_)))
     }
 
-    /// Tells the clients to keep their input because too much waits for the pty (`held`), or to send it again.
+    /// Tells the joined clients to keep new input, because the pty takes no more (`held`), or to send it again.
     pub(super) fn hold(&mut self, held: bool) {
         self.members.iter_mut().for_each(|it| it.publisher.transport.hold_remote(held));
     }
@@ -348,8 +348,8 @@ impl Audience {
 }
 
 impl Member {
-    /// Appends the client's new keys to `out` if it may type. Returns its other news: of a client that only views, a
-    /// new window size. Returns `None` if there is no news.
+    /// Appends the client's new keys to `out` if the client may type. Returns the other contents of its input. From a
+    /// client that may only view, that is a new window size. Returns `None` if nothing is new.
     fn deliver(
         &mut self,
         now: Instant,
@@ -374,8 +374,8 @@ impl Member {
         }
     }
 
-    /// Returns until when to tell the client that it must end, if it has left or was silent for too long; otherwise
-    /// `None`.
+    /// Returns until when the server repeats that the client must end, if the client has left or was silent for too
+    /// long. `None` if the client stays.
     fn leaves_until(&self, now: Instant) -> Option<Instant> {
         let transport = &self.publisher.transport;
         if transport.closed().is_some() {

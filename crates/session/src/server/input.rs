@@ -16,7 +16,7 @@ pub(super) struct Input {
     /// The newest client state that was delivered, and the position after its last event.
     delivered_num: StateNum,
     delivered: u64,
-    /// How many keys were delivered, with those of former clients from which this one went on.
+    /// How many keys were delivered, with the keys of former clients whose input this client continues.
     pub(super) keys_taken: u64,
     /// The newest delivered client state that brought keys or a window size.
     pub(super) num: InputNum,
@@ -34,15 +34,15 @@ pub(super) struct News {
     pub(super) is_first: bool,
     /// Whether the state brought keys.
     pub(super) has_keys: bool,
-    /// The newest window size. `None` if it did not change. Earlier sizes of the same state are dropped: no program
-    /// could see them, and each would cost a new screen.
+    /// The newest window size. `None` if it did not change. Earlier sizes in the same state are dropped, because no
+    /// program could see them and each would cost a new screen.
     pub(super) size: Option<Size>,
     pub(super) wishes: Vec<Wish>,
 }
 
 impl Input {
-    /// Returns the input of the next client. If that goes on from this one, the count of keys and a key of which the
-    /// rest is to come stay. Otherwise bytes that wait for that rest go to `out`.
+    /// Returns the input of the next client. If that client continues this one's input (`goes_on`), it keeps the count
+    /// of keys and an incomplete key sequence. Otherwise the bytes of an incomplete sequence are appended to `out`.
     pub(super) fn succeed(self, goes_on: bool, out: &mut Vec<u8>) -> Self {
         if goes_on {
             return Self { keys: self.keys, keys_taken: self.keys_taken, ..Self::default() };

@@ -12,7 +12,7 @@ use crate::parts::joined::{JOINED_MAX, JoinedClient};
 pub struct ServerConfig {
     /// The key of the session's first client.
     pub key: Key,
-    /// The transport's policies and timings.
+    /// The policies and timings of the transport.
     pub transport: Config,
     /// Whether the server's socket is IPv6 (a dual-stack socket is).
     pub ipv6: bool,
@@ -33,18 +33,18 @@ pub enum ServerEvent {
     Resize(Size),
     /// The client's address is known for the first time, or has changed to this one.
     ClientMoved(SocketAddr),
-    /// The client has been silent for the association timeout.
+    /// The client has been silent for so long that the server sends nothing until it hears the client again.
     ClientLost,
-    /// Another client has taken the session over. The numbers of client input start again.
+    /// Another client has taken the session over, and the numbers of client input start again.
     ClientChanged,
-    /// A client has joined or left; these are joined at present.
+    /// A client has joined or left. The list holds the clients that are joined at present.
     Joined(Vec<JoinedClient>),
 }
 
 /// The reason why a client may not join a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Uninvited {
-    /// The session's client would not show to its user who joins.
+    /// The session's client cannot show its user who joins.
     #[error(
         "nobody may join it: its client does not show who joins (it is stock Mosh, called mosh, or an older rove), or is not there"
     )]
@@ -64,8 +64,8 @@ pub enum ServerOutcome {
     Ended,
     /// No client connected within 60 s.
     NeverConnected,
-    /// The client did not acknowledge the end, or there was no client to tell.
+    /// The client did not acknowledge the end, or no client was there to be told.
     Unacknowledged,
-    /// The session key has sealed as many datagrams as is safe.
+    /// The session key has sealed as many datagrams as the cipher safely allows.
     KeyExhausted,
 }

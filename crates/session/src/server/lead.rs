@@ -1,5 +1,5 @@
-//! Decides the size of a session that several clients see: the client whose window decides it leads. Characters count as
-//! in the leading client's terminal.
+//! Decides the size of a session that several clients see. The client whose window sets the size *leads*, and its
+//! terminal also decides how many columns a character has.
 
 use rove_terminal::Size;
 use rove_units::{Duration, Instant};
@@ -20,7 +20,7 @@ pub(super) struct Lead {
     typist: u64,
     /// The number of the client that leads; 0 is the session's own client.
     leader: u64,
-    /// Until when the size must stay though another client types. `None` if the size never changed.
+    /// Until when the size stays, even if another client types. `None` if the size has never changed.
     settled_until: Option<Instant>,
     /// When to try again to apply a size that came too soon. `None` if no size waits.
     due: Option<Instant>,
@@ -36,9 +36,9 @@ impl Lead {
         self.leader
     }
 
-    /// Lets the client lead that should, and returns the session's size. `None` if that stays `size`, unless `is_own`.
-    /// `others` are the numbers and windows of the joined clients that may type. A change of the own client's window
-    /// (`is_own`) counts at once.
+    /// Chooses the client that leads, and returns the session's new size. `None` if the size does not change. `others`
+    /// are the numbers and windows of the joined clients that may type. A change of the own client's window (`is_own`)
+    /// counts at once, and always returns a size.
     pub(super) fn settle(
         &mut self,
         now: Instant,
@@ -55,8 +55,8 @@ impl Lead {
         (is_own || wanted != size).then_some(wanted)
     }
 
-    /// Returns the client that should lead, and the size that the session should have. Returns `None` until the own
-    /// client's window is known.
+    /// Returns the client that should lead and the size that the session should have. `None` until the window of the
+    /// session's own client is known.
     fn wanted(&self, others: &[(u64, Size)]) -> Option<(u64, Size)> {
         let owner = self.owner?;
         Some(match self.rule {
@@ -81,7 +81,7 @@ impl Lead {
         })
     }
 
-    /// Returns whether another client may lead or the size may change now, and starts the interval to the next change if so.
+    /// Returns whether the leading client or the size may change now, and if so starts the wait until the next change.
     fn may_change(&mut self, now: Instant) -> bool {
         self.due = self.settled_until.filter(|until| self.rule == SizeRule::Typist && now < *until);
         if self.due.is_none() {

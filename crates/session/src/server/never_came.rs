@@ -1,4 +1,4 @@
-//! Clients that were invited to take the session over and never came, so that a later one goes on from their keys.
+//! Clients that were invited to take the session over and never came. A later client may continue with their keys.
 
 use std::collections::VecDeque;
 
@@ -7,15 +7,15 @@ use crate::former::ClientId;
 /// Most clients that are remembered. Chosen: more logins in a row fail for no user.
 const CLIENTS_MAX: usize = 8;
 
-/// The clients that never came since the session's present client did.
+/// The clients that were invited since the present client came, and never came themselves.
 #[derive(Debug, Default)]
 pub(super) struct NeverCame {
-    /// Each client, with the number of keys that the present client had given when it was invited.
+    /// Each client, with the number of keys that the server had taken from the present client at its invitation.
     clients: VecDeque<(ClientId, u64)>,
 }
 
 impl NeverCame {
-    /// Notes a client whose invitation has ended, which was told that so many keys were `taken`.
+    /// Adds a client whose invitation has ended unused. The invitation told it that `taken` keys were taken.
     pub(super) fn note(&mut self, client: ClientId, taken: u64) {
         if self.clients.len() == CLIENTS_MAX {
             self.clients.pop_front();
@@ -23,8 +23,8 @@ impl NeverCame {
         self.clients.push_back((client, taken));
     }
 
-    /// Returns whether a client never came and none of its keys can have been taken. That is so if the keys taken by now are
-    /// still as many as when the client was invited.
+    /// Returns whether `client` never came and none of its keys can have been taken. That holds if the number of keys
+    /// taken (`taken`) is still the same as at its invitation.
     pub(super) fn has(&self, client: ClientId, taken: u64) -> bool {
         self.clients.contains(&(client, taken))
     }

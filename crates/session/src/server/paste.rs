@@ -1,7 +1,7 @@
-//! Text that the server types for its user, such as the path of a file that was copied to the host.
+//! Text that the server types on the user's behalf, such as the path of a file that was copied to the host.
 //!
-//! Whether it may be typed is decided here alone. Text that a program does not show could end up in a secret, and a
-//! program that reads single keys would take it for commands.
+//! This module alone decides whether such a text may be typed. If a program does not show it, the text could end up in
+//! a secret; and a program that reads single keys would take its letters for commands.
 
 use rove_terminal::{Screen, Tty, TtyModes};
 
@@ -31,8 +31,8 @@ pub enum Untyped {
     Locked,
 }
 
-/// Queues a text for the pty, as a paste where the program takes pastes. `tty` has the pty's present modes. The text has no
-/// control characters.
+/// Queues a text for the pty, marked as a paste where the program accepts pastes. `tty` has the pty's present modes.
+/// The text must have no control characters.
 ///
 /// # Errors
 ///
@@ -52,8 +52,8 @@ pub(super) fn type_text(
     Ok(())
 }
 
-/// Returns whether a text is to be marked as a paste. The kernel echoes text where programs read whole lines, if its echo is
-/// on. A program that reads keys says by mode 2004 that it takes text: line editors and full-screen editors do.
+/// Returns whether to mark a text as a paste. Where a program reads whole lines, the kernel echoes the text unmarked.
+/// Line and full-screen editors read single keys, and set mode 2004 if they accept pastes.
 ///
 /// # Errors
 ///

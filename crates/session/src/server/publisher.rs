@@ -22,7 +22,7 @@ use crate::user_stream::UserStream;
 const SYNCHRONIZED_OUTPUT_MAX: Duration = Duration::from_millis(150);
 
 /// How long programs must have written nothing until scrolled-off lines are sent. Chosen: a flood of output has no such
-/// pauses, even if it leaves the same screen again and again. Its lines are sent after it.
+/// pauses, even if it leaves the same screen again and again. The lines of a flood are sent after it.
 const QUIET: Duration = Duration::from_millis(50);
 
 /// A server's transport: it sends host screens and receives the user's events.
@@ -39,19 +39,19 @@ pub(super) struct Publisher {
     parts: Parts,
     /// The client's window, through which it sees the session's screen. `None` for the whole screen.
     pub(super) window: Option<Size>,
-    /// How many times the bell had rung when the client connected.
+    /// The terminal's count of bells when the client connected. The client is told only later ones.
     bells_before: u64,
     /// Whether the client receives text that programs copy.
     takes_copies: bool,
     /// Whether all clients get the stock protocol and its timing.
     is_strict: bool,
-    /// When programs count as quiet, so that scrolled-off lines may be sent. `None` if they are quiet, or the client
-    /// wants no lines.
+    /// When programs count as quiet, so that scrolled-off lines may be sent. `None` if they are quiet already, or the
+    /// client does not take such lines.
     busy_until: Option<Instant>,
     /// Until when a half-drawn screen is held back. `None` if the newest screen is published.
     held_until: Option<Instant>,
-    /// When an acknowledgment becomes overdue, so that published contents are withdrawn. `None` if nothing is on its
-    /// way.
+    /// When the acknowledgment of sent contents becomes overdue, so that most of them are withdrawn. `None` if nothing
+    /// waits for an acknowledgment.
     overdue_at: Option<Instant>,
 }
 
@@ -75,24 +75,24 @@ impl Publisher {
         }
     }
 
-    /// Notes that the client has connected: earlier bells do not count for it.
+    /// Records that the client has connected. Bells that rang earlier are not sent to it.
     pub(super) fn come(&mut self, terminal: &Terminal) {
         self.bells_before = terminal.screen().bells();
     }
 
-    /// Returns the scrolled-off lines for a client that takes the session over from this client.
+    /// Returns the scrolled-off lines to send to the client that takes the session over from this one.
     pub(super) fn lines_for_successor(&mut self, terminal: &Terminal) -> ScrollbackOutbox {
         self.scrollback.for_successor(terminal)
     }
 
-    /// Notes that the client has taken the session over, with the former client's scrolled-off lines.
+    /// Records that this client has taken the session over, and sends it the former client's scrolled-off `lines`.
     pub(super) fn succeed(&mut self, lines: ScrollbackOutbox, terminal: &Terminal) {
         self.scrollback = lines;
         self.come(terminal);
     }
 
-    /// Handles output of programs, with copies and notifications in it. A stock client gets copies as part of the
-    /// screen.
+    /// Handles output of programs, and the copies and notifications in it. A Mosh 1.4.0 client gets copies as a part of
+    /// the screen.
     pub(super) fn handle_output(
         &mut self,
         now: Instant,
@@ -123,18 +123,18 @@ impl Publisher {
         self.echo.delivered(self.transport.remote_num(), now);
     }
 
-    /// Handles the modes of the pty. `tty.prompt` is about input up to `input_num`.
+    /// Sets the modes of the pty. `tty.prompt` is the input at which the shell waits, and `input_num` the newest input.
     pub(super) fn handle_tty(&mut self, tty: Tty, input_num: InputNum) {
         let before = self.parts.tty.replace(tty);
         if before == Some(tty) || !self.tells_tty() || self.transport.is_shutting_down() {
             return;
         }
-        // A prompt report that newer input has made void is withdrawn with the next screen.
+        // A prompt report that newer input has made untrue is withdrawn together with the next screen.
         let is_ended = before.is_some_and(|before| {
             tty == Tty { prompt: None, ..before } && before.prompt < Some(input_num)
         });
         if !is_ended || !self.transport.local().same_as(self.transport.sent_state()) {
-            // Published at once, even while a program is drawing.
+            // The modes are published at once, even while a program is drawing.
             self.publish_change(|parts| parts.tty = Some(tty));
         }
     }
@@ -148,7 +148,7 @@ impl Publisher {
         }
     }
 
-    /// Notes that another client has typed. The next screen carries this news along with the effect of the keys.
+    /// Counts input of another client. The next screen carries the count along with the effect of the keys.
     pub(super) fn handle_others_keys(&mut self) {
         self.parts.joined.inputs += 1;
     }
@@ -194,7 +194,7 @@ impl Publisher {
         self.publish(terminal);
     }
 
-    /// Returns how the session has ended. `None` if the client is not being told of an end.
+    /// Returns the exit status that the client is being told at the session's end. `None` while the session goes on.
     pub(super) fn ended(&self) -> Option<Option<ExitStatus>> {
         self.transport.is_shutting_down().then_some(self.parts.exit_status)
     }
@@ -258,8 +258,8 @@ impl Publisher {
         self.transport.publish(HostScreen::new(screen, parts));
     }
 
-    /// Updates how much of a copy is published, as the path allows, and publishes scrolled-off lines while the screen
-    /// is unchanged. Call this after each change and each send.
+    /// Updates how much of a copied text is published, and publishes scrolled-off lines while the screen does not
+    /// change. Call this after each change and each send.
     pub(super) fn prepare(&mut self, now: Instant, terminal: &mut Terminal) {
         self.overdue_at = None;
         if self.transport.is_shutting_down() {

@@ -1,9 +1,9 @@
 //! The change of a session's client: another client with a new key takes the session over, and the former one is told.
 //!
-//! The new client's publisher waits beside the session's. Its first authentic datagram proves that a client holds the
-//! new key, and only then does it take the session over. So a login that fails on its way takes nothing from the
-//! present client. The former client's publisher then shuts down in order. Each client has its own transport and key,
-//! so that no number is used twice with a key.
+//! The new client's publisher waits beside that of the session's client. The new client's first authentic datagram
+//! proves that it holds the new key, and only then does it take the session over. So a login that fails half way takes
+//! nothing from the present client. The former client's publisher then shuts down in order. Each client has its own
+//! transport and key, so that no number is used twice with one key.
 
 use core::mem;
 use core::net::{IpAddr, SocketAddr};
@@ -24,21 +24,21 @@ use crate::user_stream::UserStream;
 /// observed.
 const INVITATION_MAX: Duration = Duration::from_secs(60);
 
-/// How long the former client is told of its end, until its key is wiped. Chosen: as long as a session repeats its own
-/// end.
+/// How long the server tells the former client that its session has ended. Then it wipes that client's key. Chosen: as
+/// long as a session repeats its own end.
 const FAREWELL_MAX: Duration = Duration::from_secs(10);
 
 /// A client that is invited to take the session over.
 pub(super) struct Newcomer {
     publisher: Publisher,
-    /// The address from which the user asked, which the former client is told. `None` if unknown.
+    /// The address from which the user asked to take over. The former client shows it. `None` if it is unknown.
     from: Option<IpAddr>,
     until: Instant,
-    /// The client, or the one whose keys it goes on with.
+    /// The name of the client, or of the earlier client whose keys it continues.
     client: ClientId,
-    /// How many keys of the present client were taken.
+    /// How many keys of the present client the server had taken when it sent the invitation.
     taken: u64,
-    /// Whether no input of the present client is taken, so that the newcomer knows where to go on.
+    /// Whether the server takes no input of the present client meanwhile, so that the newcomer knows where to continue.
     holds: bool,
 }
 
@@ -49,17 +49,17 @@ pub(super) struct Succession {
     ipv6: bool,
     /// How many times another client has taken the session over.
     pub(super) takeovers: u32,
-    /// The name of the client that has the session.
+    /// The name of the client that has the session at present.
     client: ClientId,
     invited: Option<Newcomer>,
     never_came: NeverCame,
-    /// Until when the present client's input waits, or has waited, for another client. `None` if it never did.
+    /// Until when the present client's input waits, or has waited, for a newcomer. `None` if it never waited.
     held_until: Option<Instant>,
     leaving: Option<(Publisher, Instant)>,
 }
 
 impl Succession {
-    /// Creates an empty succession to the session's first client; each client's transport gets `config`.
+    /// Creates the succession of a session with its first client `client`. Each client's transport gets `config`.
     pub(super) fn new(config: Config, ipv6: bool, client: ClientId) -> Self {
         Self {
             config,
@@ -89,7 +89,7 @@ impl Succession {
         let mut config = self.config.clone();
         let is_strict = config.capabilities.is_none();
         if joins.is_some() {
-            // Scrolled-off lines are taken from the terminal once, for the session's own client. Streams are its own.
+            // Only the session's own client gets streams, and scrolled-off lines, which are taken once.
             let owners = Capabilities::SCROLLBACK.union(Capabilities::STREAMS);
             config.capabilities = config.capabilities.map(|all| all.difference(owners));
         }
@@ -98,12 +98,12 @@ impl Succession {
         Publisher::new(transport, is_strict, !views)
     }
 
-    /// Invites a client to take the session over. An earlier invitation ends. A client that resumes says which client
-    /// was before it, and goes on with that one's keys if those that were taken leave no gap. Returns how many were; `None` if that
-    /// is not known. `taken` is the number of the present client's.
+    /// Invites a client to take the session over, in place of an earlier invitation. A client that resumes names its
+    /// `former` client, and continues that one's keys if no key between is lost. Returns how many keys of the former
+    /// client the server has taken; `None` if it does not know. `taken` is that number for the present client.
     ///
-    /// The present client may be alive (`is_alive`). So it waits once, and the time counts from the first invitation for which it
-    /// does, however many come in its place.
+    /// If the present client may be alive (`is_alive`), later invitations do not extend the time for which its input
+    /// waits.
     pub(super) fn invite(
         &mut self,
         now: Instant,
@@ -129,7 +129,7 @@ impl Succession {
         known.map(|(_, taken)| taken)
     }
 
-    /// Returns whether no input of the present client is taken, because an invited one goes on from it.
+    /// Returns whether the server takes no input of the present client, because an invited client continues from it.
     pub(super) fn holds_input(&self) -> bool {
         self.invited.as_ref().is_some_and(|invited| invited.holds)
     }
@@ -158,7 +158,7 @@ impl Succession {
         payload: &[u8],
     ) -> Option<Newcomer> {
         if let Some((leaving, _)) = &mut self.leaving {
-            // The former client may acknowledge its end.
+            // The former client may acknowledge that its session has ended.
             let _ = leaving.transport.handle_datagram(now, source, ecn, payload);
         }
         let invited = &mut self.invited.as_mut()?.publisher.transport;
@@ -166,8 +166,8 @@ impl Succession {
         self.invited.take()
     }
 
-    /// Replaces the session's client, which is told of its end, with the invited client. Returns whether that goes on
-    /// with the keys of the former.
+    /// Replaces the session's client `current` by the invited client, and tells the former one that its session has
+    /// ended. Returns whether the new client continues with the former one's keys.
     pub(super) fn replace(
         &mut self,
         now: Instant,

@@ -23,9 +23,9 @@ impl Server {
         })
     }
 
-    /// Returns how long the server of a session that its client ended stays to acknowledge the end again
-    /// ([`rove_ssp::Transport::lingers_until`]). `None` if it does not stay. The driver releases all other resources
-    /// before.
+    /// Returns until when the driver keeps a server whose client has ended the session, so that it can acknowledge the
+    /// end again ([`rove_ssp::Transport::lingers_until`]). `None` if that is not needed. The driver first releases all
+    /// other resources.
     pub fn lingers_until(&self) -> Option<Instant> {
         self.publisher.transport.lingers_until().filter(|_| self.abandoned.is_none())
     }
@@ -41,8 +41,8 @@ impl Server {
         self.publisher.transport.remote_arrived_at()
     }
 
-    /// Returns since when the client's silence is unexpected: when it was last heard, or when its announced silence
-    /// ended. `None` if it was never heard.
+    /// Returns since when the client's silence is unexpected: when the client was last heard, or when a silence ended
+    /// that it had announced. `None` if it was never heard.
     pub fn client_missed_since(&self) -> Option<Instant> {
         let heard_at = self.client_heard_at()?;
         Some(heard_at.max(self.publisher.transport.remote_excused_until().unwrap_or(heard_at)))
@@ -68,7 +68,7 @@ impl Server {
         self.publisher.transport.key_memory()
     }
 
-    /// Returns how often another client has taken the session over. The numbers of client input start again each time.
+    /// Returns how often another client has taken the session over. Input numbers start again at each takeover.
     pub const fn takeovers(&self) -> u32 {
         self.succession.takeovers
     }
@@ -89,8 +89,8 @@ impl Server {
     }
 
     /// Returns the number of the client's newest input (keys or a size) if the pty has taken all of it, no other input
-    /// waits, and the newest screen is published. Returns `None` otherwise, and for a client that is not sent the pty's
-    /// modes.
+    /// waits, and the newest screen is published. Returns `None` otherwise, and for a client to which the server does
+    /// not send the modes of the pty.
     pub fn written_input(&self) -> Option<InputNum> {
         let is_written = self.host_input.waiting().is_empty()
             && self.input.keys.poll_timeout().is_none()

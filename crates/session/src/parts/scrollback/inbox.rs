@@ -21,7 +21,7 @@ const WAITING_BYTES_MAX: usize = 6 * 1024 * 1024;
 #[derive(Clone, Debug)]
 enum Due {
     Line(Arc<ScrollbackLine>),
-    /// This many lines are missing here, which the server or the client had to drop.
+    /// So many lines are missing here, because the server or the client had to drop them.
     Missing(u64),
 }
 
@@ -57,7 +57,7 @@ impl Inbox {
         self.due.push_back(due);
         if self.due.len() > SCROLLBACK_LINES_MAX || self.bytes > WAITING_BYTES_MAX {
             let mut missing = 0;
-            // The first two entries, of which the first may be such a count already, become one count.
+            // The first two entries become one count of missing lines. The first of them may be such a count already.
             for due in self.due.drain(..self.due.len().min(2)) {
                 self.bytes -= due.bytes();
                 missing += due.lines();

@@ -1,8 +1,8 @@
-//! The server's scrolled-off lines, and the decision how many of them the next state publishes.
+//! The server's queue of scrolled-off lines. It decides how many of them the next state publishes.
 //!
-//! The screen has priority. Lines are published a few at a time, while the screen is unchanged, programs are quiet and
-//! no key waits for its echo. After a loss they are withdrawn, so that repairs stay small. Lines that the client has on
-//! its screen are an exception: they travel with the screen from which they scrolled off, for a few bytes.
+//! The screen has priority. Lines are published a few at a time, while the screen does not change, programs are quiet
+//! and no key waits for its echo. After a loss they are withdrawn, so that repairs stay small. Lines that the client
+//! has on its screen are published at once: they cost a few bytes in the diff that scrolls them off.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ const REPAIR_MAX: usize = 512;
 /// 128 kbit/s take in a second.
 const LAST_MAX: usize = 64 * 1024;
 
-/// Cells of a line that cost as much as one byte of text, even if blank. So the window bounds cells too.
+/// Number of a line's cells that cost as much as one byte of text, even if blank, so that the window bounds cells too.
 const CELLS_PER_BYTE: usize = 16;
 
 const _: () = assert!(2 * (LAST_MAX * CELLS_PER_BYTE) <= super::CELLS_MAX);
@@ -38,12 +38,12 @@ pub(crate) struct Outbox {
     taken: Scrolled,
     /// The number of the first line that is not published.
     published: u64,
-    /// The number of the first line that the client has not acknowledged. It never goes back, though a state that
-    /// reaches less far may be acknowledged later.
+    /// The number of the first line that the client has not acknowledged. It never decreases, even if a state with
+    /// fewer lines is acknowledged later.
     arrived: u64,
     /// The newest lines taken from the terminal, for a client that takes the session over.
     history: History,
-    /// History lines for this client, sent before any new line from the terminal.
+    /// Lines from the history for this client. They are sent before any new line from the terminal.
     waiting: VecDeque<Numbered>,
 }
 
@@ -71,8 +71,8 @@ impl History {
 }
 
 impl Outbox {
-    /// Returns the queue for a client that takes the session over and has no lines: the newest lines of the session, as
-    /// far as they are kept.
+    /// Returns the queue for a client that takes the session over and has no lines. It holds the newest lines of the
+    /// session that are kept.
     pub(crate) fn for_successor(&mut self, terminal: &Terminal) -> Self {
         let mut history = core::mem::take(&mut self.history);
         history.shrink(SCROLLBACK_LINES_MAX.saturating_sub(terminal.scrollback_len()));
@@ -120,7 +120,7 @@ impl Outbox {
         let mut room = PIECE_MAX.min(WINDOW_MAX.saturating_sub(on_its_way));
         while let Some(next) = self.next(terminal) {
             let cost = cost(&next.line);
-            // A line longer than the window is published alone.
+            // A line that is longer than the window is published alone.
             let goes_alone = on_its_way == 0 && self.published == old;
             if cost > room && !goes_alone {
                 break;
@@ -131,8 +131,8 @@ impl Outbox {
         self.published != old
     }
 
-    /// Publishes the next lines that are on `screen`, which the client was sent: they cost a few bytes. Nothing is
-    /// published if more lines wait than the screen has rows, because it cannot have shown them all.
+    /// Publishes the next lines that are on `screen`, which the client has, for a few bytes each. It publishes nothing
+    /// if more lines wait than the screen has rows, because the screen cannot have shown them all.
     pub(crate) fn ride(&mut self, screen: &Screen, terminal: &mut Terminal) {
         let rows = screen.size().rows();
         let waiting = self.taken.from(self.published).count()
@@ -153,7 +153,7 @@ impl Outbox {
     /// Publishes as many of the newest lines as [`LAST_MAX`] allows, for the last state of the session.
     pub(crate) fn finish(&mut self, sent: &Scrolled, terminal: &mut Terminal) {
         while self.take_next(terminal).is_some() {}
-        // Lines that were sent may have arrived, and must not be given up.
+        // Lines that were sent may have arrived, so they stay published.
         let unsent = self.taken.held.partition_point(|held| held.number < sent.end());
         let mut room = LAST_MAX;
         let fits = |held: &&Numbered| {
