@@ -1,4 +1,4 @@
-//! Puts the fragments of one instruction at a time together again, within limits of memory.
+//! Joins the fragments of one instruction at a time, within limits of memory.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use crate::fragment::{FRAGMENTS_MAX, Fragment};
 /// Collects the fragments of one instruction at a time.
 ///
 /// A fragment of a newer instruction replaces the fragments that are held. A fragment of an older instruction discards
-/// nothing, and is used only if it is the whole instruction. A fragment that contradicts another of the same id is
-/// refused and changes nothing. The assembler keeps at most [`COMPRESSED_LEN_MAX`] bytes in at most [`FRAGMENTS_MAX`]
-/// pieces, and needs memory only for fragments that have arrived.
+/// nothing, and is used only if it is the whole instruction. A fragment that contradicts another one with the same id
+/// is refused and changes nothing. The assembler keeps at most [`COMPRESSED_LEN_MAX`] bytes in at most
+/// [`FRAGMENTS_MAX`] pieces, and allocates memory only for fragments that have arrived.
 #[derive(Debug, Default)]
 pub struct Assembler {
     /// The id of the instruction in progress, or of the last complete one. `None` before the first fragment.
@@ -53,7 +53,7 @@ impl Assembler {
         }
         self.check_place(&fragment)?;
         if self.bytes_held + fragment.contents.len() > COMPRESSED_LEN_MAX {
-            // No receiver accepts an instruction of this length, so its other fragments are of no use.
+            // An instruction of this length is refused in any case, so its other fragments are of no use.
             self.discard();
             return Err(ReceiveError::AssemblyTooLarge { max: COMPRESSED_LEN_MAX });
         }
@@ -70,7 +70,7 @@ impl Assembler {
         self.bytes_held
     }
 
-    /// Returns whether the instruction in progress is newer than instruction `id`. A sender counts the ids up.
+    /// Returns whether the instruction in progress is newer than instruction `id`. A sender's ids increase.
     fn holds_newer_than(&self, id: u64) -> bool {
         !self.slices.is_empty() && self.id > Some(id)
     }
@@ -93,10 +93,10 @@ impl Assembler {
         Ok(())
     }
 
-    /// Returns the compressed instruction if all of its fragments are held, else `None`. Its id stays, so that a late
-    /// duplicate of one of its fragments does not look like the start of another instruction.
+    /// Returns the compressed instruction if all of its fragments are held, or else `None`. Its id is kept, so that a
+    /// late duplicate of one of its fragments does not look like the start of another instruction.
     fn complete(&mut self) -> Option<Vec<u8>> {
-        // No slice is numbered above the last, so their count says whether one is missing.
+        // No fragment has a number above that of the last, so the count shows whether one is missing.
         if self.slices.len() != usize::from(self.last?) + 1 {
             return None;
         }

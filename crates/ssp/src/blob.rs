@@ -1,11 +1,11 @@
-//! An object for unit tests: it says how much memory it needs.
+//! An object for unit tests that claims to need a given amount of memory.
 
 use rove_units::Bytes;
 
 use crate::hello::Capabilities;
 use crate::object::{ApplyError, Object};
 
-/// Contents of any kind, replaced as a whole, with the memory that this object claims to need.
+/// Contents of any kind, replaced as a whole, and the memory that this object claims to need.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Blob {
     pub(crate) text: String,
@@ -35,7 +35,7 @@ impl Object for Blob {
         self == other
     }
 
-    /// Compares the contents up to a number sign (`#`): text after it stands for what no person sees.
+    /// Compares the contents up to a number sign (`#`). The text after it stands for changes that no person sees.
     fn shows_same(&self, other: &Self) -> bool {
         let awaited = |blob: &Self| blob.text.split('#').next().map(str::to_owned);
         awaited(self) == awaited(other)

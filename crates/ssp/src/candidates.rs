@@ -1,11 +1,11 @@
-//! Which of the server's addresses a client sends to.
+//! Chooses the address of the server to which a client sends.
 //!
-//! A host has several addresses: the address that ssh went to, and those by which the host knows itself, of each family. The
-//! first address serves for as long as it answers. While it does not, the others are probed beside it: the newest payload goes to
-//! each once more, in a datagram of its own. A server that hears a probe answers there, as it would answer a client that has
-//! moved. The first address that answers is kept.
+//! A host has several addresses of both families: the address that ssh used, and those that the host knows of itself.
+//! The first address is used for as long as it answers. While it does not, the client also probes the others: it
+//! repeats the newest payload to each. A server that gets a probe answers to the probe's source, as it does for a
+//! client that has moved. The client keeps the first address that answers.
 //!
-//! A *detour* is the address of a forwarder. While it serves, the server's own addresses are probed all the same.
+//! A *detour* is the address of a forwarder. While the client uses it, it also probes the server's own addresses.
 
 use core::cmp::Ordering;
 use core::net::SocketAddr;
@@ -19,19 +19,19 @@ use crate::config::PathConfig;
 const CANDIDATES_MAX: usize = 8;
 
 /// Time without an answer from the current address after which a client probes others, once that address has answered.
-/// Chosen: an idle server sends every 3 s, so this is two lost heartbeats and half a second.
+/// Chosen: an idle server sends every 3 s, so this is the time of two lost heartbeats and half a second.
 const UNANSWERED_MAX: Duration = Duration::from_millis(6_500);
 
-/// Pause between two sent datagrams that shows that the client was suspended. Earlier missing answers are then no sign
-/// of a dead address. Chosen: as long as two heartbeats.
+/// Pause between two sent datagrams that shows that the client was suspended. Answers missing from before it do not
+/// mean that the address is dead. Chosen: as long as two heartbeats.
 const ASLEEP_AFTER: Duration = Duration::from_secs(6);
 
-/// Time between two probes of one round, each to another address. Chosen: the probes of a round are no burst, and all
+/// Time between two probes of one round, each to another address. Chosen: long enough to avoid a burst, and all probes
 /// leave within 300 ms.
 const STAGGER: Duration = Duration::from_millis(50);
 
-/// Time from the first round of probes to the second; later waits double. Chosen: stock's longest RTO, after which
-/// contents are sent again too.
+/// Time from the first round of probes to the second; later waits double. Chosen: the longest RTO of Mosh 1.4.0, after
+/// which contents are sent again, too.
 const ROUND_MIN: Duration = Duration::from_secs(1);
 /// Longest time between two rounds of probes. Chosen: in a long outage probes are rarer than heartbeats.
 const ROUND_MAX: Duration = Duration::from_secs(10);
@@ -40,13 +40,13 @@ const ROUND_MAX: Duration = Duration::from_secs(10);
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 
 /// How much later than the choice of an address a datagram must have been sent for its answer to prove that address.
-/// Chosen: the time of sending that an echoed timestamp shows is up to this much too late, because the peer adds the
-/// time for which it has held the timestamp.
+/// Chosen: the send time that an echoed timestamp shows may be late by this much, because the peer adds the time for
+/// which it has held the timestamp.
 const PROOF_AFTER: Duration = Duration::from_secs(1);
 
-/// The addresses that a client's server may be reached at, and which of them is used.
+/// The addresses at which a client's server may be reached, and the one that is used.
 ///
-/// The address that the client was created with comes first. While the address in use does not answer, the client
+/// The address with which the client was created comes first. While the address in use does not answer, the client
 /// probes the others, and keeps the first that answers.
 #[derive(Clone, Debug, Default)]
 pub struct Candidates {
@@ -55,7 +55,7 @@ pub struct Candidates {
     current: usize,
     /// When the current address was chosen. `None` once a datagram sent to it later has been answered.
     unproven_since: Option<Instant>,
-    /// The index of an address that we receive datagrams from, but that does not receive ours.
+    /// The index of an address from which datagrams arrive, but which does not receive those of this end.
     deaf: Option<usize>,
     /// The index of the address to be probed next.
     next: usize,
@@ -63,7 +63,7 @@ pub struct Candidates {
     /// When the newest datagram that was answered had been sent. `None` before the first.
     answered_at: Option<Instant>,
     sent_at: Option<Instant>,
-    /// When the first datagram since the last arrival was sent. `None` if nothing was sent since.
+    /// When the first datagram after the last arrival was sent. `None` if no datagram was sent since.
     unanswered_since: Option<Instant>,
     /// Whether the system has no route to the current address, so that other addresses are probed without a wait.
     is_unreachable: bool,
@@ -77,7 +77,7 @@ struct Candidate {
     probed_at: Option<Instant>,
 }
 
-/// A round of probes: one to each address but the current one.
+/// A round of probes: a probe to each address except the current one.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     /// When the newest probe of this round was sent.
@@ -100,8 +100,8 @@ impl Candidates {
         self.push(address, false);
     }
 
-    /// Adds an address of a forwarder, which serves only while the server's own do not answer. It does not wait for the
-    /// next round of probes.
+    /// Adds an address of a forwarder, which is used only while the server's own addresses do not answer. A round of
+    /// probes starts again for it.
     pub fn add_detour(&mut self, address: SocketAddr) {
         self.round = None;
         self.push(address, true);
@@ -114,7 +114,7 @@ impl Candidates {
         }
     }
 
-    /// Removes an address that has ended. The first one stays, and is used if this one was.
+    /// Removes the address of a forwarder that has ended. If it is in use, the first address, which stays, takes over.
     pub fn remove(&mut self, now: Instant, address: SocketAddr) {
         let Some(index) = self.position(address).filter(|index| *index > 0) else { return };
         self.addresses.remove(index);
@@ -126,7 +126,7 @@ impl Candidates {
         }
     }
 
-    /// Returns the address in use, or, while a side path is used, the one that was used last.
+    /// Returns the address in use or, while a side path is used, the address that was used last.
     pub fn current(&self) -> SocketAddr {
         self.addresses[self.current].address
     }
@@ -151,7 +151,7 @@ impl Candidates {
         self.round.is_some()
     }
 
-    /// Notes that a datagram goes to the current address.
+    /// Records that a datagram is sent to the current address.
     pub(crate) fn handle_send(&mut self, now: Instant) {
         let pause = self.sent_at.map(|at| now.saturating_since(at));
         if pause.is_some_and(|pause| pause > ASLEEP_AFTER) {
@@ -161,8 +161,8 @@ impl Candidates {
         self.sent_at = Some(now);
     }
 
-    /// Notes that the system has no route to an address. If the address is in use, others are probed at once, and again
-    /// for each further datagram that could not be sent.
+    /// Records that the system has no route to an address. If the address is in use, the client probes others at once,
+    /// and again for each further datagram that cannot be sent.
     pub fn handle_unreachable(&mut self, address: SocketAddr) {
         if address == self.current() {
             self.is_unreachable = true;
@@ -170,15 +170,15 @@ impl Candidates {
         }
     }
 
-    /// Notes that the network of this computer has changed. A round of probes that is over does not delay the next one.
+    /// Records that this computer's network has changed. The wait after a round of probes then ends.
     pub(crate) fn handle_change(&mut self) {
         self.round = self.round.filter(|round| round.left > 0);
     }
 
     /// Called when a datagram of the server has arrived from `source`. Returns whether the client switches to `source`.
     ///
-    /// A server sends to the source of the newest datagram it received. A probed address that answers has therefore
-    /// been reached later than any other.
+    /// A server sends to the source of the newest datagram that it received. If a probed address answers, the server
+    /// has therefore received its probe later than any other datagram.
     pub(crate) fn handle_answer(&mut self, now: Instant, source: SocketAddr) -> bool {
         self.heard_at = Some(now);
         (self.unanswered_since, self.round) = (None, None);
@@ -193,14 +193,14 @@ impl Candidates {
         moves
     }
 
-    /// Notes that the datagram sent at `sent_at` has been answered. The address that has just answered is then known to
-    /// receive, and late answers to probes of others change nothing.
+    /// Records that the datagram sent at `sent_at` has been answered. The address that has just answered then certainly
+    /// receives datagrams, and late answers to probes of others change nothing.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         if self.answered_at.is_some_and(|at| sent_at <= at) {
             return;
         }
         self.answered_at = Some(sent_at);
-        // Answers by a detour say nothing against the server's own addresses.
+        // Answers by a detour do not show that the server's own addresses fail.
         let keeps_own = self.is_on_detour();
         let settled = self.addresses.iter_mut().filter(|it| it.is_detour || !keeps_own);
         settled.for_each(|candidate| candidate.probed_at = None);
@@ -209,7 +209,7 @@ impl Candidates {
         }
     }
 
-    /// Notes that no datagram was answered for a long time, even if datagrams arrived. Returns whether the client
+    /// Records that no datagram was answered for a long time, even if datagrams arrived. Returns whether the client
     /// switches to another address.
     pub(crate) fn handle_no_roundtrip(&mut self, now: Instant) -> bool {
         let speaks = self.heard_at.is_some_and(|at| self.unproven_since.is_some_and(|it| at > it));
@@ -218,7 +218,7 @@ impl Candidates {
             && speaks
             && self.unanswered_since.is_none_or(|at| at + ANSWER_MAX > now)
         {
-            // This address was chosen because it sends, but it does not receive.
+            // Datagrams arrived from this address, so it was chosen, but it does not receive any.
             self.deaf = Some(self.current);
             self.choose(now, (self.current + 1) % self.addresses.len());
             return true;
@@ -259,7 +259,7 @@ impl Candidates {
         probed_at.is_some_and(|at| now.saturating_since(at) <= ANSWER_MAX)
     }
 
-    /// Called when a session goes on at this address of the server, after a time on a side path.
+    /// Called when a session continues at this address of the server, after a time on a side path.
     pub(crate) fn handle_return(&mut self, now: Instant, address: SocketAddr) {
         self.heard_at = Some(now);
         self.handle_silence_excused();
@@ -268,13 +268,13 @@ impl Candidates {
         }
     }
 
-    /// Forgets since when nothing was answered, and all probes.
+    /// Forgets all unanswered datagrams and all probes.
     pub(crate) fn handle_silence_excused(&mut self) {
         (self.unanswered_since, self.round, self.is_unreachable) = (None, None, false);
         self.addresses.iter_mut().for_each(|candidate| candidate.probed_at = None);
     }
 
-    /// Returns since when nothing has arrived though something was sent.
+    /// Returns since when no datagram has arrived although some were sent.
     pub(crate) const fn unanswered_since(&self) -> Option<Instant> {
         self.unanswered_since
     }

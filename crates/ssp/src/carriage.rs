@@ -1,7 +1,7 @@
-//! Packets of streams beside the session's datagrams: sealed in a nonce class and under a key of their own.
+//! Packets of streams beside the session's datagrams, sealed with numbers and a key of their own.
 //!
-//! Bit 62 of a datagram's number tells a packet from the session's own datagrams, whose numbers stay far below. The
-//! bytes within are the business of the streams' owner.
+//! Bit 62 of a datagram's number distinguishes a packet from the session's own datagrams, whose numbers stay far below.
+//! This module does not read the bytes within.
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -20,7 +20,7 @@ use crate::num::SeqNum;
 use crate::ocb::TAG_LEN;
 use crate::window::Window;
 
-/// The bit of a number that makes it a packet's. Source: docs/wire.md.
+/// The bit of a datagram's number that marks a packet. Source: docs/wire.md.
 const PACKET_CLASS: u64 = 1 << 62;
 
 /// [`PACKET_CLASS`] in the first byte of a datagram.
@@ -29,16 +29,16 @@ const PACKET_CLASS_BYTE: u8 = 0x40;
 /// How many numbers of packets there are. Source: docs/wire.md.
 const PACKET_NUMBERS: u64 = 1 << 60;
 
-/// Most opened packets that wait for their owner; further ones are dropped, as if lost. Chosen: the packets of a turn, which
-/// ends after four full batches of the system.
+/// Most opened packets that wait for [`Carriage::poll_packet`]. Further ones are dropped, as if lost. Chosen: the
+/// packets of a turn, which ends after four full batches of the system.
 const OPENED_MAX: usize = 256;
 
-/// An authentic packet that has not come before.
+/// An authentic packet that has not arrived before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CarriedPacket {
     /// The packet's number, below 2^60.
     pub number: u64,
-    /// The packet's contents, after its seal was opened and removed.
+    /// The packet's decrypted contents.
     pub payload: Vec<u8>,
 }
 
@@ -57,7 +57,7 @@ impl PacketSeal {
         Self { cipher, window: Window::new(), opened: VecDeque::new() }
     }
 
-    /// Returns the seal of an end that offers these extensions. `None` if streams are not among them.
+    /// Creates the seal of an end that offers these extensions. `None` if streams are not among them.
     pub(crate) fn offered(capabilities: Option<Capabilities>, key: &Key) -> Option<Box<Self>> {
         let offers = capabilities?.contains(Capabilities::STREAMS);
         offers.then(|| Box::new(Self::new(key)))
@@ -73,12 +73,12 @@ impl PacketSeal {
         datagram.first().is_some_and(|first| first & PACKET_CLASS_BYTE != 0)
     }
 
-    /// Opens a packet, and keeps it for [`Carriage::poll_packet`]. Returns whether its number is above all before.
+    /// Opens a packet, and keeps it for [`Carriage::poll_packet`]. Returns whether its number is the highest yet.
     pub(crate) fn open(&mut self, sends: Direction, bytes: &[u8]) -> Result<bool, ReceiveError> {
         let sealed = Sealed::parse(sends.opposite(), bytes)?;
         let number = sealed.seq().get() & !PACKET_CLASS;
         let seq = SeqNum::new(number);
-        // Nobody who has the key seals a higher number.
+        // An end that has the key seals no higher number.
         if number >= PACKET_NUMBERS {
             return Err(ReceiveError::Forged);
         }
@@ -110,7 +110,7 @@ impl PacketSeal {
     }
 }
 
-/// The way of packets through a session, for the owner of streams.
+/// Access to a session's connection for packets of streams.
 #[derive(Debug)]
 pub struct Carriage<'a> {
     seal: &'a mut PacketSeal,
@@ -132,7 +132,7 @@ impl<'a> Carriage<'a> {
         !self.seal.opened.is_empty()
     }
 
-    /// Returns how many bytes a packet may have at present.
+    /// Returns how many bytes a packet may carry at present.
     pub fn payload_max(&mut self) -> usize {
         self.connection.size().get() - NONCE_LEN - TAG_LEN
     }
@@ -142,14 +142,14 @@ impl<'a> Carriage<'a> {
         self.connection.path().heard_at
     }
 
-    /// Returns how often datagrams may have come to another path, as the peer's address, the network of this computer, or the
-    /// carrier has changed, and the peer's address.
+    /// Returns how often the path may have changed (the peer's address, this computer's network or the carrier), and
+    /// the peer's address.
     pub const fn path(&self) -> (u64, Option<SocketAddr>) {
         (self.connection.path_changes(), self.connection.peer())
     }
 
-    /// Seals a packet for the peer; numbers go up and are used once. `None` while no peer is known, and after the key is
-    /// exhausted: the packet counts as lost.
+    /// Seals a packet for the peer. Its number must be higher than all before. `None` while no peer is known and after
+    /// the key is exhausted: the packet then counts as lost.
     pub fn seal(&mut self, number: u64, payload: &[u8]) -> Option<Transmit> {
         let sealed = self.seal.seal(self.connection.sends, number, payload);
         let sealed = sealed.inspect_err(|error| tracing::info!(%error, "no packet can be sent"));

@@ -19,8 +19,8 @@ pub(crate) fn blur(draws: Stream) -> Vec<u8> {
     noise(&draws, len)
 }
 
-/// Returns an instruction in its compressed form, padded to `len` bytes, or to a few less where no padding makes
-/// exactly as many. An instruction that is longer gets no padding.
+/// Returns an instruction in its compressed form, padded to `len` bytes, or to a few less if no padding gives exactly
+/// `len`. An instruction that is longer gets no padding.
 pub(crate) fn fill(
     instruction: Instruction,
     len: usize,

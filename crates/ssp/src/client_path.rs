@@ -21,7 +21,7 @@ pub(crate) struct ClientPath {
     /// Repeats datagrams after this computer's network has changed.
     pub(crate) revalidation: PathRevalidation,
     pub(crate) side: SidePath,
-    /// The probes of the server's own addresses while a detour is used.
+    /// The probes of the server's own addresses while a detour (the address of a forwarder) is used.
     own: ProbeRounds,
     /// The payload of the newest datagram, which probes repeat; empty if that datagram was too large for other paths.
     newest_payload: Vec<u8>,
@@ -70,7 +70,7 @@ impl ClientPath {
         if self.side.is_used() { SIDE_PATH } else { self.candidates.current() }
     }
 
-    /// Notes that the datagram sent at `sent_at` has been answered over the path in use.
+    /// Records that the datagram sent at `sent_at` has been answered over the path in use.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         if !self.side.is_used() {
             self.hop.handle_roundtrip(sent_at);
@@ -79,7 +79,7 @@ impl ClientPath {
         self.revalidation.handle_roundtrip(sent_at);
     }
 
-    /// Handles the arrival of a datagram from `source`. `is_echo` says that it carries one of our timestamps. Returns
+    /// Handles the arrival of a datagram from `source`. `is_echo` says that it echoes a timestamp of this end. Returns
     /// whether the destination of datagrams changes.
     pub(crate) fn handle_source(
         &mut self,
@@ -99,13 +99,13 @@ impl ClientPath {
             self.side.cease(now, false);
             self.candidates.handle_return(now, source);
             self.own = ProbeRounds::begin(now);
-            // A recall may have made the server answer over the side path again.
+            // A recall may have made the server send its answers over the side path again.
             self.revalidation.handle_change(now);
         }
         moves
     }
 
-    /// Handles the arrival of a newest datagram from `source` by the network. Returns whether the destination changes.
+    /// Handles a newest datagram that arrived from `source` over the network. Returns whether the destination changes.
     pub(crate) fn handle_answer(&mut self, now: Instant, source: SocketAddr) -> bool {
         let was_on_detour = self.candidates.is_on_detour();
         let moves = self.candidates.handle_answer(now, source);
@@ -114,7 +114,7 @@ impl ClientPath {
         }
         self.side.handle_detour(now);
         if was_on_detour {
-            // A recall may have made the server answer by the detour again.
+            // A recall may have made the server send its answers by the detour again.
             self.revalidation.handle_change(now);
         } else {
             self.own = ProbeRounds::begin(now);
@@ -122,15 +122,15 @@ impl ClientPath {
         moves
     }
 
-    /// Notes that this computer's network has changed.
+    /// Records that this computer's network has changed.
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         self.revalidation.handle_change(now);
         self.side.handle_change(now);
         self.own.handle_change(now);
     }
 
-    /// Handles the driver's opening or closing of the side path. An open side path is used if the path in use fails, and
-    /// at the start of a session. Returns whether the destination of datagrams changes.
+    /// Handles that the driver has opened or closed the side path. The client uses an open one if the path in use
+    /// fails, and at the start of a session. Returns whether the destination of datagrams changes.
     pub(crate) fn handle_side_path(&mut self, now: Instant, is_open: bool, fails: bool) -> bool {
         let moves = if is_open { fails } else { self.side.is_used() };
         if moves {
@@ -146,8 +146,8 @@ impl ClientPath {
         moves
     }
 
-    /// Returns when the side path is wanted, or `None` if the network answers. `unacknowledged_since` is the time of
-    /// the oldest unacknowledged contents.
+    /// Returns when the driver should open the side path. `None` if the network answers. `unacknowledged_since` is the
+    /// time of the oldest unacknowledged contents.
     pub(crate) fn side_path_wanted_at(
         &self,
         unacknowledged_since: Option<Instant>,
@@ -157,7 +157,7 @@ impl ClientPath {
         self.side.wanted_at(silent.into_iter().chain(unacknowledged).min())
     }
 
-    /// Returns when another side path is wanted beside the one in use ([`SidePath::late_at`]).
+    /// Returns when the driver should open another side path beside the one in use ([`SidePath::late_at`]).
     pub(crate) fn side_path_late_at(&self, answer_max: Duration) -> Option<Instant> {
         self.side.late_at(answer_max, self.revalidation.is_unanswered())
     }

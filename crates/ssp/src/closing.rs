@@ -1,36 +1,36 @@
 //! The end of a session at this end, and how long a server lingers after it.
 //!
-//! An end acknowledges its peer's shutdown and has nothing left to do. The peer needs that acknowledgment to know that
-//! the session is over. If the datagram is lost and this end is gone, the peer announces its shutdown again and again,
-//! and must finally assume that the session still runs. A server therefore lingers, as TCP does in TIME-WAIT (RFC 9293,
-//! section 3.3.2), and acknowledges repeated announcements. Nobody waits for a server to exit. A client exits at once,
-//! because its user waits for the shell's prompt. Its server may then stay without an answer, which nobody sees. Where
-//! datagrams are lost, either end sends its acknowledgment twice.
+//! An end that has acknowledged its peer's shutdown has nothing left to do. But the peer needs that acknowledgment to
+//! know that the session is over. If the datagram is lost and this end is gone, the peer repeats its announcement, and
+//! must finally assume that the session still runs. A server therefore lingers, as TCP does in TIME-WAIT (RFC 9293,
+//! section 3.3.2), and acknowledges repeated announcements, because no user waits for a server to exit. A client exits
+//! at once, because its user waits for the shell's prompt. Its server may then get no answer, which no user sees. If
+//! the path loses datagrams, either end sends its acknowledgment twice.
 
 use rove_units::{Duration, Instant};
 
 use crate::send_timing::SendTiming;
 use crate::sender::ANNOUNCED_FOR;
 
-/// How long a server still acknowledges its client's shutdown after the first acknowledgment. Chosen: no client
-/// announces it for longer than 4.3 s, be it stock or rove, and its announcements may be late.
+/// How long a server still acknowledges its client's shutdown after the first acknowledgment. Chosen: neither a Mosh
+/// 1.4.0 client nor rove announces it for longer than 4.3 s, and its announcements may be late.
 const LINGER: Duration = Duration::from_secs(5);
 const _: () = assert!(LINGER.as_millis() > ANNOUNCED_FOR.as_millis());
 
-/// Most loss on the way to the peer, as a share from 0 to 1, at which the peer's shutdown is acknowledged once. Where
-/// more is lost, it is acknowledged twice, and again for each later announcement, though most of those were sent before
-/// the acknowledgment could arrive. Chosen: docs/timing.md, "The answer to the announcement"; where nothing is lost no
-/// datagram is sent in vain.
+/// Most loss on the way to the peer, as a share from 0 to 1, at which the peer's shutdown is acknowledged once. If more
+/// is lost, it is acknowledged twice, and again for each later announcement, although most of those were sent before
+/// the acknowledgment could arrive. Chosen: docs/timing.md, "The answer to the announcement"; on a path that loses
+/// nothing, no extra datagram is sent.
 const TRUSTED_LOSS: f64 = 0.01;
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closed {
-    /// Our shutdown was acknowledged.
+    /// The peer acknowledged this end's shutdown.
     Acknowledged,
-    /// The peer announced its shutdown and we have acknowledged it.
+    /// The peer announced its shutdown, and this end has acknowledged it.
     ByPeer,
-    /// The peer did not acknowledge our shutdown in time.
+    /// The peer did not acknowledge this end's shutdown in time.
     Unacknowledged,
     /// The key has encrypted as many blocks as it may (2^47); nothing more can be sent.
     KeyExhausted,
@@ -42,11 +42,11 @@ pub(crate) struct Closing {
     is_server: bool,
     closed: Option<Closed>,
     linger: Option<Linger>,
-    /// Whether the peer's shutdown is still to be acknowledged once more.
+    /// Whether this end has to acknowledge the peer's shutdown once more.
     is_owed: bool,
 }
 
-/// The time in which a server still acknowledges its client's shutdown.
+/// The time during which a server still acknowledges its client's shutdown.
 #[derive(Clone, Copy, Debug)]
 struct Linger {
     until: Instant,
@@ -108,7 +108,7 @@ impl Closing {
     }
 }
 
-/// Returns whether the path loses so few datagrams that an acknowledgment counts as arrived after a round trip.
+/// Returns whether the path loses so few datagrams that an acknowledgment counts as received after a round trip.
 fn is_trusted(timing: &SendTiming) -> bool {
     timing.path.loss_out <= TRUSTED_LOSS
 }

@@ -1,4 +1,4 @@
-//! zlib compression of whole instructions. Its states are reset for each instruction and never rebuilt.
+//! zlib compression of whole instructions. The zlib states are allocated once, and reset for each instruction.
 
 use core::fmt;
 
@@ -12,14 +12,14 @@ pub const INSTRUCTION_LEN_MAX: usize = 4_194_304;
 /// Longest compressed instruction, in bytes. Source: Mosh 1.4.0, docs/wire.md.
 pub const COMPRESSED_LEN_MAX: usize = 4_194_304;
 
-/// The zlib level, as in stock. Level 1 would save 3 us for 100 bytes, and would make 1 kB a quarter larger.
+/// The zlib level, as in Mosh 1.4.0. Level 1 would save 3 us for 100 bytes, and would make 1 kB a quarter larger.
 const LEVEL: u32 = 6;
 
-/// First capacity of the buffer that an instruction inflates into, in bytes. Chosen: a screenful, so that few
-/// instructions grow it.
+/// First capacity of the buffer for an inflated instruction, in bytes. Chosen: a screenful, so that few instructions
+/// make it grow.
 const INFLATE_ROOM: usize = 4096;
 
-/// Bytes beyond `n + n / 7` that the buffer for `n` compressed bytes has. Chosen: the header, the trailer and one
+/// Bytes that the buffer for `n` compressed bytes has beyond `n + n / 7`. Chosen: the header, the trailer and one
 /// block's overhead, generously. If that is too little, the buffer grows by as much again.
 const DEFLATE_ROOM: usize = 64;
 
@@ -66,7 +66,7 @@ impl Codec {
         Ok(out)
     }
 
-    /// Inflates a compressed instruction to at most 4 MiB. Bytes after the zlib stream are ignored, as stock does.
+    /// Inflates a compressed instruction to at most 4 MiB. Bytes after the zlib stream are ignored, as Mosh 1.4.0 does.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl Codec {
         let mut out = Vec::new();
         loop {
             if out.len() == out.capacity() {
-                // Twice as much each time, and in the end room for one byte over the limit.
+                // The buffer doubles each time, up to one byte more than the limit.
                 let room = out.len().max(INFLATE_ROOM).min(INSTRUCTION_LEN_MAX + 1 - out.len());
                 out.reserve_exact(room);
             }

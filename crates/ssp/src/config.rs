@@ -14,8 +14,8 @@ pub use parts::{AckConfig, FrameConfig, HeartbeatConfig, PathConfig, RepetitionC
 /// Most entries of the list of sent states; a longer list loses one from its middle.
 pub(crate) const SENT_MAX: usize = 32;
 
-/// Which entry of a sent list over [`SENT_MAX`] is dropped, counted from its end. The list therefore keeps its 17
-/// oldest and 15 newest entries through an outage.
+/// Position of the dropped entry in a list over [`SENT_MAX`], counted from the end. So the list keeps its 17 oldest and
+/// 15 newest entries through an outage.
 pub(crate) const SENT_CULLED_FROM_END: usize = 16;
 const _: () = assert!(SENT_CULLED_FROM_END < SENT_MAX);
 
@@ -27,14 +27,14 @@ pub(crate) const SENT_BYTES_MAX: Bytes = Bytes::mib(64);
 pub(crate) const RECEIVED_MAX: usize = 1024;
 
 /// Most memory of the list of received states, for an object without a bound of its own
-/// ([`Object::received_bytes_max`]); new states are refused above it. Chosen: as [`SENT_BYTES_MAX`]; a peer must not
-/// choose our memory.
+/// ([`Object::received_bytes_max`]); new states are refused above it. Chosen: as [`SENT_BYTES_MAX`], so that a peer
+/// cannot choose how much memory this end uses.
 ///
 /// [`Object::received_bytes_max`]: crate::Object::received_bytes_max
 pub(crate) const RECEIVED_BYTES_MAX: Bytes = Bytes::mib(64);
 
-/// How many of the newest refused instructions are remembered, so that none of them is applied again. Chosen: a peer
-/// repeats only the instructions that are on their way, a handful.
+/// How many of the newest refused instructions are remembered, so that none is applied again. Chosen: a peer repeats
+/// only the instructions that are on their way, a handful.
 pub(crate) const REFUSED_MAX: usize = 16;
 
 /// Most work that a client does for received states before it returns to its driver, in the object's units. Chosen:
@@ -44,11 +44,11 @@ const WORK_PER_TURN: u64 = 4_000_000;
 /// Most local ports that a client keeps open after changes of its port.
 pub(crate) const OPEN_PORTS_MAX: usize = 10;
 
-/// How an end chooses the sent state that a diff starts from. A receiver cannot tell the policies apart.
+/// The rule by which an end chooses the sent state from which a diff starts. A receiver cannot tell the policies apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReferencePolicy {
-    /// Stock's rule (prospective resend): usually the assumed receiver state. The known one serves if its diff is not
-    /// longer, or if its diff has under 1000 bytes and is less than 100 bytes longer.
+    /// The rule of Mosh 1.4.0 (prospective resend): usually the assumed receiver state. The known state is chosen if
+    /// its diff is not longer, or is under 1000 bytes and less than 100 bytes longer.
     #[default]
     Prospective,
     /// Always the assumed receiver state: the newest up to which no state is presumed lost.
@@ -60,8 +60,8 @@ pub enum ReferencePolicy {
         /// The probability in percent; 0 is [`ReferencePolicy::Assumed`], 100 and more [`ReferencePolicy::Known`].
         known_percent: u8,
     },
-    /// The known receiver state where its diff needs no more datagrams than the one from the assumed state, else the
-    /// latter.
+    /// The known receiver state if its diff needs no more datagrams than the diff from the assumed state, or else the
+    /// assumed state.
     Adaptive,
     /// The state whose diff is worth most. The worth depends on the chance that the peer holds the state (Bayes), on
     /// the chance that the diff arrives, and on the diff's share of what the path carries in a round trip. While this
@@ -70,17 +70,17 @@ pub enum ReferencePolicy {
 }
 
 impl ReferencePolicy {
-    /// Returns whether a large change may travel as a chain of unacknowledged states, each a diff from the one before.
+    /// Returns whether a large change may be sent as a chain of unacknowledged states, each a diff from the one before.
     pub(crate) const fn allows_chains(self) -> bool {
         !matches!(self, Self::Known | Self::Mixture { known_percent: 100.. })
     }
 }
 
-/// The policies and timing numbers of an end: one part for each mechanism, and the numbers that belong to no mechanism.
+/// The policies and timing numbers of an end: a part for each mechanism, and the numbers that no mechanism has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Which sent state diffs start from. With [`ReferencePolicy::Prospective`], steady output with a shorter interval
-    /// ([`FrameConfig::steady_interval_max`]) uses [`ReferencePolicy::Bayesian`].
+    /// The sent state from which diffs start. With [`ReferencePolicy::Prospective`], steady output at its shorter
+    /// interval ([`FrameConfig::steady_interval_max`]) uses [`ReferencePolicy::Bayesian`].
     pub reference: ReferencePolicy,
     /// When contents are sent again before their retransmission timeout.
     pub repetition: RepetitionConfig,
@@ -92,7 +92,7 @@ pub struct Config {
     pub heartbeat: HeartbeatConfig,
     /// Bounds of round trips and of the retransmission timeout (RTO).
     pub rtt: RttConfig,
-    /// When the local port or the server's address is given up for another, and whether datagram sizes are probed.
+    /// When an end gives up its local port or the server's address for another, and whether it probes datagram sizes.
     pub path: PathConfig,
     /// Shortest interval between two loss reports, which travel in instructions that are sent anyway. `None` sends no
     /// reports. Chosen: a server reports as often as its client draws the status. A client reports less often, so that
@@ -101,18 +101,18 @@ pub struct Config {
     pub loss_report_interval: Option<Duration>,
     /// How long an unacknowledged shutdown is announced, at most.
     pub shutdown_timeout: Duration,
-    /// Time between two states that a full list of received states still accepts.
+    /// Time between two states that an overfull list of received states still accepts.
     pub quench_interval: Duration,
-    /// Most work for received states in one call ([`Object::apply_part`]), in the object's units; the rest is left to
-    /// [`Transport::work`].
+    /// Most work for received states in one call ([`Object::apply_part`]), in the object's units. Calls of
+    /// [`Transport::work`] do the rest.
     ///
     /// [`Object::apply_part`]: crate::Object::apply_part
     /// [`Transport::work`]: crate::Transport::work
     pub work_per_turn: u64,
     /// The extensions that this end offers in its hello. `None` sends no hello and uses no extension (`--strict`).
     pub capabilities: Option<Capabilities>,
-    /// Whether every diff is checked by [`Object::check`] before it is sent, with errors in the log. A check costs as
-    /// much as the receiver's work.
+    /// Whether [`Object::check`] checks every diff before it is sent, and errors are logged. A check costs as much as
+    /// the receiver's work.
     ///
     /// [`Object::check`]: crate::Object::check
     pub self_check: bool,
@@ -143,8 +143,8 @@ impl Config {
         }
     }
 
-    /// Returns whether any diffs may start from the state that is worth most ([`ReferencePolicy::Bayesian`]), be it
-    /// only those of steady output.
+    /// Returns whether any diffs, if only those of steady output, may start from the state that is worth most
+    /// ([`ReferencePolicy::Bayesian`]).
     pub(crate) fn weighs_references(&self) -> bool {
         self.reference == ReferencePolicy::Bayesian
             || self.frames.steady_interval_max < self.frames.interval_max

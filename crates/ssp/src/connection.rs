@@ -1,8 +1,8 @@
 //! Datagrams to and from the peer: numbers, timestamps, addresses and sizes.
 //!
-//! A datagram that is newer than all before it shows the round-trip time, the peer's address and that the peer is
-//! alive. An older datagram that arrives for the first time shows nothing of the path, but its payload still counts. A
-//! datagram that has arrived before, or may have, is refused.
+//! A datagram that is newer than all before it updates the round-trip time and the peer's address, and shows that the
+//! peer is alive. An older datagram that arrives for the first time does not, but its payload still counts. A datagram
+//! that has arrived before, or may have, is refused.
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -60,15 +60,15 @@ pub struct Transmit {
     pub destination: SocketAddr,
     /// The UDP payload.
     pub payload: Vec<u8>,
-    /// Whether the datagram probes the path for a larger size. The system should forbid its fragmentation (the DF bit),
-    /// and drop it rather than cut it up.
+    /// Whether the datagram probes the path for a larger size. The driver should forbid its fragmentation (the DF bit),
+    /// so that a router drops it if it is too large.
     pub tries_size: bool,
 }
 
-/// Something that happened on the path, which the driver must do or may show.
+/// An event on the path to which the driver must react, or which it may show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Client: open a new local UDP port of the same family and send from it from now on.
+    /// Client: open a new local UDP port of the same family, and send from it after this.
     OpenPort,
     /// Client: close the oldest local ports until `keep` are left.
     ClosePorts {
@@ -81,7 +81,7 @@ pub enum Event {
     PeerLost,
 }
 
-/// The datagrams between this end and its peer, and what they show of the path.
+/// The datagrams between this end and its peer, and the measurements of the path that they give.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) cipher: Cipher,
@@ -141,7 +141,7 @@ impl Connection {
         self.cipher.memory()
     }
 
-    /// Opens an arrived datagram, and updates what is known of the path. `hears_by`: until when the peer need not send.
+    /// Opens an arrived datagram, and updates the state of the path. The peer need not send until `hears_by`.
     pub(crate) fn open(
         &mut self,
         now: Instant,
@@ -182,7 +182,7 @@ impl Connection {
         Ok((datagram.payload, arrival))
     }
 
-    /// Notes an authentic packet of streams of so many bytes. The newest one shows the peer's address.
+    /// Handles an authentic packet of streams with so many bytes. A newest packet shows the peer's address.
     pub(crate) fn handle_packet(
         &mut self,
         now: Instant,
@@ -247,7 +247,7 @@ impl Connection {
         self.client.as_ref()?.probe_at(&config.path)
     }
 
-    /// Called when the network of this computer has changed.
+    /// Called when this computer's network has changed.
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         if let Some(client) = &mut self.client {
             client.handle_network_change(now);
@@ -255,7 +255,7 @@ impl Connection {
         }
     }
 
-    /// Returns how often datagrams may have come to another path.
+    /// Returns how often the path of datagrams may have changed.
     pub(crate) const fn path_changes(&self) -> u64 {
         self.to_peer.changes()
     }
@@ -280,12 +280,12 @@ impl Connection {
         Ok(Transmit { destination, payload, tries_size: false })
     }
 
-    /// Returns a client's ways to its server; `None` at a server.
+    /// Returns a client's paths to its server; `None` at a server.
     pub(crate) fn client(&self) -> Option<&ClientPath> {
         self.client.as_ref()
     }
 
-    /// Returns the addresses that a client's server may be reached at, to be changed; `None` at a server.
+    /// Returns the addresses at which a client's server may be reached, for changes; `None` at a server.
     pub(crate) fn candidates_mut(&mut self) -> Option<&mut Candidates> {
         self.client.as_mut().map(|client| &mut client.candidates)
     }
@@ -302,7 +302,7 @@ impl Connection {
     pub(crate) fn send_timing(&self, config: &Config, peer: Capabilities) -> SendTiming {
         let path = PathView {
             rtt_min: self.rtt_min.get(),
-            // By the peer's count, else the same loss as on the way here.
+            // The peer reports the loss towards it. Without reports, the loss in the other direction stands in.
             loss_out: self.loss_reports.rate().unwrap_or_else(|| self.window.loss_rate()),
             loss_in: self.window.loss_rate(),
             contents_max: self.contents_max(),
@@ -342,7 +342,7 @@ impl Connection {
         self.window.sent()
     }
 
-    /// Returns how many bytes of an instruction a datagram carries at most.
+    /// Returns the largest number of an instruction's bytes that one datagram carries.
     pub(crate) const fn contents_max(&self) -> usize {
         contents_of(self.to_peer.size().get())
     }
@@ -352,7 +352,7 @@ impl Connection {
         self.to_peer.size_mut()
     }
 
-    /// Falls back to smaller datagrams after the system has refused one of `len` bytes.
+    /// Switches to smaller datagrams, because the system refused to send one of `len` bytes as too long.
     pub(crate) fn handle_message_too_long(&mut self, now: Instant, len: usize) {
         if let Some(client) = &mut self.client {
             client.handle_refused(len);
@@ -361,15 +361,14 @@ impl Connection {
         tracing::debug!(len, "datagram refused for its size");
     }
 
-    /// Notes that the datagram sent at `sent_at` has been answered.
+    /// Records that the datagram sent at `sent_at` has been answered.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         if let Some(client) = &mut self.client {
             client.handle_roundtrip(sent_at);
         }
     }
 
-    /// Called when the driver of a client begins to carry datagrams by the side path, or has ceased to. `fails` says whether
-    /// the path in use fails.
+    /// Called when a client's driver has opened or closed the side path. `fails` says whether the path in use fails.
     pub(crate) fn handle_side_path(&mut self, now: Instant, is_open: bool, fails: bool) {
         let client = self.client.as_mut();
         if client.is_some_and(|client| client.handle_side_path(now, is_open, fails)) {
@@ -377,7 +376,7 @@ impl Connection {
         }
     }
 
-    /// Sends to the address that the candidates have switched to, over another path.
+    /// Sends to the address that the client's paths have switched to, over another path.
     fn follow_candidates(&mut self) {
         let Some(client) = &mut self.client else { return };
         self.loss_reports.forgive(client.side.take_dropped(), self.next_seq);
@@ -390,8 +389,8 @@ impl Connection {
     }
 
     /// Returns whether a newest datagram shows a server that its client has moved, or is back after a silence. The
-    /// client was due to send within a heartbeat's interval, or by `hears_by` if that is later. A datagram ends a
-    /// silence if it comes more than another interval after that.
+    /// client should have sent within a heartbeat interval, or by `hears_by` if that is later. If the datagram comes
+    /// more than another interval later, it ends a silence.
     fn regains(
         &self,
         now: Instant,
@@ -416,7 +415,7 @@ impl Connection {
         if let Some(timestamp) = datagram.timestamp {
             self.echo.hold(now, timestamp, ecn);
         }
-        // The new address is chosen first, so that the round trip counts for it.
+        // The new address is chosen first, so that the round trip is attributed to it.
         let is_aside = source == SIDE_PATH || self.client().is_some_and(|it| it.side.is_used());
         if !is_aside && self.client.as_mut().is_some_and(|it| it.handle_answer(now, source)) {
             self.follow_candidates();
@@ -431,7 +430,7 @@ impl Connection {
         }
     }
 
-    /// Notes that the peer has sent, and from where: a server sends there from now on.
+    /// Records that the peer has sent a datagram from `source`. A server then sends to `source`.
     fn handle_heard(
         &mut self,
         now: Instant,
@@ -465,7 +464,7 @@ impl Connection {
         }
     }
 
-    /// Opens another port where the network has long answered nothing.
+    /// Opens another local port if the network has answered nothing for a long time.
     fn hop_if_due(&mut self, now: Instant, is_answer: bool, config: &Config) {
         let Some(ClientPath { hop, candidates, side, .. }) = &mut self.client else { return };
         if !hop.hops(now, is_answer, &config.path) {

@@ -1,4 +1,4 @@
-//! The cipher of one end: AES-128-OCB with this protocol's nonces, and the limit of use of a key.
+//! The cipher of one end: AES-128-OCB with this protocol's nonces, and the limit on the use of a key.
 
 use core::fmt;
 use core::ops::Range;
@@ -10,14 +10,14 @@ use crate::num::SeqNum;
 use crate::ocb::{BLOCK_LEN, Ocb, TAG_LEN};
 use crate::wiping::{wiping, wiping_message};
 
-/// Blocks one end may seal with a key. Both ends share the key, so that together they stay below 2^48, the bound of RFC
-/// 7253, section 5. Source: Mosh 1.4.0, docs/wire.md.
+/// Most blocks that one end may seal with a key. Both ends share the key, so that together they stay below 2^48, the
+/// bound of RFC 7253, section 5. Source: Mosh 1.4.0, docs/wire.md.
 const SEALED_BLOCKS_MAX: u64 = 1 << 47;
 
 /// Seals and opens messages with one key, and counts the blocks that it seals.
 ///
-/// It seals each nonce once: within a direction sequence numbers only go up. A cipher cannot be cloned. Two ciphers
-/// with one key must seal different directions.
+/// It seals each nonce only once, because within a direction sequence numbers must increase. A cipher cannot be cloned,
+/// and two ciphers with one key must seal different directions.
 pub struct Cipher {
     ocb: Box<Ocb>,
     sealed_blocks: u64,
@@ -31,7 +31,7 @@ impl Cipher {
         Self { ocb: wiping(|| Ocb::new(key.bytes())), sealed_blocks: 0, unsealed: [0; 2] }
     }
 
-    /// Counts what another cipher may have sealed with this key.
+    /// Adds the number of blocks that another cipher may have sealed with this key.
     pub(crate) const fn resume(&mut self, sealed_blocks: u64) {
         self.sealed_blocks = self.sealed_blocks.saturating_add(sealed_blocks);
     }
@@ -57,7 +57,7 @@ impl Cipher {
         if seq.get() < *unsealed {
             return Err(SendError::SequenceReused { seq });
         }
-        // Blocks count even where the message is refused, so that an exhausted key stays exhausted.
+        // Blocks of a refused message count, too, so that an exhausted key stays exhausted.
         let blocks = message.len().div_ceil(BLOCK_LEN) as u64;
         self.sealed_blocks = self.sealed_blocks.saturating_add(blocks);
         if self.sealed_blocks >= SEALED_BLOCKS_MAX {

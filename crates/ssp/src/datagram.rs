@@ -102,7 +102,7 @@ impl Datagram {
         Ok(bytes)
     }
 
-    /// Opens a UDP payload: length, direction and tag are checked in this order.
+    /// Opens a UDP payload. Length, direction and tag are checked in this order.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl Datagram {
     }
 }
 
-/// A datagram as it arrives: its number is in clear text, and its tag is not verified yet.
+/// A datagram as it arrives: its number can be read, and its tag has not been verified.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sealed<'a> {
     direction: Direction,
@@ -126,7 +126,7 @@ pub(crate) struct Sealed<'a> {
 }
 
 impl<'a> Sealed<'a> {
-    /// Splits a UDP payload; the length is checked before the direction.
+    /// Splits a UDP payload. The length is checked before the direction.
     pub(crate) fn parse(expected: Direction, bytes: &'a [u8]) -> Result<Self, ReceiveError> {
         let len = bytes.len();
         if len > DATAGRAM_LEN_MAX {
@@ -164,7 +164,7 @@ impl<'a> Sealed<'a> {
         })
     }
 
-    /// Verifies the tag and returns the plain bytes. They are in the caller's buffer, which is on the stack: a sender
+    /// Verifies the tag and returns the plain bytes. They are in the caller's buffer on the stack, so that a sender
     /// without the key causes no allocation.
     pub(crate) fn decrypt<'b>(
         &self,

@@ -3,7 +3,7 @@
 use crate::num::{SeqNum, StateNum};
 use crate::object::ApplyError;
 
-/// Why an arriving datagram was refused.
+/// The reason why an arriving datagram was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
     /// The datagram is longer than the receive buffer of a peer.
@@ -18,16 +18,16 @@ pub enum ReceiveError {
         /// Length of the datagram in bytes.
         len: usize,
     },
-    /// The datagram is our own, sent back to us.
+    /// The datagram is one of this end's own, sent back to it.
     #[error("the datagram travels away from this end")]
     Reflected,
-    /// The sequence number has arrived before, or is so far below the highest that it may have.
+    /// The sequence number has arrived before, or is so far below the highest that it may have arrived.
     #[error("datagram {} was here before, or comes too late to tell", seq.get())]
     Replayed {
         /// The datagram's sequence number.
         seq: SeqNum,
     },
-    /// The tag does not fit: the datagram was not sealed with our key, or was damaged on the way.
+    /// The tag does not match: the datagram was sealed with another key, or was damaged on the way.
     #[error("the datagram was not sealed with this session's key")]
     Forged,
     /// The datagram is authentic, but too short for its two timestamps.
@@ -103,7 +103,7 @@ pub enum ReceiveError {
         /// The number of the state that the diff starts from.
         old_num: StateNum,
     },
-    /// The instruction asks us to drop the very state that its diff starts from.
+    /// The instruction asks the receiver to drop the very state from which its diff starts.
     #[error("throwaway number {throwaway_num} is beyond the reference {old_num}")]
     ThrowawayBeyondReference {
         /// The number below which this end should drop its states.
@@ -132,7 +132,7 @@ pub enum ReceiveError {
 }
 
 impl ReceiveError {
-    /// Returns whether the peer is to blame: the datagram was sealed with this session's key, not by this end, and
+    /// Returns whether the peer caused the error: the datagram was sealed with this session's key, not by this end, and
     /// arrived for the first time. Anybody can cause the other errors, and those datagrams have changed nothing.
     pub const fn is_from_peer(&self) -> bool {
         !matches!(
@@ -146,10 +146,10 @@ impl ReceiveError {
     }
 }
 
-/// Why an instruction or a datagram cannot be sent.
+/// The reason why an instruction or a datagram cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The key has encrypted 2^47 blocks, as many as it may.
+    /// The key has encrypted 2^47 blocks, which is the limit.
     #[error("the session key has sealed all it safely may; start a new session")]
     KeyExhausted,
     /// The instruction is larger than a receiver accepts.
@@ -164,7 +164,7 @@ pub enum SendError {
         /// Length of the sealed datagram in bytes.
         len: usize,
     },
-    /// The sequence number is not above all that were sealed: sealing with it would break the cipher.
+    /// The sequence number is not above all that were sealed. To seal with it would break the cipher.
     #[error("datagram number {} was sealed before, or a later one was", seq.get())]
     SequenceReused {
         /// The refused sequence number.

@@ -24,12 +24,12 @@ pub(crate) struct FragmentQueue {
     pub(crate) contents_num: Option<StateNum>,
     /// Whether the instruction is only an answer to a heartbeat.
     pub(crate) is_answer: bool,
-    /// Whether the instruction is a path size probe.
+    /// Whether the instruction is a probe of the path's datagram size.
     pub(crate) is_try: bool,
 }
 
 impl FragmentQueue {
-    /// Replaces the fragments by those of a new instruction, which starts unsent.
+    /// Replaces the fragments by those of a new instruction. No fragment counts as sent.
     pub(crate) fn cut(&mut self, fragments: Vec<Fragment>) {
         (self.fragments, self.sent, self.first) = (fragments, 0, 0);
     }
@@ -46,13 +46,13 @@ impl FragmentQueue {
         self.sent == self.fragments.len()
     }
 
-    /// Sends no further fragments, until [`FragmentQueue::again`] starts over.
+    /// Stops sending fragments until [`FragmentQueue::again`] starts over.
     pub(crate) fn stop(&mut self) {
         self.sent = self.fragments.len();
     }
 
-    /// Starts to send all fragments once more, each time from another fragment. A nearly full queue of the path accepts
-    /// the start of a burst and drops the rest, so that always the same fragments would be lost.
+    /// Starts to send all fragments once more, beginning at another fragment each time. A nearly full queue on the path
+    /// accepts the start of a burst and drops the rest, so otherwise the same fragments would be lost each time.
     pub(crate) fn again(&mut self) {
         let count = self.fragments.len().max(1);
         let share = (count * STEP_NUMERATOR / STEP_DENOMINATOR).max(1);
@@ -74,7 +74,7 @@ impl FragmentQueue {
     }
 }
 
-/// Returns the greatest common divisor. A step that has only the divisor 1 in common with the count visits every index.
+/// Returns the greatest common divisor. If a step and a count have only the divisor 1, the steps visit every index.
 fn gcd(one: usize, other: usize) -> usize {
     if other == 0 { one } else { gcd(other, one % other) }
 }

@@ -1,10 +1,10 @@
 //! Heartbeats of idle ends, between two roves.
 //!
-//! By the rules of stock Mosh each end sends every 3 s. Between two roves, the server alone decides on the pauses. Its
-//! heartbeat announces when it sends again at the latest, and the client answers once and is silent until then. The
+//! A Mosh 1.4.0 end (stock) sends every 3 s. Between two roves, the server alone decides on the pauses. Its heartbeat
+//! announces when the server sends again at the latest, and the client answers once and is silent until then. The
 //! pauses grow while heartbeats after long pauses are answered ([`HeartbeatBackoff`]). A client that misses an
-//! announced heartbeat sends by itself ([`AnnouncedHeartbeat`]). As soon as there is anything else to send, stock's
-//! rules hold.
+//! announced heartbeat sends by itself ([`AnnouncedHeartbeat`]). As soon as an end has anything else to send, the rules
+//! of Mosh hold.
 
 mod announced;
 mod backoff;
@@ -58,8 +58,8 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Returns until when everything that a client has sent counts as received, though no acknowledgment says so.
-    /// `None` at a server.
+    /// Returns until when everything that a client has sent counts as received, even without an acknowledgment. `None`
+    /// at a server.
     pub(crate) fn answered_until(&self) -> Option<Instant> {
         match self {
             Self::Server(_) => None,
@@ -74,7 +74,7 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Called when a server's client now sends from another address.
+    /// Called when a server's client sends from a new address.
     pub(crate) fn handle_moved(&mut self) {
         if let Self::Server(backoff) = self {
             backoff.handle_moved();
@@ -91,8 +91,8 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Called when an instruction is sent that announces no heartbeat. Returns whether it is only a client's answer to
-    /// a heartbeat, to which the server does not reply.
+    /// Called when an instruction is sent that announces no heartbeat. Returns whether the instruction is only a
+    /// client's answer to a heartbeat, to which the server does not reply.
     pub(crate) fn handle_sent(&mut self, has_contents: bool) -> bool {
         match self {
             Self::Server(backoff) => {

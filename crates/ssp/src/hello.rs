@@ -1,8 +1,8 @@
-//! The handshake by which two roves recognise each other, ignored by peers that are stock Mosh.
+//! The handshake by which two roves recognise each other. Mosh 1.4.0 peers (stock) ignore it.
 //!
-//! Field 100 of the transport instruction, bytes: a version (varint), a capability bit set (varint), then whatever a
-//! later version adds. An end puts it into every instruction until the peer has acknowledged one of its states. As
-//! every instruction so far carried it, a peer that acknowledges a state and has sent no hello is stock.
+//! Field 100 of the transport instruction contains bytes: a version (varint), a capability bit set (varint), then
+//! whatever a later version adds. An end puts it into every instruction until the peer has acknowledged one of its
+//! states. As every instruction until then carried it, a peer that acknowledges a state and has sent no hello is stock.
 
 use bitflags::bitflags;
 use prost::encoding::{decode_varint, encode_varint};
@@ -10,12 +10,12 @@ use prost::encoding::{decode_varint, encode_varint};
 use crate::num::StateNum;
 
 bitflags! {
-    /// A set of extensions of the stock protocol, a bit for each.
+    /// A set of extensions of the Mosh 1.4.0 protocol, a bit for each.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Capabilities: u64 {
         /// The remote command's exit status travels with the screen.
         const EXIT_STATUS = 1;
-        /// The screen and its diff may hold more than a stock client understands.
+        /// The screen and its diff may hold more than a Mosh 1.4.0 client understands.
         const RICH_SCREEN = 1 << 1;
         /// The user stream may hold reports of what the client has learned of the user's terminal.
         const TERMINAL_REPORT = 1 << 2;
@@ -28,9 +28,9 @@ bitflags! {
         const LOSS_REPORT = 1 << 5;
         /// A server's heartbeat may announce when the next one follows; the client answers it.
         const ANNOUNCED_HEARTBEAT = 1 << 6;
-        /// Acknowledgments may wait for [`AckConfig::delay_late`](crate::AckConfig::delay_late), and are waited for as
-        /// long. Changes that are not urgent to the client ([`Object::is_urgent_to`](crate::Object::is_urgent_to)) wait for
-        /// the next instruction.
+        /// Acknowledgments may wait for [`AckConfig::delay_late`](crate::AckConfig::delay_late), and their receiver
+        /// allows for it. Changes that are not urgent to the client
+        /// ([`Object::is_urgent_to`](crate::Object::is_urgent_to)) wait for the next instruction.
         const LATE_ACK = 1 << 7;
         /// Packets of streams may be exchanged beside the session's datagrams.
         const STREAMS = 1 << 8;
@@ -41,7 +41,7 @@ bitflags! {
     }
 }
 
-/// The extensions that an end offers, as it tells its peer.
+/// The extensions that an end offers to its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// The version of the extensions that the end speaks.
@@ -76,22 +76,22 @@ impl Hello {
     }
 }
 
-/// Whether the peer is stock or a rove, as far as that is known.
+/// Whether the peer is Mosh 1.4.0 (stock) or rove, as far as that is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Peer {
     /// Not known yet: only the stock protocol may be used.
     #[default]
     Unknown,
-    /// The peer acknowledged our hello and sent none.
+    /// The peer acknowledged this end's hello and sent none.
     Stock,
-    /// The peer is a rove and sent this hello.
+    /// The peer is rove and sent this hello.
     Rove(Hello),
 }
 
 impl Peer {
-    /// Learns from an instruction whether the peer is a rove, unless that is known. A rove sends its hello in every
-    /// instruction until this end has acknowledged one of its states, so the first instruction from a rove has a hello.
-    /// The peer counts as stock only after it has acknowledged a state, and so has received our hello.
+    /// Learns from an instruction whether the peer is rove, unless that is known. Rove sends its hello in every
+    /// instruction until this end has acknowledged one of its states, so the first instruction from rove has a hello.
+    /// The peer counts as stock only after it has acknowledged a state, and so has received this end's hello.
     pub(crate) fn learn(&mut self, hello: Option<Hello>, ack_num: StateNum) {
         *self = match (*self, hello) {
             (Self::Unknown, Some(hello)) => Self::Rove(hello),

@@ -1,7 +1,7 @@
-//! When a client opens a new local port, and when it closes the older ones.
+//! Decides when a client opens a new local port, and when it closes the older ones.
 //!
-//! A NAT or firewall may have forgotten the flow, or block it. A new port is a new flow; the older ports stay open for
-//! a while, as answers may still arrive on them.
+//! A NAT or firewall may have forgotten the flow, or block it. A new port makes a new flow. The older ports stay open
+//! for a while, because answers may still arrive at them.
 
 use rove_units::Instant;
 
@@ -12,7 +12,7 @@ use crate::config::{OPEN_PORTS_MAX, PathConfig};
 pub(crate) struct PortHop {
     hopped_at: Instant,
     roundtrip_at: Option<Instant>,
-    /// When the client last began to send datagrams that the server answers, after one that only answered a heartbeat.
+    /// When the client last began to send datagrams that the server answers, after it only answered heartbeats.
     asked_at: Option<Instant>,
     /// Whether the newest datagram was only an answer to a heartbeat, to which the server does not reply.
     is_resting: bool,
@@ -26,12 +26,12 @@ impl PortHop {
         Self { hopped_at: now, open: 1, ..Self::default() }
     }
 
-    /// Notes that the datagram sent at `sent_at` has been answered.
+    /// Records that the datagram sent at `sent_at` has been answered.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         self.roundtrip_at = self.roundtrip_at.max(Some(sent_at));
     }
 
-    /// Returns whether to open a new port. Called after each datagram sent; `is_answer` tells whether it was only an
+    /// Returns whether to open a new port. Call this after each datagram sent; `is_answer` tells whether it was only an
     /// answer to a heartbeat, to which the server does not reply.
     pub(crate) fn hops(&mut self, now: Instant, is_answer: bool, config: &PathConfig) -> bool {
         let was_resting = core::mem::replace(&mut self.is_resting, is_answer);
@@ -58,7 +58,7 @@ impl PortHop {
         self.hops
     }
 
-    /// Returns how many ports to keep open, or `None` if all may stay. Called after each new port, and after each
+    /// Returns how many ports to keep open, or `None` if all may stay. Call this after each new port, and after each
     /// authentic datagram that arrives.
     pub(crate) fn prune(&mut self, now: Instant, config: &PathConfig) -> Option<usize> {
         let outlived = now.saturating_since(self.hopped_at) > config.old_ports_kept;

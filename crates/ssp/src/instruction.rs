@@ -1,7 +1,7 @@
 //! The transport instruction and its protobuf form.
 //!
-//! A field of an unexpected wire type is skipped like an unknown one, as protobuf has it. A malformed hello does not make
-//! an instruction fail.
+//! As in protobuf, a field of an unexpected wire type is skipped like an unknown field. A malformed hello does not make
+//! an instruction invalid.
 
 use rove_units::Duration;
 
@@ -25,7 +25,7 @@ const THROWAWAY_NUM: u32 = 5;
 const DIFF: u32 = 6;
 const CHAFF: u32 = 7;
 
-/// Field number of the hello. Chosen: stock skips it, and no release of it is near this number.
+/// Field number of the hello. Chosen: Mosh 1.4.0 skips it, and no release of Mosh has a field near this number.
 const HELLO: u32 = 100;
 
 /// Field number of the loss report. Chosen: next to [`HELLO`].
@@ -34,21 +34,21 @@ const LOSS_REPORT: u32 = 101;
 /// Field number of a server's announced heartbeat, in milliseconds. Chosen: next to [`HELLO`].
 const NEXT_HEARTBEAT: u32 = 102;
 
-/// Most bytes that the seven stock fields need besides the contents of diff and chaff.
+/// Most bytes that the seven fields of Mosh 1.4.0 need besides the contents of diff and chaff.
 const FIELDS_LEN_MAX: usize = 6 + 4 * 11 + 2 * 6;
 
 /// Most fields of one instruction. Chosen: each known field several times, and as many of later versions. Without a
-/// limit, 4 MiB of fields would keep a processor busy for nothing.
+/// limit, 4 MiB of fields would keep a processor busy.
 const FIELDS_MAX: usize = 64;
 
 /// A message from one end to the other: a diff, an acknowledgment, and what may be dropped. The default is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Instruction {
-    /// The number of the state that the diff starts from.
+    /// The number of the state from which the diff starts.
     pub old_num: StateNum,
     /// The number of the state that the diff produces.
     pub new_num: StateNum,
-    /// The number of the newest state received from the peer, which this acknowledges.
+    /// The number of the newest state received from the peer, which this instruction acknowledges.
     pub ack_num: StateNum,
     /// The number below which the receiver may drop its states.
     pub throwaway_num: StateNum,
@@ -58,15 +58,15 @@ pub struct Instruction {
     pub chaff: Vec<u8>,
     /// The extensions that the sender offers. `None` once the peer knows them.
     pub hello: Option<Hello>,
-    /// How many of its receiver's datagrams were lost. `None` if no report is due.
+    /// How many datagrams of the instruction's receiver were lost. `None` if no report is due.
     pub loss_report: Option<Loss>,
-    /// Time within which a server sends again after this heartbeat, which the client answers at once. `None` in
-    /// anything but an announcing heartbeat.
+    /// Time within which a server sends again after this heartbeat, which the client answers at once. `None` unless the
+    /// instruction is such a heartbeat.
     pub next_heartbeat: Option<Duration>,
 }
 
 impl Instruction {
-    /// Encodes the protobuf form: all seven stock fields, in ascending order, then the extensions.
+    /// Encodes the protobuf form: all seven fields of Mosh 1.4.0, in ascending order, then the extensions.
     pub fn encode(&self) -> Vec<u8> {
         let hello = self.hello.map(|hello| hello.encode());
         let loss_report = self.loss_report.map(|loss| loss_report::encode(&loss));
@@ -105,7 +105,7 @@ impl Instruction {
         }
         let (mut found, mut version) = (Self::default(), 0);
         for field in Fields::at_most(FIELDS_MAX, bytes) {
-            // The last of several fields with one number counts.
+            // If several fields have one number, the last of them counts.
             match field.map_err(|_| ReceiveError::InstructionMalformed)? {
                 (VERSION, Value::Varint(number)) => version = uint32(number),
                 (OLD_NUM, Value::Varint(num)) => found.old_num = StateNum::new(num),

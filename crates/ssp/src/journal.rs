@@ -1,25 +1,25 @@
-//! The diffs of the states that were received, for an owner that writes them down before they are acknowledged.
+//! The diffs of the received states, for an owner that writes them to disk before they are acknowledged.
 
 use crate::num::StateNum;
 
-/// Most bytes of diffs that wait for their owner; with more they are dropped, and the owner has to write the states. Chosen: as
-/// much as a turn of a driver takes in, many times over.
+/// Most bytes of diffs that wait for their owner. Beyond it all are dropped, and the owner has to write the states.
+/// Chosen: many times as much as a driver receives in one turn.
 const BYTES_MAX: usize = 1024 * 1024;
 
-/// A received state as it came from the wire.
+/// A received state, as it arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceivedDiff {
     /// The state's number.
     pub num: StateNum,
-    /// The state that the diff starts from.
+    /// The state from which the diff starts.
     pub old_num: StateNum,
-    /// States below this one are not needed.
+    /// The receiver may drop states below this one.
     pub throwaway_num: StateNum,
     /// The diff; an empty one leaves the state as it is.
     pub diff: Vec<u8>,
 }
 
-/// The received diffs that wait for the owner of this end, if it wants them.
+/// The received diffs that wait for the owner of this end to write them, if it asks for them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Journal {
     diffs: Option<Vec<ReceivedDiff>>,
@@ -45,7 +45,7 @@ impl Journal {
         }
     }
 
-    /// Returns whether there is something to take.
+    /// Returns whether diffs wait, or were dropped.
     pub(crate) fn is_waiting(&self) -> bool {
         self.is_cut || self.diffs.as_ref().is_some_and(|diffs| !diffs.is_empty())
     }

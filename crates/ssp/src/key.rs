@@ -17,14 +17,14 @@ const TEXT_LEN: usize = 22;
 /// Bytes of a key.
 const KEY_LEN: usize = 16;
 
-/// Names the use of a derived key. Source: docs/wire.md.
+/// The info input of the key derivation (HKDF), which names the use of the derived key. Source: docs/wire.md.
 const STREAMS_INFO: &[u8] = b"rove streams 1";
 
 /// Size of the buffer that the base64 decoder demands before it has read the text, in bytes: three for every four
 /// characters begun.
 const DECODE_LEN: usize = TEXT_LEN.div_ceil(4) * 3;
 
-/// Why a text is not a session key.
+/// The reason why a text is not a session key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// The text does not have 22 characters but this many.
@@ -44,7 +44,7 @@ pub enum KeyError {
 pub struct Key(Box<[u8; KEY_LEN]>);
 
 impl Key {
-    /// Creates a key from bytes. The caller wipes its own copies of them.
+    /// Creates a key from bytes. The caller has to wipe its own copies of them.
     pub fn from_bytes(bytes: [u8; KEY_LEN]) -> Self {
         Self(Box::new(bytes))
     }
@@ -76,7 +76,7 @@ impl Key {
         let mut key = Self(Box::new([0; KEY_LEN]));
         wiping(|| {
             let mut decoded = Zeroizing::new([0; DECODE_LEN]);
-            // The engine is strict: of a text of this length and alphabet it refuses only stray bits.
+            // For a text of this length and alphabet, the strict decoder refuses only bits that are set beyond the 128.
             let decoded_len = STANDARD_NO_PAD
                 .decode_slice(text, decoded.as_mut_slice())
                 .map_err(|_| KeyError::TrailingBits)?;
@@ -87,8 +87,8 @@ impl Key {
         Ok(key)
     }
 
-    /// Returns a number by which both ends name the key, and which tells nothing about it: half the tag of an empty
-    /// message. Its nonce, all ones, is no datagram's.
+    /// Returns a number by which both ends can name the key without revealing it: half the tag of an empty message. No
+    /// datagram uses this message's nonce, all ones.
     pub fn name(&self) -> u64 {
         let tag = wiping(|| Ocb::new(&self.0).seal([0xFF; 12], &mut []));
         u64::from_be_bytes(*tag.first_chunk().expect("a tag has 16 bytes"))
@@ -106,7 +106,7 @@ impl Key {
 
     /// Returns the 22-character text form.
     pub fn to_text(&self) -> Zeroizing<String> {
-        // Room from the start: a string that grew would leave an unwiped copy behind.
+        // The capacity is reserved at once, because a string that grows would leave an unwiped copy.
         let mut text = Zeroizing::new(String::with_capacity(TEXT_LEN));
         wiping(|| STANDARD_NO_PAD.encode_string(*self.0, &mut text));
         text

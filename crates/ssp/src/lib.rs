@@ -7,33 +7,34 @@
 //! A driver feeds [`Transport::handle_datagram`] and [`Transport::handle_timeout`], drains [`Transport::poll_transmit`]
 //! and [`Transport::poll_event`], and sleeps until [`Transport::poll_timeout`].
 //!
-//! Words that all modules use: "stock" is Mosh 1.4.0, and its rules are those of docs/wire.md. "Contents" are the diff
-//! of an instruction, if it is not empty. "Company" is anything else to send, which can share a datagram.
+//! Words that all modules use: "stock" is Mosh 1.4.0, whose rules are in docs/wire.md. "Contents" are the diff of an
+//! instruction that is not empty. "Company" is anything else to send that can share a datagram with it.
 //!
 //! # Modules, from the bottom up
 //!
 //! A datagram, layer by layer:
 //!
-//! - `wiping` leaves nothing of a secret on the stack. `key` is the session key, and `nonce` numbers each datagram.
-//!   `ocb` is the cipher, and `crypto` uses it with both. `record_cipher` seals what a client keeps on its own
-//!   computer.
+//! - `wiping` overwrites the stack after work on a secret. `key` is the session key, and `nonce` makes each sealed
+//!   datagram unique. `ocb` is the cipher, and `crypto` uses it with both. `record_cipher` seals the records that a
+//!   client keeps on its own computer.
 //! - `datagram` is the sealed form. `window` decides which sequence numbers a receiver still accepts.
 //! - `fragment` cuts an instruction into datagrams. `assembler` puts it together again.
-//! - `compress` is zlib. `protobuf` reads and writes fields. `instruction` is the message with a diff, with the `hello` and the `loss_report` of two roves.
-//!   `chaff` pads it.
+//! - `compress` is zlib. `protobuf` reads and writes fields. `instruction` is the message with a diff, and with the
+//!   `hello` and `loss_report` of two roves. `chaff` pads it.
 //! - `num` has the numbers of states and datagrams, and `error` the faults of all layers. `wire` opens these layers to
 //!   tests and fuzzers.
 //!
 //! The path:
 //!
-//! - `timestamp_echo` lets the peer measure the round-trip time. `rtt` estimates it, and `rtt_min` its recent minimum. `loss_estimate` estimates the loss.
-//! - `client_path` has a client's ways to its server. `hop` changes the local port. `candidates` chooses among the
-//!   server's addresses. `path_revalidation` sends again after the computer's network has changed. `side_path` is a way
-//!   beside the network. `probe_rounds` probes better paths beside the one in use.
+//! - `timestamp_echo` lets the peer measure the round-trip time. `rtt` estimates it, and `rtt_min` its recent minimum.
+//!   `loss_estimate` estimates the loss.
+//! - `client_path` has a client's paths to its server. `hop` changes the local port. `candidates` chooses among the
+//!   server's addresses. `path_revalidation` sends again after the computer's network has changed. `side_path` is a
+//!   path outside the network, such as ssh. `probe_rounds` probes better paths than the one in use.
 //! - `path_size` finds the largest datagram that arrives (`search`), and notices a black hole (`unanswered`).
-//! - `peer_path` has the peer's address with that size. `path` counts what a user may want to see.
-//! - `connection` puts all of this together: it sends and receives datagrams. `carriage` seals the packets of streams, which
-//!   go the same way.
+//! - `peer_path` has the peer's address and the size of datagrams to it. `path` has measurements for users.
+//! - `connection` puts all of this together: it sends and receives datagrams. `carriage` seals the packets of streams,
+//!   which take the same path.
 //!
 //! States:
 //!
@@ -49,8 +50,8 @@
 //! - `heartbeat` decides how rarely idle ends send: `announced` by the server, with the `backoff` of its pauses.
 //! - `closing` ends a session, and lets a server linger.
 //! - `config` has each policy and timer as a value. `mechanism` names the rules that an experiment can switch off.
-//! - `transport` is one end: connection, sender and receiver, with its `view` for the driver. Its `resumption` goes on in the
-//!   place of an end whose process is gone.
+//! - `transport` is one end: connection, sender and receiver, with its `view` for the driver. Its `resumption`
+//!   continues from an end whose process is gone.
 //!
 //! `blob` is an object for this crate's own tests.
 

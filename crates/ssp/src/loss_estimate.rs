@@ -1,18 +1,18 @@
-//! The share of datagrams that one direction of a path loses, learned from each of them.
+//! The share of datagrams that one direction of a path loses, updated with each datagram.
 //!
-//! A path may lose nothing for hours and then a third. A mean over many datagrams learns that slowly, and a mean over
-//! few is imprecise. The estimate is therefore a mean over all beginnings that the present state of the path may have. Each lost datagram among the newest may be the first after a change, with the probability that follows from what has
-//! arrived since (Bayesian online changepoint detection, Adams and MacKay 2007, arXiv:0710.3742). A loss on a path that
-//! lost nothing makes a change at that datagram likely. On a path that is known to lose datagrams, a further loss
-//! suggests no change.
+//! A path may lose nothing for hours and then a third. A mean over many datagrams adapts to that slowly, and a mean
+//! over few is imprecise. So the estimate is a weighted mean over all times at which the path may last have changed:
+//! each lost datagram among the newest may be the first after a change, with a probability that follows from the
+//! datagrams after it (Bayesian online changepoint detection, Adams and MacKay 2007, arXiv:0710.3742). A loss on a path
+//! that lost nothing makes a change likely. A further loss on a path that is known to lose datagrams does not.
 
 /// How many of the newest datagrams the estimate distinguishes. Chosen: the bits of a word. At 29 % loss the share
 /// among so many has a standard deviation of six points, which is worth one copy of a datagram more or less.
 pub(crate) const TOLD_APART: usize = 64;
 
-/// Lost datagrams, beside [`ARRIVED_BEFORE`] arrived ones, that the estimate assumes before the first datagram after a
-/// change (a beta distribution): a path that has changed loses a quarter in the mean. Chosen: docs/timing.md, "Loss
-/// that sets in suddenly".
+/// Number of lost datagrams, besides [`ARRIVED_BEFORE`] arrived ones, that the estimate assumes before the first
+/// datagram after a change (a beta distribution): a changed path loses a quarter in the mean. Chosen: docs/timing.md,
+/// "Loss that sets in suddenly".
 const LOST_BEFORE: f64 = 0.5;
 const ARRIVED_BEFORE: f64 = 1.5;
 
@@ -21,11 +21,11 @@ const ARRIVED_BEFORE: f64 = 1.5;
 const CHANGE: f64 = 1.0 / 64.0;
 
 /// How many arrivals after a loss the estimate stays above 0. Chosen: at 1 % loss, the next loss nearly always comes
-/// within so many arrivals.
+/// within this number of arrivals.
 const REMEMBERED: u32 = 512;
 
 /// How many arrivals after a loss in the other direction the estimate stays above 0. Chosen: a direction that loses
-/// nothing in so many arrivals most likely loses less than a tenth.
+/// none of them most likely loses less than a tenth.
 const REMEMBERED_OF_OTHER: u32 = 32;
 
 /// Smallest estimate above 0, as a share of the datagrams.
@@ -34,9 +34,9 @@ const RARE: f64 = 1.0 / 512.0;
 /// An estimate of the loss of one direction of a path. A new path is assumed to lose nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct LossEstimate {
-    /// A bit for each of the newest datagrams, the newest lowest; set if the datagram was lost.
+    /// A bit for each of the newest datagrams, the lowest for the newest. It is set if the datagram was lost.
     lost: u64,
-    /// How many more arrivals the estimate stays above 0.
+    /// During how many more arrivals the estimate stays above 0.
     remembered: u32,
     /// Entry `n` is the probability that the path last changed just before its newest `n` datagrams; the last entry
     /// covers all earlier changes.
@@ -55,7 +55,7 @@ impl LossEstimate {
     /// Records whether the next datagram arrived or was lost.
     pub(crate) fn handle_datagram(&mut self, is_lost: bool) {
         if !is_lost && self.lost == 0 {
-            // All of the probability is in the last entry, and stays there.
+            // The last entry has all of the probability, and keeps it.
             debug_assert!(self.changed_before[TOLD_APART] == 1.0, "no loss, no change");
             self.remembered = self.remembered.saturating_sub(1);
             return;
@@ -76,7 +76,7 @@ impl LossEstimate {
         self.remembered = if is_lost { REMEMBERED } else { self.remembered.saturating_sub(1) };
     }
 
-    /// Records that the newest `count` datagrams taken for lost have arrived after all: they count as delivered.
+    /// Records that the newest `count` datagrams that counted as lost have arrived: they now count as delivered.
     pub(crate) fn handle_late(&mut self, count: u64) {
         if count == 0 {
             return;
@@ -89,7 +89,7 @@ impl LossEstimate {
         }
     }
 
-    /// Records a loss in the other direction: a path that begins to lose mostly loses in both.
+    /// Records a loss in the other direction, because a path that begins to lose mostly loses in both directions.
     pub(crate) fn handle_loss_of_other(&mut self) {
         self.remembered = self.remembered.max(REMEMBERED_OF_OTHER);
     }

@@ -1,8 +1,8 @@
 //! The loss report, by which an end tells its peer how many of the peer's datagrams arrived.
 //!
-//! Only the receiver of datagrams can count those that are missing. Field 101 of the transport instruction, between
-//! roves only, carries its count back. A report is no part of any state: nothing is sent for its sake, a lost one is
-//! not repeated, and the next one replaces it.
+//! Only the receiver of datagrams can count those that are missing. Field 101 of the transport instruction, used
+//! between two roves only, carries this count back. A report is not part of a state: no instruction is sent for it, a
+//! lost report is not repeated, and the next report replaces it.
 
 use prost::encoding::{decode_varint, encode_varint};
 use rove_units::{Duration, Instant};
@@ -23,17 +23,17 @@ pub(crate) struct LossReports {
     estimate: LossEstimate,
 }
 
-/// The datagrams that ended with a path which this end gave up. The peer counts them as missing.
+/// The datagrams that were lost with a path that this end has given up. The peer counts them as missing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Dropped {
-    /// How many dropped datagrams the peer has counted for good.
+    /// How many dropped datagrams the peer counts as missing in every further report.
     counted: u64,
-    /// How many more of the first `sent` datagrams it may count.
+    /// How many more of the first `sent` datagrams the peer may count.
     open: u64,
     sent: u64,
     /// How many missing datagrams the peer's newest report has counted.
     told_missing: u64,
-    /// How many it had counted when the path ended.
+    /// How many missing datagrams the peer had counted when the path was given up.
     missing_before: u64,
 }
 
@@ -57,8 +57,8 @@ impl Dropped {
 }
 
 impl LossReports {
-    /// Returns the report that an instruction sent now carries, or `None`. There is at most one in an `interval`,
-    /// unless the number of missing datagrams has changed, and none before the first arrival.
+    /// Returns the report that an instruction sent at `now` carries, or `None`. An `interval` has at most one report,
+    /// unless the number of missing datagrams has changed. The first follows the first arrival.
     pub(crate) fn poll(&mut self, now: Instant, loss: Loss, interval: Duration) -> Option<Loss> {
         let is_news = loss.missing != self.told_missing;
         let is_due = is_news || self.told_at.is_none_or(|told_at| told_at + interval <= now);
@@ -78,8 +78,8 @@ impl LossReports {
         }
     }
 
-    /// Called when a path was given up that up to `count` of the `sent` datagrams may have ended with: they do not
-    /// count as lost.
+    /// Called when a path was given up, with which up to `count` of the `sent` datagrams may have been lost. These do
+    /// not count as lost.
     pub(crate) fn forgive(&mut self, count: u64, sent: u64) {
         if count == 0 {
             return;
@@ -89,12 +89,12 @@ impl LossReports {
         self.dropped = Dropped { counted, open: open + count, sent, told_missing, missing_before };
     }
 
-    /// Returns the newest report of the peer: how many of our datagrams did not arrive. `None` before the first.
+    /// Returns the newest report of the peer: how many of this end's datagrams did not arrive. `None` before the first.
     pub(crate) const fn heard(&self) -> Option<Loss> {
         self.heard
     }
 
-    /// Records that a datagram from the peer was lost: the other direction may begin to lose as well.
+    /// Records that a datagram from the peer was lost, because the other direction may then begin to lose as well.
     pub(crate) fn handle_loss_of_peers(&mut self) {
         self.estimate.handle_loss_of_other();
     }
@@ -104,7 +104,7 @@ impl LossReports {
         self.heard.map(|_| self.estimate.rate())
     }
 
-    /// Feeds the estimate with the datagrams between two reports, the lost ones spread evenly.
+    /// Updates the estimate with the datagrams between two reports, with the lost ones spread evenly.
     fn learn(&mut self, before: Loss, report: Loss) {
         let lost = report.missing.saturating_sub(before.missing);
         let sent = (report.sent - before.sent).max(lost);
@@ -131,8 +131,8 @@ pub(crate) fn encode(loss: &Loss) -> Vec<u8> {
     bytes
 }
 
-/// Decodes the contents of the instruction's loss report field; bytes after the four numbers are left to later
-/// versions. Returns `None` if numbers are cut short or too large, which counts as no report.
+/// Decodes the contents of the instruction's loss report field. Bytes after the four numbers belong to later versions.
+/// Returns `None` if numbers are cut short or too large, which counts as no report.
 pub(crate) fn decode(mut bytes: &[u8]) -> Option<Loss> {
     let mut number = || decode_varint(&mut bytes).ok();
     Some(Loss {

@@ -1,5 +1,5 @@
-//! The mechanisms that make an end faster than stock Mosh. Contents are an instruction's diff. An experiment may switch
-//! each of them off to measure its worth.
+//! The mechanisms that make an end faster than Mosh 1.4.0. An experiment may switch each of them off to measure its
+//! worth. Contents are an instruction's diff.
 
 use crate::config::Config;
 
@@ -10,23 +10,23 @@ pub enum Mechanism {
     Repetition,
     /// Contents that arrive again are acknowledged again.
     SecondAck,
-    /// Acknowledgments wait longer for something to travel with on a path that loses little.
+    /// Acknowledgments wait longer for another instruction to carry them on a path that loses little.
     LateAck,
-    /// First contents are sent again soon while the peer has acknowledged nothing.
+    /// First contents are soon sent again while the peer has acknowledged nothing.
     FirstContact,
     /// New contents wait less for the frame interval.
     News,
     /// The frames of steady output follow each other sooner on a path that loses datagrams.
     Steady,
-    /// New contents are collected for a shorter time when no further change comes.
+    /// New contents are sent after a shorter collection time if no further change comes.
     Collection,
     /// Heartbeats become rare while there is nothing to send.
     Quiet,
-    /// Round trips of more than a second are measured and waited for.
+    /// Round trips of more than a second are measured, and timeouts allow for them.
     FarPath,
     /// The size of datagrams is adapted to the path.
     PathSize,
-    /// The peer's shutdown is acknowledged again where the acknowledgment may be lost.
+    /// The peer's shutdown is acknowledged again if the acknowledgment may be lost.
     Linger,
 }
 

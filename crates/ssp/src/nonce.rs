@@ -1,4 +1,4 @@
-//! The nonce, which makes each sealed datagram different from all others: its direction and its number.
+//! The nonce, which makes each sealed datagram unique: its direction and its number.
 
 use crate::num::SeqNum;
 

@@ -2,14 +2,14 @@
 
 use core::fmt;
 
-/// The number of a state: 0 is the initial one, which both ends know, and [`StateNum::SHUTDOWN`] the last.
+/// The number of a state. 0 is the initial state, which both ends know, and [`StateNum::SHUTDOWN`] is the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StateNum(u64);
 
 impl StateNum {
     /// The initial state, which both ends know without a datagram.
     pub const INITIAL: Self = Self(0);
-    /// The number of each state that an end sends once it is shutting down.
+    /// The number of every state that an end sends after it has started its shutdown.
     pub const SHUTDOWN: Self = Self(u64::MAX);
 
     /// Creates a state number.

@@ -22,10 +22,10 @@ pub struct Part {
     pub effort: u64,
 }
 
-/// A state that one end changes and the other end keeps a copy of.
+/// A state that one end changes and of which the other end keeps a copy.
 ///
-/// The laws, each a property in the implementor's tests: `apply(diff_from(base), base) == self`, and the diff of equal
-/// states is empty. Clones are taken once per frame and kept in lists, so they should share structure.
+/// Each implementor's tests check two laws: `apply(diff_from(base), base) == self`, and the diff of equal states is
+/// empty. The sender clones the object for each frame and keeps the clones in lists, so clones should share structure.
 pub trait Object: Clone {
     /// Longest diff to send in one instruction, in bytes, unless the object cannot be divided ([`Object::midpoint`]).
     /// An instruction of many fragments is a burst, and the more fragments it has the more tries it needs on a lossy
@@ -34,11 +34,11 @@ pub trait Object: Clone {
 
     /// Returns the bytes that turn `base` into `self`; empty if there is no difference.
     ///
-    /// `peer` holds the extensions beyond the stock protocol that the receiver understands.
+    /// `peer` is the set of extensions that the receiver understands.
     fn diff_from(&self, base: &Self, peer: Capabilities) -> Vec<u8>;
 
-    /// Returns whether the diff from `base` is certainly longer than [`Object::DIFF_MAX`], for an object that can tell
-    /// without making the diff.
+    /// Returns whether the diff from `base` is certainly longer than [`Object::DIFF_MAX`]. An object returns true only
+    /// if it can tell without making the diff.
     fn is_far_from(&self, base: &Self) -> bool {
         let _ = base;
         false
@@ -54,11 +54,11 @@ pub trait Object: Clone {
     /// Applies the next part of a diff, with about as much work as `effort` allows. The object itself remembers how far
     /// it has come. The caller repeats the call with the same diff until the part was the last.
     ///
-    /// The default is for objects whose diffs are all little work: it applies the whole diff.
+    /// The default applies the whole diff, for objects whose diffs are all little work.
     ///
     /// # Errors
     ///
-    /// As [`Object::apply`].
+    /// Returns the errors of [`Object::apply`].
     fn apply_part(&mut self, diff: &[u8], effort: u64) -> Result<Part, ApplyError> {
         let _ = effort;
         self.apply(diff).map(|()| Part { is_whole: true, effort: 0 })
@@ -81,13 +81,13 @@ pub trait Object: Clone {
     /// Returns whether the two states have the same contents.
     fn same_as(&self, other: &Self) -> bool;
 
-    /// Returns whether a person sees no difference between the two states, so that nobody waits for the newer one.
+    /// Returns whether a person sees no difference between the two states, so that no user waits for the newer one.
     fn shows_same(&self, other: &Self) -> bool {
         self.same_as(other)
     }
 
     /// Returns whether the difference from `before` is worth an instruction of its own for this peer: a person sees it,
-    /// or the peer's display depends on it. Otherwise it waits until something else is sent.
+    /// or the peer's display depends on it. Otherwise the change travels with the next instruction.
     fn is_urgent_to(&self, peer: Capabilities, before: &Self) -> bool {
         let _ = peer;
         !self.shows_same(before)
@@ -95,7 +95,7 @@ pub trait Object: Clone {
 
     /// Returns whether `self` may become the newest state after `newest`.
     ///
-    /// A user stream may not if it does not begin with what was already delivered.
+    /// For example, a user stream may not if it does not begin with the events that were already delivered.
     fn follows(&self, newest: &Self) -> bool {
         let _ = newest;
         true
@@ -103,14 +103,14 @@ pub trait Object: Clone {
 
     /// Forgets contents that both ends are known to hold: everything up to the end of `known`.
     ///
-    /// Must not change what `diff_from` and `same_as` say between states that are still in use. A hostile peer can make
-    /// `known` hold more than `self`; that must not panic.
+    /// The call must not change the results of `diff_from` and `same_as` between states that are still in use. A
+    /// hostile peer can make `known` hold more than `self`, and the call must not panic then.
     fn drop_prefix(&mut self, known: &Self) {
         let _ = known;
     }
 
-    /// Returns the memory this copy needs beyond what it shares with `neighbour`, the entry before it in a state list
-    /// (`None`: all of it). An estimate that is never too low, for the limits of lists.
+    /// Returns the memory that this copy needs beyond what it shares with `neighbour`, the entry before it in a state
+    /// list (`None`: all of it). The limits of lists use this estimate, which is never too low.
     fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes;
 
     /// Returns how much memory a list of received states may need before new ones are refused.

@@ -1,7 +1,7 @@
 //! OCB3 (RFC 7253) over AES-128: 128-bit tag, 96-bit nonce, no associated data.
 //!
-//! Blocks are `u128` with the RFC's first bit on top. Eight go through AES at once, which fills the
-//! pipeline of the hardware and the bitsliced fallback alike.
+//! Blocks are `u128`, with the first bit of the RFC as the highest. AES encrypts eight blocks at once, which fills the
+//! pipeline of the hardware, and also of the bitsliced fallback.
 
 use aes::Aes128;
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit};
@@ -39,7 +39,7 @@ pub(crate) struct Ocb {
 }
 
 impl Ocb {
-    /// Derives the key schedule, on the heap so that moving the cipher leaves no copies in memory.
+    /// Derives the key schedule, on the heap so that a moved cipher leaves no copies in memory.
     pub(crate) fn new(key: &[u8; 16]) -> Box<Self> {
         let mut ocb = Box::new(Self {
             aes: Aes128::new(key.into()),
@@ -59,7 +59,7 @@ impl Ocb {
         ocb
     }
 
-    /// Encrypts `message` in place and returns its tag. The caller never repeats a nonce.
+    /// Encrypts `message` in place and returns its tag. The caller must never repeat a nonce.
     pub(crate) fn seal(&mut self, nonce: [u8; 12], message: &mut [u8]) -> [u8; TAG_LEN] {
         let start = self.sealing.offset(&self.aes, nonce);
         let mut pass = Pass::new(start);
@@ -77,8 +77,8 @@ impl Ocb {
         pass.tag(self).to_be_bytes()
     }
 
-    /// Decrypts `message` in place and returns whether the tag fits. If not, `message` holds zeros: no unauthenticated
-    /// plaintext leaves this function.
+    /// Decrypts `message` in place and returns whether the tag matches. If not, `message` holds zeros: no
+    /// unauthenticated plaintext leaves this function.
     #[must_use]
     pub(crate) fn open(
         &mut self,
@@ -111,10 +111,10 @@ impl Ocb {
     }
 }
 
-/// The encrypted part of the newest nonce (Ktop), cached as 64 consecutive nonces share it (RFC 7253, section 4.2).
+/// The encrypted part of the newest nonce (Ktop). It is cached, because 64 consecutive nonces share it (RFC 7253, 4.2).
 #[derive(Default, ZeroizeOnDrop)]
 struct Ktop {
-    /// The nonce block with its low six bits cleared; 0 before the first use, a value that no nonce has.
+    /// The nonce block with its low six bits cleared. It is 0 before the first use, which no nonce gives.
     top: u128,
     ktop: u128,
 }
@@ -123,7 +123,7 @@ impl Ktop {
     /// Returns the first offset of a message with this nonce.
     fn offset(&mut self, aes: &Aes128, nonce: [u8; 12]) -> u128 {
         let mut block = [0; BLOCK_LEN];
-        // Seven bits of tag length modulo 128, zeros, and a one in front of the nonce.
+        // The block has seven bits of tag length modulo 128, then zeros, a one and the nonce.
         block[3] = 1;
         block[4..].copy_from_slice(&nonce);
         let block = u128::from_be_bytes(block);
@@ -199,7 +199,7 @@ const fn double(block: u128) -> u128 {
     (block << 1) ^ ((block >> 127) * 0x87)
 }
 
-/// Returns fewer bytes than a block has as a block: the bytes, a one bit, then zeros.
+/// Returns an incomplete block as a whole one: the bytes, a one bit, then zeros.
 fn padded(rest: &[u8]) -> u128 {
     let mut block = [0; BLOCK_LEN];
     block[..rest.len()].copy_from_slice(rest);

@@ -1,4 +1,4 @@
-//! Measurements of the path to the peer, for people to look at. No decision depends on them.
+//! Measurements of the path to the peer, for users to read. No decision depends on them.
 
 use rove_units::{Bytes, Duration, Instant};
 

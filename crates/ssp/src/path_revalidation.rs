@@ -1,25 +1,25 @@
-//! When a client sends again after its network has changed.
+//! Schedules the datagrams that a client repeats after its network has changed.
 //!
-//! Without this, a client that has come to another network, or woken up in it, would reach its server at its next
-//! heartbeat or retransmission, up to 3 s later. Instead, its newest payload is sent once more as soon as the system
-//! reports another interface, address or route. The report may come before the path works. Further tries follow, each
-//! after twice the wait before, until a datagram sent since then has been answered. After the last try, heartbeats do
-//! the same.
+//! Without this, a client that has moved to another network, or has woken up in it, would reach its server at its next
+//! heartbeat or retransmission, up to 3 s later. Instead, the client repeats its newest payload as soon as the system
+//! reports another interface, address or route. The report may come before the path works, so further tries follow,
+//! each after twice the previous wait, until a datagram sent after the change has been answered. After the last try,
+//! heartbeats have the same effect.
 
 use rove_units::{Duration, Instant};
 
-/// Time from the first try to the second. Chosen: a newly leased address often has no routes for this long.
+/// Time from the first try to the second. Chosen: a newly leased address often has no routes during this time.
 const WAIT_MIN: Duration = Duration::from_millis(250);
 
-/// Longest wait between two tries. Chosen: below a heartbeat, which does the same as a try.
+/// Longest wait between two tries. Chosen: below the interval of heartbeats, which have the same effect as a try.
 const WAIT_MAX: Duration = Duration::from_secs(2);
 
-/// Time for which a network change uses up the budget of first tries. Chosen: a computer that makes and removes virtual
-/// interfaces all day does not send more than one datagram a second for it.
+/// Time of which each first try after a network change uses up one unit of its budget. Chosen: a computer that makes
+/// and removes virtual interfaces all day sends at most one datagram a second because of them.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How far first tries may run ahead of one in each [`INTERVAL`]. Chosen: an interface comes up, gets an address of
-/// each family and a route.
+/// How far first tries may be ahead of one in each [`INTERVAL`]. Chosen: an interface comes up, gets an address of each
+/// family and a route.
 const BURST: Duration = Duration::from_secs(4);
 
 /// The tries to reach the server since the newest network change.
@@ -31,8 +31,8 @@ pub(crate) struct PathRevalidation {
     due: Option<Instant>,
     /// Wait between the newest try and the next. `None` before the first try after a change.
     wait: Option<Duration>,
-    /// When the first tries so far have used up one [`INTERVAL`] each. A first try waits while that is more than
-    /// [`BURST`] ahead.
+    /// The end of the time for which the first tries so far have used up one [`INTERVAL`] each. A first try waits while
+    /// this is more than [`BURST`] ahead.
     paid_at: Instant,
 }
 
@@ -44,14 +44,14 @@ impl PathRevalidation {
         self.wait = None;
     }
 
-    /// Notes that the datagram sent at `sent_at` has been answered.
+    /// Records that the datagram sent at `sent_at` has been answered.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         if self.changed_at.is_some_and(|changed_at| changed_at <= sent_at) {
             (self.changed_at, self.due) = (None, None);
         }
     }
 
-    /// Returns whether nothing sent since the newest change was answered.
+    /// Returns whether no datagram sent since the newest change has been answered.
     pub(crate) const fn is_unanswered(&self) -> bool {
         self.changed_at.is_some()
     }

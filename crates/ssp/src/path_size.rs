@@ -1,13 +1,13 @@
 //! How large datagrams may be on the path to the peer (DPLPMTUD, RFC 8899).
 //!
-//! A path starts with a size that nearly all paths carry. Larger sizes are probed upwards with datagrams whose loss
-//! delays nothing ([`Search`]), once an end has sent enough in several datagrams at a time to gain from a larger size.
-//! If contents (diffs) stay unanswered more often than chance explains ([`Unanswered`]), they are sent in smaller
-//! datagrams; a later probe of the former size finds out whether the size was to blame. On another path all of it
-//! starts again.
+//! A path starts with a size that nearly all paths carry. Once an end has sent enough in several datagrams at a time to
+//! gain from a larger size, it probes larger sizes with datagrams whose loss delays nothing ([`Search`]). If contents
+//! (diffs) stay unanswered more often than chance explains ([`Unanswered`]), the end sends them in smaller datagrams. A
+//! later probe of the former size finds out whether the size was to blame. When datagrams take another path, all of
+//! this starts again.
 //!
-//! RFC 8899 expects an acknowledgment of its own for each probe. Here it is the peer's acknowledgment of an empty state
-//! that only that datagram has carried, which a stock peer gives as well.
+//! RFC 8899 expects a separate acknowledgment for each probe. Here it is the peer's acknowledgment of an empty state
+//! that only the probe has carried. A Mosh 1.4.0 peer (stock) sends it, too.
 
 mod search;
 mod unanswered;
@@ -30,14 +30,14 @@ pub(crate) const SIZE_MIN: usize = 500;
 pub(crate) const SIZE_BASE: usize = 1_200;
 
 /// How many times in a row, each within [`FALLS_APART`] of the last, the size may fall and its former value be probed
-/// again at once. Chosen: an end adapts at once to a path that changes. On a path that carries the probes but not the
+/// again at once. Chosen: an end adapts at once to a path that changes. If a path carries the probes but not the
 /// contents, the size falls a bounded number of times.
 const FALLS_MAX: u32 = 4;
 const FALLS_APART: Duration = Duration::from_secs(60);
 
-/// How long the datagram size is not blamed for missing answers after smaller datagrams stayed unanswered as well; each
-/// further time is twice as long. Chosen: a heartbeat's interval. The time is bounded, because an outage on a path that
-/// drops large datagrams looks the same, and nothing large is acknowledged after it either.
+/// How long missing answers are not blamed on the size after smaller datagrams stayed unanswered as well; each further
+/// time is twice as long. Chosen: a heartbeat's interval. The time is bounded, because an outage on a path that drops
+/// large datagrams looks the same, and large contents stay unanswered after it, too.
 const ACQUITTAL: Duration = Duration::from_secs(3);
 
 /// How often [`ACQUITTAL`] is doubled at most. Chosen: times of up to 48 s, because a peer that accepts nothing may do
@@ -80,24 +80,24 @@ pub(crate) struct Cut {
 pub(crate) struct PathSize {
     family: Family,
     size: usize,
-    /// Whether the fragments being sent must be cut again, for another size.
+    /// Whether the fragments being sent must be cut again, because the size has changed.
     is_recut: bool,
-    /// The search for a larger size. `None` if the size is stock's fixed one.
+    /// The search for a larger size. `None` if the size is the fixed one of Mosh 1.4.0.
     search: Option<Search>,
     unanswered: Unanswered,
     /// The size before it fell. `None` once contents of the smaller size are acknowledged.
     fallen_from: Option<usize>,
     falls: u32,
     fell_at: Option<Instant>,
-    /// Until when missing answers do not make the size fall, because smaller datagrams stayed unanswered too.
+    /// Until when missing answers do not make the size fall, because smaller datagrams stayed unanswered as well.
     acquitted_until: Option<Instant>,
-    /// How often smaller datagrams stayed unanswered too since the last acknowledgment.
+    /// How often smaller datagrams have stayed unanswered as well since the last acknowledgment.
     acquittals: u32,
 }
 
 impl PathSize {
-    /// Creates the state of a new path of this address family. The size is stock's fixed one unless sizes are probed
-    /// (`is_tried`).
+    /// Creates the state of a new path of this address family. The size is the fixed one of Mosh 1.4.0 unless sizes are
+    /// probed (`is_tried`).
     pub(crate) fn new(ipv6: bool, is_tried: bool) -> Self {
         let family = Family::of(ipv6);
         Self {
@@ -119,18 +119,18 @@ impl PathSize {
         self.size
     }
 
-    /// Returns the size that stock uses on this path, in bytes, which most paths of the family carry.
+    /// Returns the size that Mosh 1.4.0 uses on this path, in bytes. Most paths of the family carry it.
     pub(crate) const fn stock(&self) -> usize {
         self.family.stock
     }
 
-    /// Returns whether an empty datagram of `len` bytes from the peer is a path size probe, whose acknowledgment the
-    /// peer waits for.
+    /// Returns whether an empty datagram of `len` bytes from the peer is a path size probe, for whose acknowledgment
+    /// the peer waits.
     pub(crate) fn is_try(&self, len: usize) -> bool {
         self.search.is_some() && len > SIZE_MIN
     }
 
-    /// Returns, once, whether the fragments being sent must be cut again, for another size.
+    /// Returns, once, whether the fragments being sent must be cut again, because the size has changed.
     pub(crate) fn take_recut(&mut self) -> bool {
         core::mem::take(&mut self.is_recut)
     }
@@ -177,8 +177,8 @@ impl PathSize {
         }
     }
 
-    /// Makes datagrams smaller if contents stay unanswered more often than chance explains. If smaller ones stay
-    /// unanswered too, restores the former size.
+    /// Makes datagrams smaller if contents stay unanswered more often than chance explains. If the smaller ones also
+    /// stay unanswered, restores the former size.
     pub(crate) fn heed_silence(&mut self, now: Instant, timing: &SendTiming) {
         let is_acquitted = self.acquitted_until.is_some_and(|until| now < until);
         let is_watching = self.search.is_some() && !is_acquitted;
@@ -230,7 +230,7 @@ impl PathSize {
     pub(crate) fn handle_moved(&mut self, ipv6: bool) {
         let is_recut = self.is_recut;
         let fresh = Self::new(ipv6, self.search.is_some());
-        // A refusal lowers stock's fixed size for good, on every path.
+        // With a fixed size, a refusal lowers the size for good, on every path.
         let size = if self.search.is_some() { fresh.size } else { fresh.size.min(self.size) };
         *self = Self { size, is_recut: is_recut || size < self.size, ..fresh };
     }
@@ -251,8 +251,8 @@ impl PathSize {
 /// the number by a third.
 const CHANCE: f64 = 1e-3;
 
-/// Returns how many failures in a row chance does not explain, where each has the probability `failure`: the chance of
-/// so many is below a thousandth.
+/// Returns how many failures in a row chance does not explain if each has the probability `failure`: the chance of that
+/// many is below a thousandth.
 fn beyond_chance(failure: f64) -> f64 {
     CHANCE.ln() / failure.clamp(0.01, 0.99).ln()
 }

@@ -1,10 +1,10 @@
-//! Where datagrams to the peer go, and how large they may be on the way.
+//! The address to which datagrams to the peer go, and how large they may be on the path there.
 
 use core::net::SocketAddr;
 
 use crate::path_size::PathSize;
 
-/// The peer's address, the size of datagrams on the path there, and how often that path has changed.
+/// The peer's address, the size of datagrams on the path to it, and how often that path has changed.
 #[derive(Debug)]
 pub(crate) struct PeerPath {
     address: Option<SocketAddr>,
@@ -32,12 +32,12 @@ impl PeerPath {
         &mut self.size
     }
 
-    /// Returns how often datagrams may have come to another path.
+    /// Returns how often the path of datagrams may have changed.
     pub(crate) const fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// Sends to this address from now on, with the sizes of IPv6 or of IPv4.
+    /// Sets the address to send to, and starts with the datagram sizes of IPv6 or of IPv4.
     pub(crate) fn handle_moved(&mut self, address: SocketAddr, ipv6: bool) {
         self.address = Some(address);
         self.size.handle_moved(ipv6);
@@ -55,7 +55,7 @@ impl PeerPath {
         self.size.handle_moved(self.size.is_ipv6());
     }
 
-    /// Forgets the address of a peer that is no longer heard.
+    /// Forgets the address of a peer that has been silent for too long.
     pub(crate) const fn handle_lost(&mut self) {
         self.address = None;
     }

@@ -1,8 +1,8 @@
-//! When a client probes better paths to its server while it uses a worse one, which answers.
+//! Schedules a client's probes of better paths to its server while it uses a worse path that works.
 //!
-//! The newest payload is repeated over each better path. A server answers to the address from which it last heard its
-//! client. If a better path carries datagrams only to the server, a probe would make its answers disappear. So each round
-//! of probes ends with a *recall*: the payload is sent over the path in use once more.
+//! A probe repeats the newest payload over a better path. A server answers to the address from which it last heard its
+//! client. If a better path carries datagrams only to the server, a probe would make the answers disappear. So each
+//! round of probes ends with a *recall*: the payload is sent once more over the path in use.
 
 use rove_units::{Duration, Instant};
 
@@ -10,16 +10,16 @@ use rove_units::{Duration, Instant};
 /// datagram is repeated.
 const ROUND_MIN: Duration = Duration::from_millis(250);
 /// Longest time between two rounds of probes. Chosen: with a round trip of half a second, a session is back on the
-/// better path 2 s after that carries datagrams again.
+/// better path 2 s after this path works again.
 const ROUND_MAX: Duration = Duration::from_millis(1_500);
-/// Time without input after which rounds of probes become rare. Chosen: nobody waits.
+/// Time without input after which rounds of probes become rare. Chosen: no user waits.
 const IDLE_AFTER: Duration = Duration::from_secs(600);
 /// Time between two rounds of probes after [`IDLE_AFTER`]. Chosen: as rare as other probes in a long outage.
 const ROUND_IDLE: Duration = Duration::from_secs(10);
 /// Time between two probes of a round. Chosen: no burst, and the recall follows soon.
 const STAGGER: Duration = Duration::from_millis(10);
-/// Time from the last probe of a round to the recall. Chosen: on a short path the answer arrives first, and an answer
-/// that the better path loses arrives only this much later over the path in use.
+/// Time from the last probe of a round to the recall. Chosen: on a short path the answer arrives first. If the better
+/// path loses an answer, the next arrives only this much later over the path in use.
 const RECALL_AFTER: Duration = Duration::from_millis(30);
 
 /// The schedule of probes of better paths.
@@ -32,7 +32,7 @@ pub(crate) struct ProbeRounds {
     /// Time from the newest round of probes to the next; zero before the first round.
     gap: Duration,
     recall_at: Option<Instant>,
-    /// When a datagram that wants an answer, such as input, was last sent.
+    /// When a datagram to which the server replies, such as input, was last sent.
     asked_at: Instant,
 }
 
@@ -46,13 +46,13 @@ pub(crate) enum Probe {
 }
 
 impl ProbeRounds {
-    /// Begins with a round at once.
+    /// Creates a schedule whose first round is due at once.
     pub(crate) fn begin(now: Instant) -> Self {
         Self { probe_at: now, asked_at: now, ..Self::default() }
     }
 
-    /// Begins with a round after the first answer over the path in use, or at `latest`. A path that carries datagrams only
-    /// to the server diverts no answer until then.
+    /// Creates a schedule whose first round follows the first answer over the path in use, or starts at `latest`. Until
+    /// then, a better path that carries datagrams only to the server diverts no answer.
     pub(crate) fn begin_after_answer(now: Instant, latest: Instant) -> Self {
         Self { probe_at: latest, asked_at: now, ..Self::default() }
     }
@@ -64,14 +64,14 @@ impl ProbeRounds {
         }
     }
 
-    /// Starts again at once: the computer's network has changed, and may now carry datagrams. The round is of all better
-    /// paths, as the family of the first address may be gone.
+    /// Starts a new round at once, because the computer's network has changed and may work again. The round has all
+    /// better paths, because the address family of the first may be gone.
     pub(crate) fn handle_change(&mut self, now: Instant) {
         (self.probe_at, self.left, self.gap) = (now, 0, ROUND_MIN / 2);
     }
 
-    /// Handles a datagram that wants an answer. Rounds that had become rare are frequent again, the more so if the path in
-    /// use `is_doubted`.
+    /// Handles the sending of a datagram to which the server replies. Rounds that had become rare are frequent again,
+    /// especially if the path in use `is_doubted`.
     pub(crate) fn handle_asked(&mut self, now: Instant, is_doubted: bool) {
         self.asked_at = now;
         let wait = if is_doubted { ROUND_MIN } else { ROUND_MAX };
@@ -88,7 +88,8 @@ impl ProbeRounds {
         self.recall_at.map_or(self.probe_at, |at| at.min(self.probe_at))
     }
 
-    /// Returns where to repeat the newest payload now. `None` if nothing is due. `better` is the number of better paths.
+    /// Returns the path over which to repeat the newest payload. `None` if nothing is due. `better` counts better
+    /// paths.
     pub(crate) fn poll(&mut self, now: Instant, better: usize) -> Option<Probe> {
         if self.poll_timeout() > now {
             return None;
@@ -98,7 +99,7 @@ impl ProbeRounds {
             return Some(Probe::Recall);
         }
         if self.left == 0 {
-            // The first round probes the first address only, as on the network itself.
+            // The first round probes only the first address, as a client on the network does.
             self.left = if self.gap == Duration::ZERO { 1 } else { better };
             self.gap = (2 * self.gap).clamp(ROUND_MIN, ROUND_MAX);
             if now.saturating_since(self.asked_at) > IDLE_AFTER {

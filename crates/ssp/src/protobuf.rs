@@ -1,4 +1,4 @@
-//! The subset of protobuf that the protocol's messages use: fields are read in place and appended.
+//! The subset of protobuf that the protocol's messages use. Fields are read in place, and appended to a buffer.
 
 use prost::encoding::{
     DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, skip_field,
@@ -6,8 +6,8 @@ use prost::encoding::{
 
 use crate::object::ApplyError;
 
-/// Most fields of a small message. Chosen: more than any has; a message of millions of fields would be read several times
-/// without a check in between.
+/// Most fields of a small message. Chosen: more than any message has. A message of millions of fields would be read
+/// several times before an error is found.
 const FIELDS_MAX: usize = 1024;
 
 /// The value of one protobuf field.
@@ -17,7 +17,7 @@ pub enum Value<'a> {
     Varint(u64),
     /// Bytes, text or a message.
     Bytes(&'a [u8]),
-    /// A value that no message of the protocol has: four or eight bytes, or a group.
+    /// A value of a type that no message of the protocol uses: four or eight bytes, or a group.
     Other,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Fields<'a> {
         Self::at_most(FIELDS_MAX, message)
     }
 
-    /// Iterates over the fields of a message whose number is unlimited.
+    /// Iterates over the fields of a message that may have any number of them.
     pub const fn of_message(message: &'a [u8]) -> Self {
         Self::at_most(usize::MAX, message)
     }
@@ -66,7 +66,7 @@ impl<'a> Fields<'a> {
         Self { rest: message, left: max }
     }
 
-    /// Returns how many bytes are not read yet.
+    /// Returns how many bytes have not been read.
     pub const fn unread_bytes(&self) -> usize {
         self.rest.len()
     }

@@ -1,4 +1,4 @@
-//! The states received from the peer, from which its next diffs may start. A state's contents are its diff.
+//! The states received from the peer, from which its next diffs may start. The contents of a state are its diff.
 
 use core::hash::Hasher;
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ use crate::object::Object;
 #[derive(Clone, Debug)]
 pub(crate) struct ReceivedState<R> {
     pub(crate) num: StateNum,
-    /// When the state arrived, or, if later, when the last newer state came that was not accepted ([`Receiver::hold`]).
+    /// When the state arrived or, if later, when the last newer state came that was not accepted ([`Receiver::hold`]).
     /// For the initial state, when this end was created.
     pub(crate) arrived_at: Instant,
     /// Memory that the state needs beyond what it shares with the entry before it.
@@ -38,7 +38,7 @@ struct UnderWay<R> {
 struct Refused {
     old_num: StateNum,
     new_num: StateNum,
-    /// Hash of the diff. A forged diff with the same hash is refused as well.
+    /// Hash of the diff. Another diff with the same hash is refused as well.
     print: u64,
 }
 
@@ -55,13 +55,13 @@ impl Refused {
 pub(crate) enum Received {
     /// The instruction added a state newer than all before.
     Newest,
-    /// The state was not accepted for now ([`Receiver::hold`]), and the peer sends it again. The peer is alive.
+    /// The state was not accepted ([`Receiver::hold`]). The peer keeps it and sends it again, and it is alive.
     LeftWithPeer,
     /// The instruction carried the diff of the newest state once more.
     NewestAgain,
     /// The instruction's state is an older one, or one held already.
     Nothing,
-    /// The diff is more work than may be done at once: call [`Receiver::work`] for the rest.
+    /// The diff needs more work than may be done at once. [`Receiver::work`] does the rest.
     Begun,
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct Receiver<R> {
     refused: VecDeque<Refused>,
     /// Work done so far for all diffs, in the object's units.
     effort: u64,
-    /// Until when a list over [`RECEIVED_MAX`] accepts no state.
+    /// Until when a list over [`RECEIVED_MAX`] accepts no further state.
     quenched_until: Instant,
     /// Whether states with contents are not accepted, so that the peer keeps them.
     held: bool,
@@ -97,8 +97,8 @@ impl<R: Object> Receiver<R> {
         }
     }
 
-    /// Accepts the state of an instruction, if it is new and allowed, and does about `effort` work for it at once.
-    /// [`Receiver::has_work`] must be false.
+    /// Accepts the state of an instruction if it is new and allowed, and does about `effort` work for it at once. Call
+    /// this only if [`Receiver::has_work`] is false.
     pub(crate) fn handle_instruction(
         &mut self,
         now: Instant,
@@ -143,7 +143,7 @@ impl<R: Object> Receiver<R> {
         self.work(now, effort)
     }
 
-    /// Continues to apply a diff that is applied in part, if there is one, with about `effort` work.
+    /// Continues to apply a diff that has been applied in part, if there is one, with about `effort` work.
     pub(crate) fn work(&mut self, now: Instant, effort: u64) -> Result<Received, ReceiveError> {
         let Some(mut under_way) = self.under_way.take() else { return Ok(Received::Nothing) };
         match under_way.object.apply_part(&under_way.diff, effort) {
@@ -177,7 +177,7 @@ impl<R: Object> Receiver<R> {
         self.effort
     }
 
-    /// Calls `adjust` on every state of the list, and on one whose diff is applied in part.
+    /// Calls `adjust` on every state of the list, and on the state whose diff has been applied in part.
     pub(crate) fn adjust(&mut self, adjust: impl FnMut(&mut R)) {
         let held = self.states.iter_mut().map(|state| &mut state.object);
         let under_way = self.under_way.iter_mut().map(|under_way| &mut under_way.object);
@@ -206,7 +206,7 @@ impl<R: Object> Receiver<R> {
         self.held = held;
     }
 
-    /// Drops the states below `throwaway_num`, and contents that all remaining states share.
+    /// Drops the states below `throwaway_num`, and the contents that all remaining states share.
     fn throw_away(&mut self, throwaway_num: StateNum) {
         let kept = self.states.iter().position(|state| state.num >= throwaway_num);
         let kept = kept.expect("the reference is at or above the throwaway number");
@@ -224,7 +224,7 @@ impl<R: Object> Receiver<R> {
         }
     }
 
-    /// Returns an error if the list is over a limit and may accept no state now.
+    /// Returns an error if the list exceeds a limit and may accept no state at `now`.
     fn make_room(&mut self, now: Instant, config: &Config) -> Result<(), ReceiveError> {
         if self.states.len() > RECEIVED_MAX {
             if now < self.quenched_until {
@@ -232,7 +232,7 @@ impl<R: Object> Receiver<R> {
             }
             self.quenched_until = now + config.quench_interval;
         }
-        // A state that alone exceeds the limit must still have a successor, or the session ends here.
+        // A state that alone exceeds the limit must still get a successor, because otherwise the session would hang.
         let bytes: Bytes = self.states.iter().map(|state| state.bytes).sum();
         if self.states.len() > 1 && bytes > self.newest().object.received_bytes_max() {
             return Err(ReceiveError::QueueFull);

@@ -1,4 +1,4 @@
-//! The cipher of the records that a client keeps on its computer: that of datagrams, under another key.
+//! The cipher of the records that a client keeps on its computer. It is that of datagrams, with another key.
 
 use crate::key::Key;
 use crate::nonce::{Direction, nonce};
@@ -6,14 +6,14 @@ use crate::num::SeqNum;
 use crate::ocb::{MESSAGE_LEN_MAX, Ocb, TAG_LEN};
 use crate::wiping::{wiping, wiping_message};
 
-/// Seals and opens numbered pieces of a record. The caller seals each number once with a key.
+/// Seals and opens numbered pieces of a record. The caller must not seal two pieces with the same number and key.
 pub struct RecordCipher(Box<Ocb>);
 
 impl RecordCipher {
     /// Most bytes of a piece.
     pub const PIECE_LEN_MAX: usize = MESSAGE_LEN_MAX;
 
-    /// Bytes that sealing adds.
+    /// Number of bytes that sealing adds to a piece.
     pub const TAG_LEN: usize = TAG_LEN;
 
     /// Prepares the key schedule.

@@ -10,13 +10,13 @@ const SRTT_INITIAL: Duration = Duration::from_secs(1);
 /// RTTVAR before the first sample. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const RTTVAR_INITIAL: Duration = Duration::from_millis(500);
 
-/// How long only suspect samples must have arrived before they count. Chosen: the datagrams that a suspended host finds
-/// when it wakes up come all at once, and a fresh sample follows within a round trip.
+/// How long only suspect samples must have come before they count. Chosen: all datagrams that a suspended host finds
+/// when it wakes up come at once, and a fresh sample follows within a round trip.
 const SUSPECT_FOR: Duration = Duration::from_secs(1);
 
-/// The part of SRTT by which RTO may exceed SRTT where SRTT is longer than the upper bound of RTO. Chosen: a quarter.
-/// RTTVAR starts at half of the first sample, so without this bound a key that is lost early would wait for three round
-/// trips.
+/// The part of SRTT by which RTO may exceed SRTT where SRTT is above the upper bound of RTO. Chosen: a quarter. RTTVAR
+/// starts at half of the first sample, so without this bound an early lost key would be sent again only after three
+/// round trips.
 const RTO_BEYOND_SRTT_DIVISOR: u32 = 4;
 
 /// SRTT and RTTVAR of RFC 6298, with this protocol's bounds.
@@ -25,7 +25,7 @@ pub(crate) struct RttEstimator {
     srtt: Duration,
     rttvar: Duration,
     sampled: bool,
-    /// When the first sample of the present row of suspect samples arrived. `None` after any other sample.
+    /// When the present row of suspect samples began. `None` if the last sample was not suspect.
     suspect_since: Option<Instant>,
 }
 
@@ -34,8 +34,8 @@ impl RttEstimator {
         Self { srtt: SRTT_INITIAL, rttvar: RTTVAR_INITIAL, sampled: false, suspect_since: None }
     }
 
-    /// Adds a sample and returns whether it counts. A sample of [`RttConfig::rtt_max`] or more does not. Samples of [`SUSPECT_MIN`] or
-    /// more count only after they have come for [`SUSPECT_FOR`].
+    /// Adds a sample and returns whether it counts. A sample of [`RttConfig::rtt_max`] or more does not. Samples of
+    /// [`SUSPECT_MIN`] or more count only after none but such samples have come for [`SUSPECT_FOR`].
     pub(crate) fn handle_sample(
         &mut self,
         now: Instant,

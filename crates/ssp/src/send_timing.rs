@@ -1,5 +1,5 @@
-//! The sender's present intervals, computed from what the connection knows of the path. A state's contents are its
-//! diff.
+//! The sender's present intervals, computed from measurements of the path. The contents of a state are the diff that
+//! was sent with it.
 
 use rove_units::{Duration, Instant};
 
@@ -8,11 +8,11 @@ use crate::hello::Capabilities;
 use crate::rtt::RttEstimator;
 
 /// Most loss of either direction, as a share from 0 to 1, at which acknowledgments are late. Chosen: docs/timing.md,
-/// "Late acknowledgments"; where more is lost, states are often sent again, and each second try would wait for late
-/// acknowledgments.
+/// "Late acknowledgments". If more is lost, states are often sent again, and each further try would wait for a late
+/// acknowledgment.
 const PATIENT_LOSS: f64 = 0.1;
 
-/// The sender's intervals, as of one moment.
+/// The sender's intervals at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct SendTiming {
     pub(crate) config: Config,
@@ -23,7 +23,7 @@ pub(crate) struct SendTiming {
     /// Whether both ends support late acknowledgments. The client then predicts nothing, so that a datagram with only
     /// an acknowledgment or echo ack shows its user nothing.
     pub(crate) bears_late: bool,
-    /// Whether acknowledgments are late now: both ends support that, and the path loses little.
+    /// Whether acknowledgments are late at present: both ends support that, and the path loses little.
     pub(crate) is_patient: bool,
     /// How long after RTO a sent state is presumed lost.
     pub(crate) grace: Duration,
@@ -34,9 +34,9 @@ pub(crate) struct SendTiming {
     /// The extensions that both ends offer.
     pub(crate) peer: Capabilities,
     pub(crate) path: PathView,
-    /// Until when no heartbeat is due. `None` where the usual interval holds.
+    /// Until when this end need not send a heartbeat. `None` where the usual interval holds.
     pub(crate) speaks_by: Option<Instant>,
-    /// When to repeat a heartbeat. `None` if that is not to be done.
+    /// When to repeat a heartbeat. `None` if it is not repeated.
     pub(crate) heartbeat_again_at: Option<Instant>,
     /// Until when the peer need not send. `None` if unknown.
     pub(crate) hears_by: Option<Instant>,
@@ -47,7 +47,7 @@ pub(crate) struct SendTiming {
 pub(crate) struct PathView {
     /// The shortest recent round trip. `None` before the first sample.
     pub(crate) rtt_min: Option<Duration>,
-    /// The estimated share of our datagrams that do not reach the peer, from 0 to 1.
+    /// The estimated share of this end's datagrams that do not reach the peer, from 0 to 1.
     pub(crate) loss_out: f64,
     /// The estimated share of the peer's datagrams that do not reach this end, from 0 to 1.
     pub(crate) loss_in: f64,
@@ -66,7 +66,7 @@ impl SendTiming {
         let rto = rtt.rto(&config.rtt);
         let bears_late =
             peer.contains(Capabilities::LATE_ACK) && config.acks.delay_late > config.acks.delay;
-        // On a path that loses much, a timeout is to repair it soon.
+        // On a path that loses much, timeouts should repair losses soon, so acknowledgments must not be late.
         let is_patient = bears_late && path.loss_out.max(path.loss_in) <= PATIENT_LOSS;
         let (ack_delay, grace) = if is_patient {
             (config.acks.delay_late, config.acks.grace_late)

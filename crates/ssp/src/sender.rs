@@ -1,13 +1,13 @@
 //! The states sent to the peer: what to send next, when, and the state that its diff starts from.
 //!
 //! The first entry of the list is the known receiver state: the newest that the peer has acknowledged. The assumed
-//! receiver state is the newest up to which no state is presumed lost. Contents are an instruction's diff. Nothing is
-//! ever retransmitted as it was; the sender makes a new diff to the newest state instead. There are two exceptions,
-//! both for instructions of several fragments, which a receiver puts together only while no other instruction comes
-//! between:
+//! receiver state is the newest up to which no state is presumed lost. Contents are an instruction's diff. The sender
+//! does not retransmit a lost instruction: it makes a new diff to the newest state instead. There are two exceptions,
+//! both for instructions of several fragments. A receiver can put such an instruction together only as long as no
+//! fragment of a newer one arrives:
 //!
-//! - An instruction to be sent again with the same contents is repeated to the byte, so that its fragments add up over
-//!   several tries.
+//! - An instruction that would be sent again with the same contents is repeated byte for byte, so that fragments of
+//!   several tries add up.
 //! - A diff over [`Object::DIFF_MAX`] travels as a chain of states (module `chunk`).
 
 mod acks;
@@ -89,8 +89,8 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Goes on in the place of another end, whose states had numbers below `numbers_from`; `remote` is the number of
-    /// the peer's newest state.
+    /// Continues from another end, whose states had numbers below `numbers_from`. `remote` is the number of the peer's
+    /// newest state.
     pub(crate) fn resume(
         &mut self,
         (known_num, known): (StateNum, L),
@@ -132,7 +132,7 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Called when the peer sends its newest contents again. An acknowledgment that had the time to arrive was lost.
+    /// Called when the peer sends its newest contents again. If an acknowledgment had time to arrive, it was lost.
     pub(crate) fn handle_remote_again(&mut self, now: Instant, timing: &SendTiming) {
         let is_first =
             timing.config.repetition.says_again_at_first && !self.first_contact.is_made();
@@ -143,7 +143,7 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Called when the peer shows that it is alive: unacknowledged contents are worth sending again.
+    /// Called when the peer shows that it is alive, so that unacknowledged contents are worth sending again.
     pub(crate) fn handle_heard(&mut self, now: Instant) {
         self.answers.heard_at = Some(now);
     }
@@ -246,7 +246,7 @@ impl<L: Object> Sender<L> {
         step
     }
 
-    /// Returns why the current contents are sent: as news, a copy, after a timeout, or none of these.
+    /// Returns the reason for which the current contents are sent.
     fn occasion(&self, is_copy_due: bool, is_again: bool, timing: &SendTiming) -> Occasion {
         match is_copy_due {
             _ if !self.current.shows_same(&self.sent.last().object) => Occasion::News,
@@ -277,7 +277,7 @@ impl<L: Object> Sender<L> {
         Some(instruction)
     }
 
-    /// Called when an instruction is sent, cut into `datagrams` fragments with `bytes` of contents in all.
+    /// Called when an instruction is sent, cut into `datagrams` fragments with `bytes` bytes in all.
     pub(crate) fn handle_cut(
         &mut self,
         now: Instant,
@@ -337,14 +337,14 @@ impl<L: Object> Sender<L> {
         self.large.backoff.until(timing).filter(|until| now < *until).map(Some)
     }
 
-    /// Returns an instruction that acknowledges without contents, although contents wait. The new state equals the last
-    /// one; a peer that lacks the last one cannot apply it, but reads the acknowledgment first.
+    /// Returns an instruction that only acknowledges, although contents wait to be sent. Its state equals the last one.
+    /// A peer that lacks the last state cannot apply the instruction, but reads the acknowledgment first.
     pub(crate) fn acknowledge(&mut self, now: Instant) -> Instruction {
         let (last_num, object) = (self.sent.last().num, self.sent.last().object.clone());
         self.send_new(now, last_num, self.sent.next_num(), object, Vec::new())
     }
 
-    /// Returns an empty acknowledgment if one is due. Its state has a new number, which shows the peer that we are
+    /// Returns an empty acknowledgment if one is due. Its state has a new number, which shows the peer that this end is
     /// alive.
     fn step_without_diff(
         &mut self,
@@ -353,8 +353,8 @@ impl<L: Object> Sender<L> {
         is_ack_due: bool,
         peer: Capabilities,
     ) -> Option<Instruction> {
-        // The state is back at the contents of the reference, while the peer may hold a state from between; then the
-        // empty diff is news.
+        // The object is as it was in the reference state, but the peer may hold a state from between. Then even an
+        // empty diff has to be sent.
         let last = self.sent.last();
         let is_news = !self.current.same_as(&last.object)
             && !self.current.diff_from(&last.object, peer).is_empty();
@@ -370,8 +370,8 @@ impl<L: Object> Sender<L> {
         Some(self.send_new(now, self.sent.list[reference].num, new_num, object, Vec::new()))
     }
 
-    /// Returns whether to repeat the kept instruction although there are newer contents. A fragment of it was lost, and
-    /// a newer instruction would make the receiver drop those that arrived.
+    /// Returns whether to repeat the kept instruction although newer contents exist. A fragment of it was lost, and a
+    /// newer instruction would make the receiver drop the others.
     fn finishes_first(&self, now: Instant, timing: &SendTiming) -> bool {
         self.large.may_be_finished(self.sent.known().num, self.sent.last().num)
             && !self.shutdown.is_started()
@@ -379,7 +379,7 @@ impl<L: Object> Sender<L> {
             && self.may_repeat(now, timing)
     }
 
-    /// Sends an entry of the list again: to the byte if it is the kept instruction, else in a new instruction.
+    /// Sends an entry of the list again: byte for byte if it is the kept instruction, otherwise in a new instruction.
     fn send_again(
         &mut self,
         now: Instant,
@@ -398,7 +398,7 @@ impl<L: Object> Sender<L> {
         let last_frame_at = self.sent.last_frame_at;
         let instruction = self.instruction(now, old_num, new_num, diff);
         if timing.is_patient {
-            // A late acknowledgment carries the contents that are on their way, and often comes right before a key.
+            // A late acknowledgment carries contents that are on their way, and must not delay the frame of a next key.
             self.sent.last_frame_at = last_frame_at;
         }
         Step::Send(instruction)
@@ -451,7 +451,7 @@ impl<L: Object> Sender<L> {
         Instruction { old_num, new_num, ack_num, throwaway_num, diff, ..Instruction::default() }
     }
 
-    /// Logs what is wrong with a diff of the current state, if [`Object::check`] finds anything.
+    /// Logs the error if [`Object::check`] refuses a diff of the current state.
     fn check(&self, num: StateNum, reference: usize, diff: &[u8], peer: Capabilities) {
         let SentState { num: base, object, .. } = &self.sent.list[reference];
         if let Err(error) = self.current.check(object, diff, peer) {

@@ -1,11 +1,11 @@
-//! The side path: a client's path to its server outside the network, by which its driver carries datagrams, as through
-//! ssh.
+//! The side path: a client's path to its server outside the network, such as an ssh connection by which the driver
+//! carries datagrams.
 //!
-//! The network is better, because its datagrams do not wait for each other. So while the side path is used, the server's
-//! addresses are probed beside it ([`ProbeRounds`]).
+//! The network is the better path, because there no datagram waits for another. So while the side path is used, the
+//! client also probes the server's addresses ([`ProbeRounds`]).
 //!
-//! The network counts as working only if an answer echoes a timestamp. The server sends such an answer to the
-//! timestamp's source, so both directions of that path work.
+//! The network counts as working only if an answer echoes a timestamp. The server sends such an answer to the address
+//! from which the timestamp came, so both directions of that path work.
 
 use core::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
@@ -13,20 +13,20 @@ use rove_units::{Duration, Instant};
 
 use crate::probe_rounds::{Probe, ProbeRounds};
 
-/// The address that represents the side path. No host has it, and no datagram is sent to it.
+/// The address that stands for the side path. No host has it, and no datagram is sent to it.
 /// Source: RFC 7600, section 4.8 (the IPv4 dummy address); the port is that of "discard".
 pub const SIDE_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 0, 8), 9));
 
-/// How long the network may leave a datagram unanswered until the side path is wanted. Chosen: longer than a round trip
-/// of the worst path, and no longer than a user waits.
+/// How long the network may leave a datagram unanswered until the driver should open a side path. Chosen: longer than a
+/// round trip of the worst path, and no longer than a user waits.
 pub(crate) const WANTED_AFTER: Duration = Duration::from_secs(5);
-/// How long the side path may leave a datagram unanswered until each input is sent over the network too. Another side path
-/// is then wanted beside it. Chosen: the longest RTO. A living TCP connection has repaired a loss by then.
+/// How long the side path may leave a datagram unanswered until each input is also sent over the network, and the
+/// driver should open another side path. Chosen: the longest RTO. A living TCP connection has repaired a loss by then.
 const DOUBTED_AFTER: Duration = Duration::from_secs(1);
 /// How long the side path may leave a datagram unanswered until it counts as dead. Chosen: a stalled TCP connection has
-/// sent again several times.
+/// retransmitted several times by then.
 const DEAD_AFTER: Duration = Duration::from_secs(10);
-/// Shortest pause between two sent datagrams after which the computer counts as having slept. Chosen: as for addresses.
+/// Shortest pause between two sent datagrams that shows that the computer has slept. Chosen: as for `candidates`.
 const ASLEEP_AFTER: Duration = Duration::from_secs(6);
 const _: () = assert!(DOUBTED_AFTER.as_millis() < DEAD_AFTER.as_millis());
 
@@ -34,16 +34,16 @@ const _: () = assert!(DOUBTED_AFTER.as_millis() < DEAD_AFTER.as_millis());
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SidePath {
     is_used: bool,
-    /// When the client last began or ceased to use the side path or a detour. `None` if it never did.
+    /// When the client last switched between the network, a detour and the side path. `None` if it never did.
     changed_at: Option<Instant>,
     /// Whether the side path ended while it was used, and the network has not answered since.
     is_missed: bool,
     rounds: ProbeRounds,
-    /// The time of the oldest datagram over the side path without any answer. `None` if there is none.
+    /// When the oldest datagram was sent over the side path since the last arrival there. `None` if there is none.
     unheard_since: Option<Instant>,
     /// The time of the first recall after [`SidePath::unheard_since`]. `None` if there is none.
     recalled_at: Option<Instant>,
-    /// How many datagrams were given to the side path since it last brought one.
+    /// How many datagrams were given to the side path since one last arrived by it.
     unheard: u64,
     sent_at: Instant,
     /// When the computer last woke from sleep.
@@ -56,31 +56,31 @@ impl SidePath {
         self.is_used
     }
 
-    /// Returns when datagrams last changed between the network, a detour in it, and the side path. `None` if they never did.
+    /// Returns when the client last switched between the network, a detour in it, and the side path, if ever.
     pub fn changed_at(&self) -> Option<Instant> {
         self.changed_at
     }
 
-    /// Returns when the side path counts as dead if it brings no datagram. `None` while it is unused or answers.
+    /// Returns when the side path counts as dead unless a datagram arrives. `None` while it is unused or answers.
     pub fn dead_at(&self) -> Option<Instant> {
         self.unheard_since.filter(|_| self.is_used).map(|since| since + DEAD_AFTER)
     }
 
-    /// Returns when another side path is wanted beside this one, which is slow or dead. `None` while it is unused or answers.
-    /// An answer usually comes within `answer_max`. After a change of network (`has_changed`) nothing more is waited for, as
-    /// connections seldom outlive one.
+    /// Returns when the driver should open another side path, because this one is slow or dead. `None` while it is
+    /// unused or answers. An answer usually comes within `answer_max`. After a change of network (`has_changed`) the
+    /// client waits no longer than that, because connections seldom survive one.
     pub(crate) fn late_at(&self, answer_max: Duration, has_changed: bool) -> Option<Instant> {
         let since = self.unheard_since.filter(|_| self.is_used)?;
         if !has_changed {
             return Some(since + answer_max.max(DOUBTED_AFTER));
         }
-        // A probe may have diverted the answer to the network. The recall after it has an answer over the side path.
+        // A probe may have made the server answer over the network. The next recall brings an answer by this path.
         let recall_at = self.recalled_at.or(self.rounds.recall_at());
         Some(recall_at.map_or(since, |at| at.max(since)) + answer_max)
     }
 
-    /// Returns when the side path is wanted. `None` if it is used or not needed. `unanswered_since` is the time of the
-    /// oldest datagram that the network has left unanswered.
+    /// Returns when the driver should open the side path. `None` if it is used or not needed. `unanswered_since` is the
+    /// time of the oldest datagram that the network has left unanswered.
     pub(crate) fn wanted_at(&self, unanswered_since: Option<Instant>) -> Option<Instant> {
         if self.is_used {
             return None;
@@ -89,8 +89,8 @@ impl SidePath {
         if self.is_missed { Some(self.changed_at.unwrap_or_default()) } else { late }
     }
 
-    /// Notes that datagrams are sent over the side path from now on. Only at the start of a session may the network be as
-    /// good.
+    /// Starts to send over the side path. Only at the start of a session is the network probed at once, because it may
+    /// work as well.
     pub(crate) fn begin(&mut self, now: Instant) {
         let rounds = match self.changed_at {
             None => ProbeRounds::begin(now),
@@ -115,7 +115,7 @@ impl SidePath {
         tracing::info!(is_missed, "using the network");
     }
 
-    /// Notes that datagrams go by a detour in the network from now on, or no more.
+    /// Records that datagrams begin or cease to go by a detour in the network.
     pub(crate) fn handle_detour(&mut self, now: Instant) {
         self.changed_at = Some(now);
     }
@@ -137,7 +137,7 @@ impl SidePath {
         self.unheard += 1;
     }
 
-    /// Returns how many datagrams may have ended with the side path; once, after its use.
+    /// Returns, once after the side path was used, how many datagrams may have been lost with it.
     pub(crate) fn take_dropped(&mut self) -> u64 {
         if self.is_used { 0 } else { core::mem::take(&mut self.unheard) }
     }
@@ -152,7 +152,7 @@ impl SidePath {
         self.rounds.handle_change(now);
     }
 
-    /// Handles the sending of a datagram to the server over any path. `is_answer` says that it only answers the server.
+    /// Handles the sending of a datagram over any path. `is_answer` says that it is only an answer to the server.
     pub(crate) fn handle_sent(&mut self, now: Instant, is_answer: bool) {
         if now.saturating_since(self.sent_at) > ASLEEP_AFTER {
             self.awake_at = now;
@@ -173,8 +173,8 @@ impl SidePath {
         self.is_used.then(|| self.rounds.poll_timeout())
     }
 
-    /// Returns where to repeat the newest payload now. `None` if no probe is due. `addresses` is the number of the
-    /// server's addresses.
+    /// Returns the path over which to repeat the newest payload. `None` if no probe is due. `addresses` is the number
+    /// of the server's addresses.
     pub(crate) fn poll(&mut self, now: Instant, addresses: usize) -> Option<Probe> {
         let probe = self.is_used.then(|| self.rounds.poll(now, addresses)).flatten();
         if probe == Some(Probe::Recall) && self.unheard_since.is_some() {

@@ -8,7 +8,7 @@ use crate::datagram::{Ecn, Timestamp16};
 /// (USENIX ATC 2012), section 2.2.
 const TIMESTAMP_HELD_MAX: Duration = Duration::from_secs(1);
 
-/// Milliseconds by which a timestamp is made older after its datagram met congestion: the peer then measures a longer
+/// Milliseconds by which a timestamp is made older if its datagram met congestion. The peer then measures a longer
 /// round trip and slows down. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CONGESTION_PENALTY_MILLIS: u16 = 500;
 
@@ -23,8 +23,8 @@ impl TimestampEcho {
         self.0 = Some((timestamp.get().wrapping_sub(penalty), now));
     }
 
-    /// Returns the echo, once for each timestamp. It is increased by the time that this end held it: a delayed
-    /// acknowledgment must not look like a slow path.
+    /// Returns the echo, once for each timestamp. The time for which this end has held it is added, so that a delayed
+    /// acknowledgment does not look like a slow path.
     pub(crate) fn take(&mut self, now: Instant) -> Option<Timestamp16> {
         let (bits, arrived_at) = self.0?;
         let age = now.as_millis().saturating_sub(arrived_at.as_millis());

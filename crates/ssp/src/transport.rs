@@ -32,7 +32,7 @@ use crate::sender::{Sender, Step};
 
 pub use self::resumption::Resumed;
 
-/// Which fork of the caller's randomness a reference policy draws from. Instructions use the forks from 1 on.
+/// The fork of the caller's randomness from which a reference policy draws. Instructions use the forks from 1 on.
 const REFERENCE_STREAM: u64 = u64::MAX;
 
 /// Work counted for each datagram, in the remote object's units (screen cells). Chosen: a few microseconds.
@@ -44,7 +44,7 @@ const BYTE_EFFORT: u64 = 4;
 
 /// An end of a session, client or server.
 ///
-/// `Local` is the object this end changes, `Remote` its copy of the peer's.
+/// This end changes `Local`. `Remote` is its copy of the object that the peer changes.
 #[derive(Debug)]
 pub struct Transport<Local: Object, Remote: Object> {
     config: Config,
@@ -60,7 +60,7 @@ pub struct Transport<Local: Object, Remote: Object> {
     instructions: u64,
     fragments: FragmentQueue,
     closing: Closing,
-    /// The end of the numbers that may be used; `None` where all may.
+    /// The limit below which all numbers must stay; `None` without a limit.
     reserved: Option<u64>,
     /// Work done so far outside the receiver, in the remote object's units.
     effort: u64,
@@ -107,7 +107,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     ///
     /// # Errors
     ///
-    /// Returns why the datagram was refused. The session continues after any error.
+    /// Returns the reason why the datagram was refused. The session continues after any error.
     pub fn handle_datagram(
         &mut self,
         now: Instant,
@@ -140,13 +140,13 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             self.count_bytes(inflated.len());
             Instruction::decode(&inflated)?
         };
-        // The decoding of four megabytes alone uses up the work of one call.
+        // Four megabytes use up the work of one call by their decoding alone.
         let room = self.config.work_per_turn.saturating_sub(self.effort - before);
         let is_try = self.connection.size().is_try(payload.len());
         self.handle_instruction(now, instruction, room, is_try)
     }
 
-    /// Returns whether a received diff is applied only in part, so that [`Transport::work`] is to be called again.
+    /// Returns whether a received diff has been applied only in part, so that [`Transport::work`] must be called again.
     /// Between the calls a driver may do other things. The next datagram completes the diff in any case.
     pub fn has_work(&self) -> bool {
         self.receiver.has_work()
@@ -156,7 +156,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     ///
     /// # Errors
     ///
-    /// Returns why the diff could not be applied.
+    /// Returns the reason why the diff could not be applied.
     pub fn work(&mut self, now: Instant) -> Result<(), ReceiveError> {
         let received = self.receiver.work(now, self.config.work_per_turn)?;
         // Only large contents are applied in parts.
@@ -164,14 +164,14 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         Ok(())
     }
 
-    /// Returns the way of packets of streams through this session. `None` unless both ends have offered streams.
+    /// Returns the carrier of stream packets through this session. `None` unless both ends have offered streams.
     pub fn carriage(&mut self) -> Option<Carriage<'_>> {
         let is_agreed = self.capabilities().contains(Capabilities::STREAMS);
         let packets = self.packets.as_deref_mut().filter(|_| is_agreed)?;
         Some(Carriage::new(packets, &mut self.connection))
     }
 
-    /// Handles all timers that are due. Calling early or late is harmless.
+    /// Handles all timers that are due. A call that is early or late does no harm.
     pub fn handle_timeout(&mut self, now: Instant) {
         let timing = self.send_timing();
         self.closing.handle_timeout(now);
@@ -180,13 +180,13 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Falls back to smaller datagrams after the system has refused to send one of `len` bytes (EMSGSIZE).
+    /// Switches to smaller datagrams, because the system refused to send one of `len` bytes as too long (EMSGSIZE).
     pub fn handle_message_too_long(&mut self, now: Instant, len: usize) {
         self.connection.handle_message_too_long(now, len);
         self.heed_size();
     }
 
-    /// Returns the addresses that a client's server may be reached at; `None` at a server.
+    /// Returns the addresses at which a client's server may be reached; `None` at a server.
     pub fn candidates(&self) -> Option<&Candidates> {
         self.connection.client().map(|client| &client.candidates)
     }
@@ -196,8 +196,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.candidates_mut()
     }
 
-    /// Called when the driver begins to carry datagrams to [`SIDE_PATH`](crate::SIDE_PATH), or has ceased to. Before a
-    /// client's first datagram the side path is used at once, later if the network fails, or a former side path is late.
+    /// Called when the driver has opened or closed the path to [`SIDE_PATH`](crate::SIDE_PATH). Before a client's first
+    /// datagram the side path is used at once; later it is used if the network fails, or an earlier side path is late.
     pub fn handle_side_path(&mut self, now: Instant, is_open: bool) {
         let is_first = self.instructions == 0;
         let fails_at = self.side_path_wanted_at().or(self.side_path_late_at());
@@ -206,14 +206,14 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.heed_size();
     }
 
-    /// Called when an interface, an address or a route of this computer has changed: a client then sends at once. Any
-    /// number of calls is harmless, as they cost at most a datagram a second. At a server this does nothing.
+    /// Called when an interface, an address or a route of this computer has changed. A client then sends a datagram at
+    /// once, but at most one a second for any number of calls. At a server this does nothing.
     pub fn handle_network_change(&mut self, now: Instant) {
         self.connection.handle_network_change(now);
         self.heed_size();
     }
 
-    /// Returns the next datagram to send, or `None`. Call it until `None`, then wait for [`Transport::poll_timeout`].
+    /// Returns the next datagram to send. Call it until it returns `None`, then wait for [`Transport::poll_timeout`].
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         loop {
             if self.reserved.is_some_and(|end| end <= self.unused_number()) {
@@ -275,18 +275,18 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.poll_event()
     }
 
-    /// Makes `object` our current state, to be sent when the timers allow. Ignored once this end is shutting down.
+    /// Makes `object` this end's current state, to be sent when the timers allow. It has no effect during a shutdown.
     pub fn publish(&mut self, object: Local) {
         self.sender.publish(object);
     }
 
-    /// Calls `adjust` on all received states alike, to add facts that this end knows and the peer does not send.
+    /// Calls `adjust` on all received states, to add facts that this end knows and the peer does not send.
     pub fn adjust_remote(&mut self, adjust: impl FnMut(&mut Remote)) {
         self.receiver.adjust(adjust);
     }
 
-    /// Sets whether received states with contents are left unacknowledged, so that the peer keeps them and sends them
-    /// again; its acknowledgments are still read. For an end whose program does not read its input.
+    /// Sets whether received states with contents stay unacknowledged, so that the peer keeps them and sends them
+    /// again. Its acknowledgments still count. An end uses this while its program does not read input.
     pub fn hold_remote(&mut self, held: bool) {
         self.receiver.hold(held);
     }
@@ -329,7 +329,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
         let received = self.receiver.handle_instruction(now, instruction, room, &self.config)?;
         if is_try && contents_len == 0 && matches!(received, Received::Newest) {
-            // Later contents of the peer would hide whether this probe has arrived.
+            // Later contents of the peer would hide whether this probe has arrived, so it is acknowledged at once.
             self.sender.acks.want_at_once(now);
         }
         self.note_received(now, received, contents_len, next_heartbeat);
@@ -342,13 +342,13 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             self.heartbeats.handle_moved();
         }
         if arrival.is_peer_regained {
-            // Without an acknowledgment, an idle client would learn only at our next heartbeat that its new path works.
+            // Without an acknowledgment, an idle client would learn only at the next heartbeat that its new path works.
             self.sender.acks.want_at_once(now);
         }
     }
 
-    /// Returns whether a client that sent no contents waits for an answer from this server: it has missed the newest
-    /// heartbeat, or has sent the same state again.
+    /// Returns whether a client waits for an answer of this server although it sent no contents: it has missed the
+    /// newest heartbeat, or has sent the same state again.
     fn is_asked(&mut self, now: Instant, new_num: StateNum) -> bool {
         let timing = self.send_timing();
         let HeartbeatSchedule::Server(backoff) = &mut self.heartbeats else { return false };
@@ -403,7 +403,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         };
         let sealed = sealed.map(|it| Transmit { tries_size: self.fragments.is_try, ..it });
         let is_last = self.fragments.handle_sent();
-        // The datagram may have made the client change its address, and so the size of datagrams.
+        // The datagram may have made the client switch to another address, and so change the size of datagrams.
         self.heed_size();
         let transmit = self.sealed(sealed)?;
         if is_last && self.fragments.ack_num == StateNum::SHUTDOWN {
@@ -431,7 +431,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         let instruction = self.complete(now, instruction, is_heartbeat);
         let fragments = match self.codec.compress(&instruction.encode()) {
             Ok(compressed) => split(self.instructions, &compressed, self.connection.contents_max()),
-            // To the timers, the instruction counts as sent and lost.
+            // The timers count this instruction as sent and lost.
             Err(error) => {
                 tracing::info!(%error, num = %instruction.new_num, "instruction not sent");
                 Vec::new()
@@ -479,7 +479,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         };
         let interval = self.config.loss_report_interval.filter(|_| self.reports_loss());
         let loss_report = interval.and_then(|it| self.connection.poll_loss_report(now, it));
-        // Each instruction carries our hello until the peer has acknowledged a state that came with it.
+        // Each instruction carries this end's hello until the peer has acknowledged a state that came with it.
         let capabilities = self.config.capabilities.filter(|_| !self.is_acknowledged());
         Instruction {
             chaff: chaff::blur(self.chaff.fork(self.instructions)),

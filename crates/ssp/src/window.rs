@@ -1,9 +1,9 @@
-//! Which sequence numbers of datagrams are still accepted: a sliding window, as in RFC 6479 and in QUIC (RFC 9000,
+//! Decides which sequence numbers of datagrams are accepted, by a sliding window, as in RFC 6479 and in QUIC (RFC 9000,
 //! section 12.3).
 //!
 //! A number above all before it is accepted, and moves the window up. A number within the window is accepted once. A
-//! number below the window may have come before, so it is refused. Numbers are in clear text, so a datagram can be
-//! refused for its number before its tag is verified. A number is recorded only after that.
+//! number below the window is refused, because it may have come before. Numbers are in clear text, so a datagram can be
+//! refused for its number before its tag is verified. Its number is recorded only after the tag has been verified.
 
 use core::ops::Range;
 
@@ -14,8 +14,8 @@ use crate::path::Loss;
 /// Number of 64-bit words in the bitmap, which is used as a ring.
 const WORDS: usize = 128;
 
-/// How many numbers, from the highest down, the window covers; a datagram that more have overtaken is refused. The word
-/// of the highest number is not full, so one word does not count. Chosen: a record of a kilobyte, as WireGuard's. A
+/// How many numbers, from the highest down, the window covers. A datagram that more have overtaken is refused. The word
+/// of the highest number is not full, so one word does not count. Chosen: a record of a kilobyte, as in WireGuard. A
 /// paste of 1 MiB has some 900 datagrams; nine times as many may overtake the first of them.
 const OVERTAKEN_MAX: u64 = 127 * 64;
 const _: () = assert!(OVERTAKEN_MAX == (WORDS as u64 - 1) * WORD);
@@ -23,7 +23,7 @@ const _: () = assert!(OVERTAKEN_MAX == (WORDS as u64 - 1) * WORD);
 /// How many sequence numbers a word records.
 const WORD: u64 = u64::BITS as u64;
 
-/// How many of the newest numbers the recent loss covers. Chosen: what a typing user causes in some seconds.
+/// How many of the newest numbers the recent loss covers. Chosen: as many as a typing user causes in some seconds.
 const RECENT: u64 = 128;
 const _: () = assert!(OVERTAKEN_LOST <= RECENT && RECENT <= OVERTAKEN_MAX);
 
@@ -45,7 +45,7 @@ pub struct Window {
     next: u64,
     /// How many different numbers have arrived.
     count: u64,
-    /// The number below which each number has arrived or counts as lost.
+    /// All numbers below this one have arrived or count as lost.
     settled: u64,
     /// The number up to which the path counts as reordering.
     out_of_order_until: u64,
@@ -73,7 +73,7 @@ impl Window {
         }
     }
 
-    /// Creates a window that takes the numbers from `next` on: those below count as received.
+    /// Creates a window that accepts the numbers from `next` on; all below count as received.
     pub fn above(next: u64) -> Self {
         let mut window = Self { next, count: next, settled: next, ..Self::new() };
         window.words = [u64::MAX; WORDS];
@@ -124,7 +124,7 @@ impl Window {
         }
     }
 
-    /// Returns how many of the sent numbers count as lost: a number that few others have overtaken may still arrive.
+    /// Returns how many of the sent numbers count as lost. A number that few others have overtaken may still come.
     pub(crate) fn settled_loss(&self) -> Loss {
         let loss = self.loss();
         let open = self.missing_among(self.settled..self.next);
@@ -152,7 +152,7 @@ impl Window {
         self.settled = self.settled.max(end);
     }
 
-    /// Returns how many of these numbers, all of them in the window, have not arrived.
+    /// Returns how many of these numbers have not arrived. All of them must be in the window.
     fn missing_among(&self, numbers: Range<u64>) -> u64 {
         let mut missing = 0;
         let mut from = numbers.start;

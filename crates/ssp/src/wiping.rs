@@ -1,18 +1,18 @@
-//! Work that leaves nothing of a secret on the stack.
+//! Does work on secrets, and overwrites the stack that the work has used.
 
 use zeroize::zeroize_stack;
 
-/// Bytes of stack that are wiped after work on a key. Chosen: four times what reading a key, and deriving its schedule, were seen
-/// to use in a build without optimization.
+/// Bytes of stack that are wiped after work on a key. Chosen: four times the stack that reading a key and deriving its
+/// schedule were seen to use in a build without optimization.
 const KEY_STACK: usize = 64 * 1024;
 
-/// Bytes of stack that are wiped after one message. Chosen: the block cipher was seen to use 10 KiB in a build without optimization
-/// and 2 KiB in a release, both on a processor that encrypts 512 bits at once (VAES with AVX-512). For that the cipher spreads all
-/// round keys over the stack.
+/// Bytes of stack that are wiped after one message. Chosen: the block cipher was seen to use 10 KiB in a build without
+/// optimization and 2 KiB in a release, both on a processor that encrypts 512 bits at once (VAES with AVX-512), for
+/// which the cipher copies all round keys to the stack.
 const MESSAGE_STACK: usize = if cfg!(debug_assertions) { 16 } else { 8 } * 1024;
 
 /// Does `work`, then overwrites the stack that it used. Moved values and spilled registers leave copies there that no
-/// destructor wipes. The returned value should hold its secrets on the heap.
+/// destructor wipes. The secrets in the returned value should be on the heap.
 pub fn wiping<T>(work: impl FnOnce() -> T) -> T {
     let result = below(work);
     zeroize_stack::<KEY_STACK>();
@@ -26,7 +26,7 @@ pub(crate) fn wiping_message<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Does the work in a stack frame of its own, at the place where the frame of [`zeroize_stack`] will be.
+/// Does the work in a separate stack frame, at the place where the frame of [`zeroize_stack`] will be.
 #[inline(never)]
 fn below<T>(work: impl FnOnce() -> T) -> T {
     work()

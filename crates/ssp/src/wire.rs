@@ -1,4 +1,4 @@
-//! The layers below the transport, for programs that look at datagrams: receive buffers, tests, fuzzers, recorders.
+//! The layers below the transport, for code that reads datagrams itself: receive buffers, tests, fuzzers, recorders.
 
 pub use crate::assembler::Assembler;
 pub use crate::compress::{COMPRESSED_LEN_MAX, Codec, INSTRUCTION_LEN_MAX};

@@ -16,8 +16,8 @@ pub struct RepetitionConfig {
     pub repeats: bool,
     /// Whether small first contents are sent again after 200 ms while the peer has acknowledged nothing.
     pub says_again_at_first: bool,
-    /// How long after the peer's last new state unacknowledged contents are still sent again at their timeout; later
-    /// only heartbeats carry them.
+    /// How long after the peer's last new state the timeout still sends unacknowledged contents again. After that, only
+    /// heartbeats carry them.
     pub active_retry: Duration,
 }
 
@@ -36,29 +36,30 @@ pub struct FrameConfig {
     /// How long an unsent change waits, so that later changes share its frame: 8 ms at a server, 1 ms at a client.
     pub collection_delay: Duration,
     /// Time without a further change after which a frame is sent before [`FrameConfig::collection_delay`] is over. A
-    /// server does so only for the first frame that answers new contents from the peer, mostly an echo; later changes
-    /// are collected for the whole time. `Duration::MAX` is stock's rule. Chosen: docs/timing.md, "Near paths".
+    /// server does so only for the first frame that answers new contents from the peer, mostly an echo, and collects
+    /// later changes for the whole time. `Duration::MAX` is the rule of Mosh 1.4.0. Chosen: docs/timing.md, "Near
+    /// paths".
     pub quiet_delay: Duration,
-    /// Shortest interval between frames, whatever the round-trip time.
+    /// Shortest interval between frames, even if the round trip is shorter.
     pub interval_min: Duration,
-    /// Longest interval between frames, whatever the round-trip time.
+    /// Longest interval between frames, even if the round trip is longer.
     pub interval_max: Duration,
     /// Longest interval between a frame and the next frame with new contents. It is at most
     /// [`FrameConfig::interval_max`], which holds for contents that are sent again.
     pub news_interval_max: Duration,
-    /// [`FrameConfig::news_interval_max`] where both ends offer late acknowledgments
-    /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and a third of the round trip is as long, whatever
-    /// the path loses. Chosen: docs/timing.md, "Late acknowledgments".
+    /// [`FrameConfig::news_interval_max`] if both ends offer late acknowledgments
+    /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and a third of the round trip is not shorter than
+    /// this. It does not depend on the loss. Chosen: docs/timing.md, "Late acknowledgments".
     pub news_interval_late: Duration,
-    /// [`FrameConfig::news_interval_max`] where at least two changes wait that come as fast as those of a held key.
-    /// Chosen: docs/timing.md, "A key that is held".
+    /// [`FrameConfig::news_interval_max`] if at least two waiting changes follow each other as fast as those of a held
+    /// key. Chosen: docs/timing.md, "A key that is held".
     pub held_interval_max: Duration,
-    /// [`FrameConfig::news_interval_max`] for output that no recent contents of the peer's asked for, on a path that
+    /// [`FrameConfig::news_interval_max`] for output that does not answer recent contents of the peer, on a path that
     /// loses datagrams and has no queue. Chosen: docs/timing.md, "Steady output".
     pub steady_interval_max: Duration,
     /// How many frames after new contents from the peer wait only for [`FrameConfig::collection_delay`] and not for the
-    /// frame interval. A client has 0, as both ends of stock. A server has 2, as a key is often answered by its echo
-    /// first and then by the program's output. Chosen: docs/timing.md, "Ahead of stock's pace".
+    /// frame interval. It is 0 at a client, and at both ends of Mosh 1.4.0. It is 2 at a server, because a key is often
+    /// answered by its echo first and then by the program's output. Chosen: docs/timing.md, "Ahead of stock's pace".
     pub answer_frames: u8,
 }
 
@@ -78,8 +79,8 @@ impl FrameConfig {
 
     /// The values of these fields at a rove client.
     ///
-    /// A key waits at most 120 ms after the frame of the key before; at a stock client it waits up to 250 ms. Chosen:
-    /// docs/timing.md, "Ahead of stock's pace".
+    /// A key waits at most 120 ms after the frame of the key before; at a Mosh 1.4.0 client it waits up to 250 ms.
+    /// Chosen: docs/timing.md, "Ahead of stock's pace".
     pub(super) const CLIENT: Self = Self {
         collection_delay: Duration::from_millis(1),
         quiet_delay: Duration::ZERO,
@@ -98,7 +99,7 @@ impl FrameConfig {
     };
 }
 
-/// When acknowledgments are sent, and how long they are waited for.
+/// When acknowledgments are sent, and how long the sender of a state waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckConfig {
     /// Longest wait before an arrived state with contents is acknowledged by an instruction of its own. A sent state is
@@ -109,9 +110,9 @@ pub struct AckConfig {
     /// carries the acknowledgment. Large contents are acknowledged after [`AckConfig::delay`]. Chosen: docs/timing.md,
     /// "Late acknowledgments".
     pub delay_late: Duration,
-    /// Time beyond RTO after which a sent state is presumed lost where acknowledgments are late. At a server it is as
-    /// long as their delay. At a client it is shorter, as a server answers most keys at once, and a key that is sent
-    /// again also brings back a lost echo. Chosen: docs/timing.md, "Late acknowledgments".
+    /// Time beyond RTO after which a sent state is presumed lost if acknowledgments are late. At a server it is as long
+    /// as their delay. At a client it is shorter, because a server answers most keys at once, and a key that is sent
+    /// again also makes the server repeat a lost echo. Chosen: docs/timing.md, "Late acknowledgments".
     pub grace_late: Duration,
     /// Longest wait before an acknowledgment interrupts the repair of a large instruction. Chosen: 27 fragments (32
     /// KiB) at 30 % loss need four or five tries at RTO + 100 ms each, and every other instruction in between makes the
@@ -119,8 +120,8 @@ pub struct AckConfig {
     pub delay_in_repair: Duration,
     /// Whether contents that arrive again are acknowledged again, because the first acknowledgment was probably lost.
     pub acknowledges_again: bool,
-    /// Whether the peer's shutdown is acknowledged again where the acknowledgment may be lost: a server does so for a
-    /// while, a client at once.
+    /// Whether the peer's shutdown is acknowledged again if the acknowledgment may be lost. A server does so for some
+    /// seconds, a client only at once.
     pub lingers: bool,
 }
 
@@ -153,8 +154,8 @@ impl AckConfig {
 pub struct HeartbeatConfig {
     /// Interval between heartbeats when there is nothing to send.
     pub interval: Duration,
-    /// Server: longest interval between heartbeats where the client offers to answer them; the interval grows step by
-    /// step. The module `heartbeat` has the upper bound.
+    /// Server: longest interval between heartbeats if the client can answer announced heartbeats. The interval grows
+    /// step by step. The module `heartbeat` has the upper bound.
     pub interval_max: Duration,
     /// Longest interval between heartbeats while contents are on their way over a path whose round trip exceeds
     /// [`HeartbeatConfig::interval`]. Chosen: a second less than the 6.5 s of silence after which a client tells its
@@ -185,12 +186,12 @@ pub struct RttConfig {
     pub rto_min: Duration,
     /// Upper bound of RTO, unless round trips are longer.
     pub rto_max: Duration,
-    /// Upper bound of RTO where round trips are longer than [`RttConfig::rto_max`]. With that bound, all contents on
-    /// their way would count as lost. Chosen: twice the longest round trip that stock measures. A peer with wrong
-    /// timestamps delays repairs no longer than a heartbeat, which carries all contents that are not acknowledged.
+    /// Upper bound of RTO if round trips are longer than [`RttConfig::rto_max`], which would make all contents on their
+    /// way count as lost. Chosen: twice the longest round trip that Mosh 1.4.0 measures. A peer with wrong timestamps
+    /// delays repairs no longer than a heartbeat, which carries all contents that are not acknowledged.
     pub rto_far_max: Duration,
     /// Shortest sample that does not count as a round trip. Chosen: half of the 65.5 s that 16-bit timestamps can tell;
-    /// with stock's 5 s, an end learns nothing of a path of 5 s.
+    /// with the 5 s of Mosh 1.4.0, an end learns nothing of a path of 5 s.
     pub rtt_max: Duration,
 }
 
@@ -211,20 +212,20 @@ impl RttConfig {
     };
 }
 
-/// When the local port or the server's address is given up for another, and whether datagram sizes are probed.
+/// When an end gives up its local port or the server's address for another, and whether it probes datagram sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathConfig {
-    /// Server: how long it goes on sending after the newest datagram from its client.
+    /// Server: how long the server goes on sending after the newest datagram from its client.
     pub association_timeout: Duration,
-    /// Client: after this long on one local port and without a round trip it opens another port.
+    /// Client: how long the client stays on one local port without a round trip. Then it opens another port.
     pub hop_interval: Duration,
     /// Client: how long after a change of its local port the older ports are kept open.
     pub old_ports_kept: Duration,
-    /// Client: how long at the start it sends to the first of its server's addresses only. A path with a longer round
-    /// trip costs a datagram to each other address. Chosen: docs/timing.md, "Addresses that do not answer".
+    /// Client: how long at the start the client sends only to the first of its server's addresses. A path with a longer
+    /// round trip costs a datagram to each other address. Chosen: docs/timing.md, "Addresses that do not answer".
     pub first_alone: Duration,
-    /// Whether an end probes for larger datagrams than every path carries, and sends smaller ones where large ones are
-    /// lost; otherwise their size is stock's.
+    /// Whether an end probes for larger datagrams than every path carries, and sends smaller ones if large ones are
+    /// lost. Otherwise datagrams have the fixed size of Mosh 1.4.0.
     pub tries_sizes: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The next heartbeat that a server has announced to its client.
+//! A client's record of the next heartbeat that its server has announced.
 
 use rove_units::{Duration, Instant};
 
@@ -9,11 +9,11 @@ use super::backoff::{LATE, PAUSE_MAX};
 pub(crate) struct AnnouncedHeartbeat {
     /// When the server sends again at the latest. `None` if its newest instruction announced nothing.
     until: Option<Instant>,
-    /// Whether the announced pause is longer than usual, which shows that the server receives our datagrams.
+    /// Whether the announced pause is longer than usual, which shows that the server receives this end's datagrams.
     is_long: bool,
-    /// Until when the last long pause has shown that the server receives our datagrams.
+    /// Until when the last long pause has shown that the server receives this end's datagrams.
     kept_until: Option<Instant>,
-    /// Whether the announcing heartbeat is still to be answered.
+    /// Whether this end still has to answer the announcing heartbeat.
     is_answer_due: bool,
 }
 
@@ -41,18 +41,18 @@ impl AnnouncedHeartbeat {
         core::mem::take(&mut self.is_answer_due)
     }
 
-    /// Returns until when the server has announced that it may be silent.
+    /// Returns until when the server may be silent, as it has announced.
     pub(crate) const fn until(&self) -> Option<Instant> {
         self.until
     }
 
-    /// Returns until when the server counts as receiving our datagrams: the end of the present long pause, or of the
-    /// last one.
+    /// Returns until when the server counts as receiving this end's datagrams: until the end of the present long pause,
+    /// or of the last one.
     pub(crate) fn kept_until(&self) -> Option<Instant> {
         self.until.filter(|_| self.is_long).or(self.kept_until)
     }
 
-    /// Returns when the client sends by itself because the announced heartbeat is missing.
+    /// Returns when the client sends by itself if the announced heartbeat has not come.
     pub(super) fn speaks_by(&self) -> Option<Instant> {
         self.until.map(|until| until + LATE)
     }

@@ -1,19 +1,19 @@
 //! The length of the pauses between a server's heartbeats.
 //!
-//! A NAT or firewall on the path may forget the flow during a pause that is longer than any before. The pauses therefore grow step
-//! by step, and each step needs an answer to the heartbeat that ended the pause before.
+//! A NAT or firewall on the path may forget the flow during a pause that is longer than any before. The pauses
+//! therefore grow step by step, and each step needs an answer to the heartbeat after the previous pause.
 //!
-//! An unanswered heartbeat after a long pause is soon sent again, once. A box that has forgotten the flow drops it again. A path that
-//! loses datagrams mostly does not, and then the pauses go on. Without an answer, the next heartbeat follows after 3 s, as with
-//! stock. A step that fails often is not tried again until the client has moved.
+//! A heartbeat that stays unanswered after a long pause is soon sent again, once. A NAT that has forgotten the flow
+//! drops this one, too. A path that only loses datagrams mostly delivers it, and then the pauses go on. Otherwise the
+//! next one follows after 3 s, as in Mosh 1.4.0. A step that fails often is not tried again until the client moves.
 
 use rove_units::{Duration, Instant};
 
 use crate::num::StateNum;
 
-/// The possible pauses between heartbeats, the shortest of which is stock's. Chosen: each twice the one before, up to
-/// what most boxes bear. RFC 4787 (REQ-5) asks a NAT to keep a flow for 2 minutes and more, but many keep one for 30 s,
-/// as Linux does until it has seen a few datagrams both ways. WireGuard's documents recommend 25 s for the same reason.
+/// The possible pauses between heartbeats. The shortest is that of Mosh 1.4.0. Chosen: each is twice the one before, up
+/// to the time for which most NATs keep a flow. RFC 4787 (REQ-5) asks for 2 minutes and more, but many keep one for 30
+/// s, as Linux does until it has seen a few datagrams both ways. WireGuard's documents recommend 25 s for this.
 const PAUSES: [Duration; 4] = [
     Duration::from_secs(3),
     Duration::from_secs(6),
@@ -26,15 +26,15 @@ const PAUSES: [Duration; 4] = [
 pub(crate) const PAUSE_MAX: Duration = Duration::from_secs(24);
 const _: () = assert!(PAUSES[PAUSES.len() - 1].as_millis() == PAUSE_MAX.as_millis());
 
-/// How many pauses of one length must fail at least before that length is given up. Chosen: one failure may be chance.
+/// How many pauses of one length must fail at least before this length is given up. Chosen: one failure may be chance.
 const FAILURES_MIN: u32 = 2;
 
-/// A pause length is given up if more than one in so many of its pauses fails. Chosen: at 20 % loss each way as many
-/// fail by chance. Where more is lost, short pauses are worth their datagrams.
+/// A pause length is given up if more than one in this many of its pauses fails. Chosen: at 20 % loss each way as many
+/// fail by chance. If more is lost, short pauses are worth their datagrams.
 const FAILURES_DIVISOR: u32 = 8;
 
-/// Latest time after a heartbeat at which its repetition still tests the pause. A client that has missed the heartbeat
-/// sends after [`LATE`], and a box that had forgotten the flow then learns it again.
+/// Latest time after a heartbeat at which its repetition still tests the pause. Later, a client that has missed the
+/// heartbeat has sent by itself ([`LATE`]), and a NAT that had forgotten the flow knows it again.
 const AGAIN_WITHIN: Duration = Duration::from_millis(900);
 const _: () = assert!(AGAIN_WITHIN.as_millis() < LATE.as_millis());
 
@@ -46,9 +46,9 @@ pub(super) const LATE: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeartbeatBackoff {
     newest: Option<Heartbeat>,
-    /// Whether nothing but its repetition was sent since the newest heartbeat.
+    /// Whether only repetitions of the newest heartbeat were sent after it.
     is_resting: bool,
-    /// The answered and the failed pauses, for each length in [`PAUSES`].
+    /// How many pauses of each length in [`PAUSES`] were answered, and how many failed.
     tallies: [Tally; PAUSES.len()],
     pause_max: Duration,
 }
@@ -63,9 +63,9 @@ struct Heartbeat {
     is_answered: bool,
     /// Whether this heartbeat was repeated.
     is_again: bool,
-    /// The instant until which the client need not send. While this heartbeat is unanswered, it is the instant at which
-    /// this heartbeat was sent, if the one before was answered, and else that heartbeat's value. The answer moves it to
-    /// the end of the pause that this heartbeat has announced.
+    /// Until when the client need not send. While this heartbeat is unanswered, that is its send time if the heartbeat
+    /// before it was answered, or else the value of that heartbeat. The answer moves it to the end of the pause that
+    /// this heartbeat has announced.
     excused_until: Option<Instant>,
 }
 
@@ -76,7 +76,7 @@ struct Tally {
 }
 
 impl Heartbeat {
-    /// Returns whether a repetition sent `at` can still tell a pause that was too long from a loss by chance.
+    /// Returns whether a repetition sent `at` this time can still tell a pause that was too long from a chance loss.
     fn may_go_again(&self, at: Instant) -> bool {
         let is_open = !self.is_answered && !self.is_again && self.steps[0] > 0;
         is_open && at < self.sent_at + AGAIN_WITHIN
@@ -84,12 +84,12 @@ impl Heartbeat {
 }
 
 impl HeartbeatBackoff {
-    /// Starts with stock's pauses; none becomes longer than `pause_max`.
+    /// Starts with the pauses of Mosh 1.4.0. No pause becomes longer than `pause_max`.
     pub(super) fn new(pause_max: Duration) -> Self {
         Self { newest: None, is_resting: false, tallies: Default::default(), pause_max }
     }
 
-    /// Returns whether pauses longer than stock's may be tried at all.
+    /// Returns whether pauses longer than those of Mosh may be tried at all.
     pub(super) fn is_worth_it(&self) -> bool {
         self.best_up_to(1) > 0
     }
@@ -144,12 +144,12 @@ impl HeartbeatBackoff {
         if let Some(newest) = self.newest.as_mut().filter(|newest| !newest.is_answered) {
             let tally = &mut self.tallies[newest.steps[0]];
             tally.failed = tally.failed.saturating_add(1);
-            // A later acknowledgment says nothing of that pause.
+            // A later acknowledgment tells nothing about that pause.
             newest.steps = [0, 0];
         }
     }
 
-    /// Returns whether the answer to the newest heartbeat is overdue; if so, its pause counts as failed.
+    /// Returns whether the answer to the newest heartbeat is overdue. If so, the pause before it counts as failed.
     pub(crate) fn heed_missed(&mut self, now: Instant, answer_expected: Duration) -> bool {
         let unanswered = self.newest.filter(|newest| !newest.is_answered);
         let is_missed = unanswered.is_some_and(|it| it.sent_at + answer_expected < now);
@@ -159,19 +159,19 @@ impl HeartbeatBackoff {
         is_missed
     }
 
-    /// Called when the client sends from another address: all pauses are tried again on the new path.
+    /// Called when the client sends from another address, so that all pauses are tried again on the new path.
     pub(crate) fn handle_moved(&mut self) {
         *self = Self::new(self.pause_max);
     }
 
-    /// Returns when to repeat the newest heartbeat, given how long an answer takes. `None` if it should not be.
+    /// Returns when to repeat the newest heartbeat, given how long an answer takes. `None` if it is not to be repeated.
     pub(super) fn again_at(&self, answer_expected: Duration) -> Option<Instant> {
         let newest = self.newest.filter(|_| self.is_resting)?;
         let again_at = newest.sent_at + answer_expected;
         newest.may_go_again(again_at).then_some(again_at)
     }
 
-    /// Returns when the next heartbeat is due. `None` where stock's interval decides.
+    /// Returns when the next heartbeat is due. `None` if the interval of Mosh 1.4.0 decides.
     pub(super) fn speaks_by(&self) -> Option<Instant> {
         let newest = self.newest.filter(|newest| newest.is_answered && self.is_resting)?;
         newest.excused_until

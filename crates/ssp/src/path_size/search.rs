@@ -1,4 +1,4 @@
-//! The search for the largest size that arrives, by datagrams without contents (a diff; RFC 8899, section 5.3).
+//! The search for the largest size that arrives, by probe datagrams without a diff (RFC 8899, section 5.3).
 
 use rove_units::{Duration, Instant};
 
@@ -11,15 +11,15 @@ use crate::send_timing::SendTiming;
 /// in six, and 1 % of the bytes.
 const WORTH: usize = 16;
 
-/// Most probes of the largest size that earlier contents can pay for. Chosen: enough for a search without a pause.
+/// Most probes of the largest size that earlier contents can allow. Chosen: enough for a search without a pause.
 const SAVED_MAX: usize = 8;
 
 /// Difference in bytes between the largest size that arrives and the smallest that does not, at which the search ends.
 /// Chosen: 2 % of a datagram.
 const CLOSE: usize = 32;
 
-/// Sizes that differ by less than this count as the same: the padding of a probe may leave out a few bytes. Chosen:
-/// less than the difference between stock's size over IPv6 and the size on an unprobed path.
+/// Sizes that differ by less than this count as equal, because the padding of a probe may fall short by a few bytes.
+/// Chosen: less than the difference between Mosh's size over IPv6 and the size on an unprobed path.
 const SAME: usize = 8;
 
 /// Fewest unanswered probes of a size before it counts as too large. Source: RFC 8899, section 5.1.2 (MAX_PROBES).
@@ -29,12 +29,12 @@ const LOSSES_MIN: u32 = 3;
 /// stay unanswered once in a thousand times.
 const LOSSES_MAX: u32 = 10;
 
-/// How long after contents of several datagrams a size may be probed: an idle path carries no probes. Chosen: in this
-/// time a stock peer acknowledges the contents.
+/// How long after contents of several datagrams a size may be probed, so that an idle path carries no probes. Chosen:
+/// in this time a Mosh 1.4.0 peer acknowledges the contents.
 const TRIED_WITHIN: Duration = Duration::from_secs(3);
 
-/// How much an unanswered probe counts as a failure ([`LOST`]), and one whose answer a later acknowledgment may have
-/// hidden ([`HIDDEN`]). Chosen: a peer that hides all answers ends the search for a while.
+/// The weight of an unanswered probe among the failures ([`LOST`]), and of one whose answer a later acknowledgment may
+/// have hidden ([`HIDDEN`]). Chosen: if a peer hides all answers, the search ends for a time.
 const LOST: u32 = 3;
 const HIDDEN: u32 = 1;
 
@@ -51,10 +51,10 @@ struct Try {
     answer: Answer,
 }
 
-/// When a peer acknowledges a path size probe that has arrived.
+/// When the peer acknowledges a path size probe that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// At once, as a rove does.
+    /// At once, as rove does.
     AtOnce,
     /// Together with contents that were sent right before the probe.
     Soon,
@@ -70,7 +70,7 @@ pub(super) struct Search {
     /// The smallest size in bytes known not to arrive; `max + 1` while none is known.
     refused: usize,
     refused_at: Option<Instant>,
-    /// A size that arrived once and may have ceased to; it is probed first.
+    /// A size that arrived once and perhaps does not any longer. It is probed first.
     doubted: Option<usize>,
     under_way: Option<Try>,
     tried_at: Option<Instant>,
@@ -78,7 +78,7 @@ pub(super) struct Search {
     used_at: Option<Instant>,
     /// Weighted count of the failed probes of the present size ([`LOST`], [`HIDDEN`]).
     failures: u32,
-    /// Bytes of contents sent that pay for future probes ([`WORTH`]).
+    /// Bytes of contents sent that have not been used up for probes ([`WORTH`]).
     saved: usize,
 }
 
@@ -87,7 +87,7 @@ impl Search {
         Self { stock, max, refused: max + 1, ..Self::default() }
     }
 
-    /// Called when contents are sent. Contents of the probe's own state hide whether the probe has arrived.
+    /// Called when contents are sent. If they belong to the probe's state, they hide whether the probe has arrived.
     pub(super) fn handle_sent(
         &mut self,
         now: Instant,
@@ -130,7 +130,7 @@ impl Search {
         is_earned.then_some(next)
     }
 
-    /// Returns the size to probe next: first the sizes that most paths carry, from the largest down, then halfway.
+    /// Returns the size to probe next: the largest of the sizes that most paths carry, or else the middle of the rest.
     fn candidate(&self, size: usize) -> Option<usize> {
         let usual = [self.max, self.stock, SIZE_BASE].into_iter();
         // A size at or above the refused one would fail, and one at or below the present one gains nothing.
@@ -149,7 +149,7 @@ impl Search {
     }
 
     /// Called with the newest state that the peer is known to hold, after each instruction from it. Returns the probe's
-    /// size if this acknowledges the probe, else `None`.
+    /// size if the peer has acknowledged the probe, or else `None`.
     pub(super) fn handle_ack(
         &mut self,
         now: Instant,
@@ -181,12 +181,12 @@ impl Search {
         }
     }
 
-    /// Notes a size that arrived once and may have ceased to.
+    /// Records a size that arrived once and may not arrive now.
     pub(super) fn doubt(&mut self, size: usize) {
         (self.doubted, self.failures) = (Some(size), 0);
     }
 
-    /// Notes that datagrams of `size` bytes do not arrive.
+    /// Records that datagrams of `size` bytes do not arrive.
     pub(super) fn refuse(&mut self, now: Instant, size: usize) {
         tracing::debug!(size, "datagrams of this size do not get through");
         self.under_way = self.under_way.filter(|under_way| under_way.size < size);
@@ -196,8 +196,8 @@ impl Search {
     }
 }
 
-/// Returns how many unanswered probes chance does not explain, where datagrams are lost with the probability `loss`:
-/// the acknowledgment may be lost as well.
+/// Returns how many unanswered probes in a row chance does not explain, if a datagram is lost with the probability
+/// `loss`. The probe and its acknowledgment can both be lost.
 fn losses_max(loss: f64) -> u32 {
     let failure = 1.0 - (1.0 - loss).powi(2);
     let is_enough = |losses: &u32| f64::from(*losses) >= beyond_chance(failure);

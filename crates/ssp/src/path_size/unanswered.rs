@@ -1,5 +1,5 @@
-//! Contents (diffs) in large datagrams that were not acknowledged in time: the sign of a black hole (RFC 8899, section
-//! 4.3).
+//! Contents (diffs) in large datagrams that were not acknowledged in time. They show a black hole, a path that drops
+//! large datagrams silently (RFC 8899, section 4.3).
 
 use std::collections::VecDeque;
 
@@ -10,37 +10,38 @@ use crate::num::StateNum;
 use crate::path::Loss;
 use crate::send_timing::SendTiming;
 
-/// Fewest unanswered sends of contents before their size is to blame: a single acknowledgment may be late.
+/// Fewest unanswered sends of contents for which their size is blamed: a single acknowledgment may be late.
 const TRIES_MIN: usize = 2;
 
-/// Most unanswered sends of contents before their size is to blame. Chosen: at 29 % loss contents of four datagrams
-/// stay unanswered that often less than once in a thousand times, even if no fragment of one try counts for the next.
+/// Number of unanswered sends at which their size is blamed at any loss. Chosen: at 29 % loss contents of four
+/// datagrams stay unanswered so often less than once in a thousand times, even if no fragment of a try counts for the
+/// next.
 const TRIES_MAX: usize = 32;
 
-/// [`TRIES_MAX`] while the peer's reports stay away too, as they do where both ends send nothing but large datagrams. Chosen:
-/// at 29 % loss six reports in a row are lost less than once in a thousand times.
+/// [`TRIES_MAX`] while no reports of the peer arrive either, as if both ends send only large datagrams. Chosen: at 29 %
+/// loss six reports in a row are lost less than once in a thousand times.
 const UNREPORTED_MAX: usize = 6;
 
-/// Fewest missing large datagrams before their size is to blame. Chosen: those of three contents, as an answer may be late.
+/// Fewest missing large datagrams for which their size is blamed. Chosen: three contents; an answer may be late.
 const LARGE_LOST: u64 = 6;
 
-/// Unacknowledged contents that were sent within the time of one answer, which a single acknowledgment covers.
+/// Unacknowledged contents that were sent within the time of one answer, so that one acknowledgment may cover all.
 #[derive(Clone, Copy, Debug)]
 struct Try {
     /// The number of the state that was sent first.
     num: StateNum,
     at: Instant,
-    /// The largest number of datagrams that any of the contents needed.
+    /// The largest number of datagrams that one of the contents needed.
     datagrams: usize,
-    /// The smallest of the sizes of their largest datagrams, in bytes.
+    /// The size in bytes of the largest datagram of the contents for which this is smallest.
     largest_min: usize,
-    /// How many of the contents' datagrams were of the largest size.
+    /// How many datagrams of the contents had the largest size.
     large: u64,
     /// How many datagrams were sent before the first of the contents.
     before: u64,
     /// How many datagrams were sent up to the last of the contents.
     sent: u64,
-    /// How many datagrams the peer had reported as missing before.
+    /// How many datagrams the peer had reported as missing before these contents.
     missing: u64,
 }
 
@@ -50,7 +51,7 @@ pub(super) struct Unanswered {
     tries: VecDeque<Try>,
     /// The peer's newest report on the datagrams sent.
     report: Option<Loss>,
-    /// The estimated loss towards the peer before the first contents that were sent since an acknowledgment.
+    /// The estimated loss towards the peer, before the first contents that were sent since the last acknowledgment.
     loss: Option<f64>,
 }
 
@@ -64,7 +65,7 @@ impl Unanswered {
         before: u64,
         timing: &SendTiming,
     ) {
-        // The last of several datagrams has the rest.
+        // The last of several datagrams has the remaining bytes, and is not large.
         let large = (cut.datagrams as u64).max(2) - 1;
         let sent = before + cut.datagrams as u64;
         let newest = self.tries.back_mut().filter(|newest| now < newest.at + timing.in_flight());
@@ -90,7 +91,7 @@ impl Unanswered {
         self.report = Some(report);
     }
 
-    /// Forgets the sends that acknowledging `known` answers; returns whether there were any.
+    /// Drops the sends that an acknowledgment of `known` answers. Returns whether there were any.
     pub(super) fn handle_ack(&mut self, known: StateNum) -> bool {
         let before = self.tries.len();
         self.tries.retain(|it| it.num > known);
@@ -103,8 +104,8 @@ impl Unanswered {
         self.tries.clear();
     }
 
-    /// Returns `None` unless more sends are unanswered than chance explains. Returns the smallest of the sizes of their
-    /// largest datagrams, in bytes.
+    /// Returns `None` as long as chance explains the unanswered sends. Otherwise returns a size to be blamed, in bytes:
+    /// the smallest among the largest datagrams of these sends.
     pub(super) fn overdue(&self, now: Instant, timing: &SendTiming) -> Option<usize> {
         let overdue = || self.tries.iter().filter(|it| it.at + timing.in_flight() <= now);
         let datagrams = overdue().map(|it| it.datagrams).max()?;
@@ -121,8 +122,8 @@ impl Unanswered {
         self.report.is_none_or(|report| report.sent < first)
     }
 
-    /// Returns whether the peer misses as many datagrams as there were large ones among those that it reports on, which is more
-    /// than the loss of before explains. The estimate of now cannot tell: it counts them as chance.
+    /// Returns whether the peer misses as many datagrams as there were large ones among those that it reports on, and
+    /// the earlier loss does not explain that. The present estimate of the loss already includes these datagrams.
     fn are_large_lost(&self) -> bool {
         let (Some(report), Some(first)) = (self.report, self.tries.front()) else { return false };
         let told = self.tries.iter().take_while(|it| it.sent <= report.sent);

@@ -1,4 +1,4 @@
-//! The acknowledgment that this end owes the peer: of which state, since when, and how long it may still wait.
+//! The acknowledgment that this end owes the peer: its state number, since when it is owed, and how long it may wait.
 
 use rove_units::{Duration, Instant};
 
@@ -15,12 +15,12 @@ pub(crate) struct Acks {
     is_urgent: bool,
     /// Whether this end has acknowledged any state of the peer.
     has_acknowledged: bool,
-    /// Whether the peer's newest contents are large: the peer may wait for their acknowledgment to send more.
+    /// Whether the peer's newest contents are large, so that the peer may wait for their acknowledgment to send more.
     pub(super) is_remote_large: bool,
 }
 
 impl Acks {
-    /// Asks for an acknowledgment whose delay started at `since`, even if it repeats an earlier one.
+    /// Asks for an acknowledgment, even if it repeats an earlier one. Its delay counts from `since`.
     pub(crate) fn want(&mut self, since: Instant) {
         self.wanted_since.get_or_insert(since);
     }
@@ -31,7 +31,7 @@ impl Acks {
         self.is_urgent = true;
     }
 
-    /// Called when an instruction is sent, as each carries the acknowledgment.
+    /// Called when an instruction is sent, because every instruction carries the acknowledgment.
     pub(super) fn handle_sent(&mut self) {
         (self.wanted_since, self.is_urgent) = (None, false);
         self.has_acknowledged |= self.num != StateNum::INITIAL;
@@ -39,7 +39,7 @@ impl Acks {
 
     /// Returns when a wanted acknowledgment is due. `None` if none is wanted. The delay is longer while the
     /// acknowledgment would interrupt a repair. Late acknowledgments start once the peer has acknowledged a state
-    /// (`known`), as the loss is unknown until then.
+    /// (`known`), because the loss is unknown until then.
     pub(super) fn due(
         &self,
         is_in_repair: bool,

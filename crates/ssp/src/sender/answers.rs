@@ -11,7 +11,7 @@ pub(super) struct Answers {
     pub(super) heard_at: Option<Instant>,
     /// When the peer's newest contents arrived.
     pub(super) asked_at: Option<Instant>,
-    /// How many frames since `asked_at` carried something that the peer's user waits for.
+    /// How many frames since `asked_at` carried a change for which the peer's user waits.
     frames: u8,
 }
 
@@ -21,16 +21,16 @@ impl Answers {
         (self.asked_at, self.frames) = (Some(now), 0);
     }
 
-    /// Called when a frame with something that the peer's user waits for is sent.
+    /// Called when a frame is sent that has a change for which the peer's user waits.
     pub(super) fn handle_frame(&mut self) {
         self.frames = self.frames.saturating_add(1);
     }
 
     /// Returns when a frame that answers the peer may be sent before the frame interval ends. `None` if none may.
     ///
-    /// At 250 ms between frames a key's echo would otherwise wait for the frame of the key before, and the output of a
-    /// command for the echo of its Enter. The answer waits only for the collection delay, in which the program may
-    /// react.
+    /// With 250 ms between frames, a key's echo would otherwise wait because of the frame of the key before, and the
+    /// output of a command because of the echo of its Enter. An answer waits only for the collection delay, in which
+    /// the program may react.
     pub(super) fn due(&self, is_hurried: bool, config: &Config) -> Option<Instant> {
         let delay = if is_hurried { Duration::ZERO } else { config.frames.collection_delay };
         let may_answer = self.frames < config.frames.answer_frames;

@@ -1,4 +1,4 @@
-//! A budget of bytes for sending more than stock does: a token bucket.
+//! A budget of bytes for the datagrams that rove sends beyond those of Mosh 1.4.0: a token bucket.
 
 use rove_units::{Bytes, Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! The changes that wait for the next frame: since when, whether the user waits for one, and whether a held key made
-//! them.
+//! The changes that wait for the next frame: since when they wait, whether the user waits for one of them, and whether
+//! a held key made them.
 
 use rove_units::{Duration, Instant};
 
@@ -7,8 +7,8 @@ use rove_units::{Duration, Instant};
 /// second, and hardly anybody types two keys in so short a time.
 const HELD_INTERVAL_MAX: Duration = Duration::from_millis(45);
 
-/// Fewest waiting changes that count as made by a held key. Chosen: docs/timing.md, "A key that is held"; with each key
-/// in a frame of its own, pages would take half as many bytes again.
+/// Fewest waiting changes that count as made by a held key. Chosen: docs/timing.md, "A key that is held"; with a frame
+/// for each key, pages would take half as many bytes again.
 const HELD_MIN: u32 = 2;
 
 /// The changes of the local object since the last frame.
@@ -23,7 +23,7 @@ pub(super) struct Changes {
     newest_at: Option<Instant>,
     /// When the change before the newest was first noticed.
     before_at: Option<Instant>,
-    /// Whether the object has changed and the diff is empty, so that no frame is due.
+    /// Whether the object has changed although its diff is empty, so that no frame is due.
     pub(super) nothing_to_say: bool,
 }
 
@@ -49,8 +49,8 @@ impl Changes {
         self.since
     }
 
-    /// Returns since when changes are collected. That is `now` for the first change, and for the first one that the
-    /// peer's user waits for: earlier changes do not shorten its collection time.
+    /// Returns since when changes are collected. That is `now` for the first change, and also for the first change for
+    /// which the peer's user waits, so that earlier changes do not shorten its collection time.
     pub(super) fn collected_since(&mut self, now: Instant, is_awaited: bool) -> Instant {
         let before = self.since.filter(|_| self.is_awaited || !is_awaited);
         self.is_awaited = is_awaited;

@@ -1,10 +1,10 @@
 //! Large changes, sent as a chain of states that each fit into one instruction of bounded size.
 //!
-//! Each link of the chain is a diff from the link before. While nothing is lost, several are on their way at once. As
-//! soon as one is presumed lost, only the oldest unacknowledged one is sent, again and again to the byte, until it is
-//! acknowledged. A receiver holds the fragments of one instruction only, so a second one on its way would throw away
-//! the pieces of the first. After a number of repetitions in vain, the next link alternates with it, in case only the
-//! acknowledgment was lost.
+//! Each link of the chain is a diff from the state of the link before. While nothing is lost, several links are on
+//! their way at once. As soon as one is presumed lost, only the oldest unacknowledged link is repeated, byte for byte,
+//! until it is acknowledged. A receiver holds the fragments of one instruction only, so another link would make it drop
+//! the fragments of the first. After a number of repetitions without an answer, the next link alternates with the
+//! oldest, in case only the acknowledgment was lost.
 
 use rove_units::Instant;
 
@@ -15,19 +15,19 @@ use crate::send_timing::SendTiming;
 use crate::sender::Sender;
 use crate::sender::sending::Step;
 
-/// Most links of a chain on their way at once. Chosen: at 32 KiB each and a frame interval of half a round trip, four
-/// cover the round trip and the delayed acknowledgment.
+/// Most links of a chain on their way at once. Chosen: with 32 KiB each and a frame interval of half a round trip, four
+/// are enough for the round trip and the delayed acknowledgment.
 const WINDOW_MAX: usize = 4;
 
 /// How often a link is repeated before the next one is tried in its place. The link may have arrived, and its
-/// acknowledgment, which a stock peer sends only once, may be lost. Chosen: after five tries 27 fragments at 30 % loss
+/// acknowledgment, which Mosh 1.4.0 sends only once, may be lost. Chosen: after five tries 27 fragments at 30 % loss
 /// are complete 19 times out of 20.
 const REPEATS_MAX: u32 = 4;
 
-/// How often a change is halved at most to make it fit. Chosen: enough for any length of 64 bits.
+/// How often a change is halved at most until its diff fits. Chosen: enough for any length of 64 bits.
 const HALVINGS_MAX: usize = 64;
 
-/// Which part of a chain of states the sender is at.
+/// The position of the sender in a chain of states.
 #[derive(Clone, Debug)]
 pub(super) struct Chunks {
     is_active: bool,
@@ -72,7 +72,7 @@ impl<L: Object> Sender<L> {
                 && !self.current.same_as(&self.sent.last().object))
     }
 
-    /// Sends the chain's next link, or the oldest unacknowledged one again. `None` if the change cannot be divided.
+    /// Sends the chain's next link, or repeats the oldest unacknowledged one. `None` if the change cannot be divided.
     pub(super) fn chunk_step(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
         let is_extendable = self.may_extend(timing) && self.sent.last().num != StateNum::SHUTDOWN;
         let step =
@@ -82,8 +82,8 @@ impl<L: Object> Sender<L> {
     }
 
     fn extend(&mut self, now: Instant, peer: Capabilities) -> Option<Step> {
-        // If nothing is on its way, the newest entry equals the known receiver state, but the peer may never have
-        // received it.
+        // If nothing is on its way, the newest entry equals the known receiver state in contents, but the peer may not
+        // have received it.
         let is_first_link = self.sent.with_contents().next().is_none();
         let base = if is_first_link { self.sent.known() } else { self.sent.last() };
         let base_num = base.num;
@@ -100,8 +100,8 @@ impl<L: Object> Sender<L> {
     /// Sends the oldest unacknowledged link again or, after [`REPEATS_MAX`] repetitions, the one after it. The two
     /// alternate, each with all its repetitions in a row.
     fn repair(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
-        // A link of one fragment is not kept. As the next link it is sent once, and then the oldest one has its turn
-        // again.
+        // A link of a single fragment is not kept. If it is the next link, it is sent once before the oldest link is
+        // repeated again.
         let is_turn_over = match self.large.kept {
             Some(_) => self.large.repeats >= REPEATS_MAX,
             None => self.chunks.is_leaping,
@@ -127,7 +127,7 @@ impl<L: Object> Sender<L> {
         Some(self.send_again(now, timing, self.sent.known().num, oldest, diff))
     }
 
-    /// Returns the index of the newest entry that one instruction can reach from entry `base`, and the diff to it.
+    /// Returns the index of the newest entry whose diff from entry `base` fits into one instruction, and that diff.
     fn link_after(&self, base: usize, peer: Capabilities) -> Option<(usize, Vec<u8>)> {
         let from = &self.sent.list[base].object;
         let mut link = None;
@@ -144,8 +144,8 @@ impl<L: Object> Sender<L> {
     }
 }
 
-/// Returns the longest part of the way from `base` to `target` that fits into one instruction, and its diff. `None` if
-/// no part is short enough.
+/// Returns a state on the way from `base` to `target` that is as near to `target` as one instruction allows, and its
+/// diff. `None` if no diff is short enough.
 fn largest_part<L: Object>(target: &L, base: &L, peer: Capabilities) -> Option<(L, Vec<u8>)> {
     let mut part = target.clone();
     for _ in 0..HALVINGS_MAX {

@@ -1,9 +1,9 @@
 //! The chance that the peer holds each unacknowledged state, and what a diff from that state is worth.
 //!
-//! A sent state has arrived if its datagrams have and if the peer held the state that its diff started from. An overdue
-//! acknowledgment makes that less likely, but does not rule it out, as a timeout would. The acknowledged state is the
-//! best reference as long as bytes cost nothing. Once this end's own traffic fills the path, a long diff delays all
-//! that follows, and a shorter one from a state that the peer probably holds can be worth more.
+//! A sent state has arrived if its datagrams have arrived and the peer held the state from which its diff started. An
+//! overdue acknowledgment makes that less likely, and does not exclude it as a timeout would. The acknowledged state is
+//! the best reference as long as bytes cost nothing. Once this end's own traffic fills the path, a long diff delays
+//! everything after it, and a shorter diff from a state that the peer probably holds can be worth more.
 
 use std::collections::VecDeque;
 
@@ -14,8 +14,8 @@ use crate::instruction::Instruction;
 use crate::num::StateNum;
 use crate::send_timing::SendTiming;
 
-/// Smallest loss that the estimate uses, as a share from 0 to 1. Chosen: with none at all, everything sent would count
-/// as arrived for certain.
+/// Smallest loss that the estimate uses, as a share from 0 to 1. Chosen: with a loss of zero, everything sent would
+/// count as arrived for certain.
 const LOSS_MIN: f64 = 0.005;
 
 /// Smallest probability that the estimate uses for the loss of an overdue acknowledgment. Chosen: an acknowledgment
@@ -28,22 +28,22 @@ const ACK_GRACE: Duration = Duration::from_millis(20);
 /// Least excess over the shortest round trip that shows a queue. Chosen: a few datagrams.
 const QUEUE_MIN: Duration = Duration::from_millis(20);
 
-/// How long after a queue was seen a longer diff is still worth less. Chosen: longer than the second in which diffs
-/// from the known state fill the path again.
+/// How long after a queue was seen the length of a diff still reduces its worth. Chosen: longer than the second in
+/// which diffs from the known state fill the path again.
 const QUEUE_REMEMBERED: Duration = Duration::from_secs(5);
 
-/// A diff is worth e times less if it takes this share of the bytes that the path delivers in a round trip. Chosen:
-/// docs/timing.md, "Reference policy".
+/// The worth of a diff falls by a factor of e for this share of the bytes that the path delivers in a round trip.
+/// Chosen: docs/timing.md, "Reference policy".
 const HORIZON: f64 = 0.4;
 
-/// Shortest round trip that the worth of diffs is computed with. Source: Sprout (NSDI 2013), which sends what its
-/// forecast delivers within 100 ms.
+/// Shortest round trip for which the worth of diffs is computed. Source: Sprout (NSDI 2013), which sends the bytes that
+/// its forecast delivers within 100 ms.
 const HORIZON_MIN: Duration = Duration::from_millis(100);
 
 /// Shortest time over which a delivery rate is measured. Chosen: two delayed acknowledgments.
 const RATE_WINDOW: Duration = Duration::from_millis(200);
 
-/// Chance from 0 to 1 above which a state is probably held by the peer, in choosing candidates. Chosen: one in ten may
+/// Chance from 0 to 1 above which the peer probably holds a state, for the choice of candidates. Chosen: one in ten may
 /// be missing.
 const LIKELY: f64 = 0.9;
 
@@ -77,16 +77,16 @@ struct Sent {
     /// Whether the state has contents, which the peer acknowledges soon.
     has_contents: bool,
     at: Instant,
-    /// Sum of the lengths of all instructions up to this state's, in bytes.
+    /// Sum of the lengths of all instructions up to that with this state, in bytes.
     bytes: u64,
 }
 
-/// The state that a diff started from.
+/// The state from which a diff started.
 #[derive(Clone, Copy, Debug)]
 enum Reference {
     /// An unacknowledged state, by its number.
     Sent(StateNum),
-    /// A state that was dropped from the list, with the chance that the peer holds it.
+    /// A state that is not in the list, with the chance that the peer holds it.
     Settled(f64),
 }
 
@@ -125,7 +125,7 @@ impl DeliveryEstimate {
         }
         self.sent.retain(|other| other.num != num);
         let is_sent = self.sent.iter().any(|other| other.num == old_num);
-        // A reference that is not in the list is the known receiver state.
+        // If the list does not hold the reference, it is the known receiver state.
         let reference = if is_sent { Reference::Sent(old_num) } else { Reference::Settled(1.0) };
         let arrives = all_arrive(datagrams, timing);
         let has_contents = !instruction.diff.is_empty();
@@ -145,7 +145,7 @@ impl DeliveryEstimate {
         }
     }
 
-    /// Called when the peer acknowledges a state. The peer also held the state that its diff started from, and so on.
+    /// Called when the peer acknowledges a state. The peer then also held each state from which that state was reached.
     pub(super) fn handle_ack(&mut self, now: Instant, ack_num: StateNum) {
         let mut held = Vec::new();
         let mut next = Some(ack_num);
@@ -162,7 +162,7 @@ impl DeliveryEstimate {
         self.settle(ack_num, &held);
     }
 
-    /// Drops all states up to `last`, of which the peer held those in `held`.
+    /// Drops all states up to `last`. The peer is known to have held those in `held`.
     fn settle(&mut self, last: StateNum, held: &[StateNum]) {
         let chances = self.chances(|_| 1.0);
         let kept = self.sent.partition_point(|sent| sent.num <= last);
@@ -186,7 +186,7 @@ impl DeliveryEstimate {
     }
 
     /// Returns the chance that the peer holds each unacknowledged state, in ascending order of their numbers.
-    /// `odds_left` is the factor that a missing acknowledgment changes the odds of a state by.
+    /// `odds_left` is the factor by which a missing acknowledgment changes the odds of a state.
     fn chances(&self, odds_left: impl Fn(&Sent) -> f64) -> Vec<(StateNum, f64)> {
         let mut chances: Vec<(StateNum, f64)> = Vec::with_capacity(self.sent.len());
         for sent in &self.sent {
@@ -204,8 +204,8 @@ impl DeliveryEstimate {
         chances
     }
 
-    /// Chooses between the diff from the known receiver state and at most two that `diff_from` makes from other states.
-    /// Returns the number of the other state, or `None` for the known one, and the diff.
+    /// Chooses between the diff from the known receiver state and at most two diffs that `diff_from` makes from other
+    /// states. Returns the number of the other state, or `None` for the known one, and the diff.
     pub(super) fn choose(
         &self,
         now: Instant,
@@ -213,7 +213,7 @@ impl DeliveryEstimate {
         from_known: Vec<u8>,
         mut diff_from: impl FnMut(StateNum) -> Option<Vec<u8>>,
     ) -> (Option<StateNum>, Vec<u8>) {
-        // While bytes cost nothing the known state is best, and an empty diff costs nothing.
+        // While bytes cost nothing, the known state is best, and no diff is shorter than an empty one.
         let Some(affordable) = self.affordable(now, timing).filter(|_| !from_known.is_empty())
         else {
             return (None, from_known);
@@ -221,7 +221,7 @@ impl DeliveryEstimate {
         let mut most = self.worth(1.0, from_known.len(), affordable, timing);
         let mut best = (None, from_known);
         for (num, chance) in self.candidates(now, timing) {
-            // An empty diff would say that nothing has changed since a state that may be lost.
+            // An empty diff would tell the peer that nothing has changed since a state that may be lost.
             let Some(diff) = diff_from(num).filter(|diff| !diff.is_empty()) else { continue };
             let worth = self.worth(chance, diff.len(), affordable, timing);
             if worth > most {
@@ -231,8 +231,8 @@ impl DeliveryEstimate {
         best
     }
 
-    /// Returns the states whose diffs are compared with that from the known one: the newest, and the newest that the
-    /// peer probably holds.
+    /// Returns the states whose diffs are compared with that from the known state: the newest state, and the newest
+    /// that the peer probably holds.
     fn candidates(&self, now: Instant, timing: &SendTiming) -> Vec<(StateNum, f64)> {
         let chances = self.chances_at(now, timing);
         let newest = chances.last().copied();
@@ -242,16 +242,16 @@ impl DeliveryEstimate {
         newest.into_iter().chain(chances.iter().rfind(is_likely).copied()).collect()
     }
 
-    /// Returns the worth of a diff of `diff_len` bytes from a state that the peer holds with the chance `chance`. It is
-    /// the logarithm of the chance that the diff can be applied, less its share of the affordable bytes.
+    /// Returns the worth of a diff of `diff_len` bytes from a state that the peer holds with the chance `chance`: the
+    /// logarithm of the chance that the peer can apply the diff, less the diff's share of the affordable bytes.
     fn worth(&self, chance: f64, diff_len: usize, affordable: f64, timing: &SendTiming) -> f64 {
         let bytes = real(diff_len) * self.compression;
         let datagrams = (bytes / real(timing.path.contents_max)).ceil().max(1.0);
         chance.ln() + datagrams * (1.0 - loss(timing)).ln() - bytes / affordable
     }
 
-    /// Returns the number of bytes that divides the worth of a diff by e. `None` while this end's traffic does not fill
-    /// the path, or its rate is unknown.
+    /// Returns the number of bytes that reduces the worth of a diff by a factor of e. `None` while this end's traffic
+    /// does not fill the path, or the path's rate is unknown.
     fn affordable(&self, now: Instant, timing: &SendTiming) -> Option<f64> {
         self.queued_at.filter(|at| now < *at + QUEUE_REMEMBERED)?;
         let rate = self.rate.highest().filter(|rate| *rate > 0.0)?;

@@ -1,29 +1,29 @@
 //! The first contents (diffs) of a session, sent again until the peer has acknowledged something.
 //!
-//! Before the first round trip nobody knows how long one takes. So the timers of RFC 6298 start at a second and more,
-//! and a peer from which nothing has arrived is sent only heartbeats. A lost first datagram would cost that time. Small
-//! first contents are sent again after a fixed wait instead, which then doubles. On a path with a longer round trip
-//! than the wait that is a datagram or two too many, once in a session.
+//! Before the first round trip, neither end knows how long a round trip takes. So the timers of RFC 6298 start at a
+//! second and more, and a peer from which nothing has arrived is sent only heartbeats. A lost first datagram would cost
+//! that time. Small first contents are instead sent again after a fixed wait, which then doubles. If a round trip takes
+//! longer than the wait, this costs a datagram or two, once in a session.
 
 use rove_units::{Duration, Instant};
 
 use super::sending::Sending;
 use crate::sender::repetition::REPEATED_LEN_MAX;
 
-/// Time after which the first contents are sent again. Chosen: a session whose first datagram is lost begins 200 ms late;
-/// round trips are mostly shorter, so mostly no datagram is sent in vain.
+/// Time after which the first contents are sent again. Chosen: a session whose first datagram is lost begins 200 ms
+/// late. Most round trips are shorter, so mostly no datagram is repeated.
 const WAIT_MIN: Duration = Duration::from_millis(200);
 
 /// How often first contents are sent again, each time after twice the wait: 200, 600, 1400 and 3000 ms after the first.
-/// Chosen: from there on heartbeats carry them.
+/// Chosen: after that, heartbeats carry them.
 const TRIES_MAX: u32 = 4;
 
-/// Time after our last answer from which on repeated first contents show that the answer was lost. Chosen: the wait,
-/// less the jitter between two datagrams.
+/// If repeated first contents arrive later than this after this end's last answer, the answer was lost. Chosen: the
+/// wait, less the jitter between two datagrams.
 pub(super) const UNHEARD_AFTER: Duration = Duration::from_millis(100);
 const _: () = assert!(UNHEARD_AFTER.as_millis() < WAIT_MIN.as_millis());
 
-/// The sends of first contents so far, until the peer acknowledges something.
+/// The repetitions of first contents so far, until the peer acknowledges something.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstContact {
     /// When the newest contents were last sent. `None` if there were none, or they are too large to repeat.

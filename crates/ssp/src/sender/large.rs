@@ -1,4 +1,4 @@
-//! Large contents (diffs): the last instruction of several fragments, and when large contents were last on their way.
+//! Large contents (diffs): the newest instruction of several fragments, and when large contents were last sent.
 
 use rove_units::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use super::backoff::Backoff;
 use crate::instruction::Instruction;
 use crate::num::StateNum;
 
-/// How long after large contents, of either end, this end does not delay its acknowledgments on a path that loses
+/// How long after large contents of either end this end does not delay its acknowledgments on a path that loses
 /// datagrams. Chosen: a copy of 1 MiB at 1 Mbit/s and 5 % loss takes 35 s. It takes 45 s if acknowledgments are delayed
 /// between large contents.
 const LARGE_LATELY: Duration = Duration::from_secs(10);
@@ -25,7 +25,7 @@ pub(crate) struct LargeContents {
     /// How often the kept instruction was repeated.
     pub(super) repeats: u32,
     pub(super) backoff: Backoff,
-    /// When contents of either end were last large.
+    /// When either end last sent large contents.
     at: Option<Instant>,
     /// Whether contents were large within [`LARGE_LATELY`], when [`LargeContents::heed`] was last called.
     pub(crate) is_recent: bool,
@@ -46,14 +46,14 @@ impl LargeContents {
         self.is_recent = self.at.is_some_and(|at| now < at + LARGE_LATELY);
     }
 
-    /// Returns whether the kept instruction has these state numbers and this diff.
+    /// Returns whether the kept instruction has the same state numbers and the same diff.
     pub(super) fn is_kept(&self, old_num: StateNum, new_num: StateNum, diff: &[u8]) -> bool {
         let is_it =
             |it: &Instruction| (it.old_num, it.new_num, &*it.diff) == (old_num, new_num, diff);
         self.kept.as_ref().is_some_and(is_it)
     }
 
-    /// Returns whether the kept instruction leads from state `old_num` to `new_num`, and its fragments may still be sent.
+    /// Returns whether the kept instruction leads from state `old_num` to `new_num` and may be repeated once more.
     pub(super) fn may_be_finished(&self, old_num: StateNum, new_num: StateNum) -> bool {
         let is_it = |it: &Instruction| (it.old_num, it.new_num) == (old_num, new_num);
         self.repeats < REPEATS_MAX && self.kept.as_ref().is_some_and(is_it)
@@ -65,7 +65,7 @@ impl LargeContents {
         self.kept.take_if(|kept| kept.new_num <= ack_num);
     }
 
-    /// Called when the kept instruction is sent once more. Returns the number of its state.
+    /// Called when the kept instruction is sent once more. Returns the number of the state to which it leads.
     pub(super) fn handle_repeated(&mut self, now: Instant) -> StateNum {
         self.repeats += 1;
         self.backoff.handle_try(now);

@@ -1,23 +1,23 @@
-//! The state that the next diff starts from.
+//! Chooses the state from which the next diff starts.
 //!
-//! A receiver can apply a diff only if it holds the state that the diff starts from. It certainly holds the known
-//! receiver state. The assumed one is newer, so the diff from it is shorter, but useless to a receiver that an earlier
-//! datagram did not reach.
+//! A receiver can apply a diff only if it holds the state from which the diff starts. It certainly holds the known
+//! receiver state. The assumed state is newer, so the diff from it is shorter, but a receiver that an earlier datagram
+//! did not reach cannot apply it.
 
 use rove_units::Stream;
 
 use crate::config::ReferencePolicy;
 
-/// How much longer a diff from the known state may be than one from the assumed state and still be preferred, in bytes.
-/// Source: Mosh 1.4.0 as observed, docs/wire.md.
+/// A diff from the known state is preferred if it is longer than one from the assumed state by less than this, in
+/// bytes. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const PROSPECTIVE_EXTRA_MAX: usize = 100;
 
-/// Length in bytes below which a diff from the known state may be preferred although it is longer. Source: Mosh 1.4.0
-/// as observed, docs/wire.md.
+/// Length in bytes below which a longer diff from the known state may be preferred. Source: Mosh 1.4.0 as observed,
+/// docs/wire.md.
 pub(super) const PROSPECTIVE_LEN_MAX: usize = 1000;
 
-/// Chooses between the known and the assumed receiver state. It counts its choices, as a mixture draws one random
-/// number for each.
+/// Chooses between the known and the assumed receiver state. It counts its choices, because a mixture of both draws one
+/// random number for each choice.
 #[derive(Clone, Debug)]
 pub(super) struct ReferenceChooser {
     rng: Stream,
@@ -31,7 +31,7 @@ impl ReferenceChooser {
     }
 
     /// Chooses by `policy`, given the diff from the known state. Returns the diff that `from_assumed` makes if the
-    /// assumed state is chosen, else `None`. `contents_max` is the size of a datagram's contents in bytes.
+    /// assumed state is chosen, or else `None`. `contents_max` is the number of diff bytes that fit into a datagram.
     pub(super) fn choose(
         &mut self,
         policy: ReferencePolicy,
@@ -41,7 +41,7 @@ impl ReferenceChooser {
     ) -> Option<Vec<u8>> {
         self.choices += 1;
         let prefers_known: fn(usize, usize, usize) -> bool = match policy {
-            // By the policy `Bayesian`, the module `delivery_estimate` chooses.
+            // For the policy `Bayesian`, the module `delivery_estimate` chooses.
             ReferencePolicy::Known | ReferencePolicy::Bayesian => return None,
             ReferencePolicy::Mixture { known_percent } => {
                 let drawn = self.rng.at(self.choices).below(100);
@@ -57,16 +57,16 @@ impl ReferenceChooser {
     }
 }
 
-/// Returns whether a diff from the known state costs hardly more bytes than one from the assumed state.
+/// Returns whether a diff from the known state needs hardly more bytes than one from the assumed state.
 fn costs_little_more(known: usize, assumed: usize, _: usize) -> bool {
     let is_short = known < PROSPECTIVE_LEN_MAX && known < assumed + PROSPECTIVE_EXTRA_MAX;
     known <= assumed || is_short
 }
 
-/// Returns whether a diff from the known state travels in as few datagrams as one from the assumed state.
+/// Returns whether a diff from the known state needs no more datagrams than one from the assumed state.
 ///
-/// If so, it is more likely to be applied at any loss rate. Diffs are counted as they are before compression, so a
-/// known state may be rejected that would have cost nothing.
+/// If so, the peer can more likely apply it, at any loss rate. The lengths are those before compression, so the result
+/// may be false although both compressed diffs need as many datagrams.
 fn needs_no_more_datagrams(known: usize, assumed: usize, contents_max: usize) -> bool {
     known <= assumed || known.div_ceil(contents_max) <= assumed.div_ceil(contents_max)
 }

@@ -2,9 +2,9 @@
 //!
 //! A lost keystroke or echo otherwise waits for its timeout, far longer than the round trip. While the path loses
 //! datagrams, small contents are sent several times in short succession, so that the chance of all of them being lost
-//! is small. Each copy is a diff from the known (acknowledged) receiver state, so it can be applied whatever else is
-//! lost. Newer contents take the place of a copy. Contents that follow each other faster than the path answers contain
-//! all before them, so a copy waits for the next ones. On a path without loss nothing is sent twice.
+//! is small. Each copy is a diff from the known (acknowledged) receiver state, so it can be applied even if all other
+//! datagrams are lost. Newer contents include the older ones and replace a copy. If contents follow each other faster
+//! than the path answers, a copy waits for the next contents. On a path without loss nothing is sent twice.
 
 use rove_units::{Duration, Instant};
 
@@ -18,14 +18,14 @@ use crate::send_timing::SendTiming;
 /// brings a lost echo again. Where none is sent alone, there are two copies from the first loss on.
 const RESIDUAL: f64 = 0.04;
 
-/// [`RESIDUAL`] where echo acks are not sent alone. Chosen: three copies from 17 % loss on and four from 31 % on make
-/// keys at 100 ms and 29 % loss as fast as echo acks did (0.60 of stock's mean in place of 0.61, 20 seeds), for 2 %
-/// more bytes.
+/// [`RESIDUAL`] if echo acks are not sent alone. Chosen: three copies from 17 % loss on and four from 31 % on make keys
+/// at 100 ms and 29 % loss as fast as separate echo acks did (0.60 of the mean of Mosh 1.4.0 in place of 0.61, 20
+/// seeds), for 2 % more bytes.
 const RESIDUAL_UNAIDED: f64 = 0.03;
 
 /// [`RESIDUAL_UNAIDED`] at round trips from [`FOLLOWED_SRTT_MIN`] on, where newer contents are mostly sent before a
-/// third copy would be. Chosen: at 500 ms and 29 % loss, keys typed ahead take 1.53 of stock's bytes in place of 1.62,
-/// and the same time.
+/// third copy would be. Chosen: at 500 ms and 29 % loss, keys typed ahead take 1.53 of Mosh's bytes in place of 1.62,
+/// in the same time.
 const RESIDUAL_FAR: f64 = 0.1;
 
 /// [`RESIDUAL_UNAIDED`] at round trips from [`SECONDS_SRTT_MIN`] on, where a lost key waits for seconds. Chosen: at 5 s
@@ -50,13 +50,13 @@ const SECOND_MIN: Duration = Duration::from_millis(5);
 /// Longest time between the first copy and the second. Chosen: bursts of loss are mostly shorter.
 const SECOND_MAX: Duration = Duration::from_millis(40);
 
-/// Shortest round trip at which contents that followed others within a round trip are not copied until the next
-/// contents. Chosen: docs/timing.md, "Repetition"; on shorter paths copies are a smaller part of the bytes, and the
-/// wait a larger part of the time.
+/// Shortest round trip at which contents that followed others within a round trip are not copied until newer contents
+/// are sent. Chosen: docs/timing.md, "Repetition"; on shorter paths copies are a smaller part of the bytes, and the
+/// wait is a larger part of the time.
 const FOLLOWED_SRTT_MIN: Duration = Duration::from_millis(200);
 
-/// Smallest loss, from 0 to 1, by which the copies of contents that were presumed lost are counted. Chosen: it makes
-/// two.
+/// Least loss, from 0 to 1, for which the copies of contents that were presumed lost are computed. Chosen: it gives two
+/// copies.
 const PRESUMED_LOSS: f64 = 0.1;
 
 /// Longest diff that is copied, in bytes before compression. Chosen: one datagram, whatever it holds.
@@ -83,7 +83,7 @@ struct Copies {
     sent: u32,
     last_at: Instant,
     diff_len: usize,
-    /// Whether the contents followed others within a round trip, so that more will soon follow.
+    /// Whether the contents followed others within a round trip, so that more contents will probably follow soon.
     is_followed: bool,
     /// Whether the contents were presumed lost after a single copy.
     is_presumed_lost: bool,
@@ -94,8 +94,8 @@ impl Repetition {
         Self { newest: None, news_at: None, budget: Budget::new(now) }
     }
 
-    /// Records contents that were just sent. Contents whose diff does not start from the known receiver state end the
-    /// copying of earlier ones.
+    /// Records contents that were just sent. If their diff does not start from the known receiver state, the copying of
+    /// earlier contents ends.
     pub(super) fn handle_sent(&mut self, sending: &Sending, srtt: Duration) {
         let &Sending { at: now, num, diff_len, occasion, .. } = sending;
         if !sending.stands_alone {
@@ -124,7 +124,7 @@ impl Repetition {
         self.newest = (diff_len <= REPEATED_LEN_MAX).then_some(copies);
     }
 
-    /// Called when the newest contents are sent as a state with another number.
+    /// Called when the newest contents get another state number.
     pub(super) fn handle_renumbered(&mut self, num: StateNum) {
         if let Some(copies) = &mut self.newest {
             copies.num = num;
@@ -174,7 +174,7 @@ fn copies_wanted(timing: &SendTiming, loss_out: f64) -> u32 {
     copies
 }
 
-/// Returns the residual loss that holds where echo acks are not sent alone.
+/// Returns the residual loss for a sender whose echo acks are not sent alone.
 fn residual_unaided(srtt: Duration) -> f64 {
     if srtt >= SECONDS_SRTT_MIN {
         RESIDUAL_SECONDS

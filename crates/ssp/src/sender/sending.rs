@@ -1,4 +1,4 @@
-//! The sender's result, and its record of contents (a diff) just sent, for the mechanisms that may send them again.
+//! The sender's result, and its record of contents (a diff) that it just sent, for the mechanisms that may repeat them.
 
 use rove_units::Instant;
 
@@ -23,8 +23,8 @@ pub(super) struct Sending {
     pub(super) num: StateNum,
     /// Length of the diff before compression, in bytes.
     pub(super) diff_len: usize,
-    /// Whether the diff starts from the known receiver state. Such a diff can be applied whatever else is lost, and may
-    /// be sent again.
+    /// Whether the diff starts from the known receiver state. Such a diff can be applied even if all other datagrams
+    /// are lost, and may be sent again.
     pub(super) stands_alone: bool,
     pub(super) occasion: Occasion,
     pub(super) due: Due,
@@ -35,11 +35,11 @@ pub(super) struct Sending {
 pub(super) struct Due {
     /// Whether the repetition asked for a copy.
     pub(super) copy: bool,
-    /// Whether this repeats the session's first contents, to which the peer has answered nothing yet.
+    /// Whether this repeats the session's first contents, while the peer has acknowledged nothing.
     pub(super) first_contact: bool,
 }
 
-/// Why contents are sent.
+/// The reason for which contents are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occasion {
     /// The contents were not sent before.
@@ -48,6 +48,6 @@ pub(super) enum Occasion {
     Copy,
     /// The contents were presumed lost.
     PresumedLost,
-    /// The contents travel along with an acknowledgment, or nobody waits for them.
+    /// The contents travel along with an acknowledgment, or no user waits for them.
     Other,
 }

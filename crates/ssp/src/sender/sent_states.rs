@@ -1,5 +1,5 @@
-//! The states that were sent: known, assumed and newest receiver state, and when an instruction was last sent. A
-//! state's contents are its diff.
+//! The states that were sent: known, assumed and newest receiver state, and when an instruction was last sent. The
+//! contents of a state are the diff that was sent with it.
 
 use std::collections::VecDeque;
 
@@ -27,7 +27,7 @@ pub(crate) struct SentStates<L> {
     pub(super) list: VecDeque<SentState<L>>,
     /// Index of the assumed receiver state when it was last computed.
     pub(super) assumed: usize,
-    /// When the last instruction was sent; the creation of this end before the first.
+    /// When the last instruction was sent. Before the first, when this end was created.
     pub(super) last_at: Instant,
     pub(super) has_sent: bool,
     /// When an instruction with contents was last sent. `None` before the first.
@@ -68,7 +68,7 @@ impl<L: Object> SentStates<L> {
     /// Returns the index of the newest state up to which no state is presumed lost.
     pub(super) fn newest_assumed(&self, now: Instant, timing: &SendTiming) -> usize {
         let is_in_flight = |state: &SentState<L>| now < state.sent_at + timing.in_flight();
-        // A state without contents is not acknowledged by itself, and says nothing about others.
+        // The peer does not acknowledge a state without contents by itself, so its silence means nothing.
         let has_no_say = |state: &SentState<L>| timing.is_patient && !state.has_contents;
         let states = self.list.iter().enumerate().skip(1);
         let credible = states.take_while(|(_, state)| is_in_flight(state) || has_no_say(state));
@@ -95,7 +95,7 @@ impl<L: Object> SentStates<L> {
     }
 
     /// Makes an acknowledged state the known receiver state. Returns whether that changes it. Numbers that are not in
-    /// the list are ignored: they are older, or of a state that was dropped.
+    /// the list are ignored: they are of older states or of dropped ones.
     pub(super) fn handle_ack(&mut self, ack_num: StateNum) -> bool {
         let acknowledged = self.list.iter().position(|state| state.num == ack_num);
         self.list.drain(..acknowledged.unwrap_or(0));
@@ -116,7 +116,7 @@ impl<L: Object> SentStates<L> {
         self.cull();
     }
 
-    /// Forgets the contents of the known receiver state that all states share.
+    /// Drops the part of the known receiver state that all later states begin with.
     pub(super) fn drop_prefixes(&mut self, current: &mut L) {
         let known = self.known().object.clone();
         current.drop_prefix(&known);
@@ -125,8 +125,8 @@ impl<L: Object> SentStates<L> {
         }
     }
 
-    /// Drops entries from the middle while the list is over a limit: the known state is needed, and the newest ones are
-    /// the likeliest to be acknowledged.
+    /// Drops an entry from the middle while the list exceeds a limit. The known state is needed, and the peer most
+    /// likely acknowledges one of the newest next.
     fn cull(&mut self) {
         if self.list.len() > SENT_MAX {
             self.list.remove(self.list.len() - SENT_CULLED_FROM_END);

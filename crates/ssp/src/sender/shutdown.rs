@@ -1,10 +1,10 @@
-//! The announcement that a session ends. Every instruction carries it until the peer has acknowledged it, or has had
-//! the time to.
+//! The announcement that a session ends. Every instruction carries it until the peer has acknowledged it or has had the
+//! time to do so.
 //!
-//! An announcement is an instruction whose state has the last number, [`StateNum::SHUTDOWN`]. Stock Mosh sends 16 of
-//! them, a frame interval apart. On a near path they are over in 0.33 s, and a busy computer may take longer to answer.
-//! On a path that loses nothing, rove waits for longer, and all but the first announcements are rarer. On other paths
-//! the only acknowledgment may have been lost, so announcements keep stock's interval.
+//! An announcement is an instruction whose state has the last number, [`StateNum::SHUTDOWN`]. Mosh 1.4.0 (stock) sends
+//! 16 of them, a frame interval apart. On a near path they are over in 0.33 s, and a busy computer may take longer to
+//! answer. On a path that loses nothing, rove waits for longer, and sends only the first announcements at this
+//! interval. On other paths the only acknowledgment may have been lost, so announcements keep the interval of Mosh.
 //!
 //! [`StateNum::SHUTDOWN`]: crate::num::StateNum::SHUTDOWN
 
@@ -12,7 +12,7 @@ use rove_units::{Duration, Instant};
 
 use crate::send_timing::SendTiming;
 
-/// How often the shutdown is announced at least before this end closes without an answer. Source: Mosh 1.4.0 as
+/// How many times the shutdown is announced at least before this end closes without an answer. Source: Mosh 1.4.0 as
 /// observed.
 const TRIES_MAX: u32 = 16;
 
@@ -20,7 +20,7 @@ const TRIES_MAX: u32 = 16;
 /// Chosen: as long as [`TRIES_MAX`] announcements take on a path without a measured round trip.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(4);
 
-/// After how many announcements the next one still follows a frame interval later, on a path that loses nothing.
+/// Number of announcements after which the next one still follows a frame interval later, on a path that loses nothing.
 /// Further ones are the largest frame interval apart. Chosen: a peer that has not answered five of them is busy for
 /// longer.
 const QUICK_TRIES: u32 = 4;
@@ -55,7 +55,7 @@ impl Shutdown {
 
     /// Returns the time from the newest announcement to the next one.
     pub(super) fn interval(&self, timing: &SendTiming) -> Duration {
-        // On a path that loses nothing, a peer that does not answer at once is busy, or out of reach for a moment.
+        // On a path that loses nothing, a peer that does not answer at once is busy, or is unreachable for a moment.
         let is_quick = self.tries <= QUICK_TRIES || !expects_answer(timing);
         if is_quick { timing.frame_interval } else { timing.config.frames.interval_max }
     }
@@ -69,7 +69,7 @@ impl Shutdown {
     ) -> Option<Instant> {
         let since = self.since?;
         let timeout = since + timing.config.shutdown_timeout;
-        // The last announcement, too, is given the time to be answered.
+        // The peer gets the time to answer the last announcement, too.
         let tried_out = last_sent_at + self.interval(timing);
         let patience = if expects_answer(timing) { PATIENCE } else { Duration::ZERO };
         let tried_out = tried_out.max(since + patience);

@@ -1,11 +1,11 @@
 //! The pace of steady output on a far path that loses datagrams.
 //!
-//! Output that no recent key asked for, such as a log or a monitor, is not repeated: the next frame contains all before it. By
-//! stock's rule half a round trip lies between two frames, and a lost one leaves the peer with an old screen for as long again, or
-//! until its timeout where the next frame starts from it. On a path that loses datagrams the next frame comes sooner, within a budget
-//! of bytes, and starts from the state whose diff is worth most ([`ReferencePolicy::Bayesian`]). This is mostly the known receiver state, so
-//! that a lost frame says nothing about others. Keys and their answers keep their own pace, and so do paths without loss or with a
-//! queue.
+//! Output that no recent key asked for, such as a log or a monitor, is not repeated, because the next frame contains
+//! it. By the rules of Mosh 1.4.0 (stock), frames are half a round trip apart. After a lost frame the peer keeps an old
+//! screen for as long again, or until a timeout if the next frame starts from the lost one. On a path that loses
+//! datagrams, the next frame is sent sooner, within a budget of bytes, and starts from the state whose diff is worth
+//! most ([`ReferencePolicy::Bayesian`]). This is mostly the known receiver state, so that a lost frame does not affect
+//! others. Keys and their answers keep their own pace, and so do paths without loss or with a queue.
 //!
 //! [`ReferencePolicy::Bayesian`]: crate::ReferencePolicy::Bayesian
 
@@ -14,27 +14,27 @@ use rove_units::{Duration, Instant};
 use super::budget::{Budget, on_the_path};
 use crate::send_timing::SendTiming;
 
-/// How long after the peer's last contents its user waits for an answer to them. Chosen: output that comes later is
-/// mostly not for them alone.
+/// How long after the peer's last contents its user waits for an answer. Chosen: output that comes later mostly has
+/// other causes.
 const ANSWERED_AFTER: Duration = Duration::from_secs(1);
 
-/// Most loss, as a share from 0 to 1, at which steady output keeps stock's frame interval. Chosen: docs/timing.md,
-/// "Steady output"; with 0.04 the 95 % catch-up at 10 % loss is 0.62 of stock's in place of 0.59.
+/// Most loss, as a share from 0 to 1, at which steady output keeps the frame interval of Mosh. Chosen: docs/timing.md,
+/// "Steady output"; with 0.04 the 95 % catch-up at 10 % loss is 0.62 of Mosh's in place of 0.59.
 const LOSS_MIN: f64 = 0.02;
 
 /// Least excess of SRTT over the shortest round trip that shows a queue, which more frames would lengthen. Chosen:
-/// docs/timing.md, "Steady output"; pages over 128 kbit/s and 500 ms at 5 % loss have 1.29 of stock's 95 % catch-up
-/// where a queue is half of the shortest round trip, and 0.81 with these values.
+/// docs/timing.md, "Steady output"; pages over 128 kbit/s and 500 ms at 5 % loss have 1.29 of the 95 % catch-up of Mosh
+/// if only half of the shortest round trip counts as a queue, and 0.81 with these values.
 const QUEUE_MIN: Duration = Duration::from_millis(50);
 
-/// The part of the shortest round trip, as a divisor, that replaces [`QUEUE_MIN`] where it is longer.
+/// The share of the shortest round trip, as a divisor, that replaces [`QUEUE_MIN`] if it is longer.
 const QUEUE_DIVISOR: u32 = 8;
 
-/// The frames of steady output, and the byte budget for those sent before stock would send them.
+/// The frames of steady output, and the byte budget for frames that are sent sooner than Mosh would send them.
 #[derive(Clone, Debug)]
 pub(super) struct SteadyOutput {
     budget: Budget,
-    /// Whether output is sent at the pace of steady output, when [`SteadyOutput::heed`] was last called.
+    /// Whether output is sent at the pace of steady output, as of the last [`SteadyOutput::heed`].
     is_active: bool,
     /// Size of the newest frame with all its datagrams and their headers, in bytes.
     newest_len: u64,
@@ -47,7 +47,7 @@ impl SteadyOutput {
         Self { budget: Budget::new(now), is_active: false, newest_len: 0, newest_at: None }
     }
 
-    /// Updates whether output is sent at the pace of steady output; the peer last sent contents at `heard_at`.
+    /// Updates whether output is sent at the pace of steady output. The peer's last contents came at `heard_at`.
     pub(super) fn heed(&mut self, now: Instant, heard_at: Option<Instant>, timing: &SendTiming) {
         let is_awaited = heard_at.is_some_and(|at| now < at + ANSWERED_AFTER);
         self.is_active = timing.config.frames.steady_interval_max < timing.frame_interval
@@ -86,8 +86,8 @@ impl SteadyOutput {
     }
 }
 
-/// Returns how many bytes of a frame count as spent, `elapsed` after the frame before: all of them at zero, none after
-/// a frame interval.
+/// Returns how many bytes of a frame are charged to the budget: all if it directly follows the frame before, and none
+/// if a frame interval has `elapsed` since.
 fn share(bytes: u64, elapsed: Duration, frame_interval: Duration) -> u64 {
     let early = frame_interval.saturating_sub(elapsed).as_nanos();
     let part = u128::from(bytes) * early / frame_interval.as_nanos().max(1);

@@ -1,7 +1,7 @@
 //! When the next acknowledgment and the next contents (diff) are due.
 //!
-//! Two timers: one for an acknowledgment or a heartbeat, one for contents. Both are computed from the list of sent
-//! states before every wait.
+//! The sender has two timers: one for an acknowledgment or a heartbeat, and one for contents. Both are computed from
+//! the list of sent states before every wait.
 
 use rove_units::{Duration, Instant};
 
@@ -14,9 +14,9 @@ use crate::sender::Sender;
 /// How long after an arrival over a far path this end sends no heartbeat. Chosen: this end mostly answers sooner.
 const HEARD_LATELY: Duration = Duration::from_secs(1);
 
-/// A first answer is sent once nothing has changed for this part of a round trip, a divisor. It counts where that is
-/// longer than `FrameConfig::quiet_delay` and the client predicts nothing. Chosen: docs/timing.md, "Near paths";
-/// programs write a page in pieces, which take 11 % fewer bytes in one frame at 200 ms.
+/// Divisor of the round trip. A first answer is sent once nothing has changed for this part of it, if that is longer
+/// than `FrameConfig::quiet_delay` and the client predicts nothing. Chosen: docs/timing.md, "Near paths"; programs
+/// write a page in pieces, which take 11 % fewer bytes in one frame at 200 ms.
 const QUIET_DIVISOR: u32 = 200;
 
 impl<L: Object> Sender<L> {
@@ -51,14 +51,14 @@ impl<L: Object> Sender<L> {
             && self.sent.unacknowledged_since().is_none()
     }
 
-    /// Returns whether the acknowledgment in the kept instruction is new enough to repeat that instruction.
+    /// Returns whether the kept instruction may be repeated, because the acknowledgment in it is new enough.
     pub(super) fn may_repeat(&self, now: Instant, timing: &SendTiming) -> bool {
         let is_ack_due = self.wanted_ack_due(now, timing).is_some_and(|due| due <= now);
         self.acks.num != StateNum::SHUTDOWN && !is_ack_due
     }
 
     fn ack_due(&self, now: Instant, timing: &SendTiming) -> Instant {
-        // A chain of states that is sent before the shutdown keeps its own pace.
+        // A chain of states that is sent before the shutdown keeps its own pace of sending.
         let is_chain_pending =
             self.chunks.is_active() && !self.current.same_as(&self.sent.known().object);
         let is_announcing = self.shutdown.is_started() && !is_chain_pending;
@@ -83,7 +83,7 @@ impl<L: Object> Sender<L> {
     }
 
     /// Returns when to send a heartbeat on a path whose answers take longer than the heartbeat interval. It waits for
-    /// the answer to what is on its way, and a moment longer, as something else is then likely to be sent.
+    /// the answer to the datagrams on their way, and a moment longer, because another instruction is then likely.
     fn put_off(&self, heartbeat: Instant, timing: &SendTiming) -> Instant {
         if timing.in_flight() <= timing.config.heartbeat.interval {
             return heartbeat;
@@ -103,21 +103,21 @@ impl<L: Object> Sender<L> {
         self.acks.due(is_in_repair, self.sent.known().num, timing)
     }
 
-    /// Returns whether the next frame is sent as soon as changes pause. While large contents are on their way it waits
-    /// longer, because further contents would delay whatever comes next.
+    /// Returns whether the next frame is sent as soon as changes pause. While large contents are being sent, a frame
+    /// waits longer, because further contents would delay whatever comes next.
     fn is_hurried(&self, config: &Config) -> bool {
         self.large.kept.is_none() && self.answers.is_first_next(config)
     }
 
-    /// Returns whether the peer's user waits for the unsent change. An echo ack by itself does not count: a frame of
-    /// its own, soon after the echo's, would cost a datagram a key, and one more for its acknowledgment. At an end
-    /// without [`FrameConfig::answer_frames`](crate::FrameConfig::answer_frames) every change counts.
+    /// Returns whether the peer's user waits for the unsent change. An echo ack alone does not count: a frame for it,
+    /// soon after the frame with the echo, would cost a datagram for each key, and another for its acknowledgment. At
+    /// an end without [`FrameConfig::answer_frames`](crate::FrameConfig::answer_frames) every change counts.
     fn is_awaited(&self, timing: &SendTiming) -> bool {
         let before = &self.sent.last().object;
         timing.config.frames.answer_frames == 0 || self.current.is_urgent_to(timing.peer, before)
     }
 
-    /// Returns until when the current change is collected with later ones.
+    /// Returns until when the sender waits for changes that can share a frame with the present one.
     fn collected_at(&mut self, now: Instant, is_awaited: bool, timing: &SendTiming) -> Instant {
         let config = &timing.config;
         let since = self.changes.collected_since(now, is_awaited);
@@ -189,7 +189,7 @@ impl<L: Object> Sender<L> {
         if timing.bears_late && !is_awaited {
             return None;
         }
-        // Empty acknowledgments do not count: one sent a moment ago would delay a key by half a round trip.
+        // Empty acknowledgments are no frames: after one, a key would have to wait for half a round trip.
         let longest = if !is_awaited {
             config.frames.interval_max
         } else if self.changes.are_of_held_key() {
@@ -209,7 +209,7 @@ impl<L: Object> Sender<L> {
         Some(paced.max(collected))
     }
 
-    /// Returns whether a peer whose newest state is the entry `index` lacks something worth a datagram of its own.
+    /// Returns whether a peer whose newest state is entry `index` lacks a change that is worth a datagram of its own.
     pub(super) fn is_missed_by(&self, index: usize, timing: &SendTiming) -> bool {
         let held = &self.sent.list[index].object;
         let is_same = if timing.bears_late { L::shows_same } else { L::same_as };
@@ -217,8 +217,8 @@ impl<L: Object> Sender<L> {
     }
 }
 
-/// Returns the time without further changes after which a first answer is sent. A client that predicts judges its
-/// predictions by each screen, so it gets screens without the longer wait.
+/// Returns the time without further changes after which a first answer is sent. A client that predicts compares each
+/// screen with its predictions, so it gets screens without the longer wait.
 fn quiet_delay(timing: &SendTiming) -> Duration {
     let least = timing.config.frames.quiet_delay;
     if least > Duration::ZERO && timing.bears_late {

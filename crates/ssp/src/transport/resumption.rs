@@ -1,4 +1,4 @@
-//! How an end goes on in another process: the numbers that it may use, the facts to be written, and the start from them.
+//! The continuation of an end in another process: its numbers, the facts to write to disk, and the start from them.
 
 use rove_units::Instant;
 
@@ -9,25 +9,25 @@ use crate::object::Object;
 use crate::transport::Transport;
 use crate::window::Window;
 
-/// The facts that a client goes on from with a stock peer, in the place of the client that wrote them.
+/// The facts from which a client continues a session with a Mosh 1.4.0 (stock) peer. Another client wrote them.
 #[derive(Clone, Debug)]
 pub struct Resumed<Local, Remote> {
     /// No datagram, instruction or state of the former client has this number or a higher one.
     pub numbers_from: u64,
-    /// Blocks that the former client may have sealed with the key.
+    /// How many cipher blocks the former client may have sealed with the key.
     pub sealed_blocks: u64,
-    /// How many of the peer's datagrams may have been received. Replays of these are refused.
+    /// How many of the peer's datagrams may have been received. Replays of them are refused.
     pub peer_datagrams: u64,
     /// The known receiver state.
     pub known: (StateNum, Local),
     /// The current object, which follows the known one.
     pub current: Local,
-    /// The received states that the peer's next diffs may start from, ascending by number.
+    /// The received states from which the peer's next diffs may start, ascending by number.
     pub received: Vec<(StateNum, Remote)>,
 }
 
 impl<Local: Object, Remote: Object> Transport<Local, Remote> {
-    /// Makes this end, which has sent nothing yet, go on in the place of another one.
+    /// Makes this end, which has sent nothing yet, continue from another one.
     ///
     /// # Panics
     ///
@@ -50,7 +50,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.peer = Peer::Stock;
     }
 
-    /// Keeps received diffs for [`Transport::take_received`], or stops that.
+    /// Starts or stops to keep received diffs for [`Transport::take_received`].
     pub fn keep_received(&mut self, keeps: bool) {
         self.receiver.journal.keep(keeps);
     }
@@ -60,24 +60,24 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.receiver.journal.is_waiting()
     }
 
-    /// Returns the diffs of the states that were received since the last call, in the order in which they were applied. `None`
-    /// means that they were too many: the received states have to be written instead.
+    /// Returns the diffs of the states that were received since the last call, in the order in which they were applied.
+    /// `None` if they were too large to be kept: the caller then writes the received states ([`Transport::received`]).
     pub fn take_received(&mut self) -> Option<Vec<ReceivedDiff>> {
         self.receiver.journal.take()
     }
 
-    /// Returns the received states that the peer's next diffs may start from.
+    /// Returns the received states from which the peer's next diffs may start.
     pub fn received(&self) -> impl Iterator<Item = (StateNum, &Remote)> {
         self.receiver.states()
     }
 
-    /// Returns the lowest number that no datagram, instruction or state of this end has.
+    /// Returns the lowest number that is above all datagrams, instructions and states of this end.
     pub fn unused_number(&self) -> u64 {
         let state = self.sender.sent.next_num().get();
         self.connection.next_seq.max(self.instructions + 1).max(state)
     }
 
-    /// Limits datagrams, instructions and states to numbers below `end`. `None` ends the limit. Nothing is sent while no number is left.
+    /// Limits datagrams, instructions and states to numbers below `end`. With no number left, nothing is sent.
     pub fn reserve(&mut self, end: Option<u64>) {
         debug_assert!(
             end.is_none_or(|end| end >= self.unused_number()),

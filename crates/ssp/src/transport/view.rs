@@ -1,4 +1,4 @@
-//! The state of one end as its driver reads it; no method here changes the state.
+//! Methods by which the driver reads the state of one end. No method here changes it.
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -20,12 +20,12 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.effort.saturating_add(self.receiver.effort())
     }
 
-    /// Returns our current object, sent or not.
+    /// Returns this end's current object, sent or not.
     pub fn local(&self) -> &Local {
         &self.sender.current
     }
 
-    /// Returns the newest of our states that the peer has acknowledged.
+    /// Returns the newest of this end's states that the peer has acknowledged.
     pub fn known_receiver_state(&self) -> &Local {
         &self.sender.sent.known().object
     }
@@ -40,48 +40,48 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.is_acknowledged().then(|| self.sender.sent.known().sent_at)
     }
 
-    /// Returns when the oldest unacknowledged contents count as lost. `None` if all are acknowledged.
+    /// Returns when the acknowledgment of the oldest contents is overdue. `None` if all are acknowledged.
     pub fn overdue_at(&self) -> Option<Instant> {
         self.sender.sent.overdue_at(&self.send_timing())
     }
 
-    /// Returns the newest of our states that was sent, whether or not it arrived.
+    /// Returns the newest of this end's states that was sent, whether or not it arrived.
     pub fn sent_state(&self) -> &Local {
         &self.sender.sent.last().object
     }
 
     /// Returns when the peer must send again: a heartbeat interval after its newest state, or at the heartbeat that it
-    /// has announced. Contents of ours are to be answered within a heartbeat interval in any case.
+    /// has announced. If this end has sent contents, the peer must answer them within a heartbeat interval in any case.
     pub fn remote_due_at(&self) -> Instant {
         let due_at = self.receiver.newest().arrived_at + self.config.heartbeat.interval;
         due_at.max(self.asked_before(self.heartbeats.hears_by()).unwrap_or(due_at))
     }
 
-    /// Returns until when the peer need not send, by an announced heartbeat. `None` if nothing was announced.
+    /// Returns until when the peer need not send, because it has announced its next heartbeat. `None` if it has not.
     pub fn remote_excused_until(&self) -> Option<Instant> {
         self.heartbeats.hears_by()
     }
 
     /// Returns the time up to which all that this end has sent counts as received. That is when the known receiver
-    /// state was sent, or the end of an announced silence that a server kept. `None` before the first acknowledgment.
+    /// state was sent, or the end of the silence that a server announced and kept. `None` before an acknowledgment.
     pub fn answered_until(&self) -> Option<Instant> {
         let known_sent_at = self.known_state_sent_at()?;
         Some(known_sent_at).max(self.asked_before(self.heartbeats.answered_until()))
     }
 
-    /// Returns the number of our newest sent state.
+    /// Returns the number of this end's newest sent state.
     pub fn sent_num(&self) -> StateNum {
         self.sender.sent.last().num
     }
 
-    /// Returns the newest state of the peer's object. Read it after each [`Transport::handle_datagram`]: contents that
-    /// all newer states share are forgotten.
+    /// Returns the newest state of the peer's object. Read it after each [`Transport::handle_datagram`], because
+    /// contents that all newer states share are dropped later.
     pub fn remote(&self) -> &Remote {
         &self.receiver.newest().object
     }
 
     /// Returns the memory that holds everything derived from the key for as long as this end lives, so that a caller
-    /// can keep it off the disk: that of the session's cipher, and that of the packets' if this end offers streams.
+    /// can keep it off the disk: that of the session's cipher, and that of the packets' cipher if there is one.
     pub fn key_memory(&self) -> Vec<Range<*const u8>> {
         let packets = self.packets.as_ref().map(|packets| packets.key_memory());
         [self.connection.key_memory()].into_iter().chain(packets).collect()
@@ -92,7 +92,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.receiver.newest().num
     }
 
-    /// Returns when the newest remote state arrived, or a later one that was not accepted ([`Transport::hold_remote`]).
+    /// Returns when the newest remote state arrived, or a later one that was refused ([`Transport::hold_remote`]).
     /// `None` before the first.
     pub fn remote_arrived_at(&self) -> Option<Instant> {
         (self.remote_num() != StateNum::INITIAL).then(|| self.receiver.newest().arrived_at)
@@ -108,7 +108,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.remote_num() == StateNum::SHUTDOWN
     }
 
-    /// Returns how the session ended. `None` while it runs. Drain [`Transport::poll_transmit`] first.
+    /// Returns how the session ended. `None` while it runs. Call [`Transport::poll_transmit`] until it is empty first.
     pub fn closed(&self) -> Option<Closed> {
         self.closing.closed()
     }
@@ -120,12 +120,12 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.closing.lingers_until()
     }
 
-    /// Returns whether the peer is a rove, if that is known.
+    /// Returns whether the peer is rove or Mosh 1.4.0, if that is known.
     pub fn peer(&self) -> Peer {
         self.peer
     }
 
-    /// Returns the extensions that may be used in this session, which both ends have offered.
+    /// Returns the extensions that both ends have offered, which may be used in this session.
     pub fn capabilities(&self) -> Capabilities {
         match (self.config.capabilities, self.peer) {
             (Some(ours), Peer::Rove(hello)) => ours.intersection(hello.capabilities),
@@ -144,13 +144,13 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.client().map(|client| &client.side)
     }
 
-    /// Returns when a client wants the side path: 5 s after its network has ceased to answer.
+    /// Returns when a client's driver should open a side path: 5 s after the network has ceased to answer.
     pub fn side_path_wanted_at(&self) -> Option<Instant> {
         let unacknowledged_since = self.sender.sent.unacknowledged_since();
         self.connection.client()?.side_path_wanted_at(unacknowledged_since)
     }
 
-    /// Returns when a client wants another side path beside the one in use, which is slow or dead. `None` while it answers.
+    /// Returns when a client's driver should open another side path, because the one in use is slow or dead.
     pub fn side_path_late_at(&self) -> Option<Instant> {
         self.connection.client()?.side_path_late_at(self.send_timing().ack_expected)
     }
@@ -176,7 +176,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.rtt().frame_interval(&self.config.frames)
     }
 
-    /// Returns the earlier of `until` and when the peer must answer our unacknowledged contents.
+    /// Returns the earlier of `until` and the time by which the peer must answer this end's unacknowledged contents.
     fn asked_before(&self, until: Option<Instant>) -> Option<Instant> {
         let asked_at = self.sender.sent.unacknowledged_since();
         let answer_due = asked_at.map(|at| at + self.config.heartbeat.interval);
