@@ -1,4 +1,4 @@
-//! The folders of Termux, a terminal app whose programs are all under `$PREFIX`, because Android has no `/bin`.
+//! The folders of Termux, an app whose programs are all under `$PREFIX`, because Android lets it write nowhere else.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -30,6 +30,7 @@
 //!   `notice_bar` holds what the bar says, and its `company` knows the other clients. Its `recorder` says what to write
 //!   to disk before the next datagram: the keys in `typed` with a rove server, and `stock_facts` with a Mosh server.
 //!   From this record another process continues the session (`resumption`). `former` names the client that wrote it.
+//!
 //! The server:
 //!
 //! - `keys` translates cursor keys for the program. `echo` decides which input has had time to take effect.
@@ -38,10 +39,11 @@
 //!   another client, and `never_came` remembers the invited clients that did not come. Its `audience` holds clients
 //!   that have joined, and `lead` decides whose window sets the size. `host_input` queues bytes for the pty,
 //!   `interface` has the types for the driver, and `view` answers questions about the server.
-//! `turn` bounds what a driver of the client does between two looks at the keys.
+//!
 //! `turn` bounds the work that a driver of the client does before it reads keys again.
-//! `streams` goes beside either: it moves packets between the layer of streams and the session. A `stream_controller` says how fast.
+//!
 //! `streams` moves packets between rove's streams and either end of the session, at the pace of a `stream_controller`.
+//!
 //! `fuzzing` states what must hold whatever the user's terminal answers.
 
 #![forbid(unsafe_code)]
