@@ -1,4 +1,4 @@
-//! The packets that have arrived, and when to tell the peer of them.
+//! Records the packets that have arrived, and decides when to acknowledge them.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use crate::frame::{ACK_RANGES_MAX, ACK_TIMES_MAX, AckFrame};
 use crate::id::PacketNum;
 use crate::ranges::Ranges;
 
-/// Packets after which an acknowledgment does not wait. Source: the wire contract, docs/wire.md.
+/// Number of packets after which an acknowledgment does not wait. Source: the wire contract, docs/wire.md.
 const ACK_EVERY: usize = 2;
 
-/// Arrival times that an acknowledgment repeats of those before it, in case they were lost. Chosen: two acknowledgments'
-/// worth.
+/// How many arrival times an acknowledgment repeats from earlier ones, in case these were lost. Chosen: as many as two
+/// acknowledgments have.
 const REPEATED_TIMES: usize = 4;
 
 /// Records arrivals, and decides when an acknowledgment is due.
@@ -21,13 +21,13 @@ pub(crate) struct Arrivals {
     numbers: Ranges,
     /// When the highest numbers arrived.
     times: BTreeMap<u64, Instant>,
-    /// Packets that have arrived since the last acknowledgment and ask for one.
+    /// How many packets that ask for an acknowledgment have arrived since the last one.
     waiting: usize,
     due: Option<Instant>,
 }
 
 impl Arrivals {
-    /// Records a packet, whether it asks for an acknowledgment, and for how long that may wait.
+    /// Records a packet: whether it asks for an acknowledgment, and how long the acknowledgment may wait.
     pub(crate) fn handle_packet(
         &mut self,
         now: Instant,
@@ -45,7 +45,7 @@ impl Arrivals {
         }
         if asks {
             self.waiting += 1;
-            // A gap shows a loss, which the peer should learn of at once.
+            // A gap shows a loss, which the peer should know at once.
             let delay = if is_next && self.waiting < ACK_EVERY { delay } else { Duration::ZERO };
             let due = now + delay;
             self.due = Some(self.due.map_or(due, |at| at.min(due)));
@@ -53,19 +53,19 @@ impl Arrivals {
         debug_assert!(self.numbers.len() <= ACK_RANGES_MAX);
     }
 
-    /// Lets an acknowledgment go at once, as the earlier ones may be lost. It has no effect before the first packet.
+    /// Makes an acknowledgment due at once, because earlier ones may be lost. It has no effect before the first packet.
     pub(crate) fn repeat(&mut self, now: Instant) {
         if self.numbers.last().is_some() {
             self.due = Some(now);
         }
     }
 
-    /// Returns when an acknowledgment is due. `None` if there is nothing to tell.
+    /// Returns when an acknowledgment is due. `None` if none is needed.
     pub(crate) const fn due(&self) -> Option<Instant> {
         self.due
     }
 
-    /// Returns the acknowledgment that a packet sent now carries. `None` if there is nothing to tell.
+    /// Returns the acknowledgment that a packet sent at `now` carries. `None` if none is needed.
     pub(crate) fn take(&mut self, now: Instant) -> Option<AckFrame> {
         self.due.take()?;
         let highest = self.numbers.last()?.end - 1;
@@ -81,9 +81,9 @@ impl Arrivals {
         })
     }
 
-    /// Forgets the packets up to the highest one of an acknowledgment that has arrived.
+    /// Drops the packets up to `largest`, the highest in an acknowledgment that the peer has received.
     pub(crate) fn handle_told(&mut self, largest: u64) {
-        // The highest range stays, so that the next number is known to be the next.
+        // The highest range is kept, so that a packet that follows it directly is recognised as the next.
         let kept = self.numbers.last().map_or(0, |it| it.start);
         self.numbers.remove(0..kept.min(largest + 1));
     }

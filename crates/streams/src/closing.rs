@@ -1,23 +1,23 @@
-//! The end of the layer, and how the peer learns of it.
+//! The end of the stream layer, and the messages that tell the peer.
 
 use crate::frame::{CLOSE_TEXT_MAX, Frame};
 
-/// How often the peer is told: at once, and in answer to packets that it still sends. Chosen: one of them arrives for
-/// certain, and a hostile peer draws no more.
+/// How often the peer is told: at once, and in answer to packets that it still sends. Chosen: with so many, one arrives
+/// almost certainly, and a hostile peer cannot cause more.
 const TOLD_MAX: u8 = 8;
 
-/// Why the layer has closed.
+/// The reason why the stream layer has closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Closed {
     /// Whether the peer has closed the layer.
     pub is_by_peer: bool,
     /// The reason as a number.
     pub code: u64,
-    /// The reason in words. The peer's are shown with [`char::escape_debug`] only.
+    /// The reason in words. A text of the peer must be shown with [`char::escape_debug`].
     pub text: String,
 }
 
-/// Whether the layer has closed, and what is to be said of it.
+/// Whether the stream layer has closed, and whether the peer has to be told.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Closing {
     closed: Option<Closed>,
@@ -41,7 +41,7 @@ impl Closing {
         is_first
     }
 
-    /// Handles a packet of a peer that may not know of the end.
+    /// Handles a packet of a peer that may not know that the layer has closed.
     pub(crate) fn handle_packet(&mut self) {
         self.is_due = self.closed.as_ref().is_some_and(|it| !it.is_by_peer);
     }

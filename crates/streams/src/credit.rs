@@ -1,7 +1,7 @@
-//! Credit of a stream, and the memory that all streams share.
+//! Credit: how many bytes the peer may send on a stream, and the memory that all streams share.
 //!
-//! Each stream has its first credit for certain. More comes from a pool, of which no stream may take more than it leaves.
-//! So streams that nobody reads never use up the pool, and each next stream that is read finds room to grow.
+//! Each stream always has its first credit. More comes from a pool, from which no stream may have more than it leaves.
+//! So streams that nobody reads never use up the pool, and each further stream that is read can still grow.
 
 use rove_units::{Duration, Instant};
 
@@ -11,8 +11,8 @@ pub const FIRST_CREDIT: u64 = 16 * 1024;
 /// The greatest credit of a stream, in bytes. Source: the wire contract, docs/wire.md.
 pub const CREDIT_MAX: u64 = 4 * 1024 * 1024;
 
-/// Most bytes that streams share beyond their first credit, in each direction. Chosen: as much as 256 streams have for
-/// certain; together 8 MiB.
+/// Most bytes that streams share beyond their first credit, in each direction. Chosen: as much as the first credit of
+/// 256 streams; together 8 MiB.
 const POOL_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Memory that all streams of one direction share, in bytes.
@@ -26,13 +26,13 @@ impl Pool {
         Self { free: POOL_BYTES_MAX }
     }
 
-    /// Returns how many of `wanted` bytes a stream that holds `held` may add: after it has them, the pool must have as much
-    /// left as the stream holds of it.
+    /// Returns how many of `wanted` bytes a stream that holds `held` bytes of the pool may add. After that, the pool
+    /// must have at least as much left as the stream holds.
     pub(crate) fn offer(&self, held: u64, wanted: u64) -> u64 {
         wanted.min(self.free.saturating_sub(held) / 2)
     }
 
-    /// Notes that a stream's share has changed from `before` to `after` bytes.
+    /// Records that a stream's share of the pool has changed from `before` to `after` bytes.
     pub(crate) const fn exchange(&mut self, before: u64, after: u64) {
         self.free = (self.free + before).saturating_sub(after);
         debug_assert!(self.free <= POOL_BYTES_MAX);
@@ -44,7 +44,7 @@ pub(crate) const fn share(bytes: u64) -> u64 {
     bytes.saturating_sub(FIRST_CREDIT)
 }
 
-/// The credit that this end gives to a peer's stream.
+/// The credit that this end grants to the peer on one stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Credit {
     window: u64,
@@ -62,8 +62,8 @@ impl Credit {
         self.limit
     }
 
-    /// Raises the limit once `read` bytes of the stream use up a quarter of the window; returns whether it did. The window
-    /// grows if that took at most a round trip.
+    /// Raises the limit once the bytes read of the stream (`read`) use up a quarter of the window. Returns whether it
+    /// did. The window grows if this took at most a round trip.
     pub(crate) fn handle_read(
         &mut self,
         now: Instant,

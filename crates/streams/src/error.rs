@@ -1,38 +1,38 @@
-//! The peer's faults, and what a caller may not do.
+//! The rules that a peer can break, and the errors of calls about streams.
 
 use crate::frame::FrameError;
 
 /// The code of a close for a broken rule of the protocol.
 pub const PROTOCOL: u64 = 1;
 
-/// The code of the reset of a stream that there is no room for.
+/// The code of the reset of a stream for which there is no room.
 pub const REFUSED: u64 = 2;
 
 /// The code of the reset of a stream whose reader has stopped reading.
 pub const STOPPED: u64 = 3;
 
-/// A rule that the peer has broken. It ends the layer, never the session.
+/// A rule that the peer has broken. The stream layer then closes, and the session goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// The payload has no send time.
     #[error("a packet without a send time")]
     NoTime,
-    /// The packet's bytes are no frames.
+    /// The packet's bytes are not valid frames.
     #[error(transparent)]
     Frame(#[from] FrameError),
     /// The acknowledgment names a packet that was never sent.
     #[error("an acknowledgment of a packet that was never sent")]
     AckOfUnsent,
-    /// The data goes beyond the credit.
+    /// The data exceeds the credit.
     #[error("data beyond the credit")]
     BeyondCredit,
-    /// The data goes beyond the end of its stream.
+    /// The data exceeds the end of its stream.
     #[error("data beyond the end of its stream")]
     BeyondEnd,
-    /// The stream has ended in two places.
+    /// Two frames state different ends of the stream.
     #[error("a stream with two ends")]
     TwoEnds,
-    /// The frame is for a stream that the receiver opens and has not opened.
+    /// The frame is for a stream that only the receiver may open, and has not opened.
     #[error("a frame for a stream that its receiver has not opened")]
     NotOpened,
     /// The stream's number is further ahead than open streams allow.
@@ -41,12 +41,12 @@ pub enum Violation {
     /// The control stream was reset or ended.
     #[error("the end of the control stream")]
     ControlEnded,
-    /// The peer opened more streams in vain than a peer does that keeps its limits.
+    /// The peer opened more refused streams than a peer opens that keeps to the limits.
     #[error("too many refused streams")]
     TooManyRefused,
 }
 
-/// Why a packet had no effect, or not all of it.
+/// The reason why a packet had no effect, or only a part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PacketError {
     /// The peer broke a rule, and the layer has closed.
@@ -60,7 +60,7 @@ pub enum PacketError {
     Closed,
 }
 
-/// Why a call about a stream failed.
+/// The reason why a call about a stream failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
     /// There is no such stream, or this direction of it has ended.
@@ -69,7 +69,7 @@ pub enum StreamError {
     /// The peer has reset the stream.
     #[error("the peer reset the stream with code {0}")]
     Reset(u64),
-    /// The peer reads no longer.
+    /// The peer has stopped reading.
     #[error("the peer stopped reading with code {0}")]
     Stopped(u64),
     /// As many streams are open as may be.

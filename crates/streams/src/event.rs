@@ -1,27 +1,27 @@
-//! Events of streams, for their owner.
+//! Events for the owner of the stream layer.
 
 use std::collections::BTreeSet;
 
 use crate::id::StreamId;
 
-/// An event of a stream, or of all. An event may be out of date when it is polled.
+/// An event of a stream, or of the whole layer. It may be out of date when the owner polls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
-    /// The layer has closed; [`Mux::closed`](crate::Mux::closed) tells why.
+    /// The stream layer has closed; [`Mux::closed`](crate::Mux::closed) tells why.
     Closed,
     /// The peer has opened a stream: call [`Mux::accept`](crate::Mux::accept) until it returns `None`.
     Incoming,
     /// There is something to read: bytes, the end or a reset.
     Readable(StreamId),
-    /// There is room again for a write that did not take everything.
+    /// There is room again after a write that did not accept everything.
     Writable(StreamId),
-    /// The peer has everything that was written, and the end.
+    /// The peer has acknowledged everything that was written, and the end.
     Finished(StreamId),
-    /// The peer reads no longer. The layer has reset this end's direction.
+    /// The peer has stopped reading, and the layer has reset the sending direction.
     Stopped(StreamId),
 }
 
-/// The events that wait for their owner, each once.
+/// The events that wait for the owner, each once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Events(BTreeSet<Event>);
 
@@ -34,7 +34,7 @@ impl Events {
         self.0.pop_first()
     }
 
-    /// Drops the events of a stream that is no longer there to be read or written.
+    /// Drops the events of a stream that has been removed.
     pub(crate) fn forget(&mut self, id: StreamId) {
         self.0.remove(&Event::Readable(id));
         self.0.remove(&Event::Writable(id));

@@ -1,8 +1,8 @@
-//! The fields of the messages that open and answer streams, in protobuf's encoding.
+//! The fields of the messages that open and answer streams, encoded as in protobuf.
 
 use crate::varint;
 
-/// The kinds of fields. Source: protobuf's wire types.
+/// The wire types of fields. Source: protobuf.
 const NUMBER: u64 = 0;
 const EIGHT_BYTES: u64 = 1;
 const BYTES: u64 = 2;
@@ -14,8 +14,8 @@ pub(crate) enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-/// Hands over each field with its number. Fields of fixed size are skipped. `None` if the bytes are
-/// no fields.
+/// Calls a function with each field and its number. Fields of fixed size are skipped. `None` if the bytes are not valid
+/// fields.
 pub(crate) fn each_field<'a>(
     mut fields: &'a [u8],
     mut handle: impl FnMut(u64, Value<'a>),
@@ -57,7 +57,7 @@ pub(crate) fn put_bytes(out: &mut Vec<u8>, field: u64, bytes: &[u8]) {
     out.extend(bytes);
 }
 
-/// Returns a message of these fields, with its length before them.
+/// Returns a message of these fields, preceded by its length.
 pub(crate) fn with_length(fields: &[u8]) -> Vec<u8> {
     let mut message = Vec::new();
     varint::put(&mut message, fields.len() as u64);

@@ -1,15 +1,15 @@
-//! How much may be in flight: the congestion controller, its pacing, and what they count.
+//! Decides how many bytes may be in flight, with the congestion controller and the pacer.
 
 use rove_congestion::{Ack, Controller, Loss};
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::pacer::{Pacer, interval};
 
-/// Longest time that a packet takes at the pace, unless it has the least size. A key waits for packets that are on the link before
-/// it. Chosen: with 4 ms, copies at 300 to 600 kbit/s lose 3 % more to headers and keys gain nothing.
+/// Longest time that a packet takes at the pace, unless it has the least size. A key waits for packets that are on the
+/// link before it. Chosen: with 4 ms, copies at 300 to 600 kbit/s lose 3 % more to headers and keys gain nothing.
 const SLOT: Duration = Duration::from_millis(6);
 
-/// Whether a packet may be sent by the window and the pace.
+/// When the window and the pace permit a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Permit {
     /// At once.
@@ -39,7 +39,7 @@ impl Flight {
         flight
     }
 
-    /// Follows another controller from here on. The packets in flight count for it.
+    /// Replaces the controller. The packets in flight count for the new one.
     pub(crate) fn follow(&mut self, now: Instant, controller: Box<dyn Controller>) {
         self.controller = controller;
         self.begin(now);
@@ -60,19 +60,19 @@ impl Flight {
         }
     }
 
-    /// Counts so many bytes no longer as in flight.
+    /// Subtracts bytes that do not count as in flight any longer.
     pub(crate) const fn give_up(&mut self, size: u64) {
         self.in_flight = self.in_flight.saturating_sub(size);
     }
 
-    /// Begins again, with nothing in flight.
+    /// Starts again, with nothing in flight.
     pub(crate) fn restart(&mut self, now: Instant) {
         self.in_flight = 0;
         self.pacer = Pacer::default();
         self.controller.on_start(now);
     }
 
-    /// Returns how large a packet may be, at least `least` bytes: one that is full, or that takes [`SLOT`] at the pace.
+    /// Returns how large a packet may be, at least `least` bytes: a full packet, or what takes [`SLOT`] at the pace.
     pub(crate) fn packet_len(&self, srtt: Option<Duration>, least: u64) -> u64 {
         let full = interval(&*self.controller, self.packet, srtt);
         if full <= SLOT {
@@ -91,7 +91,7 @@ impl Flight {
         if at <= now { Permit::Now } else { Permit::At(at) }
     }
 
-    /// Notes whether the flow had nothing to send although a packet was permitted.
+    /// Records whether the flow had nothing to send although a packet was permitted.
     pub(crate) const fn note_app_limited(&mut self, is_app_limited: bool) {
         self.is_app_limited = is_app_limited;
     }

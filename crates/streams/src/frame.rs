@@ -1,4 +1,4 @@
-//! The frames of a packet: written, and read within their bounds.
+//! The frames of a packet: encoding, and decoding within limits.
 //!
 //! A frame begins with its kind. All numbers are varints in their shortest form, so a frame has one encoding.
 
@@ -14,7 +14,7 @@ pub(crate) const ACK_TIMES_MAX: usize = 32;
 /// Longest text of a close, in bytes. Source: the wire contract, docs/wire.md.
 pub(crate) const CLOSE_TEXT_MAX: usize = 128;
 
-/// Most frames of a packet; a run of padding counts as one. Source: the wire contract, docs/wire.md.
+/// Most frames of a packet, in which a run of padding counts as one. Source: the wire contract, docs/wire.md.
 const FRAMES_MAX: usize = 256;
 
 const PAD: u64 = 0;
@@ -26,10 +26,10 @@ const RESET: u64 = 5;
 const STOP: u64 = 6;
 const CLOSE: u64 = 7;
 
-/// The flag of a data frame that the stream ends with its bytes.
+/// The flag of a data frame with whose bytes the stream ends.
 const FLAG_END: u64 = 1;
 
-/// Why bytes are no frames.
+/// The reason why bytes are not valid frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// A number is cut short, too large or not in its shortest form.
@@ -44,7 +44,7 @@ pub enum FrameError {
     /// A flag of a data frame is unknown.
     #[error("the flags {0} of a data frame are unknown")]
     Flags(u64),
-    /// An acknowledgment names packets below number 0, or two ranges without a gap.
+    /// An acknowledgment names packets below number 0, or two ranges without a gap between them.
     #[error("an acknowledgment contradicts itself")]
     Ack,
     /// The packet has too many frames.
@@ -65,12 +65,12 @@ pub enum Frame<'a> {
         id: StreamId,
         /// How many bytes of the stream precede these.
         offset: u64,
-        /// Whether the stream ends with these.
+        /// Whether the stream ends with these bytes.
         is_end: bool,
         /// The bytes.
         bytes: &'a [u8],
     },
-    /// Allows the receiver of the frame to send more.
+    /// Permits the receiver of the frame to send more.
     Credit {
         /// The stream.
         id: StreamId,
@@ -83,17 +83,17 @@ pub enum Frame<'a> {
         id: StreamId,
         /// The sender's reason.
         code: u64,
-        /// How many bytes of the stream may have been sent.
+        /// How many bytes of the stream may have been sent before the reset.
         end: u64,
     },
-    /// Asks the receiver of the frame to reset a stream that nobody reads any longer.
+    /// Asks the receiver of the frame to reset a stream that nobody reads any more.
     Stop {
         /// The stream.
         id: StreamId,
         /// The sender's reason.
         code: u64,
     },
-    /// Ends the layer, with all streams.
+    /// Closes the stream layer with all streams.
     Close {
         /// The sender's reason.
         code: u64,
@@ -107,18 +107,18 @@ pub enum Frame<'a> {
 pub struct AckFrame {
     /// The highest number that arrived.
     pub largest: u64,
-    /// For how many microseconds the arrival of the highest number was kept back.
+    /// How many microseconds the acknowledgment was sent after the arrival of the highest number.
     pub delay_micros: u64,
-    /// From the highest range downwards: how many numbers are missing above it, and how many it has. The first range
-    /// ends with `largest`, and has nothing missing above it.
+    /// From the highest range downwards: how many numbers are missing above the range, and how many it has. The first
+    /// range ends with `largest`, and no number is missing above it.
     pub ranges: Vec<(u64, u64)>,
-    /// From the highest number downwards: microseconds from the arrival of the next lower number to its own. Negative
-    /// where the lower number arrived later.
+    /// From the highest number downwards: microseconds from the arrival of the next lower number to that of this one.
+    /// Negative if the lower number arrived later.
     pub differences_micros: Vec<i64>,
 }
 
 impl Frame<'_> {
-    /// Returns whether the frame's receiver must acknowledge its packet.
+    /// Returns whether the receiver of the frame must acknowledge the packet that carries it.
     pub const fn asks_for_ack(&self) -> bool {
         !matches!(self, Self::Ack(_) | Self::Close { .. })
     }
@@ -144,7 +144,7 @@ impl Frame<'_> {
 }
 
 impl AckFrame {
-    /// Returns the ranges of numbers from the highest downwards, both ends included. `None` for one below number 0.
+    /// Returns the ranges of numbers from the highest downwards, both ends included. `None` for a number below 0.
     pub fn numbers(&self) -> Option<Vec<(u64, u64)>> {
         let mut top = self.largest;
         let mut found = Vec::with_capacity(self.ranges.len());
@@ -187,7 +187,7 @@ impl AckFrame {
     }
 }
 
-/// Returns how many bytes a data frame adds to the stream's `bytes`, at most.
+/// Returns how many bytes a data frame has at most beyond the stream's `bytes`.
 pub(crate) const fn data_overhead(id: StreamId, offset: u64, bytes: usize) -> usize {
     2 + len(id.get()) + len(offset) + len(bytes as u64)
 }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// The end of a session that a layer belongs to.
+/// The end of a session to which a stream layer belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The end whose streams have even numbers.
@@ -16,7 +16,7 @@ pub enum Side {
 pub struct StreamId(u64);
 
 impl StreamId {
-    /// The control stream. It is open from the start, and for as long as the layer lives.
+    /// The control stream. It is open from the start, as long as the stream layer is open.
     pub const CONTROL: Self = Self(0);
 
     /// Creates a stream's number.
@@ -34,7 +34,7 @@ impl StreamId {
         if self.0 & 1 == 0 { Side::Client } else { Side::Server }
     }
 
-    /// Returns the first number that `side` opens. The client's comes after the control stream.
+    /// Returns the first number that `side` uses. That of the client follows the control stream.
     pub(crate) const fn first_of(side: Side) -> Self {
         match side {
             Side::Client => Self(2),
@@ -54,7 +54,7 @@ impl fmt::Display for StreamId {
     }
 }
 
-/// The number of a packet within its direction: from 0 upwards, each once.
+/// The number of a packet within its direction. Numbers start at 0, and each is used once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacketNum(u64);
 

@@ -1,23 +1,23 @@
 //! Reliable streams of bytes beside a session: forwarded ports, an agent, files.
 //!
-//! The layer carries many streams between two roves in packets of its own. It does no I/O, reads no clock, draws no
-//! randomness and seals nothing: packets go out and come in as bytes with a number, and `rove-ssp` seals them. RFC 9000 is
-//! the model of its streams and credit, and RFC 9002 that of its recovery. docs/wire.md has the bytes.
+//! This layer carries many streams between two roves in packets of its own. It does no I/O, reads no clock, draws no
+//! randomness and seals nothing: packets go out and come in as bytes with a number, and `rove-ssp` seals them. Its
+//! streams and credit follow RFC 9000, and its loss recovery follows RFC 9002. docs/wire.md has the bytes.
 //!
-//! The session comes first. The layer has no part in when the session's datagrams go. Its owner asks the session for
-//! datagrams, then the layer. There is no handshake and no idle timeout: the session has a key, and it knows the path.
-//! After some probes without an answer the layer is silent but for rare probes. Any authentic datagram wakes it, and it
-//! begins with what was in flight.
+//! The session has priority: the owner sends the session's datagrams first, and then polls the layer. The layer cannot
+//! delay them. There is no handshake and no idle timeout, because the session has a key and knows the path. If several
+//! probes get no answer, the layer sends only rare probes. Any authentic datagram ends this silence, and then the layer
+//! first sends again what was in flight.
 //!
-//! Memory is bounded per stream and in all. Each stream has its first credit for certain, whatever other streams hold, so
-//! streams that nobody reads never stop another one. The peer is not trusted: a broken rule closes the layer, and never
-//! the session.
+//! Memory is bounded per stream and in all. Each stream always has its first credit, whatever other streams hold, so
+//! streams that nobody reads never stop another one. The peer is not trusted: if it breaks a rule, the layer closes,
+//! and the session goes on.
 //!
 //! # Modules, from the bottom up
 //!
 //! - `id` numbers streams and packets, and `varint` writes numbers. `ranges` is a set of numbers. `error` has the peer's
 //!   faults.
-//! - `frame` is a part of a packet, and `packet` what is sealed. A `writer` fills one.
+//! - `frame` is a part of a packet, and `packet` is what gets sealed. A `writer` fills a packet with frames.
 //! - `rtt` estimates the round-trip time. `pacer` spreads packets over it. `flight` asks the congestion controller how
 //!   much may be in flight.
 //! - `recovery` knows the packets that were sent, finds those that were lost, and probes. `arrivals` knows the packets
@@ -25,9 +25,9 @@
 //! - `send_half` and `receive_half` are the directions of a `stream`. `credit` bounds their memory.
 //! - `table` has the streams that are open. `scheduler` decides whose turn it is. `streams` joins both with the shared
 //!   memory.
-//! - `event` is what an owner learns, and `closing` the end of the layer. `mux` puts all of this together.
-//! - `preface` has the messages by which a stream is opened and answered, made of `fields`. A `reception` reads them for an end that others
-//!   open streams at. `program` gathers the streams of a program.
+//! - `event` is an event for the owner, and `closing` the end of the layer. `mux` puts all of this together.
+//! - `preface` has the messages by which a stream is opened and answered, made of `fields`. A `reception` reads them at
+//!   the end that accepts streams. `program` gathers the three streams of a program.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! An end of the layer: the only type that its owner needs.
+//! An end of the stream layer: the only type that its owner needs.
 
 use rove_congestion::Controller;
 use rove_units::Instant;
@@ -16,16 +16,16 @@ use crate::recovery::{Carried, Fates, Recovery};
 use crate::streams::Streams;
 use crate::writer::Writer;
 
-/// Least bytes of a packet that a layer works with. Chosen: the largest acknowledgment and a stream's control frames fit.
+/// Least maximum size of packets, in bytes. Chosen: the largest acknowledgment and a stream's control frames fit.
 pub const PACKET_MIN: usize = 400;
 
-/// Bytes that a packet must have left for control frames of a stream: its credit, its reset and its stop.
+/// Bytes that must be free in a packet for the control frames of a stream: its credit, its reset and its stop.
 const CONTROL_ROOM: usize = 100;
 
-/// An end of the layer, which carries streams of bytes to the other end.
+/// An end of the stream layer, which carries streams of bytes to the other end.
 ///
-/// The owner calls [`Mux::handle_packet`] for packets that it has opened. After that, and after any other call, it calls
-/// [`Mux::poll_transmit`] until that returns `None`, seals each packet and sends it. It then waits for
+/// The owner calls [`Mux::handle_packet`] for packets that it has opened. After that, and after any other call, it
+/// calls [`Mux::poll_transmit`] until that returns `None`, seals each packet and sends it. It then waits until
 /// [`Mux::poll_timeout`]. No call reads a clock.
 #[derive(Debug)]
 pub struct Mux {
@@ -36,7 +36,7 @@ pub struct Mux {
     events: Events,
     closing: Closing,
     packet_max: usize,
-    /// When the pace permits the next packet, if that is all that it waits for.
+    /// When the pacer permits the next packet, if the layer waits for nothing else.
     paced_until: Option<Instant>,
 }
 
@@ -76,22 +76,22 @@ impl Mux {
         self.streams.table.accept()
     }
 
-    /// Returns how many bytes a write would take now. If it is 0, [`Event::Writable`] tells when there is room.
+    /// Returns how many bytes a write would accept. If it is 0, [`Event::Writable`] tells when there is room.
     ///
     /// # Errors
     ///
-    /// As [`Mux::write`].
+    /// Returns the errors of [`Mux::write`].
     pub fn room(&mut self, id: StreamId) -> Result<usize, StreamError> {
         self.check_open()?;
         self.streams.wait_for_room(id)
     }
 
-    /// Adds as many of `bytes` as there is room for, and returns their number. After a write that did not take all,
-    /// [`Event::Writable`] tells when there is room.
+    /// Adds as many of `bytes` as there is room for, and returns their number. If it is less than all,
+    /// [`Event::Writable`] tells when there is room again.
     ///
     /// # Errors
     ///
-    /// Returns an error if this direction of the stream has ended, or the peer has stopped reading.
+    /// Returns an error if the sending direction of the stream has ended, or the peer has stopped reading.
     pub fn write(&mut self, id: StreamId, bytes: &[u8]) -> Result<usize, StreamError> {
         self.check_open()?;
         self.streams.write(id, bytes)
@@ -101,7 +101,7 @@ impl Mux {
     ///
     /// # Errors
     ///
-    /// Returns an error once if the peer has reset the stream, and then, or after the end, as there is no such stream.
+    /// Returns an error once if the peer has reset the stream. After this or the end, no such stream exists.
     pub fn read(
         &mut self,
         now: Instant,
@@ -114,17 +114,17 @@ impl Mux {
         read
     }
 
-    /// Ends this direction of a stream after what was written.
+    /// Ends the sending direction of a stream after all bytes that were written.
     ///
     /// # Errors
     ///
-    /// Returns an error if this direction has ended.
+    /// Returns an error if the sending direction has ended.
     pub fn finish(&mut self, id: StreamId) -> Result<(), StreamError> {
         self.check_open()?;
         self.streams.finish(id)
     }
 
-    /// Ends this direction of a stream at once, and drops what has not arrived.
+    /// Ends the sending direction of a stream at once, and drops bytes that have not arrived.
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ impl Mux {
         Ok(())
     }
 
-    /// Ends the peer's direction of a stream: drops what it has sent, and asks it to send no more.
+    /// Ends the receiving direction of a stream: drops bytes that the peer has sent, and asks it to send no more.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl Mux {
         Ok(())
     }
 
-    /// Closes the layer, with all streams, and tells the peer why. The first 128 bytes of the text travel.
+    /// Closes the stream layer with all streams, and tells the peer why. It gets the first 128 bytes of `text`.
     pub fn close(&mut self, now: Instant, code: u64, text: &str) {
         self.end(now, Closed { is_by_peer: false, code, text: text.to_owned() });
     }
@@ -158,11 +158,11 @@ impl Mux {
         self.closing.closed()
     }
 
-    /// Handles an authentic packet, which must not have come before. It also does what [`Mux::handle_heard`] does.
+    /// Handles an authentic packet, which must not have come before. A call includes that of [`Mux::handle_heard`].
     ///
     /// # Errors
     ///
-    /// Returns why the packet, or a part of it, had no effect. After a [`Violation`] the layer has closed.
+    /// Returns why all or a part of the packet had no effect. After a [`Violation`] the stream layer has closed.
     pub fn handle_packet(
         &mut self,
         now: Instant,
@@ -183,13 +183,13 @@ impl Mux {
         result
     }
 
-    /// Called for each authentic datagram of the peer, of whatever kind: it ends a silence.
+    /// Called for each authentic datagram of the peer, of whatever kind. It ends a silence.
     pub fn handle_heard(&mut self, now: Instant) {
         self.note_heard(now, false);
     }
 
-    /// Called when packets may take another path: the newest acknowledgment and the oldest packets in flight go again at once. If
-    /// the peer `is_elsewhere`, at another address, all packets in flight do.
+    /// Called when packets may take another path. The newest acknowledgment and the oldest packets in flight are sent
+    /// again at once. If the peer `is_elsewhere`, at another address, all packets in flight are sent again.
     pub fn handle_path_change(&mut self, now: Instant, is_elsewhere: bool) {
         if self.closing.closed().is_none() {
             self.arrivals.repeat(now);
@@ -198,18 +198,18 @@ impl Mux {
         }
     }
 
-    /// Lets another controller decide how much may be in flight from here on.
+    /// Replaces the congestion controller, which decides how many bytes may be in flight.
     pub fn follow(&mut self, now: Instant, controller: Box<dyn Controller>) {
         self.recovery.follow(now, controller);
     }
 
-    /// Changes how many bytes a packet's payload has at most.
+    /// Changes the maximum size of a packet's payload, in bytes.
     pub fn handle_packet_size(&mut self, packet_max: usize) {
         self.packet_max = packet_max.max(PACKET_MIN);
         self.recovery.handle_packet_size(self.packet_max);
     }
 
-    /// Handles the timers that are due. Calling early or late is harmless.
+    /// Handles the timers that are due. A call that is early or late does no harm.
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.closing.closed().is_none() {
             let fates = self.recovery.handle_timeout(now);
@@ -234,8 +234,8 @@ impl Mux {
         Some(Packet { number, payload })
     }
 
-    /// Returns when to call [`Mux::handle_timeout`] and [`Mux::poll_transmit`], unless a packet arrives first. `None` for an
-    /// idle end, which has no timers.
+    /// Returns when to call [`Mux::handle_timeout`] and [`Mux::poll_transmit`], unless a packet arrives first. `None`
+    /// for an idle end, which has no timers.
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.closing.closed().is_some() {
             return None;
@@ -332,7 +332,7 @@ impl Mux {
     }
 
     fn handle_fates(&mut self, fates: Fates) {
-        // An acknowledgment is the newer fact, where both concern the same bytes.
+        // If both concern the same bytes, the acknowledgment is the newer fact, so it is handled after the loss.
         for carried in fates.lost {
             self.streams.handle_lost(&carried);
         }

@@ -3,28 +3,28 @@
 use rove_congestion::Controller;
 use rove_units::{Duration, Instant};
 
-/// How far ahead of the pace a flow may be: a burst. Chosen: the coarseness of a driver's timer. On a slow link, where a packet
-/// takes longer, packets go one by one: at 1 Mbit/s, keys would wait 36 ms for a burst of three.
+/// How far a flow may be ahead of its pace, as a burst. Chosen: the coarseness of a driver's timer. On a slow link,
+/// where a packet takes longer, packets go one by one: at 1 Mbit/s, keys would wait 36 ms for a burst of three.
 const AHEAD: Duration = Duration::from_millis(2);
 
-/// How much faster than a window in each round trip, as numerator and denominator: a flow must be able to use its whole
-/// window. Source: RFC 9002, section 7.7.
+/// The pace as a multiple of a window in each round trip, as numerator and denominator. It is above 1, so that a flow
+/// can use its whole window. Source: RFC 9002, section 7.7.
 const GAIN: (u32, u32) = (5, 4);
 
-/// When the next packet may go.
+/// Decides when the next packet may be sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pacer {
-    /// When the next packet would go at a steady pace.
+    /// When the next packet would be sent at a steady pace.
     next: Instant,
 }
 
 impl Pacer {
-    /// Returns when the next packet may go.
+    /// Returns when the next packet may be sent.
     pub(crate) fn next(&self) -> Instant {
         self.next - AHEAD
     }
 
-    /// Counts a packet that takes `interval` of the pace.
+    /// Records a packet that uses up `interval` of the pace.
     pub(crate) fn handle_sent(&mut self, now: Instant, interval: Duration) {
         self.next = self.next.max(now) + interval;
     }

@@ -16,20 +16,20 @@ pub struct Packet {
     pub payload: Vec<u8>,
 }
 
-/// Returns the first bytes of a payload that is sent at `now`: the low 32 bits of the clock's microseconds.
+/// Returns the first bytes of a payload that is sent at `now`: the low 32 bits of the clock's reading in microseconds.
 pub(crate) fn send_time(now: Instant) -> [u8; SEND_TIME_LEN] {
     let [.., a, b, c, d] = (now.as_nanos() / 1_000).to_be_bytes();
     [a, b, c, d]
 }
 
-/// The peer's clock, whose low 32 bits travel. Only differences of its times mean anything.
+/// The peer's clock. Packets carry its low 32 bits. Only differences between its times have a meaning.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PeerClock {
     newest: Instant,
 }
 
 impl PeerClock {
-    /// Returns the time that 32 bits of microseconds stand for: the one nearest to the newest time so far.
+    /// Returns the time that these 32 bits of microseconds mean: the one nearest to the newest time so far.
     pub(crate) fn read(&mut self, bits: u32) -> Instant {
         let newest = self.newest.as_nanos() / 1_000;
         let [.., a, b, c, d] = newest.to_be_bytes();

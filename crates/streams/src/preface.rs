@@ -1,7 +1,7 @@
-//! The first message of each direction of a stream: what its opener wants of it, and the answer.
+//! The first message in each direction of a stream: the opener's request, and the acceptor's answer.
 //!
-//! A message is a length and the fields of a protobuf message. Both directions go on with the bytes that they carry.
-//! Source: the wire contract, docs/wire.md.
+//! A message is a length and the fields of a protobuf message. In both directions, the bytes that the stream carries
+//! follow. Source: the wire contract, docs/wire.md.
 
 use rove_units::Instant;
 
@@ -24,11 +24,11 @@ pub const MESSAGE_MAX: usize = 4_096;
 /// Most bytes of a host's name. Source: the wire contract, docs/wire.md; a name in the DNS has at most 253 characters.
 pub const HOST_MAX: usize = 255;
 
-/// Most bytes of a socket's path. Source: `unix(7)`, whose addresses have 108 bytes with the end.
+/// Most bytes of a socket's path. Source: `unix(7)`: addresses have 108 bytes with the null byte at the end.
 pub const PATH_MAX: usize = 107;
 
-/// Most bytes of a command. Source: the wire contract, docs/wire.md; Linux takes words of 131,071 bytes, and a client may
-/// pass the command on with a variable's name.
+/// Most bytes of a command. Source: the wire contract, docs/wire.md; Linux accepts words of 131,071 bytes, and a client
+/// may put the name of a variable before the command.
 pub const COMMAND_MAX: usize = 131_000;
 
 /// Most characters of an answer's text. Source: the wire contract, docs/wire.md.
@@ -49,21 +49,21 @@ const PROGRAM: u64 = 3;
 /// Kind of a stream for a connection that a listener accepted.
 const ACCEPTED: u64 = 5;
 
-/// Kind of the stream that names the session's path to the user's agent.
+/// Kind of the stream by which the client names the socket of the user's ssh agent.
 const AGENT: u64 = 6;
 
-/// The kind of the question which program has the terminal.
+/// Kind of the stream that asks which program has the terminal in the foreground.
 const FOREGROUND: u64 = 9;
 
-/// Kind of a stream that names the congestion controller of its acceptor's packets.
+/// Kind of the stream that names the congestion controller for the acceptor's packets.
 const CONTROLLER: u64 = 10;
 
-/// The part of a program that a stream is.
+/// The part of a program that a stream carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The command, and standard input after it.
     Input {
-        /// How many bytes the command has; none for the login shell.
+        /// How many bytes the command has; 0 for the login shell.
         command_len: usize,
         /// Whether the command names a subsystem of ssh.
         is_subsystem: bool,
@@ -83,7 +83,7 @@ pub enum Exit {
     Signal(u8),
 }
 
-/// The place that a stream leads to, from its acceptor.
+/// The place to which a stream leads, as seen from its acceptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A port of a host, which the acceptor looks up.
@@ -100,25 +100,25 @@ pub enum Target {
     },
     /// A program that the acceptor runs.
     Program(Part),
-    /// The acceptor's socket for the opener's agent. The stream then names the socket on the acceptor's computer behind
-    /// which the agent is, in a line.
+    /// The acceptor's socket for the ssh agent of the opener's user. The stream then carries a line with the path of
+    /// the socket on the acceptor's computer that leads to this agent.
     Agent,
-    /// No place: the acceptor is to listen.
+    /// No place: the acceptor is to listen for connections.
     Listen(Listen),
-    /// The place that a client's table has for this number of a listener.
+    /// The place that a client has registered under this number of a listener.
     Accepted(u64),
-    /// A file that the acceptor keeps.
+    /// A file that the acceptor stores.
     Put(Put),
-    /// No place: the answer has the name of the program that has the acceptor's terminal.
+    /// No place: the answer names the foreground program of the acceptor's terminal.
     Foreground,
-    /// No place: the acceptor's packets are to follow the congestion controller of this name.
+    /// No place: this names the congestion controller for the acceptor's packets.
     Controller(String),
 }
 
-/// Why a message cannot be obeyed.
+/// The reason why a message cannot be carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PrefaceError {
-    /// The message's length, or its fields, are not as in protobuf.
+    /// The message's length or its fields are not valid protobuf.
     #[error("a message that cannot be read")]
     Malformed,
     /// The message has too many bytes.
@@ -127,7 +127,7 @@ pub enum PrefaceError {
     /// The name of a host or a controller is missing, or has too many bytes or control characters.
     #[error("a name that is empty, has control characters or over {HOST_MAX} bytes")]
     Host,
-    /// There is no port of this number.
+    /// The port is not from 1 to 65535.
     #[error("a port that is not from 1 to 65535")]
     Port,
     /// The path is not absolute, or has too many bytes.
@@ -139,7 +139,7 @@ pub enum PrefaceError {
     /// The name of a file or of its session is empty or has too many bytes.
     #[error("a file's name that is empty or has over {FILE_NAME_MAX} bytes")]
     File,
-    /// The stream is of a kind that its acceptor does not know.
+    /// The stream's kind is unknown to its acceptor.
     #[error("a stream of the unknown kind {0}")]
     Kind(u64),
     /// The stream has ended without a message, or was reset.
@@ -148,11 +148,11 @@ pub enum PrefaceError {
 }
 
 impl Target {
-    /// Checks the bounds.
+    /// Checks the limits of the fields.
     ///
     /// # Errors
     ///
-    /// Returns the bound that is passed.
+    /// Returns the limit that is exceeded.
     pub fn check(&self) -> Result<(), PrefaceError> {
         match self {
             Self::Tcp { host, .. } | Self::Controller(host)
@@ -227,7 +227,7 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// Returns why nothing can be opened.
+    /// Returns the reason why no stream can be opened.
     pub fn decode(fields: &[u8]) -> Result<Self, PrefaceError> {
         let (mut kind, mut host, mut port, mut path) = (0, None, 0, None);
         let (mut command_len, mut is_subsystem, mut of) = (0, false, None);
@@ -281,15 +281,15 @@ impl Target {
     }
 }
 
-/// The answer of a stream's acceptor.
+/// The answer of the end that accepts a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The stream leads to this address.
+    /// The stream has been connected to this address.
     Opened {
         /// The address, as a text.
         address: String,
     },
-    /// The stream leads nowhere.
+    /// The stream has not been connected.
     Refused {
         /// The class of the reason.
         code: u64,
@@ -298,19 +298,19 @@ pub enum Answer {
     },
     /// The program has ended.
     Exited(Exit),
-    /// The file is kept.
+    /// The file has been stored.
     Kept {
-        /// Where it is. The text may have any character.
+        /// The path of the file. The text may have any character.
         path: String,
-        /// Why its path was not typed; empty if it was.
+        /// The reason why the path was not typed; empty if it was typed.
         untyped: String,
     },
 }
 
-/// The code of a refusal for a message that cannot be obeyed.
+/// The code of a refusal for a message that cannot be carried out.
 pub(crate) const NOT_UNDERSTOOD: u64 = 1;
 
-/// The code of a refusal because too many connections are being made.
+/// The code of a refusal because too many connections are under way.
 pub(crate) const BUSY: u64 = 2;
 
 /// The code of a refusal because the place could not be reached.
@@ -336,11 +336,11 @@ impl Answer {
         with_length(&fields)
     }
 
-    /// Reads a message's fields. Texts have printable characters alone afterwards.
+    /// Reads a message's fields. The returned texts have only printable characters.
     ///
     /// # Errors
     ///
-    /// Returns [`PrefaceError::Malformed`] for a message that is no answer.
+    /// Returns [`PrefaceError::Malformed`] for a message that is not an answer.
     pub fn decode(fields: &[u8]) -> Result<Self, PrefaceError> {
         let (mut address, mut code, mut text, mut exit) = (None, None, &[][..], None);
         let mut path = None;
@@ -369,7 +369,7 @@ impl Answer {
     }
 }
 
-/// Collects the first message of a stream, and takes no byte that follows.
+/// Collects the first message of a stream, and reads no byte after it.
 #[derive(Clone, Debug, Default)]
 pub struct MessageReader {
     length: Vec<u8>,
@@ -381,7 +381,7 @@ impl MessageReader {
     ///
     /// # Errors
     ///
-    /// Returns why there will be no message.
+    /// Returns the reason why no message will come.
     pub fn read(
         &mut self,
         now: Instant,
@@ -404,7 +404,7 @@ impl MessageReader {
         }
     }
 
-    /// Returns how many bytes may be read.
+    /// Returns how many bytes may be read without reading past the message.
     fn wanted(&self) -> usize {
         self.body.as_ref().map_or(1, |(len, body)| len.saturating_sub(body.len()))
     }
@@ -431,7 +431,7 @@ fn check_path(path: &[u8]) -> Result<(), PrefaceError> {
     if is_path && !path.contains(&0) { Ok(()) } else { Err(PrefaceError::Path) }
 }
 
-/// Returns a text's first characters, each that is not printable ASCII as a question mark.
+/// Returns a text's first characters, with a question mark for each that is not printable ASCII.
 fn printable(text: &str) -> String {
     let shown = |it: char| if it.is_ascii_graphic() || it == ' ' { it } else { '?' };
     text.chars().take(TEXT_MAX).map(shown).collect()

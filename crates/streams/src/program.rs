@@ -1,7 +1,7 @@
-//! The three streams of a program at the acceptor: they come in any order, and the program begins when all are there.
+//! The three streams of a program at the acceptor. They come in any order, and the program begins when all have come.
 //!
-//! The first stream has the command, then the program's standard input, and its answer tells how the program ended. The
-//! others have its standard output and its standard error. Source: the wire contract, docs/wire.md.
+//! The first stream has the command and then the program's standard input, and its answer tells how the program ended.
+//! The others have standard output and standard error. Source: the wire contract, docs/wire.md.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::preface::Part;
 use crate::receive_half::Read;
 use crate::reception::Reception;
 
-/// A program whose streams are all there.
+/// A program whose three streams have come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gathered {
     /// The stream of standard input, and of the answer.
@@ -33,7 +33,7 @@ pub struct Gathered {
 #[derive(Debug, Default)]
 pub struct Gathering(BTreeMap<StreamId, Parts>);
 
-/// The streams of one program, as far as they have come.
+/// The streams of one program that have come so far.
 #[derive(Debug, Default)]
 struct Parts {
     /// The command's length, and whether it is a subsystem.
@@ -44,7 +44,7 @@ struct Parts {
 }
 
 impl Gathering {
-    /// Adds a stream. A second stream for the same part of a program ends it.
+    /// Adds a stream. If it is the second stream for the same part of a program, that program ends.
     pub fn handle_part(
         &mut self,
         mux: &mut Mux,
@@ -95,7 +95,7 @@ impl Gathering {
         Some(Gathered { input, output: output?, errors: errors?, command, is_subsystem })
     }
 
-    /// Ends the program that this stream is a part of, if it has not begun.
+    /// Ends the program to which this stream belongs, if it has not begun.
     pub fn give_up(&mut self, mux: &mut Mux, reception: &mut Reception, id: StreamId) {
         let is_of = |input: &StreamId, parts: &Parts| {
             [Some(*input), parts.output, parts.errors].contains(&Some(id))
@@ -121,7 +121,7 @@ impl Gathering {
 }
 
 impl Parts {
-    /// Reads the command. Returns whether it and all streams are there.
+    /// Reads the command. Returns whether the command and all streams have come.
     fn read(&mut self, now: Instant, mux: &mut Mux, input: StreamId) -> Result<bool, StreamError> {
         let Some((len, _)) = self.wanted else { return Ok(false) };
         let mut buffer = [0; 4_096];

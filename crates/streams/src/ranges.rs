@@ -1,8 +1,8 @@
-//! A set of numbers, kept as ranges: packets that arrived, bytes that arrived, bytes to be sent again.
+//! A set of numbers, kept as ranges: of packets that arrived, of bytes that arrived, or of bytes to be sent again.
 
 use core::ops::Range;
 
-/// A set of numbers as ranges in ascending order, with a gap between each two.
+/// A set of numbers as ranges in ascending order. Between any two ranges is a gap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ranges(Vec<Range<u64>>);
 
@@ -21,7 +21,7 @@ impl Ranges {
         debug_assert!(self.0.is_sorted_by(|a, b| a.end < b.start), "a gap between each two");
     }
 
-    /// Removes a range, as far as it is in.
+    /// Removes a range, as far as the set has it.
     pub(crate) fn remove(&mut self, range: Range<u64>) {
         if range.is_empty() {
             return;
@@ -34,12 +34,12 @@ impl Ranges {
         self.0.splice(from..to, rest.into_iter().filter(|it| !it.is_empty()));
     }
 
-    /// Returns whether the whole of a range is in.
+    /// Returns whether the set has the whole of a range.
     pub(crate) fn covers(&self, range: Range<u64>) -> bool {
         self.missing(range).next().is_none()
     }
 
-    /// Returns the parts of a range that are not in.
+    /// Returns the parts of a range that the set does not have.
     pub(crate) fn missing(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let from = self.0.partition_point(|it| it.end <= range.start);
         let here = self.0.get(from..).unwrap_or_default();

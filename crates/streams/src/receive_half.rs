@@ -1,17 +1,17 @@
-//! The direction of a stream that the peer sends: bytes until they are read.
+//! The receiving direction of a stream: it keeps bytes until the owner reads them.
 
 use std::collections::VecDeque;
 
 use crate::error::{PacketError, StreamError, Violation};
 use crate::ranges::Ranges;
 
-/// Most separate pieces of a stream that wait for what is missing between them. Source: the wire contract, docs/wire.md.
+/// Most separate pieces of a stream that wait for missing bytes between them. Source: the wire contract, docs/wire.md.
 const PIECES_MAX: usize = 1_024;
 
 /// The outcome of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
-    /// So many bytes were read, at least one.
+    /// This many bytes were read, at least one.
     Bytes(usize),
     /// Nothing has arrived yet.
     Blocked,
@@ -19,16 +19,16 @@ pub enum Read {
     End,
 }
 
-/// Why the bytes are given to nobody.
+/// Whether arriving bytes are discarded, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Discards {
-    /// They are given to the reader.
+    /// No: they are for the reader.
     No,
-    /// The peer has reset the stream, which the reader is to learn.
+    /// The peer has reset the stream, and the reader has not been told.
     Reset(u64),
-    /// The reader has stopped reading, and the peer has not ended the stream yet.
+    /// The reader has stopped reading, and the peer has not ended the stream.
     Stopped,
-    /// Nothing is left to be done.
+    /// The direction is over, and nothing is left to do.
     Done,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct ReceiveHalf {
     arrived: Ranges,
     /// How many bytes the stream has.
     end: Option<u64>,
-    /// The highest offset that the peer has sent below.
+    /// The end of the highest bytes that the peer has sent, as an offset.
     highest: u64,
     discards: Discards,
 }
@@ -59,7 +59,7 @@ impl ReceiveHalf {
         }
     }
 
-    /// Handles bytes from `offset` on, which may lie below `limit`. If bytes arrive twice, the first ones count.
+    /// Handles bytes from `offset` on, which must lie below `limit`. If bytes arrive twice, the first ones are kept.
     pub(crate) fn handle_data(
         &mut self,
         offset: u64,
@@ -76,7 +76,7 @@ impl ReceiveHalf {
         Ok(())
     }
 
-    /// Handles a reset after `end` bytes. A stream of which everything has arrived is not reset.
+    /// Handles a reset after `end` bytes. It has no effect if all bytes of the stream have arrived.
     pub(crate) fn handle_reset(
         &mut self,
         code: u64,
@@ -117,7 +117,7 @@ impl ReceiveHalf {
             self.discards = if is_over { Discards::Done } else { Discards::No };
             return Ok(if is_over { Read::End } else { Read::Blocked });
         }
-        // In slices: byte by byte, this would cost more than the packet's seal.
+        // In slices, because a copy byte by byte would cost more than opening the packet's seal.
         let _ =
             std::io::Read::read_exact(&mut self.bytes, buffer.get_mut(..len).unwrap_or_default());
         self.base += len as u64;
@@ -128,7 +128,7 @@ impl ReceiveHalf {
         Ok(Read::Bytes(len))
     }
 
-    /// Returns whether a read would give something: bytes, the end or a reset.
+    /// Returns whether a read would return something: bytes, the end or a reset.
     pub(crate) fn is_readable(&self) -> bool {
         match self.discards {
             Discards::No => self.readable() > 0 || self.end == Some(self.base),
@@ -137,22 +137,22 @@ impl ReceiveHalf {
         }
     }
 
-    /// Returns whether nothing is left to be done.
+    /// Returns whether the direction is over and nothing is left to do.
     pub(crate) fn is_done(&self) -> bool {
         self.discards == Discards::Done
     }
 
-    /// Returns whether more bytes may come that somebody reads.
+    /// Returns whether more bytes may come that the owner will read.
     pub(crate) fn wants_credit(&self) -> bool {
         self.discards == Discards::No && self.end.is_none()
     }
 
-    /// Returns how many bytes were read.
+    /// Returns how many bytes the owner has read.
     pub(crate) const fn read_bytes(&self) -> u64 {
         self.base
     }
 
-    /// Returns how many bytes are kept.
+    /// Returns how many bytes are kept in memory.
     pub(crate) fn held(&self) -> u64 {
         self.bytes.len() as u64
     }
@@ -189,7 +189,7 @@ impl ReceiveHalf {
         let index = |from: u64, at: u64| usize::try_from(at - from).unwrap_or(usize::MAX);
         let around = start.saturating_sub(1)..end.saturating_add(1);
         let is_apart = self.arrived.missing(around.clone()).next() == Some(around);
-        // The next bytes to be read are always taken, so that the stream goes on.
+        // The next bytes to be read are always accepted, so that the stream goes on.
         if is_apart && start > self.base && self.arrived.len() >= PIECES_MAX {
             return Err(PacketError::TooManyGaps);
         }

@@ -1,4 +1,4 @@
-//! Reads what the peer wants of the streams that it opens, and turns away what cannot be had.
+//! Reads the first message of the streams that the peer opens, and refuses streams that cannot be served.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +9,17 @@ use crate::id::StreamId;
 use crate::mux::Mux;
 use crate::preface::{Answer, BUSY, MessageReader, NOT_UNDERSTOOD, PrefaceError, Target};
 
-/// Most connections that are being made at a time. Source: the wire contract, docs/wire.md.
+/// Most connections that may be under way at a time. Source: the wire contract, docs/wire.md.
 pub const CONNECTS_MAX: usize = 32;
 
-/// The unknown kind of stream that closes the layer, counted from 1. Source: the wire contract, docs/wire.md.
+/// Number of streams of unknown kinds at which the stream layer closes. Source: the wire contract, docs/wire.md.
 const STRANGE_MAX: u32 = 100;
 
-/// The peer's streams until their answer is sent.
+/// The peer's streams that have not been answered.
 #[derive(Debug, Default)]
 pub struct Reception {
     reading: BTreeMap<StreamId, MessageReader>,
-    /// The streams whose place is being reached.
+    /// The streams whose message was read, and whose destination is being reached.
     waiting: BTreeSet<StreamId>,
     /// How many streams were of an unknown kind.
     strange: u32,
@@ -33,15 +33,15 @@ impl Reception {
         }
     }
 
-    /// Resets the streams that the peer has opened: at an end where it may open none.
+    /// Resets the streams that the peer has opened, at an end where it may not open any.
     pub fn turn_away(&mut self, now: Instant, mux: &mut Mux) {
         while let Some(id) = mux.accept() {
             self.handle_strange(now, mux, id);
         }
     }
 
-    /// Reads a stream's message if it has not been read. Returns the place once it is known, and then waits for
-    /// [`Reception::answer`].
+    /// Reads a stream's message, if it has not been read. Returns the destination once it is known. The stream then
+    /// waits for [`Reception::answer`].
     pub fn handle_readable(&mut self, now: Instant, mux: &mut Mux, id: StreamId) -> Option<Target> {
         let read = self.reading.get_mut(&id)?.read(now, mux, id);
         let target = match read {
@@ -69,11 +69,11 @@ impl Reception {
         None
     }
 
-    /// Answers a stream. A refusal ends it, and so do the end of its program and of its file.
+    /// Answers a stream. The stream ends with a refusal, the exit of its program, or the answer to its file.
     pub fn answer(&mut self, mux: &mut Mux, id: StreamId, answer: &Answer) {
         self.waiting.remove(&id);
         let message = answer.encode();
-        // The first message of a direction has room for certain, unless the peer has stopped reading.
+        // The first message of a direction always has room, unless the peer has stopped reading.
         let written = mux.write(id, &message);
         debug_assert!(written.is_err() || written == Ok(message.len()));
         if matches!(answer, Answer::Refused { .. } | Answer::Exited(_) | Answer::Kept { .. }) {
@@ -82,14 +82,14 @@ impl Reception {
         }
     }
 
-    /// Forgets a stream that the peer has given up, and ends it.
+    /// Forgets a stream that the peer has reset or stopped reading, and ends it.
     pub fn give_up(&mut self, mux: &mut Mux, id: StreamId) {
         self.reading.remove(&id);
         self.waiting.remove(&id);
         end(mux, id);
     }
 
-    /// Resets a stream of a kind that this end has no use for. The 100th closes the layer.
+    /// Resets a stream of a kind that this end does not serve. The 100th such stream closes the layer.
     pub fn handle_strange(&mut self, now: Instant, mux: &mut Mux, id: StreamId) {
         self.waiting.remove(&id);
         self.strange += 1;
@@ -100,7 +100,7 @@ impl Reception {
     }
 }
 
-/// Ends both directions of a stream at once, as far as they have not ended.
+/// Ends both directions of a stream at once, unless they have ended.
 fn end(mux: &mut Mux, id: StreamId) {
     let _ = mux.reset(id, REFUSED);
     let _ = mux.stop(id, REFUSED);

@@ -1,6 +1,6 @@
-//! Packets in flight: which are acknowledged, which are lost, and when the flow probes (RFC 9002, sections 5 and 6).
+//! Packets in flight: decides which are acknowledged or lost, and when to probe (RFC 9002, sections 5 and 6).
 //!
-//! A lost packet is not repeated. Its frames are handed back, and go again in a packet of another number.
+//! A lost packet is not sent again. Its frames go back to the streams, and travel in a packet with another number.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -14,28 +14,28 @@ use crate::frame::AckFrame;
 use crate::id::{PacketNum, StreamId};
 use crate::rtt::Rtt;
 
-/// How many later packets must be acknowledged until one counts as lost. Source: RFC 9002, section 6.1.1.
+/// How many later packets must be acknowledged for a packet to count as lost. Source: RFC 9002, section 6.1.1.
 const REORDERED_MAX: u64 = 3;
 
 /// How many probe timeouts the lost packets must span for persistent congestion. Source: RFC 9002, section 7.6.1.
 const PERSISTENT_TIMEOUTS: u32 = 3;
 
-/// Probe timeouts without an answer, after which the flow is silent. Source: the wire contract, docs/wire.md.
+/// Probe timeouts without an answer at which the flow becomes silent. Source: the wire contract, docs/wire.md.
 const SILENT_AFTER: u32 = 3;
 
 /// The first and the longest pause between the probes of a silent flow. Source: the wire contract, docs/wire.md.
 const SILENT_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(15)];
 
-/// How long a silent flow waits for a packet of the peer after a datagram of the session. Chosen: longer than a packet takes
-/// on a link of 1 Mbit/s. Its acknowledgment spares a window of bytes that have arrived.
+/// How long a silent flow waits for a packet of the peer after a datagram of the session. Chosen: longer than a packet
+/// takes on a link of 1 Mbit/s. The acknowledgment in it avoids sending a window of bytes again that have arrived.
 const NEWS_MAX: Duration = Duration::from_millis(25);
 
-/// Time for which an acknowledgment was kept back, above which it is one that was repeated and shows no round trip. Chosen:
-/// ten times as long as an end keeps one back, which a busy computer may exceed.
+/// Delay of an acknowledgment above which it counts as a repeated one, which shows no round trip. Chosen: ten times as
+/// long as an end delays an acknowledgment, because a busy computer may exceed that.
 const REPEATED_AFTER: Duration = Duration::from_millis(250);
 
-/// The part of a round trip within which packets are as new as a change of the path. Chosen: two address families that race
-/// change the path every few milliseconds, and each change would send the same packets again.
+/// Divisor of a round trip. Packets sent within this part of it before a path change are not sent again. Chosen: two
+/// competing address families change the path every few milliseconds, and each change would repeat the same packets.
 const RACING_PART: u32 = 4;
 
 /// Most packets remembered as sent. Chosen: a window of 8 MiB in packets of half the usual size.
@@ -44,7 +44,7 @@ const SENT_PACKETS_MAX: usize = 16_384;
 /// Most bytes of packets remembered as sent. Chosen: two streams of the greatest credit.
 const SENT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// A part of a sent packet, for when its fate is known.
+/// A part of a sent packet, to be acknowledged or sent again when the packet's fate is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Carried {
     /// An acknowledgment up to this number.
@@ -55,13 +55,13 @@ pub(crate) enum Carried {
     Credit(StreamId),
     /// The reset of a stream.
     Reset(StreamId),
-    /// The request to reset a stream.
+    /// The request that the peer reset a stream.
     Stop(StreamId),
-    /// The refusal of a stream that is in no table.
+    /// The refusal of a stream that the table does not hold.
     Refusal(StreamId),
 }
 
-/// The fates of packets that became known together.
+/// The parts of packets whose fates became known together.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fates {
     pub(crate) acked: Vec<Carried>,
@@ -72,7 +72,7 @@ pub(crate) struct Fates {
 #[derive(Debug)]
 struct Sent {
     at: Instant,
-    /// The packet's bytes in flight; 0 after a silence, when it counts as lost but may have arrived.
+    /// The packet's bytes in flight. It is 0 if the packet was given up after a silence, and may have arrived.
     size: u64,
     carried: Vec<Carried>,
 }
@@ -85,17 +85,17 @@ pub(crate) struct Recovery {
     next: Option<PacketNum>,
     sent: BTreeMap<u64, Sent>,
     largest_acked: Option<u64>,
-    /// When the oldest packet that others have overtaken counts as lost.
+    /// When the oldest packet that later ones have overtaken counts as lost.
     lost_at: Option<Instant>,
-    /// When the wait for an answer began.
+    /// When the wait for an acknowledgment began.
     asked_at: Instant,
-    /// Probe timeouts without an answer.
+    /// How many probe timeouts have passed without an answer.
     timeouts: u32,
-    /// How many of `timeouts` there were when the peer was last heard, which lets the next probes go early.
+    /// The value of `timeouts` when the peer was last heard. As long as it is equal, the peer causes no early probes.
     heard_after: u32,
-    /// When a silent flow begins again that has heard the peer.
+    /// When a silent flow that has heard the peer sends again.
     wakes_at: Option<Instant>,
-    /// Probes that are to be sent, whatever the window.
+    /// How many probes are to be sent, even if the window is full.
     probes: u8,
     /// When a packet was last sent that asks for an acknowledgment.
     sent_at: Instant,
@@ -131,7 +131,7 @@ impl Recovery {
         self.flight.in_flight()
     }
 
-    /// Follows another controller from here on.
+    /// Replaces the congestion controller.
     pub(crate) fn follow(&mut self, now: Instant, controller: Box<dyn Controller>) {
         self.flight.follow(now, controller);
     }
@@ -140,7 +140,7 @@ impl Recovery {
         self.flight.handle_packet_size(packet);
     }
 
-    /// Returns whether nothing was answered for so long that only probes are sent.
+    /// Returns whether the flow is silent: only probes are sent, because the peer has not answered for a long time.
     pub(crate) const fn is_silent(&self) -> bool {
         self.timeouts >= SILENT_AFTER
     }
@@ -164,12 +164,12 @@ impl Recovery {
         self.flight.permit(now, Bytes::from(len).get())
     }
 
-    /// Returns whether a probe is due, so that a packet must go even without other frames.
+    /// Returns whether a probe is due, so that a packet must be sent even without other frames.
     pub(crate) const fn owes_probe(&self) -> bool {
         self.probes > 0 || self.owes_heartbeat
     }
 
-    /// Notes whether the flow had nothing to send although a packet was permitted.
+    /// Records whether the flow had nothing to send although a packet was permitted.
     pub(crate) const fn note_app_limited(&mut self, is_app_limited: bool) {
         self.flight.note_app_limited(is_app_limited);
     }
@@ -179,7 +179,7 @@ impl Recovery {
         self.next
     }
 
-    /// Records a packet with the next number. `asks`: whether it asks for an acknowledgment.
+    /// Records the sending of a packet with the next number. `asks` tells whether it asks for an acknowledgment.
     pub(crate) fn handle_sent(
         &mut self,
         now: Instant,
@@ -243,9 +243,9 @@ impl Recovery {
         Ok(fates)
     }
 
-    /// Called for each authentic datagram of the peer. A silent flow begins again: at once if the datagram `is_packet`, which
-    /// also tells what has arrived, and otherwise after [`NEWS_MAX`]. Until then it probes. A flow whose probes were not
-    /// answered probes again at once, as the network may be back. It does so once for each probe timeout.
+    /// Called for each authentic datagram of the peer. It ends a silence at once if the datagram `is_packet`, which may
+    /// also carry an acknowledgment, and otherwise after [`NEWS_MAX`]. Until then the flow probes. A flow whose probes
+    /// were not answered probes again at once, because the network may be back, but only once for each probe timeout.
     pub(crate) fn handle_heard(&mut self, now: Instant, is_packet: bool) -> Fates {
         if self.is_silent() && is_packet {
             return self.wake(now);
@@ -260,7 +260,7 @@ impl Recovery {
         self.probe(now)
     }
 
-    /// Begins again after a silence.
+    /// Starts to send again after a silence.
     fn wake(&mut self, now: Instant) -> Fates {
         (self.timeouts, self.heard_after, self.probes) = (0, 0, 0);
         (self.lost_at, self.wakes_at) = (None, None);
@@ -271,7 +271,7 @@ impl Recovery {
         fates
     }
 
-    /// Counts what was sent so long ago as lost, until an acknowledgment says otherwise.
+    /// Counts packets that were sent at least `age` ago as lost, until an acknowledgment for them arrives.
     fn give_up(&mut self, now: Instant, age: Duration) -> Fates {
         let mut lost = Vec::new();
         for sent in self.sent.values_mut().filter(|it| it.size > 0 && it.at + age <= now) {
@@ -281,11 +281,11 @@ impl Recovery {
         Fates { lost, ..Fates::default() }
     }
 
-    /// Called when packets may take another path. If the peer `is_elsewhere`, all in flight to its former address goes again,
-    /// unless it is as new as the change. Otherwise the flow probes at once.
+    /// Called when packets may take another path. If the peer `is_elsewhere`, at another address, all packets in flight
+    /// are sent again, except those as new as the change. Otherwise the flow probes at once.
     pub(crate) fn handle_path_change(&mut self, now: Instant, is_elsewhere: bool) -> Fates {
         if !self.is_silent() {
-            // The pauses between probes have grown by another path.
+            // The pauses between probes have grown on the former path.
             (self.timeouts, self.heard_after) = (0, 0);
             if is_elsewhere {
                 let fates = self.give_up(now, self.rtt.smoothed() / RACING_PART);
@@ -327,7 +327,7 @@ impl Recovery {
         times.into_iter().flatten().min()
     }
 
-    /// Lets probes go at once, if anything is in flight.
+    /// Makes probes due at once, if anything is in flight.
     fn probe(&mut self, now: Instant) -> Fates {
         if self.flight.in_flight() == 0 {
             return Fates::default();
@@ -337,7 +337,7 @@ impl Recovery {
         Fates { lost: self.oldest(), ..Fates::default() }
     }
 
-    /// Returns what the probes that are due carry again: the oldest that may not have arrived.
+    /// Returns the parts that the due probes carry again: those of the oldest packets in flight.
     fn oldest(&self) -> Vec<Carried> {
         let oldest = self.sent.values().filter(|it| it.size > 0).take(self.probes.into());
         oldest.flat_map(|it| it.carried.iter().cloned()).collect()
@@ -370,7 +370,7 @@ impl Recovery {
         self.flight.handle_ack(now, ack);
     }
 
-    /// Removes the packets that count as lost. `acked` spans the send times of those acknowledged just now.
+    /// Removes the packets that count as lost. `acked` spans the send times of the packets that were just acknowledged.
     fn detect_losses(&mut self, now: Instant, acked: Option<[Instant; 2]>, fates: &mut Fates) {
         self.lost_at = None;
         let Some(largest) = self.largest_acked else { return };
@@ -402,7 +402,7 @@ impl Recovery {
     }
 }
 
-/// When acknowledged packets arrived, by the peer's clock.
+/// The arrival times of acknowledged packets, by the peer's clock.
 #[derive(Debug)]
 struct ArrivalTimes {
     newest: Instant,
@@ -411,12 +411,12 @@ struct ArrivalTimes {
 }
 
 impl ArrivalTimes {
-    /// Returns when a packet arrived; packets whose time is not told arrived with the oldest told one.
+    /// Returns when a packet arrived. Packets without a reported time count as arrived with the oldest that has one.
     fn of(&self, number: u64) -> Instant {
         self.by_number.get(&number).copied().unwrap_or(self.oldest)
     }
 
-    /// Returns for how long the packet's acknowledgment was kept back, if that of the newest was for `delay`.
+    /// Returns how long the acknowledgment of a packet was delayed. `delay` is that of the newest packet.
     fn held(&self, number: u64, delay: Duration) -> Duration {
         delay + self.newest.saturating_since(self.of(number))
     }

@@ -5,7 +5,7 @@ use rove_units::Duration;
 /// The round-trip time before the first sample. Source: RFC 9002, section 6.2.2.
 const INITIAL: Duration = Duration::from_millis(333);
 
-/// Longest time for which an end keeps an acknowledgment back. Source: the wire contract, docs/wire.md.
+/// Longest time for which an end delays an acknowledgment. Source: the wire contract, docs/wire.md.
 pub(crate) const ACK_DELAY_MAX: Duration = Duration::from_millis(25);
 
 /// Least allowance for a timer's coarseness. Source: RFC 9002, section 6.1.2, kGranularity.
@@ -21,7 +21,7 @@ pub(crate) struct Rtt {
 }
 
 impl Rtt {
-    /// Counts a sample, and the time for which the peer kept its acknowledgment back.
+    /// Adds a sample, and the time for which the peer delayed its acknowledgment.
     pub(crate) fn handle_sample(&mut self, sample: Duration, delay: Duration) {
         self.least = if self.smoothed.is_none() { sample } else { self.least.min(sample) };
         let held = delay.min(ACK_DELAY_MAX);
@@ -45,19 +45,19 @@ impl Rtt {
         self.smoothed.unwrap_or(INITIAL)
     }
 
-    /// Returns after how long a packet counts as lost if a later one has arrived. Source: RFC 9002, section 6.1.2.
+    /// Returns how long after a later packet was sent a packet counts as lost. Source: RFC 9002, section 6.1.2.
     pub(crate) fn loss_delay(&self) -> Duration {
         (self.smoothed().max(self.latest) * 9 / 8).max(GRANULARITY)
     }
 
-    /// Returns how long an answer may take until the flow probes. Source: RFC 9002, section 6.2.1.
+    /// Returns how long an answer may take until this end sends a probe. Source: RFC 9002, section 6.2.1.
     pub(crate) fn probe_timeout(&self) -> Duration {
         let variation = if self.smoothed.is_some() { self.variation } else { INITIAL / 2 };
         self.smoothed() + (variation * 4).max(GRANULARITY) + ACK_DELAY_MAX
     }
 
-    /// Returns for how long this end may keep an acknowledgment back. Source: the wire contract, docs/wire.md. On a
-    /// loopback, each packet would have one of its own without the least time.
+    /// Returns how long this end may delay an acknowledgment. Source: the wire contract, docs/wire.md. Without the
+    /// minimum, each packet over a loopback would get a separate acknowledgment.
     pub(crate) fn ack_delay(&self) -> Duration {
         (self.smoothed() / 4).clamp(GRANULARITY, ACK_DELAY_MAX)
     }

@@ -1,4 +1,4 @@
-//! The order of streams: those that carry little go first, and the others take turns (deficit round robin).
+//! The order in which streams send: those that carry little first, and the others in turns (deficit round robin).
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use crate::id::StreamId;
 /// Bytes of a bulk stream's turn. Chosen: a full packet or two.
 const QUANTUM: u64 = 2 * 1024;
 
-/// Chunks of interactive streams after which bulk has a turn. Chosen: many interactive streams then leave bulk an eighth.
+/// Interactive chunks in a row after which a bulk stream has a turn. Chosen: bulk then has an eighth of the chunks.
 const INTERACTIVE_IN_A_ROW_MAX: u32 = 7;
 
 /// A stream that has bytes to send.
@@ -26,7 +26,7 @@ pub(crate) struct Scheduler {
 }
 
 impl Scheduler {
-    /// Adds a stream that has bytes to send, unless it is there.
+    /// Adds a stream that has bytes to send, unless it has been added.
     pub(crate) fn add(&mut self, id: StreamId) {
         if self.ready.iter().all(|it| it.id != id) {
             self.ready.push_back(Entry { id, left: QUANTUM });
@@ -57,7 +57,7 @@ impl Scheduler {
         }
     }
 
-    /// Counts bytes of a stream whose turn it was.
+    /// Records the bytes of a stream that had its turn.
     pub(crate) fn handle_sent(&mut self, id: StreamId, bytes: u64, is_interactive: bool) {
         self.interactive_in_a_row = if is_interactive { self.interactive_in_a_row + 1 } else { 0 };
         let Some(at) = self.ready.iter().position(|it| it.id == id) else { return };

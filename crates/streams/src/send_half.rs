@@ -1,4 +1,4 @@
-//! The direction of a stream that this end sends: bytes until they are acknowledged.
+//! The sending direction of a stream: it keeps bytes until the peer has acknowledged them.
 
 use core::ops::Range;
 use std::collections::VecDeque;
@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use crate::credit::FIRST_CREDIT;
 use crate::ranges::Ranges;
 
-/// The state of a message to the peer.
+/// Whether a message (the stream's end, or its reset) has been sent to the peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Told {
     /// There is no such message.
@@ -20,7 +20,7 @@ enum Told {
     Acked,
 }
 
-/// Bytes to be sent now.
+/// Bytes to be sent in one frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub(crate) range: Range<u64>,
@@ -34,7 +34,7 @@ pub(crate) struct SendHalf {
     bytes: VecDeque<u8>,
     /// The lowest offset that is not acknowledged.
     base: u64,
-    /// The offset below which all was sent once.
+    /// The offset below which all bytes have been sent at least once.
     sent: u64,
     lost: Ranges,
     /// The acknowledged bytes above `base`.
@@ -60,32 +60,32 @@ impl SendHalf {
         }
     }
 
-    /// Returns whether the caller may still write.
+    /// Returns whether the owner may still write.
     pub(crate) fn is_open(&self) -> bool {
         self.end == Told::Never && self.reset == Told::Never
     }
 
-    /// Returns whether the peer knows of the end, or of the reset.
+    /// Returns whether the peer has acknowledged the end, with all bytes, or the reset.
     pub(crate) fn is_done(&self) -> bool {
         self.reset == Told::Acked || self.is_finished()
     }
 
-    /// Returns whether the peer has everything, and the end.
+    /// Returns whether the peer has acknowledged all bytes and the end.
     pub(crate) fn is_finished(&self) -> bool {
         self.reset == Told::Never && self.end == Told::Acked && self.bytes.is_empty()
     }
 
-    /// Returns how many bytes are kept.
+    /// Returns how many bytes are kept in memory.
     pub(crate) fn held(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// Returns how many bytes the credit lets the owner add: the rest of it, and a first credit more, which waits.
+    /// Returns how many bytes the owner may add: the rest of the peer's credit, and a first credit more, which waits.
     pub(crate) fn room(&self) -> u64 {
         self.limit.saturating_add(FIRST_CREDIT).saturating_sub(self.written())
     }
 
-    /// Adds bytes. The caller has asked for the room.
+    /// Adds bytes. The caller has checked that there is room.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         debug_assert!(self.is_open());
         self.bytes.extend(bytes);
@@ -98,7 +98,7 @@ impl SendHalf {
         }
     }
 
-    /// Ends the stream at once. Later calls do nothing, and neither does a reset after everything has arrived.
+    /// Ends the stream at once. Later calls do nothing, and neither does a call after everything has arrived.
     pub(crate) fn reset(&mut self, code: u64) {
         if self.reset == Told::Never && !self.is_done() {
             (self.reset, self.reset_code) = (Told::Due, code);
@@ -108,7 +108,7 @@ impl SendHalf {
         }
     }
 
-    /// Returns the reset that is to be sent: its code, and how many bytes may have been sent.
+    /// Returns the reset that is to be sent: its code, and the number of bytes that may have been sent.
     pub(crate) fn reset_due(&self) -> Option<(u64, u64)> {
         (self.reset == Told::Due).then_some((self.reset_code, self.sent))
     }
@@ -127,19 +127,19 @@ impl SendHalf {
         }
     }
 
-    /// Raises the limit; a lower one than before is old.
+    /// Raises the limit. A limit that is not higher arrived late, and is ignored.
     pub(crate) fn handle_credit(&mut self, limit: u64) {
         self.limit = self.limit.max(limit);
     }
 
-    /// Returns whether there are bytes to send now, or an end.
+    /// Returns whether there are bytes to send, or an end.
     pub(crate) fn has_work(&self) -> bool {
         let is_new = self.sent < self.written().min(self.limit);
         let is_end = self.end == Told::Due && self.sent == self.written();
         self.reset == Told::Never && (is_new || is_end || !self.lost.is_empty())
     }
 
-    /// Marks at most `max` bytes as sent and returns them: lost ones first.
+    /// Marks at most `max` bytes as sent and returns them. Lost bytes come first.
     pub(crate) fn take(&mut self, max: usize) -> Option<Chunk> {
         if !self.has_work() {
             return None;
@@ -164,7 +164,7 @@ impl SendHalf {
         (is_end || !range.is_empty()).then_some(Chunk { range, is_end })
     }
 
-    /// Returns the bytes of a range that was taken.
+    /// Returns the bytes of a range that [`SendHalf::take`] has returned.
     pub(crate) fn copy(&self, range: &Range<u64>) -> Vec<u8> {
         let [from, to] = [range.start, range.end].map(|it| self.index(it));
         let (front, back) = self.bytes.as_slices();
@@ -174,7 +174,7 @@ impl SendHalf {
         parts.map(Option::unwrap_or_default).concat()
     }
 
-    /// Handles that a chunk has arrived.
+    /// Handles the acknowledgment of a chunk.
     pub(crate) fn handle_acked(&mut self, range: Range<u64>, is_end: bool) {
         if self.reset != Told::Never {
             return;
@@ -195,7 +195,7 @@ impl SendHalf {
         }
     }
 
-    /// Handles that a chunk may be lost, so that it is sent again.
+    /// Handles that a chunk may be lost. Its bytes are then sent again.
     pub(crate) fn handle_lost(&mut self, range: Range<u64>, is_end: bool) {
         if self.reset != Told::Never {
             return;

@@ -1,4 +1,4 @@
-//! A stream: its two directions, its credit, and what is to be told of it.
+//! A stream: its two directions, its credit, and the control frames that are due.
 
 use rove_units::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use crate::credit::Credit;
 use crate::receive_half::ReceiveHalf;
 use crate::send_half::SendHalf;
 
-/// Bytes within a second from which on a stream is bulk. Source: the wire contract, docs/wire.md.
+/// Number of bytes within a second at which a stream counts as bulk. Source: the wire contract, docs/wire.md.
 const INTERACTIVE_BYTES_MAX: u64 = 4 * 1024;
 
 /// The span over which a stream's bytes are counted. Source: the wire contract, docs/wire.md.
@@ -19,11 +19,11 @@ pub(crate) struct Stream {
     pub(crate) receive: ReceiveHalf,
     pub(crate) credit: Credit,
     pub(crate) meter: Meter,
-    /// Whether a raised limit is to be told.
+    /// Whether the peer has to be told a raised limit.
     pub(crate) owes_credit: bool,
-    /// The code of the request to reset that is to be sent.
+    /// The code of the request to reset the stream, if this request is to be sent.
     pub(crate) stop_due: Option<u64>,
-    /// The code of the request to reset that was made.
+    /// The code of the request to reset the stream that was sent last.
     pub(crate) stop_code: u64,
     /// The code with which the peer has stopped reading.
     pub(crate) stopped: Option<u64>,
@@ -54,7 +54,7 @@ impl Stream {
     }
 }
 
-/// Counts what a stream has carried lately.
+/// Counts the bytes that a stream has recently carried.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Meter {
     began: Instant,
@@ -69,7 +69,7 @@ impl Meter {
         self.bytes += bytes;
     }
 
-    /// Returns whether the stream carries so little that it goes before others.
+    /// Returns whether the stream carries so few bytes that it has priority over others.
     pub(crate) fn is_interactive(&self, now: Instant) -> bool {
         self.bytes < INTERACTIVE_BYTES_MAX || now.saturating_since(self.began) >= METER_SPAN
     }

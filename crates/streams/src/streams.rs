@@ -1,4 +1,4 @@
-//! All streams of an end: the table, the memory that they share, and whose turn it is.
+//! All streams of an end: their table, the memory that they share, and their order of sending.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::stream::Stream;
 use crate::table::Table;
 use crate::writer::Writer;
 
-/// Least bytes of a stream that are worth a frame in a packet that has other frames. Chosen: a frame adds up to ten.
+/// Fewest bytes of a stream that are worth a frame in a packet that has other frames. Chosen: a frame adds up to ten.
 const DATA_MIN: usize = 32;
 
 /// The streams of an end.
@@ -25,9 +25,9 @@ pub(crate) struct Streams {
     side: Side,
     pub(crate) table: Table,
     scheduler: Scheduler,
-    /// Streams with frames to send other than data.
+    /// Streams that have frames other than data to send.
     control: BTreeSet<StreamId>,
-    /// Streams whose owner waits for room.
+    /// Streams whose owner waits until they have room for more bytes.
     waiting: BTreeSet<StreamId>,
     receive_pool: Pool,
     send_pool: Pool,
@@ -56,12 +56,12 @@ impl Streams {
         !self.scheduler.is_empty() || !self.control.is_empty() || self.table.owes_refusal()
     }
 
-    /// Returns how many bytes are kept.
+    /// Returns how many bytes are kept in memory.
     pub(crate) fn held(&self) -> u64 {
         self.table.iter().map(|it| it.send.held() + it.receive.held()).sum()
     }
 
-    /// Returns how many bytes may be written. If there are none, the owner waits for room.
+    /// Returns how many bytes may be written. If it is 0, the owner gets [`Event::Writable`] when there is room.
     pub(crate) fn wait_for_room(&mut self, id: StreamId) -> Result<usize, StreamError> {
         let room = self.room(id)?;
         if room == 0 {
@@ -123,7 +123,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Handles a frame of a stream. A frame of a stream that is over, or was refused, has no effect.
+    /// Handles a frame of a stream. A frame of a stream that has ended or was refused has no effect.
     pub(crate) fn handle_frame(
         &mut self,
         id: StreamId,
@@ -161,7 +161,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Handles that a part of a packet has arrived; returns the stream that it concerns.
+    /// Handles the acknowledgment of a part of a packet. Returns the stream to which the part belongs.
     pub(crate) fn handle_acked(
         &mut self,
         carried: &Carried,
@@ -187,7 +187,7 @@ impl Streams {
         }
     }
 
-    /// Handles that a part of a packet may be lost.
+    /// Handles that a part of a packet may be lost. The part is then sent again.
     pub(crate) fn handle_lost(&mut self, carried: &Carried) {
         match carried {
             Carried::Data { id, range, is_end } => {
@@ -205,7 +205,7 @@ impl Streams {
         }
     }
 
-    /// Tells the owners of streams that wait for room if there is any.
+    /// Queues [`Event::Writable`] for streams that waited for room and have some.
     pub(crate) fn wake_writers(&mut self, events: &mut Events) {
         for id in core::mem::take(&mut self.waiting) {
             match self.room(id) {
@@ -216,7 +216,7 @@ impl Streams {
         }
     }
 
-    /// Appends the frames of one stream other than data; returns whether there was one.
+    /// Appends the frames other than data of one stream. Returns whether there was such a stream.
     pub(crate) fn fill_control(&mut self, writer: &mut Writer) -> bool {
         let Some(id) = self.control.pop_first() else { return false };
         let Some(stream) = self.table.stream_mut(id) else { return true };
@@ -234,7 +234,7 @@ impl Streams {
         true
     }
 
-    /// Fills a packet with bytes of the streams whose turn it is.
+    /// Fills a packet with bytes of streams, in their order of sending.
     pub(crate) fn fill_data(&mut self, now: Instant, writer: &mut Writer) {
         loop {
             let table = &self.table;
@@ -262,7 +262,7 @@ impl Streams {
         }
     }
 
-    /// Removes a stream if it is over; returns whether it did.
+    /// Removes a stream if both directions are over. Returns whether it did.
     pub(crate) fn retire(&mut self, id: StreamId) -> bool {
         let is_done = self.table.stream(id).is_some_and(Stream::is_done);
         let Some(mut stream) = (if is_done { self.table.remove(id) } else { None }) else {
@@ -302,7 +302,7 @@ impl Streams {
         Ok(room.min(first + self.send_pool.offer(share(held), room)))
     }
 
-    /// Changes what a stream sends, and notes what follows for the shared memory and the turns.
+    /// Calls `change` on a stream, and then updates the shared memory and the order of sending.
     fn change_sending(&mut self, id: StreamId, change: impl FnOnce(&mut Stream)) {
         let Some(stream) = self.table.stream_mut(id) else { return };
         let before = share(stream.send.held());

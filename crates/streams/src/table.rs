@@ -1,4 +1,4 @@
-//! The streams that are open, and the rules by which an end opens them.
+//! The open streams, and the rules by which an end opens them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,7 +11,7 @@ use crate::stream::Stream;
 /// Most streams that are open, without the control stream. Source: the wire contract, docs/wire.md.
 pub const STREAMS_MAX: usize = 256;
 
-/// Most refused streams whose refusal the peer has not acknowledged. Chosen: as many as a peer may hold open.
+/// Most refused streams whose refusal the peer has not acknowledged. Chosen: as many as a peer may have open.
 const REFUSALS_MAX: usize = 256;
 
 /// Most streams that a server may open in a second. Source: the wire contract, docs/wire.md.
@@ -24,11 +24,11 @@ pub(crate) struct Table {
     streams: BTreeMap<StreamId, Stream>,
     next_own: StreamId,
     next_peers: StreamId,
-    /// Streams of the peer that were not accepted yet.
+    /// Streams of the peer that the owner has not accepted.
     incoming: VecDeque<StreamId>,
-    /// The peer's streams that there was no room for, and whether that is to be told.
+    /// The peer's streams for which there was no room, and whether the refusal has to be sent.
     refused: BTreeMap<StreamId, bool>,
-    /// When the present second of a server's opens began, and how many there were.
+    /// When the present second of counting a server's new streams began, and how many it has opened since.
     opens: (Instant, u32),
 }
 
@@ -75,8 +75,8 @@ impl Table {
         self.streams.values()
     }
 
-    /// Heeds a frame for a stream. A new number of the peer opens its stream, and all streams between. Returns whether the
-    /// peer has opened any.
+    /// Handles that a frame for a stream has arrived. A new number of the peer opens its stream, and all streams with
+    /// lower numbers. Returns whether the peer has opened any.
     pub(crate) fn heed(&mut self, now: Instant, id: StreamId) -> Result<bool, Violation> {
         if id == StreamId::CONTROL {
             return Ok(false);
@@ -84,7 +84,7 @@ impl Table {
         if id.opener() == self.side {
             return if id < self.next_own { Ok(false) } else { Err(Violation::NotOpened) };
         }
-        // The peer holds a stream open until this end has acknowledged its end.
+        // The peer counts a stream as open until this end has acknowledged its end.
         let ahead = id.get().saturating_sub(self.next_peers.get()) / 2;
         if id >= self.next_peers && ahead >= STREAMS_MAX as u64 {
             return Err(Violation::FarAhead);
@@ -102,7 +102,7 @@ impl Table {
         self.streams.remove(&id)
     }
 
-    /// Returns a stream whose refusal is to be sent, and counts it as sent.
+    /// Returns a stream whose refusal has to be sent, and marks the refusal as sent.
     pub(crate) fn take_refusal(&mut self) -> Option<StreamId> {
         let (id, is_due) = self.refused.iter_mut().find(|(_, is_due)| **is_due)?;
         *is_due = false;
@@ -142,7 +142,7 @@ impl Table {
         Ok(true)
     }
 
-    /// Counts a stream of the peer; returns whether a server opens too many.
+    /// Counts a new stream of the peer. Returns whether the peer is a server that opens too many.
     fn is_too_fast(&mut self, now: Instant) -> bool {
         if now.saturating_since(self.opens.0) >= Duration::from_secs(1) {
             self.opens = (now, 0);

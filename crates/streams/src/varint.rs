@@ -1,4 +1,4 @@
-//! Numbers as protobuf writes them: seven bits to a byte, the low ones first, in the shortest form only.
+//! Variable-length numbers as in protobuf: seven bits to a byte, the low ones first. Only the shortest form is valid.
 
 /// Reads a number off the front of `bytes`. `None` if it is cut short, too large, or longer than it needs to be.
 pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {

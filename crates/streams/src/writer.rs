@@ -6,7 +6,7 @@ use crate::frame::Frame;
 use crate::packet::send_time;
 use crate::recovery::Carried;
 
-/// The bytes of a packet, and what must be known of them when it is acknowledged or lost.
+/// The bytes of a packet, and the facts that are needed when it is acknowledged or lost.
 #[derive(Debug)]
 pub(crate) struct Writer {
     payload: Vec<u8>,
@@ -23,12 +23,12 @@ impl Writer {
         Self { payload, max, carried: Vec::new(), asks: false }
     }
 
-    /// Returns how many bytes fit.
+    /// Returns how many more bytes fit.
     pub(crate) fn room(&self) -> usize {
         self.max.saturating_sub(self.payload.len())
     }
 
-    /// Appends a frame. The caller has asked for the room.
+    /// Appends a frame. The caller has checked that there is room.
     pub(crate) fn push(&mut self, frame: &Frame<'_>, carried: Option<Carried>) {
         frame.encode(&mut self.payload);
         debug_assert!(self.payload.len() <= self.max, "the frames fit the packet");
@@ -36,7 +36,7 @@ impl Writer {
         self.carried.extend(carried);
     }
 
-    /// Returns whether a frame asks for an acknowledgment.
+    /// Returns whether any frame asks for an acknowledgment.
     pub(crate) const fn asks(&self) -> bool {
         self.asks
     }

@@ -1,20 +1,20 @@
-//! A listener that a client asks its server for.
+//! The message by which a client asks its server to listen for connections.
 
 use crate::fields::{put_bytes, put_number};
 
 /// Kind of a stream that keeps a listener open. Source: the wire contract, docs/wire.md.
 pub(super) const KIND: u64 = 8;
 
-/// A listener that a client asks its server for. It is open as long as its stream.
+/// A listener that a client asks its server to open. It stays open as long as its stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listen {
-    /// The client's number for it, which the server tells with each connection.
+    /// The client's number of the listener, which the server repeats with each accepted connection.
     pub number: u64,
-    /// Where to listen.
+    /// The place at which to listen.
     pub at: ListenPlace,
-    /// The mask of a new socket in the file system.
+    /// The file mode mask (umask) of a new socket in the file system.
     pub mask: u32,
-    /// Whether a socket in the file system may be replaced.
+    /// Whether an existing socket in the file system may be replaced.
     pub replaces: bool,
 }
 
@@ -34,12 +34,12 @@ impl Listen {
     }
 }
 
-/// A place to listen at.
+/// A place at which to listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListenPlace {
     /// A TCP port.
     Port {
-        /// The address. The loopback without one, and all addresses for an empty one and `*`.
+        /// The address. `None` stands for the loopback, and an empty text or `*` for all addresses.
         host: Option<String>,
         /// The port; 0 for one that the system chooses.
         port: u16,

@@ -11,15 +11,15 @@ pub const FILE_NAME_MAX: usize = 255;
 /// Most bytes of a session's name. Chosen: as many as a name has, and a number.
 const SESSION_MAX: usize = 64;
 
-/// A file that a client copies to its server, in the bytes after the message. The answer comes after all of them.
+/// A file that a client copies to its server. The file's bytes follow this message. The answer comes after all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Put {
     /// The file's name without folders, as the client's system has it.
     pub name: Vec<u8>,
     /// How many bytes the file has.
     pub len: u64,
-    /// The session into which the file's path is typed: its name or number, or empty for the only one there is. `None` for
-    /// the session of this stream.
+    /// The session into which the server types the file's path: its name or number, or empty for the only session.
+    /// `None` for the session of this stream.
     pub session: Option<String>,
 }
 
