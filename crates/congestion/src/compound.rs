@@ -12,17 +12,17 @@ use crate::slow_start::{Begin, SlowStart};
 const ALPHA: f64 = 0.125;
 const K: f64 = 0.75;
 
-/// Share of the whole window that a loss removes. Source: the paper, section III.
+/// Share of the whole window (both windows together) that a loss removes. Source: the paper, section III.
 const BETA: f64 = 0.5;
 
-/// Share of the window by losses that remains after a loss. Source: RFC 5681, section 3.1.
+/// Share of the window that follows losses that remains after a loss. Source: RFC 5681, section 3.1.
 const BY_LOSSES_LEFT: f64 = 0.5;
 
-/// Packets in the queue at which the window by delays begins to shrink. Source: the paper, section III.
+/// Packets in the queue at which the window that follows delays begins to shrink. Source: the paper, section III.
 const GAMMA: f64 = 30.0;
 
-/// Packets by which the window by delays shrinks for each packet in the queue. Chosen: the paper gives no value; with
-/// 1, the queue empties within a round trip.
+/// Packets by which the window that follows delays shrinks for each packet in the queue. Chosen: the paper gives no
+/// value; with 1, the queue empties within a round trip.
 const ZETA: f64 = 1.0;
 
 /// The congestion controller of Compound TCP. HyStart++ (RFC 9406) ends its slow start.
@@ -58,7 +58,7 @@ impl Compound {
         self.by_losses.packets + self.by_delays
     }
 
-    /// Adjusts the window by delays. Call this once each round trip.
+    /// Adjusts the window that follows delays. Call this once each round trip.
     fn adjust(&mut self, rtt: Duration, base: Duration) {
         let window = self.in_all();
         let queued = window * (1.0 - base.as_secs_f64() / rtt.as_secs_f64().max(1e-9));

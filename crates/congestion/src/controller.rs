@@ -17,8 +17,8 @@ use rove_units::{Bytes, Duration, Instant};
 pub struct Ack {
     /// When the packet was sent.
     pub sent: Instant,
-    /// When the packet arrived, on a clock whose offset is constant and unknown: only differences mean anything. If the
-    /// receiver does not say, this is the time of the acknowledgment.
+    /// When the packet arrived, by a clock with a constant and unknown offset, so that only differences have a meaning.
+    /// If the receiver does not tell it, this is the time of the acknowledgment.
     pub received: Instant,
     /// The size of the packet.
     pub size: Bytes,
@@ -39,14 +39,14 @@ pub struct Loss {
     pub size: Bytes,
     /// Bytes still in flight, without the lost packets.
     pub in_flight: Bytes,
-    /// Whether everything was lost for so long that the controller must forget what it knows of the path: persistent
+    /// Whether everything was lost for so long that the controller must forget its measurements of the path: persistent
     /// congestion (RFC 9002, section 7.6), or the retransmission timeout of RFC 5681.
     pub is_persistent: bool,
 }
 
 /// A congestion controller: decides how many bytes of a flow may be in flight, and how fast packets are sent.
 pub trait Controller: Debug + Send {
-    /// Called when the flow begins, or begins again after an end. The controller may forget what it knows of the path.
+    /// Called when the flow begins, or begins again after an end. The controller may forget what it has measured.
     fn on_start(&mut self, _now: Instant) {}
 
     /// Called when a packet of `size` has been sent. `in_flight` includes the packet.
@@ -82,8 +82,9 @@ pub trait Controller: Debug + Send {
         Duration::ZERO
     }
 
-    /// Returns the longest silence of a flow with packets in flight. After it a small packet must be sent beyond the
-    /// window (in QUIC a PING frame). Its acknowledgment shows that a stalled link works again. `None`: no such packet.
+    /// Returns the longest silence of a flow with packets in flight. After it, the flow sends a small packet even
+    /// beyond the window (in QUIC a PING frame), whose acknowledgment shows that a stalled link works again. `None` for
+    /// never.
     fn heartbeat(&self) -> Option<Duration> {
         None
     }

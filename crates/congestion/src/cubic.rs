@@ -89,7 +89,7 @@ impl Controller for Cubic {
             return;
         }
         if ack.is_app_limited {
-            // Time without data to send is not time to grow in. Source: RFC 9438, section 4.2.
+            // The flow had no data to send, so the window does not grow in this time. Source: RFC 9438, section 4.2.
             if let Some(epoch) = &mut self.epoch {
                 let share = self.window.packets_in(ack.size) / self.window.packets;
                 epoch.began += self.rtt.value().mul_f64(share.min(1.0));
@@ -108,7 +108,7 @@ impl Controller for Cubic {
     fn on_loss(&mut self, now: Instant, loss: &Loss) {
         let window = self.window.packets;
         if self.window.cut(now, loss, BETA) {
-            // A flow that had not regained its old window makes room for others. Source: RFC 9438, section 4.7.
+            // A flow that had not reached its former window leaves room to others. Source: RFC 9438, section 4.7.
             let is_shrinking = window < self.window_before;
             let share = if is_shrinking { (1.0 + BETA) / 2.0 } else { 1.0 };
             self.window_before = window * share;

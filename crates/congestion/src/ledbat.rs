@@ -36,11 +36,11 @@ const DECREASE: f64 = 0.5;
 #[derive(Clone, Debug)]
 pub struct Ledbat {
     window: PacketWindow,
-    /// The queueing delay at which the window settles, in seconds.
+    /// The queueing delay at which the window stops growing, in seconds.
     target: f64,
     /// Bytes in flight after the last packet was sent. A batch of acknowledgments may leave none in flight.
     flight: Bytes,
-    /// The last samples of the one-way delay, in ns. Only differences count, as the clocks' offset is unknown.
+    /// The last samples of the one-way delay, in ns. Only differences have a meaning: the clocks' offset is unknown.
     current: VecDeque<i128>,
     /// The least one-way delay of each of the last minutes, in ns, oldest first.
     base: VecDeque<i128>,

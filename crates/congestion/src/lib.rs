@@ -13,11 +13,11 @@
 //! - [`remy`] follows a `table` of rules that a search has found. A rule maps a `memory` of signals in a `domain` to an
 //!   `action`.
 //! - [`sprout_ack`] follows a forecast of acknowledgments, and counts its `backlog`.
-//! - [`sprout`] is no controller of this interface. It is two ends, and the receiver forecasts arrivals. A `model` has the
-//!   `grid` of rates, and a `belief` is a probability for each rate. An `estimator` makes forecasts, which `receiver` and
-//!   `sender` use. `endpoint` is an end, and `tunnel` has a queue for each flow.
+//! - [`sprout`] does not implement this interface. It consists of two ends, of which the receiver forecasts arrivals. A
+//!   `model` has the `grid` of rates, and a `belief` is a probability for each rate. An `estimator` makes forecasts,
+//!   which `receiver` and `sender` use. `endpoint` is an end, and `tunnel` has a queue for each flow.
 //!
-//! `tests` has a path for this crate's own tests.
+//! `tests` has a simulated path for this crate's own tests.
 
 #![forbid(unsafe_code)]
 

@@ -1,11 +1,11 @@
-//! A controller that keeps so short a queue that keys beside a copy hardly wait in it.
+//! A controller that keeps its queue so short that keys typed during a file copy hardly wait in it.
 //!
-//! It is made of published parts. The signal is LEDBAT's: how much later than the least one-way delay packets arrive (RFC
-//! 6817). Slow start ends when that shows a queue (RFC 9406 does so by round trips). A window whose queue is too long shrinks
-//! by the packets that are too many (FAST TCP: Jin, Wei, Low, INFOCOM 2004, with a gain of one). A window without a queue
-//! grows by a packet each round trip, and faster the longer the queue stays away (the velocity of Copa: Arun, Balakrishnan,
-//! NSDI 2018, section 2.2), but no faster than to the queue that is aimed at. A loss without a queue is taken for a random one,
-//! which costs a fifth of the window (TCP Veno: Fu, Liew, IEEE JSAC 21(2), 2003).
+//! It is made of published parts. The signal is that of LEDBAT: how much later than the least one-way delay packets
+//! arrive (RFC 6817). Slow start ends when this signal shows a queue (RFC 9406 does so by round trips). A window whose
+//! queue is too long shrinks by the number of packets that are too many (FAST TCP: Jin, Wei, Low, INFOCOM 2004, with a
+//! gain of one). A window without a queue grows by a packet each round trip, and faster the longer no queue appears
+//! (the velocity of Copa: Arun, Balakrishnan, NSDI 2018, section 2.2), but at most up to the target queue. A loss
+//! without a queue counts as random, and costs a fifth of the window (TCP Veno: Fu, Liew, IEEE JSAC 21(2), 2003).
 
 use std::collections::VecDeque;
 
@@ -16,12 +16,12 @@ use crate::numbers::whole;
 use crate::packet_window::PacketWindow;
 use crate::rounds::Rounds;
 
-/// The queueing delay that the window aims at. Chosen: keys may wait 10 ms more beside a copy, and the queue of a round trip
-/// is longer than its least.
+/// The queueing delay at which the window aims. Chosen: keys may wait 10 ms more during a file copy, and the queue of a
+/// round trip is longer than its minimum.
 const TARGET: Duration = Duration::from_millis(6);
 
-/// Most delay samples whose least is the current delay. Source: RFC 6817, section 2.5: `CURRENT_FILTER`, at least 1; four are
-/// BitTorrent's. A small window has half of its packets: four would be a round trip.
+/// Most delay samples whose minimum is the current delay. Source: RFC 6817, section 2.5: `CURRENT_FILTER`, at least 1;
+/// four are BitTorrent's. A small window uses half as many samples as it has packets, as four would last a round trip.
 const CURRENT: usize = 4;
 
 /// Number of minutes whose least delay is the base delay. Source: RFC 6817, section 2.5: `BASE_HISTORY`.
@@ -30,9 +30,9 @@ const BASE: usize = 10;
 /// Time over which one entry of the base delays is measured.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Time at the least window after which the base delay is forgotten. Packets of so few cannot be the queue, so the path has
-/// become longer, or the queue is another flow's. Chosen: as long as BBR's filter of the round-trip time (Cardwell et al., ACM
-/// Queue 2016).
+/// Time at the least window after which the base delay is forgotten. So few packets cannot cause the queue, so the path
+/// has become longer, or the queue is another flow's. Chosen: as long as BBR's filter of the round-trip time (Cardwell
+/// et al., ACM Queue 2016).
 const STUCK: Duration = Duration::from_secs(10);
 
 /// Least window, and first window, in packets. Source: RFC 6817, section 2.5: `MIN_CWND` and `INIT_CWND`.
@@ -41,7 +41,7 @@ const LEAST: f64 = 2.0;
 /// Round trips without a queue after which the window grows faster. Source: Copa, section 2.2.
 const CALM: u32 = 3;
 
-/// The share of the window that remains after a loss in a queue (RFC 6817, section 2.4.1), and after one without (TCP Veno).
+/// The share of the window that remains after a loss with a queue (RFC 6817, section 2.4.1) and without one (TCP Veno).
 const DECREASE: f64 = 0.5;
 const DECREASE_RANDOM: f64 = 0.8;
 
@@ -83,7 +83,7 @@ impl LowDelay {
         self.delays.current(whole(self.window.packets / 2.0).max(1))
     }
 
-    /// Shrinks the window by the packets that keep the queue too long.
+    /// Shrinks the window by the number of packets that make the queue too long.
     fn shrink(&mut self, now: Instant, queueing: f64) {
         (self.velocity, self.calm, self.shrunk_at) = (1.0, 0, Some(now));
         let excess = queueing - TARGET.as_secs_f64();
@@ -102,7 +102,7 @@ impl LowDelay {
         let target = TARGET.as_secs_f64();
         self.stuck_since = None;
         self.calm = if queueing < target / 2.0 { self.calm.saturating_add(1) } else { 0 };
-        // The queue shows a round trip later.
+        // The effect of a larger window on the queue can be measured only a round trip later.
         let most = self.window.packets * target / self.rtt.max(target);
         let faster = (2.0 * self.velocity).min(most).max(1.0);
         self.velocity = if self.calm > CALM { faster } else { 1.0 };
@@ -127,13 +127,13 @@ impl Controller for LowDelay {
         if self.window.is_starting() {
             self.window.packets += self.window.packets_in(ack.size);
             if is_long {
-                // A round trip before, half of the window had no queue.
+                // The window has doubled since a round trip ago, when there was no queue.
                 self.window.packets = (self.window.packets / 2.0).max(LEAST);
                 self.window.end_slow_start();
                 self.shrunk_at = Some(now);
             }
         } else if is_long {
-            // Packets that left before the window shrank say nothing of it.
+            // Packets that were sent before the window shrank tell nothing about the new window.
             if self.shrunk_at.is_none_or(|at| at < ack.sent) {
                 self.shrink(now, current);
             }
@@ -157,7 +157,7 @@ impl Controller for LowDelay {
     }
 }
 
-/// One-way delays, in ns. Only differences count, as the offset of the clocks is unknown.
+/// Delays in one direction, in ns. Only differences have a meaning, because the clocks' offset is unknown.
 #[derive(Clone, Debug, Default)]
 struct Delays {
     /// The last samples.
@@ -195,7 +195,7 @@ impl Delays {
         self.round.take().map(|delay| self.queueing(delay))
     }
 
-    /// Returns the least queueing delay of so many of the last samples, in seconds.
+    /// Returns the least queueing delay among this many of the last samples, in seconds.
     fn current(&self, samples: usize) -> f64 {
         self.current.iter().rev().take(samples).min().map_or(0.0, |delay| self.queueing(*delay))
     }

@@ -41,7 +41,7 @@ impl PacketWindow {
     /// Returns the window in bytes.
     pub(crate) fn bytes(&self) -> Bytes {
         let packet = f64::from(u32::try_from(self.packet.get()).unwrap_or(u32::MAX));
-        // Rounded: a product that falls short of the bytes in flight and a packet by a trace would never permit the packet.
+        // Rounded, because a product that is slightly too small would never permit the last packet of the window.
         Bytes::from(whole((self.packets * packet).round()))
     }
 
@@ -59,8 +59,8 @@ impl PacketWindow {
         self.threshold = self.packets;
     }
 
-    /// Returns whether an acknowledged packet left before the last congestion event, and so says nothing of the new
-    /// window.
+    /// Returns whether an acknowledged packet was sent before the last congestion event, so that it tells nothing about
+    /// the new window.
     pub(crate) fn predates_recovery(&self, ack: &Ack) -> bool {
         self.recovery.covers(ack.sent)
     }

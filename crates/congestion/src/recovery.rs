@@ -2,8 +2,8 @@
 
 use rove_units::Instant;
 
-/// Tells a new congestion event from further losses of the last event. Packets sent before the window was cut say
-/// nothing of the smaller window. Source: RFC 9002, section 7.3.2; RFC 6582, `recover`, by times in place of numbers.
+/// Distinguishes a new congestion event from further losses of the last event. Packets sent before the window was cut
+/// tell nothing about it. Source: RFC 9002, section 7.3.2; RFC 6582, `recover`, by times in place of numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Recovery {
     began: Option<Instant>,
@@ -22,7 +22,7 @@ impl Recovery {
         is_new
     }
 
-    /// Returns whether a packet sent at `sent` left before the last congestion event.
+    /// Returns whether a packet that was sent at `sent` precedes the last congestion event.
     pub(crate) fn covers(&self, sent: Instant) -> bool {
         self.began.is_some_and(|began| sent <= began)
     }

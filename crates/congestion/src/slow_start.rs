@@ -12,7 +12,7 @@ const GROWTH: [Duration; 2] = [Duration::from_millis(4), Duration::from_millis(1
 /// Divisor of the round-trip time that gives the growth between these limits. Source: RFC 9406, `MIN_RTT_DIVISOR`.
 const RTT_DIVISOR: u32 = 8;
 
-/// Samples of a round trip before its delay is judged. Source: RFC 9406, `N_RTT_SAMPLE`.
+/// Number of samples in a round trip before its delay is judged. Source: RFC 9406, `N_RTT_SAMPLE`.
 const SAMPLES: u32 = 8;
 
 /// Divisor of the window's growth during conservative slow start (CSS). Source: RFC 9406, `CSS_GROWTH_DIVISOR`.
@@ -21,7 +21,7 @@ const CONSERVATIVE_DIVISOR: u64 = 4;
 /// Round trips of conservative slow start (CSS), after which slow start ends. Source: RFC 9406, `CSS_ROUNDS`.
 const CONSERVATIVE_ROUNDS: u32 = 5;
 
-/// How a flow begins: its first window and its slow start.
+/// How a flow begins: the size of its first window, and the rule of its slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begin {
     /// The first window, in packets.

@@ -1,14 +1,14 @@
 //! Sprout: forecasts instead of congestion signals (Winstein, Sivaraman, Balakrishnan: NSDI 2013).
 //!
 //! The receiver infers the link's rate from the arrival times of packets, and forecasts how much the link will carry at
-//! least. With a probability of 95 %, all that the sender has in flight arrives within 100 ms. From the bottom up:
+//! least. With a probability of 95 %, all bytes that the sender has in flight arrive within 100 ms. From the bottom up:
 //!
 //! - `terms`: ticks, counts and forecasts, which all parts share.
 //! - `normal` → `grid` → `kernel`, `columns` (a tick of the random walk); `horizon`, `spread` over `quantile`
 //!   (arrivals) → `model`: all that is known before a link is observed. `belief`: the link's rate. `lanes`: sums.
 //! - [`estimator`]: the inference, or the moving average of Sprout-EWMA in its place.
-//! - [`receiver`]: arrivals, counted by ticks. [`sender`]: the window. [`packet`]: their messages. `config`: the bytes that count. [`endpoint`]: one
-//!   end, with both halves.
+//! - [`receiver`]: arrivals, counted by ticks. [`sender`]: the window. [`packet`]: their messages. `config`: the bytes
+//!   that count. [`endpoint`]: one end, with both halves.
 //! - [`tunnel`]: a queue for each flow that shares the window.
 
 pub(crate) mod belief;

@@ -1,9 +1,9 @@
 //! Sprout-ACK: Sprout's forecast for a sender that observes only acknowledgments, such as a QUIC sender.
 //!
-//! The acknowledgments are the link's deliveries, delayed by the return path. The sender knows how many bytes are in
-//! flight and since when. This tells a stalled link from a flow that has nothing to send. The window is what the link
-//! acknowledges, with a probability of 95 %, within a round trip and a little more. A loss does not shrink the window
-//! by itself, but the forecast counts the missing acknowledgments.
+//! The acknowledgments show the link's deliveries, later by the delay of the return path. The sender knows how many
+//! bytes are in flight and since when, and so distinguishes a stalled link from a flow that has nothing to send. The
+//! window is the number of bytes that are acknowledged, with a probability of 95 %, within a round trip and a little
+//! more. A loss does not shrink the window by itself, but the forecast counts the missing acknowledgments.
 
 mod backlog;
 
@@ -23,21 +23,20 @@ use crate::sprout::{QUANTILE, TICK};
 
 use self::backlog::Backlog;
 
-/// The time beyond a round trip within which the packets in flight shall be acknowledged. Chosen between two limits
-/// that this project sets for every recorded link, compared with Sprout: at most 15 % less throughput, and at most 20
-/// ms more self-inflicted delay. With 15 ms, EVDO down carries 17 % less. With 25 ms, Verizon LTE up has 21 ms more
-/// delay.
+/// Time beyond a round trip within which the packets in flight should be acknowledged. Chosen between two limits that
+/// this project sets for every recorded link, compared with Sprout: at most 15 % less throughput, and at most 20 ms
+/// more self-inflicted delay. With 15 ms, EVDO down carries 17 % less. With 25 ms, Verizon LTE up has 21 ms more delay.
 const LOOK_AHEAD: Duration = Duration::from_millis(20);
 
-/// The delay beyond a round trip that shows that a packet waited in a queue, and not only for the link's next delivery
-/// opportunity. Chosen: links of phones carry nothing for some 10 ms at a time, which is no queue.
+/// Delay beyond a round trip that shows that a packet waited in a queue, and not only for the link's next delivery
+/// opportunity. Chosen: cellular links often carry nothing for some 10 ms, which does not show a queue.
 const QUEUE: Duration = Duration::from_millis(30);
 
-/// The share of a tick in which packets must wait in a queue, if the tick's acknowledgments are to count as all that
-/// the link could carry. Chosen: nearly all; if the queue runs dry, the link may be faster.
+/// The share of a tick in which packets must wait in a queue for the tick's acknowledgments to count as all that the
+/// link could carry. Chosen: nearly all; if the queue runs dry, the link may be faster.
 const BUSY_SHARE: f64 = 0.9;
 
-/// The window shrinks to its least when the oldest packet in flight is unacknowledged for a round trip and this time.
+/// The window shrinks to its minimum when the oldest packet in flight is unacknowledged for a round trip and this time.
 /// Chosen: the look-ahead and a tick, which is the greatest age of a forecast. After that, the forecast was wrong.
 const LATE: Duration = Duration::from_millis(40);
 
@@ -191,7 +190,7 @@ impl Controller for SproutAck {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        // With nothing on its way the belief only spreads: that can wait for the next packet.
+        // With nothing in flight the belief only spreads, which can be computed at the next packet.
         self.tick.filter(|_| !self.sent.is_empty()).map(|tick| tick + TICK)
     }
 

@@ -1,4 +1,4 @@
-//! Action: how a rule changes the window and the time between packets.
+//! Action: the change of the window and the time between packets that a rule prescribes.
 
 use rove_units::Duration;
 

@@ -8,8 +8,8 @@ use crate::controller::{Ack, Controller, Loss};
 use crate::remy::sender::RemySender;
 use crate::remy::table::Table;
 
-/// A congestion controller that follows a RemyCC table. Losses count only by their effect on the acknowledgments. After
-/// persistent congestion the flow begins again.
+/// A congestion controller that follows a RemyCC table. It ignores losses, except for their effect on the
+/// acknowledgments. After persistent congestion the flow begins again.
 #[derive(Clone, Debug)]
 pub struct RemyController {
     table: Arc<Table>,
@@ -33,7 +33,7 @@ impl Controller for RemyController {
     }
 
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
-        // The receiver's clock has an unknown offset. The round-trip time gives the arrival by the sender's clock.
+        // The receiver's clock has an unknown offset, so the round-trip time gives the arrival by the sender's.
         let received = ack.sent + ack.rtt;
         self.sender.acknowledge(ack.sent, received.min(now));
         self.has_heard = true;

@@ -1,7 +1,7 @@
 //! The published form of a RemyCC table: a `.dna` file, which is a tree of boxes as a protobuf message.
 //!
-//! The code uses prost's primitives and derives nothing. Fields that other versions of the programs added are skipped.
-//! The shape of the tree is not kept: its leaves, in their order, are the rules.
+//! The code uses prost's primitives without derived types. Fields that other versions of the programs have added are
+//! skipped. The shape of the tree is lost: its leaves become the rules, in the same order.
 
 use prost::bytes::Buf;
 use prost::encoding::{
@@ -14,8 +14,8 @@ use crate::remy::error::TableError;
 use crate::remy::memory::{AXES, Axis};
 use crate::remy::table::{RULES_MAX, Rule, Table};
 
-/// Largest `.dna` file, in bytes. Chosen: ten times the file of a table with the most rules, each with 180 bytes and as
-/// many in the nodes above it.
+/// Largest `.dna` file, in bytes. Chosen: ten times the file of a table with the most rules, of which each takes 180
+/// bytes, and as many again in the nodes above it.
 const FILE_BYTES_MAX: usize = 16_777_216;
 
 /// Most levels of a tree. Chosen: a bisection adds a level, and a box halved 64 times has no width left.

@@ -1,8 +1,8 @@
-//! The faults of a RemyCC table or of its file.
+//! The errors of a RemyCC table or of its file.
 
 use crate::remy::memory::AXES;
 
-/// A fault that makes a table unusable. Rules count from 1, in the order of the file.
+/// An error that makes a table unusable. Rules count from 1, in the order of the file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TableError {
     /// The file is larger than any table can be.
@@ -13,7 +13,7 @@ pub enum TableError {
         /// Size of the largest allowed file, in bytes.
         max: usize,
     },
-    /// The file is no protobuf message, or its end is missing.
+    /// The file is not a protobuf message, or its end is missing.
     #[error("the file is cut off or is no .dna file: its bytes do not read as a protobuf message")]
     Malformed,
     /// The file holds a table of rates (a FinTree), which rove does not use.
@@ -86,7 +86,7 @@ pub enum TableError {
         /// The lower corner of the part without a rule.
         at: [f64; AXES],
     },
-    /// The boxes need too many comparisons to find a memory's box. Boxes that bisection makes do not.
+    /// To find a memory's box would need too many comparisons. Boxes that were made by bisection never need so many.
     #[error("the boxes are too entangled to look a memory up; those that bisection makes are not")]
     Tangled,
     /// The readable form of the table is malformed.

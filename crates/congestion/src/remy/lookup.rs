@@ -1,14 +1,14 @@
 //! Lookup: finds the rule whose box holds a memory, by a few comparisons.
 //!
-//! The boxes of a table are separated by planes until one box is left on either side. Each plane is chosen so that it
-//! cuts as few boxes as possible. The construction also finds boxes that overlap, and places in no box. A memory
-//! outside the table's domain belongs to the nearest box at the border.
+//! The boxes of a table are separated by planes until only one box is left on either side. Each plane is chosen so that
+//! it cuts as few boxes as possible. The construction also finds boxes that overlap, and parts of the domain in no box.
+//! A memory outside the table's domain belongs to the nearest box at its border.
 
 use crate::remy::domain::Domain;
 use crate::remy::error::TableError;
 use crate::remy::memory::{AXES, Axis, Memory};
 
-/// Most nodes of a lookup tree. Chosen: sixteen for each of the most rules of a table; boxes of a bisection need two.
+/// Most nodes of a lookup tree. Chosen: sixteen for each of the most rules of a table; bisected boxes need two.
 const NODES_MAX: usize = 65_536;
 
 /// A node of the lookup tree.
@@ -27,7 +27,7 @@ pub(super) struct Lookup {
     nodes: Vec<Node>,
 }
 
-/// A part of the domain that is not divided yet, and the rules whose boxes reach into it.
+/// A part of the domain that is still to be divided, and the rules whose boxes reach into it.
 struct Part {
     node: usize,
     region: Domain,

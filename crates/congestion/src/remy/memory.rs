@@ -72,7 +72,7 @@ impl MemoryTracker {
     }
 
     /// Updates the signals when a packet of this flow is acknowledged. After the first packet all signals are still
-    /// zero, because there is no earlier packet to compare it with.
+    /// zero, because there is no earlier packet for a comparison.
     pub fn acknowledge(&mut self, sent: Instant, received: Instant) {
         let rtt_ms = millis(sent, received);
         let Some((last_sent, last_received)) = self.last.replace((sent, received)) else {
@@ -86,7 +86,7 @@ impl MemoryTracker {
         *send_ewma += WEIGHT * (sent_gap - *send_ewma);
         *ack_ewma += WEIGHT * (received_gap - *ack_ewma);
         *slow_ack_ewma += SLOW_WEIGHT * (received_gap - *slow_ack_ewma);
-        // Two round trips of no time at all are as long as each other.
+        // The ratio of two round trips of zero length counts as 1.
         *rtt_ratio =
             if rtt_ms > self.rtt_min_ms { rtt_ms / self.rtt_min_ms.max(1e-6) } else { 1.0 };
     }

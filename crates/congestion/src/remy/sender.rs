@@ -22,7 +22,7 @@ impl RemySender {
         sender
     }
 
-    /// Counts a packet of this flow that is acknowledged. [`RemySender::decide`] follows once for each batch.
+    /// Counts an acknowledged packet of this flow. Call [`RemySender::decide`] once after each batch.
     pub fn acknowledge(&mut self, sent: Instant, received: Instant) {
         self.tracker.acknowledge(sent, received);
     }

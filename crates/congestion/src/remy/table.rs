@@ -15,7 +15,7 @@ const INTERSEND_LONGEST_MS: f64 = 3_600_000.0;
 /// A rule: a box in the space of signals, and the action for memories in this box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
-    /// The box of memories that the rule applies to.
+    /// The box of memories to which the rule applies.
     pub domain: Domain,
     /// The sender's action for these memories.
     pub action: Action,
@@ -64,7 +64,7 @@ impl Table {
         Self::new(Domain::WHOLE, vec![Rule { domain: Domain::WHOLE, action }])
     }
 
-    /// Returns the box of all memories that the table was made for. Memories outside count as the nearest inside.
+    /// Returns the box of all memories for which the table was made. A memory outside counts as the nearest one inside.
     pub const fn domain(&self) -> &Domain {
         &self.domain
     }
@@ -140,7 +140,7 @@ impl PartialEq for Table {
 fn check_box(domain: &Domain, whose: impl Fn() -> String) -> Result<(), TableError> {
     for axis in Axis::ALL {
         let (lower, upper) = (domain.lower[axis.index()], domain.upper[axis.index()]);
-        // NaN fails every comparison. Published tables have boxes of no width, which no memory is in.
+        // NaN fails every comparison. Published tables have boxes of zero width, which contain no memory.
         if !(lower >= 0.0 && lower <= upper && upper.is_finite()) {
             return Err(TableError::Box { whose: whose(), axis: axis.name(), lower, upper });
         }

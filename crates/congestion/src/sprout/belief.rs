@@ -7,8 +7,8 @@ use crate::sprout::lanes;
 use crate::sprout::model::Model;
 use crate::sprout::terms::Count;
 
-/// Least probability of a bin; below it the bin is empty. Chosen: smaller probabilities never show, and numbers this
-/// small are slow to compute with. With 10^-15 an outage is believed too late.
+/// Least probability of a bin; a smaller one is set to zero. Chosen: smaller probabilities have no visible effect, and
+/// such small numbers are slow to compute with. With 10^-15 the belief recognises an outage too late.
 const NEGLIGIBLE: f32 = 1e-30;
 
 /// A probability distribution of a link's rate.

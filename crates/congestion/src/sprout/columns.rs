@@ -3,8 +3,8 @@
 use crate::sprout::grid::Grid;
 use crate::sprout::lanes;
 
-/// The transition probabilities, grouped by the bin that they lead to. A sum for each bin is faster than adding parts
-/// for each transition, because no result is read and written again.
+/// The transition probabilities, grouped by the bin to which they lead. A sum for each bin is faster than additions for
+/// each transition, because no intermediate result is stored.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     columns: Vec<Column>,

@@ -1,10 +1,10 @@
-//! The details in which the paper and its published program differ, or that they leave open.
+//! The details in which the paper differs from its published program, or which the paper leaves open.
 
 use rove_units::Bytes;
 
 use crate::sprout::packet::{FEEDBACK, HEADER, Packet};
 
-/// The length of a payload, which counts with it. Source: the published program.
+/// Length of the field with a payload's length, which counts as a part of the payload. Source: the published program.
 const PAYLOAD_LENGTH: Bytes = Bytes::new(2);
 
 /// How a Sprout end counts packets and empties its queue.
@@ -12,7 +12,7 @@ const PAYLOAD_LENGTH: Bytes = Bytes::new(2);
 pub struct Config {
     /// The size of a full datagram, which is a delivery opportunity.
     pub packet: Bytes,
-    /// How the sender uses a forecast as it gets older.
+    /// How the sender applies a forecast as it gets older.
     pub drain: Drain,
     /// How many bytes of a packet the forecast counts.
     pub counting: Counting,
@@ -29,7 +29,7 @@ impl Config {
         self.packet - HEADER - FEEDBACK
     }
 
-    /// Returns the bytes of a packet that count.
+    /// Returns how many bytes of a packet count.
     pub(crate) fn counted(&self, packet: &Packet) -> Bytes {
         match self.counting {
             Counting::Payload => packet.len() - HEADER + PAYLOAD_LENGTH,
@@ -37,7 +37,7 @@ impl Config {
         }
     }
 
-    /// Returns the bytes that are a packet of a forecast.
+    /// Returns how many bytes count as one packet in a forecast.
     pub(crate) fn forecast_packet(&self) -> Bytes {
         match self.counting {
             Counting::Payload => self.payload_max(),
@@ -45,7 +45,7 @@ impl Config {
         }
     }
 
-    /// Returns the bytes that are a packet of a tick.
+    /// Returns how many bytes count as one packet in a tick.
     pub(crate) fn tick_packet(&self) -> Bytes {
         match self.counting {
             Counting::Payload => Bytes::new(self.payload_max().get() * 1_400 / 1_440),
@@ -53,7 +53,7 @@ impl Config {
         }
     }
 
-    /// Returns the bytes of a window that are no application data.
+    /// Returns how many bytes of a window are not application data.
     pub(crate) fn fields(&self) -> Bytes {
         match self.counting {
             Counting::Payload => PAYLOAD_LENGTH,
@@ -63,7 +63,7 @@ impl Config {
     }
 }
 
-/// How a sender's assumed queue empties while no new forecast arrives.
+/// How the sender's estimate of the queue falls while no new forecast arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Drain {
     /// By the bytes expected in each tick, as in the paper.
@@ -74,13 +74,13 @@ pub enum Drain {
     Cumulative,
 }
 
-/// The bytes of a packet that count: in a tick of the receiver, and in the queue that the sender assumes.
+/// The bytes of a packet that count: in a tick of the receiver, and in the sender's estimate of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
-    /// The payload with its length of two bytes, as in the published program: headers do not count, and a heartbeat is a packet. A
-    /// full packet counts as 1.03, as it has 1440 bytes there and 1400 count as one.
+    /// The payload and the two bytes of its length, as in the published program: headers do not count, and a heartbeat
+    /// is a packet. A full packet counts as 1.03, because it has 1440 bytes there and 1400 bytes count as a packet.
     Payload,
-    /// The packet with its header. A full packet counts as one at most. A slow link gives more, as a flow of few packets takes its own
-    /// rate less often for the link's.
+    /// The packet with its header. A full packet counts as one at most. Slow links then carry more, because a flow of
+    /// few packets less often mistakes its own rate for the link's.
     Datagrams,
 }

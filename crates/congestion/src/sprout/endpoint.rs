@@ -1,4 +1,4 @@
-//! An end of a Sprout flow, which sends packets and tells its peer what arrives.
+//! An end of a Sprout flow, which sends packets and reports to its peer what arrives.
 
 use rove_units::{Bytes, Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::sprout::packet::Packet;
 use crate::sprout::receiver::Receiver;
 use crate::sprout::sender::Sender;
 
-/// Longest silence of an end: each packet promises the next within this time. Source: the published program.
+/// Longest silence of an end: each packet promises the next one within this time. Source: the published program.
 pub const HEARTBEAT: Duration = Duration::from_millis(50);
 
 /// An end of a Sprout flow, without the bytes that the flow carries.
@@ -59,7 +59,7 @@ impl<E: Estimator> Endpoint<E> {
         self.config.payload_max()
     }
 
-    /// Counts a packet of the peer, and hands the packet's forecast to the sender.
+    /// Counts a packet of the peer, and passes the packet's forecast to the sender.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet) {
         self.receiver.handle_packet(now, packet);
         self.has_news |= !packet.is_empty();

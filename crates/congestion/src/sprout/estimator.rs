@@ -10,8 +10,8 @@ use crate::sprout::model::Model;
 use crate::sprout::terms::Count;
 use crate::sprout::terms::{FORECAST_TICKS, QUANTILE};
 
-/// Ticks that the published program passes before its first observation. Source: its clock starts at 1000 ms, its
-/// belief at 0.
+/// Number of ticks by which the published program advances its belief before the first observation. Source: its clock
+/// starts at 1000 ms, and its belief at 0.
 const WARM_UP_TICKS: usize = 49;
 
 /// First rate of a moving average, in packets per tick. Chosen: the first window is 5 packets, as in [`Bayesian`].
@@ -19,7 +19,7 @@ const FIRST_RATE: f64 = 1.0;
 
 /// Infers the rate of a link from the number of packets in each tick.
 pub trait Estimator: Debug + Send {
-    /// Advances by a tick in which `count` packets arrived. `None` if the tick says nothing of the link.
+    /// Advances by a tick in which `count` packets arrived. `None` if the tick tells nothing about the link.
     fn tick(&mut self, count: Option<f64>);
 
     /// Returns how many packets are forecast to arrive within the next 1, 2, ... ticks.
@@ -83,7 +83,7 @@ impl Default for Bayesian {
 impl Estimator for Bayesian {
     fn tick(&mut self, count: Option<f64>) {
         self.belief.tick(count.map(|count| {
-            // A part of a packet is a packet: something has come. Source: the published program.
+            // A part of a packet counts as a packet, because something has arrived. Source: the published program.
             let packets = if count > 0.0 { count.round().max(1.0) } else { 0.0 };
             Count::Exactly(u32::try_from(whole(packets)).unwrap_or(u32::MAX))
         }));
@@ -94,7 +94,7 @@ impl Estimator for Bayesian {
     }
 }
 
-/// The estimator of Sprout-EWMA: a moving average of the rate, and a forecast without caution.
+/// The estimator of Sprout-EWMA: a moving average of the rate, and a forecast without a safety margin.
 #[derive(Clone, Debug)]
 pub struct MovingAverage {
     gain: f64,

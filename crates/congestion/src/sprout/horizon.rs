@@ -1,14 +1,14 @@
 //! The number of packets that arrive within the next ticks: tables of cumulative distributions, and their quantiles.
 //!
-//! Given the current rate, the counts of ticks are taken as independent, as in the published program. So the
-//! distribution is a little narrower than the model's, and the forecast a little less cautious.
+//! For a given rate, the counts of different ticks are treated as independent, as in the published program. So the
+//! distribution is a little narrower than that of the model, and the forecast a little less cautious.
 
 use crate::numbers::single;
 use crate::sprout::grid::Grid;
 use crate::sprout::terms::{COUNT_MAX, FORECAST_TICKS, TICK_SECONDS};
 use crate::sprout::{lanes, quantile};
 
-/// Least probability of a bin at either end that counts. Chosen: 257 such bins are a five-thousandth of the quantile.
+/// Least probability that counts for a bin at either end. Chosen: 257 such bins are a five-thousandth of the quantile.
 const NEGLIGIBLE: f32 = 4e-8;
 
 /// Distributions of the number of packets that arrive within 1, 2, ... ticks.
@@ -93,7 +93,7 @@ impl Horizons {
     }
 }
 
-/// Returns the first bin whose probability counts, and the probabilities from this bin to the last such bin.
+/// Returns the first bin whose probability counts, and the probabilities from it up to the last such bin.
 fn weighty(shares: &[f32]) -> (usize, &[f32]) {
     let is_weighty = |share: &f32| *share > NEGLIGIBLE;
     let first = shares.iter().position(is_weighty).unwrap_or(0);

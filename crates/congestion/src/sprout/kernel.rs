@@ -1,7 +1,7 @@
 //! A tick of the random walk on the linear grid, where all bins but an outage have the same transition probabilities.
 //!
-//! The result is the product with the rows of the grid, in a tenth of the time: each probability serves both directions
-//! at once, and the sums stay in registers.
+//! The result is the product with the rows of the grid, in a tenth of the time: each probability is used for both
+//! directions at once, and the sums stay in registers.
 
 use crate::sprout::grid::{Grid, Row};
 use crate::sprout::lanes::{self, LANES};
@@ -72,7 +72,7 @@ impl Kernel {
         let below = around[..reach + LANES - 1].windows(LANES).rev();
         let above = around[reach + 1..].windows(LANES);
         for ((below, above), share) in below.zip(above).zip(&self.sides) {
-            // Slices of a length that the compiler knows: it need not check each number's place.
+            // The compiler knows the length of these slices, so it need not check each index.
             let (Some(below), Some(above)) = (below.first_chunk(), above.first_chunk()) else {
                 break;
             };

@@ -1,4 +1,4 @@
-//! Sums of many numbers, as independent partial sums that a processor adds at the same time.
+//! Sums of many numbers, computed as independent partial sums that a processor can add at the same time.
 
 /// Number of partial sums. Chosen: four registers of the least x86-64.
 pub(crate) const LANES: usize = 16;

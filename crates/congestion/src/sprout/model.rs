@@ -1,5 +1,5 @@
 //! The model of a link before the link is observed: the grid of rates, the likelihood of each count, and the
-//! distributions of later arrivals. The model is computed once and shared.
+//! distributions of later arrivals. The model is computed once, and all estimators share it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -93,7 +93,7 @@ impl Model {
         self.horizons.get_or_init(|| Horizons::new(&self.grid))
     }
 
-    /// Writes to `next` the belief that follows `shares` a tick later, up to a common factor. `work` is scratch memory.
+    /// Computes the belief a tick after `shares` into `next`, up to a common factor. `work` is scratch memory.
     pub(crate) fn evolve(&self, shares: &[f32], next: &mut Vec<f32>, work: &mut Vec<f32>) {
         match &self.walk {
             Walk::Even(kernel) => kernel.evolve(shares, next, work),
@@ -161,7 +161,7 @@ fn at_least(count: u32, mean: f64) -> f64 {
     }
     let count = f64::from(count);
     if mean > 50.0 || count > 60.0 {
-        // The normal approximation with a correction for whole numbers: the sum below would take long.
+        // The normal approximation, corrected for whole numbers, replaces the sum below, which would take long.
         return 1.0 - crate::sprout::normal::cumulative((count - 0.5 - mean) / mean.sqrt());
     }
     let mut share = (-mean).exp();

@@ -1,6 +1,6 @@
 //! The standard normal distribution.
 
-/// Points of the table per standard deviation. Chosen: linear interpolation is off by less than 10^-5, a hundredth of
+/// Points of the table per standard deviation. Chosen: the error of linear interpolation is below 10^-5, a hundredth of
 /// the 10^-3 that no forecast shows.
 const STEPS: f64 = 128.0;
 

@@ -1,6 +1,6 @@
 //! The fields that the two ends of a Sprout flow send with each packet, and their form in bytes.
 //!
-//! The fields are those of the paper; the layout is our own, all numbers big-endian:
+//! The fields are those of the paper. The layout is rove's, with all numbers big-endian:
 //!
 //! | bytes | field |
 //! |---|---|
@@ -31,7 +31,7 @@ pub struct Packet {
     /// The throwaway window: bytes before `sequence` that were sent in the last 10 ms. All bytes before the window have
     /// arrived or are lost.
     pub throwaway: u32,
-    /// The time until the sender's next packet, as it promises. Zero inside a flight.
+    /// The time until the sender's next packet, as the sender promises. Zero within a flight of packets.
     pub time_to_next: Duration,
     /// The receiver's report of the other direction. `None` if there is no new report.
     pub feedback: Option<Feedback>,

@@ -1,8 +1,8 @@
 //! The search for a quantile: the least count that is large enough.
 
 /// Returns the least count from `low` to `high` for which `is_enough` is true; `high` if there is none below. Once
-/// true, `is_enough` must stay true for larger counts. A `guess` that is near needs few calls; a wrong guess costs
-/// twice as many as bisection.
+/// true, `is_enough` must stay true for larger counts. With a `guess` that is near, few calls are needed; with a wrong
+/// guess, twice as many as with bisection.
 pub(crate) fn least(guess: u64, [low, high]: [u64; 2], is_enough: impl Fn(u64) -> bool) -> u64 {
     let [mut low, mut high] = bracket(guess.clamp(low, high), [low, high], &is_enough);
     while low < high {

@@ -10,11 +10,11 @@ use crate::sprout::estimator::Estimator;
 use crate::sprout::packet::{Feedback, Packet};
 use crate::sprout::terms::{Forecast, TICK};
 
-/// Most ticks that are followed one by one after a silence. The estimator does not see the rest of a longer silence.
-/// Chosen: 20 s, after which nothing is left of the old belief.
+/// Most ticks after a silence that are passed to the estimator. The rest of a longer silence is skipped. Chosen: 20 s,
+/// after which nothing is left of the old belief.
 const SILENT_TICKS_MAX: u64 = 1_000;
 
-/// Most packets held above the throwaway mark; beyond it the lowest are written off. Chosen: 10 ms of 2 Gbit/s.
+/// Most packets held above the throwaway mark. Above it the lowest count as lost. Chosen: 10 ms of 2 Gbit/s.
 const HELD_MAX: usize = 2_048;
 
 /// The receiving half of a Sprout end, which counts arrivals.
@@ -28,7 +28,7 @@ pub struct Receiver<E> {
     score_from: Instant,
     /// The packets that arrived in the current tick, with fractions.
     count: f64,
-    /// The sequence number before which every byte has arrived or is lost.
+    /// The sequence number before which every byte has arrived or counts as lost.
     written_off: u64,
     /// The sizes of packets that arrived beyond `written_off`, by sequence number.
     held: BTreeMap<u64, Bytes>,
@@ -48,7 +48,7 @@ impl<E: Estimator> Receiver<E> {
         }
     }
 
-    /// Counts a packet. A copy or a late packet is an arrival too, because the link has carried it.
+    /// Counts a packet. A duplicated or late packet counts too, because the link has carried it.
     pub fn handle_packet(&mut self, now: Instant, packet: &Packet) {
         self.advance(now);
         let tick = *self.tick.get_or_insert(now);
@@ -89,7 +89,7 @@ impl<E: Estimator> Receiver<E> {
 
     /// Returns when the current tick ends. `None` before the first packet.
     pub fn tick_ends(&self) -> Option<Instant> {
-        // Strictly after the end, as `advance` has it.
+        // It is strictly after the end, because `advance` passes a tick only then.
         self.tick.map(|tick| tick + TICK + Duration::from_nanos(1))
     }
 

@@ -1,4 +1,4 @@
-//! The sending half of a Sprout end: estimates the queue before the link, and how much more may be sent.
+//! The sending half of a Sprout end: estimates the queue before the link, and how many more bytes may be sent.
 
 use std::collections::VecDeque;
 
@@ -8,10 +8,10 @@ use crate::sprout::config::{Config, Drain};
 use crate::sprout::packet::{Feedback, SEQUENCE_OVERHEAD};
 use crate::sprout::terms::{FORECAST_TICKS, Forecast, LOOK_AHEAD_TICKS, TICK};
 
-/// Least time between two packets that no network reorders. Source: Sprout paper, section 3.4.
+/// Least time between two packets in which no network reorders them. Source: Sprout paper, section 3.4.
 const REORDERING: Duration = Duration::from_millis(10);
 
-/// Most packets whose send times are kept; with more, the throwaway window is too short. Chosen: 10 ms of 5 Gbit/s.
+/// Most packets whose send times are kept. With more, the throwaway window is too short. Chosen: 10 ms of 5 Gbit/s.
 const RECENT_MAX: usize = 4_096;
 
 /// The sending half of a Sprout end, which decides how much is sent.
@@ -47,7 +47,7 @@ impl Sender {
         }
     }
 
-    /// Follows the forecast of a report. A report that is not new, or that counts bytes never sent, is ignored.
+    /// Adopts the forecast of a report. A report that is not new, or counts bytes that were never sent, is ignored.
     pub fn handle_feedback(&mut self, now: Instant, feedback: &Feedback) {
         let is_old = self.newest.is_some_and(|newest| feedback.tick <= newest);
         if is_old || feedback.received_or_lost > self.sequence {
@@ -101,8 +101,8 @@ impl Sender {
         (next < 8).then(|| self.forecast_at + TICK * next)
     }
 
-    /// Returns how many bytes the link carries within the whole time of the forecast. A queue of more bytes is of no
-    /// use.
+    /// Returns how many bytes the link carries within the whole time of the forecast. To queue more bytes than these is
+    /// useless.
     pub fn deliverable(&self) -> Bytes {
         Bytes::new(self.forecast.bytes[FORECAST_TICKS - 1])
     }

@@ -1,5 +1,5 @@
-//! The number of packets that arrive within some time, for each current rate, by the normal approximation. It serves
-//! rates and times beyond the tables of `horizon`.
+//! The number of packets that arrive within some time, for each present rate, by the normal approximation. It serves
+//! for rates and times beyond the tables of `horizon`.
 
 use crate::numbers::float;
 use crate::sprout::grid::Grid;
@@ -7,7 +7,7 @@ use crate::sprout::normal::Table;
 use crate::sprout::quantile;
 use crate::sprout::terms::TICK_SECONDS;
 
-/// Longest time of a forecast, in ticks. Chosen: 20 s, beyond which a random walk of the rate says nothing.
+/// Longest time of a forecast, in ticks. Chosen: 20 s, after which a random walk of the rate predicts nothing.
 const TICKS_MAX: usize = 1_000;
 
 /// Least probability of a bin that counts. Chosen: all bins below it together are a thousandth of a quantile.
@@ -42,7 +42,7 @@ impl Spread {
         }
     }
 
-    /// Returns the least count of `ticks` ticks that is not exceeded with `probability`. A near `guess` is found fast.
+    /// Returns the least count of `ticks` ticks that is not exceeded with `probability`. A near `guess` saves time.
     pub(crate) fn quantile(
         &self,
         shares: &[f32],
@@ -69,7 +69,7 @@ impl Spread {
         let highest = bins.last().map_or(0.0, |(_, mean, _)| *mean);
         let most = u64::try_from(crate::numbers::whole(2.0 * highest)).unwrap_or(0);
         quantile::least(guess, [0, most], |count| {
-            // A whole number reaches half-way to the next.
+            // A whole number stands for all values up to half-way to the next number.
             let end = float(usize::try_from(count).unwrap_or(usize::MAX)) + 0.5;
             let below = |(share, mean, inverse): &(f64, f64, f64)| {
                 share * self.normal.cumulative((end - mean) * inverse)

@@ -13,16 +13,16 @@ pub(crate) const TICK_SECONDS: f64 = 0.02;
 /// Number of ticks in a forecast. Source: Sprout paper, section 3.3.
 pub const FORECAST_TICKS: usize = 8;
 
-/// Ticks within which a packet shall arrive. Source: Sprout paper, section 3.4: 100 ms.
+/// Number of ticks within which a packet should arrive. Source: Sprout paper, section 3.4: 100 ms.
 pub(crate) const LOOK_AHEAD_TICKS: usize = 5;
 
-/// Most packets of a tick in the tables of forecasts. Source: the published program.
+/// Most packets of a tick that the tables of forecasts distinguish. Source: the published program.
 pub(crate) const COUNT_MAX: u32 = 29;
 
 /// The probability that a forecast is too high. Source: Sprout paper, section 3.3: 95 % confidence.
 pub const QUANTILE: f64 = 0.05;
 
-/// How many bytes arrive within the next 1, 2, ... ticks, as a receiver tells its peer.
+/// How many bytes arrive within the next 1, 2, ... ticks, as a receiver reports to its peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forecast {
     /// Bytes that arrive up to the end of each tick, from the first tick on.

@@ -1,7 +1,7 @@
 //! The queues of a Sprout tunnel: one for each flow, from which packets are sent in turn.
 //!
-//! No more bytes wait than the link carries within the forecast's time. Packets beyond that are dropped from the head
-//! of the longest queue: the flow that queues most loses first, its oldest packets before newer packets.
+//! At most as many bytes wait as the link carries within the forecast's time. Packets beyond that are dropped from the
+//! head of the longest queue: the flow that queues most loses packets first, and its oldest packets before newer ones.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,8 +12,8 @@ use crate::sprout::endpoint::Waiting;
 /// Most flows of a tunnel. Chosen: more than a person has open at once.
 pub const FLOWS_MAX: usize = 256;
 
-/// Bytes that may wait whatever the forecast is, so that a tunnel over a stalled link keeps its newest packets. Chosen:
-/// ten full packets, as a first window.
+/// Bytes that may wait with any forecast, so that a tunnel over a stalled link keeps its newest packets. Chosen: ten
+/// full packets, as in a first window.
 const BACKLOG_LEAST: Bytes = Bytes::new(15_000);
 
 /// The packets that wait in a tunnel, in a queue for each flow.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rove_units::{Duration, Instant};
 
-/// Most milliseconds of sending that are kept apart. Chosen: 16 s of a round trip; further bytes are added to the last.
+/// Most milliseconds of sending that have their own entry. Chosen: 16 s; further bytes are added to the last one.
 const BINS_MAX: usize = 16_384;
 
 /// The bytes in flight, by the millisecond in which they were sent, and a stopwatch that runs while the oldest are
@@ -58,7 +58,7 @@ impl Backlog {
         self.late_from(age).is_some_and(|from| from <= now)
     }
 
-    /// Advances the stopwatch to `now`. Bytes are late from the age `age` on. Call this before bytes are removed.
+    /// Advances the stopwatch to `now`. Bytes are late once they are `age` old. Call this before bytes are removed.
     pub(super) fn watch(&mut self, now: Instant, age: Duration) {
         if let Some(from) = self.late_from(age) {
             self.late += now.saturating_since(from.max(self.watched));
@@ -71,7 +71,7 @@ impl Backlog {
         core::mem::take(&mut self.late)
     }
 
-    /// Returns when the oldest bytes in flight reach an age. `None` if nothing is in flight.
+    /// Returns when the oldest bytes in flight become `age` old. `None` if nothing is in flight.
     fn late_from(&self, age: Duration) -> Option<Instant> {
         // All bytes of a millisecond count as sent at its end.
         self.bins.front().map(|(at, _)| Instant::from_millis(at.saturating_add(1)) + age)
