@@ -24,7 +24,7 @@ struct Told {
 }
 
 impl Announced {
-    /// Notes that the client sends a window size as event number `events`.
+    /// Records that the client sends a window size as event number `events`.
     pub(crate) fn tell(&mut self, size: Size, events: u64) {
         self.sizes.push_back(Told { size, events });
         if self.sizes.len() > SIZES_MAX {

@@ -57,7 +57,7 @@ pub(crate) struct EchoHistory {
 /// The rule for how long the echo ack of a key is delayed, so that the key's echo can come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum EchoWait {
-    /// The fixed [`ECHO_DELAY`], as in stock Mosh.
+    /// The fixed [`ECHO_DELAY`], as in Mosh 1.4.0.
     #[default]
     Fixed,
     /// The measured echo latency of programs, but at least [`ECHO_DELAY`], because the client takes an ack without an
@@ -80,7 +80,7 @@ struct EchoLatency {
 }
 
 impl EchoHistory {
-    /// Notes that all input up to the client state `num` has been delivered to the program.
+    /// Records that all input up to the client state `num` has been delivered to the program.
     pub(crate) fn delivered(&mut self, num: StateNum, now: Instant) {
         if self.deliveries.len() == HISTORY_MAX {
             self.deliveries.pop_back();
@@ -91,7 +91,7 @@ impl EchoHistory {
         self.latency.delivered(now);
     }
 
-    /// Notes that a program has written output, which may be an echo.
+    /// Records that a program has written output, which may be an echo.
     pub(crate) fn handle_output(&mut self, now: Instant) {
         self.latency.handle_output(now);
     }

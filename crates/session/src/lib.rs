@@ -99,7 +99,7 @@ pub use turn::Turn;
 pub use user_stream::{UserEvent, UserStream};
 pub use wish::{Door, PackedWish, SizeRule, SizeRuleError, Wish};
 
-/// The extensions of the stock protocol that both ends of this version understand.
+/// The extensions of the Mosh 1.4.0 protocol that both ends of this version understand.
 pub const CAPABILITIES: rove_ssp::Capabilities = rove_ssp::Capabilities::EXIT_STATUS
     .union(rove_ssp::Capabilities::RICH_SCREEN)
     .union(rove_ssp::Capabilities::TERMINAL_REPORT)

@@ -1,9 +1,9 @@
 //! Reads and writes the protobuf structure that the messages `UserMessage` and `HostMessage` have in common.
 //!
-//! Each message is a repeated field 1 of instructions. An instruction has one field, its *member*: keys, terminal bytes,
-//! a resize or an extension. Instructions are read in place, one at a time, so that a small hostile message cannot cause
-//! a large allocation. Unknown members are skipped, so that later versions may add members (numbered 16 and above). Wire
-//! form: Mosh 1.4.0 as observed, docs/wire.md.
+//! Each message is a repeated field 1 of instructions. An instruction has one field, its *member*: keys, terminal
+//! bytes, a resize or an extension. Instructions are read in place, one at a time, so that a small hostile message
+//! cannot cause a large allocation. Unknown members are skipped, so that later versions may add members (numbered 16
+//! and above). Wire form: Mosh 1.4.0 as observed, docs/wire.md.
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ use rove_terminal::Size;
 /// Field number of an instruction in a message.
 const INSTRUCTION: u32 = 1;
 
-/// The first member number of rove's extensions, which stock Mosh does not know.
+/// The first member number of rove's extensions, which Mosh 1.4.0 does not know.
 const EXTENSIONS: u32 = 16;
 
 /// Member number of a resize, in both messages.

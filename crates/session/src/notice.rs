@@ -25,8 +25,8 @@ const SLOW_COUNT_AFTER: u64 = 60;
 /// How long the notice of a local network error stays after the error's last occurrence.
 const NETWORK_ERROR_SHOWN: Duration = Duration::from_millis(3_100);
 /// A server counts as gone if its host refuses datagrams, and its next state or heartbeat is overdue by this time.
-/// Chosen: this is 10 s after the last heartbeat. By then three of ours were refused, and a restart of the network is
-/// over.
+/// Chosen: this is 10 s after the last heartbeat. By then the host has refused three datagrams of the client, and a
+/// restart of the network is over.
 const GONE_LATE: Duration = Duration::from_secs(7);
 /// Greatest age of the host's last refusal of a datagram for the server to count as gone. Chosen: one heartbeat in
 /// three must be refused.

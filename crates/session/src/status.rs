@@ -39,7 +39,7 @@ pub(crate) struct Facts {
     pub(crate) path: Path,
     /// The send interval between frames.
     pub(crate) frame_interval: Duration,
-    /// The kind of server: stock Mosh, rove or unknown.
+    /// The kind of server: Mosh 1.4.0, rove or unknown.
     pub(crate) peer: Peer,
     /// The protocol extensions in use.
     pub(crate) capabilities: Capabilities,

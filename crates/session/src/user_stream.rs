@@ -109,7 +109,7 @@ impl UserStream {
             let chunk = Arc::make_mut(
                 self.chunks.back_mut().expect("a chunk holds the last event's place"),
             );
-            // Another copy may have appended to the shared chunk beyond our end.
+            // Another stream may have appended to the shared chunk beyond this stream's end.
             chunk.truncate(at);
             let room = index(CHUNK_EVENTS) - at;
             let (now, later) = items.split_at(room.min(items.len()));

@@ -1,8 +1,8 @@
 //! The user's request to end the session, and a second request that insists.
 //!
-//! After the first request, the client announces the end and waits for the server. If the server is out of reach, this
-//! takes seconds, and a user who asks again wants the terminal at once. Keys typed in between are left to the
-//! terminal's next reader.
+//! After the first request, the client announces the end and waits for the server. If the server cannot be reached,
+//! this takes seconds, and a user who asks again wants the terminal at once. The client does not read keys typed in
+//! between, so they remain for the shell.
 
 use rove_units::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use rove_units::{Duration, Instant};
 /// is in reach has answered by then.
 const SAME_REQUEST: Duration = Duration::from_millis(250);
 
-/// When the user first asked for the end, and whether a second request is obeyed.
+/// When the user first asked for the end, and whether a second request ends the session at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EndRequest {
     is_obeyed_twice: bool,
@@ -34,7 +34,7 @@ impl EndRequest {
         self.is_overdue
     }
 
-    /// Notes that the user's input has ended.
+    /// Records that the user's input has ended.
     pub(crate) const fn handle_input_closed(&mut self) {
         self.has_input = false;
     }

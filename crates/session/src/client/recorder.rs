@@ -45,7 +45,7 @@ impl Recording<'_> {
         self.recorder.is_on
     }
 
-    /// Returns whether the server is a rove; `None` until that is known.
+    /// Returns whether the server is rove; `None` until that is known.
     pub fn is_with_rove(&self) -> Option<bool> {
         match self.transport.peer() {
             Peer::Unknown => None,
@@ -70,7 +70,7 @@ impl Recording<'_> {
         })
     }
 
-    /// Notes that the last record is written.
+    /// Records that the last record has been written.
     pub fn handle_written(&mut self) {
         if self.recorder.is_with_rove(self.transport) {
             return;

@@ -7,7 +7,7 @@ use crate::message::{RESIZE, first_instruction, member, read_resize, refused, st
 use crate::part::{Replica, Work};
 use crate::parts::Parts;
 
-/// Most resizes in one diff. Chosen: stock Mosh writes one; without a bound a small diff could make the client build a
+/// Most resizes in one diff. Chosen: Mosh 1.4.0 writes one; without a bound a small diff could make the client build a
 /// huge screen again and again.
 pub(super) const RESIZES_MAX: usize = 16;
 

@@ -1,4 +1,4 @@
-//! Both messages, there and back, and what a stranger may make of them.
+//! Encodes both messages and reads them back, and checks the bounds on messages of a hostile peer.
 
 use proptest::prelude::*;
 use rove_ssp::Object;

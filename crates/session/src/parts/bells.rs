@@ -8,7 +8,7 @@ use crate::part::{Part, Receiver, Replica};
 
 const COUNT: u32 = 1;
 
-/// How many times the bell has rung in the session; 0 with a stock server, which sends no count.
+/// How many times the bell has rung in the session; 0 with a Mosh 1.4.0 server, which sends no count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bells(pub(crate) u64);
 

@@ -1,4 +1,4 @@
-//! Each part alone, as its file's tests need it.
+//! Each part on its own, in the form that the tests of its file need.
 
 use rove_ssp::ApplyError;
 use rove_terminal::{Screen, Size};

@@ -22,7 +22,7 @@ pub(super) struct Lead {
     leader: u64,
     /// Until when the size stays, even if another client types. `None` if the size has never changed.
     settled_until: Option<Instant>,
-    /// When to try again to apply a size that came too soon. `None` if no size waits.
+    /// When to try again to apply a size, if the last change of size was too recent. `None` if no size waits.
     due: Option<Instant>,
 }
 
@@ -90,7 +90,7 @@ impl Lead {
         self.due.is_none()
     }
 
-    /// Returns when to try again to apply a size that came too soon. `None` if no size waits.
+    /// Returns when to try again to apply a size, if the last change was too recent. `None` if no size waits.
     pub(super) const fn poll_timeout(&self) -> Option<Instant> {
         self.due
     }

@@ -43,7 +43,7 @@ pub(super) struct Publisher {
     bells_before: u64,
     /// Whether the client receives text that programs copy.
     takes_copies: bool,
-    /// Whether all clients get the stock protocol and its timing.
+    /// Whether all clients get the protocol and the timing of Mosh 1.4.0 (`--strict`).
     is_strict: bool,
     /// When programs count as quiet, so that scrolled-off lines may be sent. `None` if they are quiet already, or the
     /// client does not take such lines.
@@ -111,7 +111,7 @@ impl Publisher {
         self.publish_when_drawn(now, terminal);
     }
 
-    /// Notes that the client's newest state brought keys or a size, which were delivered to the pty.
+    /// Records that the client's newest state brought keys or a size, which were delivered to the pty.
     pub(super) fn handle_input(&mut self, now: Instant) {
         self.echo.set_wait(if self.is_strict {
             EchoWait::Fixed
