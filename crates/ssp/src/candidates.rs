@@ -268,7 +268,7 @@ impl Candidates {
         }
     }
 
-    /// Forgets all unanswered datagrams and all probes.
+    /// Forgets since when nothing was answered, the round of probes and all sent probes.
     pub(crate) fn handle_silence_excused(&mut self) {
         (self.unanswered_since, self.round, self.is_unreachable) = (None, None, false);
         self.addresses.iter_mut().for_each(|candidate| candidate.probed_at = None);

@@ -34,7 +34,7 @@ impl HeartbeatSchedule {
         Self::Client(AnnouncedHeartbeat::default())
     }
 
-    /// Returns until when this end need not send if it has nothing to send. `None` where stock's interval holds.
+    /// Returns until when this end need not send if it has nothing to send. `None` if the interval of Mosh holds.
     pub(crate) fn speaks_by(&self) -> Option<Instant> {
         match self {
             Self::Server(backoff) => backoff.speaks_by(),

@@ -79,7 +79,7 @@ impl Hello {
 /// Whether the peer is Mosh 1.4.0 (stock) or rove, as far as that is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Peer {
-    /// Not known yet: only the stock protocol may be used.
+    /// The peer is not known yet, so only the protocol of Mosh 1.4.0 may be used.
     #[default]
     Unknown,
     /// The peer acknowledged this end's hello and sent none.

@@ -34,7 +34,7 @@ impl Journal {
         *self = Self { diffs: keeps.then(Vec::new), ..Self::default() };
     }
 
-    /// Keeps a diff, if it is wanted.
+    /// Keeps a diff, if the owner has asked for diffs.
     pub(crate) fn push(&mut self, received: ReceivedDiff) {
         let Some(diffs) = &mut self.diffs else { return };
         self.bytes += received.diff.len() + size_of::<ReceivedDiff>();

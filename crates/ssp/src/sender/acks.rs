@@ -52,8 +52,8 @@ impl Acks {
             let is_late = !self.is_remote_large && known != StateNum::INITIAL;
             if is_late { timing.ack_delay } else { timing.config.acks.delay }
         } else {
-            // The peer has no round-trip sample until our first answer echoes its timestamp. Until
-            // then its frames are 250 ms apart: a shell's first prompt would wait for this delay.
+            // The peer has no round-trip sample until this end's first answer echoes its timestamp. Until then the
+            // peer's frames are 250 ms apart, and a shell's first prompt would wait for this delay.
             Duration::ZERO
         };
         self.wanted_since.map(|since| since + delay)

@@ -34,7 +34,7 @@ impl Changes {
         self.before_at = self.newest_at.take().or(self.before_at);
     }
 
-    /// Called when a frame is sent.
+    /// Called when a frame is sent, which carries all waiting changes.
     pub(super) fn handle_frame(&mut self) {
         self.waiting = 0;
     }

@@ -18,7 +18,7 @@ const WAIT_MIN: Duration = Duration::from_millis(200);
 /// Chosen: after that, heartbeats carry them.
 const TRIES_MAX: u32 = 4;
 
-/// If repeated first contents arrive later than this after this end's last answer, the answer was lost. Chosen: the
+/// How long after this end's last answer repeated first contents of the peer mean that the answer was lost. Chosen: the
 /// wait, less the jitter between two datagrams.
 pub(super) const UNHEARD_AFTER: Duration = Duration::from_millis(100);
 const _: () = assert!(UNHEARD_AFTER.as_millis() < WAIT_MIN.as_millis());

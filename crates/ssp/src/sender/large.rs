@@ -27,7 +27,7 @@ pub(crate) struct LargeContents {
     pub(super) backoff: Backoff,
     /// When either end last sent large contents.
     at: Option<Instant>,
-    /// Whether contents were large within [`LARGE_LATELY`], when [`LargeContents::heed`] was last called.
+    /// Whether contents were large within [`LARGE_LATELY`] before the last call of [`LargeContents::heed`].
     pub(crate) is_recent: bool,
 }
 

@@ -78,7 +78,7 @@ impl Shutdown {
     }
 }
 
-/// Returns whether the path loses so little that the acknowledgment, which a stock peer sends once, will arrive.
+/// Returns whether the path loses so little that the acknowledgment, which Mosh sends only once, will arrive.
 fn expects_answer(timing: &SendTiming) -> bool {
     timing.path.loss_in <= ANSWER_LOSS
 }
