@@ -1,4 +1,4 @@
-//! A path for the controllers' own tests: a window each round trip.
+//! A simulated path for the tests of the controllers: it delivers a window in each round trip.
 
 use rove_units::{Bytes, Duration, Instant};
 

@@ -288,7 +288,7 @@ mod tests {
     fn a_script_without_an_interpreter_line_is_run_by_the_shell() {
         let path = std::env::temp_dir().join(format!("rove-script-{}", std::process::id()));
         let name = path.to_str().unwrap().to_owned();
-        // Another process writes it: a file that somebody may still write cannot be executed.
+        // Another process writes the file, because a file that is still open for writing here cannot be executed.
         let write = "printf 'echo $0-$1' >\"$0\" && chmod 755 \"$0\"";
         let (_, status) = run(&program("/bin/sh", &["sh", "-c", write, &name]));
         assert_eq!(status, ExitStatus::Code(0));

@@ -219,7 +219,7 @@ impl Drop for Tty {
 }
 
 impl WayBack {
-    /// Writes the closing bytes and restores the terminal, once per raw mode. This is async-signal-safe.
+    /// Writes the closing bytes and restores the terminal, unless that has been done. This is async-signal-safe.
     fn take(&self, closing: Option<&[u8]>) {
         if !self.armed.swap(false, Ordering::SeqCst) {
             return;

@@ -1,8 +1,9 @@
 //! A bad network on this computer: two emulated links between a client and a server, in real time.
 //!
-//! A [`Relay`] listens on a loopback port, passes what the client sends through one [`rove_link::Link`] to the server
-//! and what the server sends through another back to the client. `rove demo` puts it between its two ends and the
-//! end-to-end tests between any two programs. It does not read what it carries.
+//! A [`Relay`] listens on a loopback port. It passes what the client sends through one [`rove_link::Link`] to the
+//! server, and what the server sends through another link back to the client. `rove demo` puts a relay between its
+//! client and its server, and the end-to-end tests put one between any two programs. A relay does not read the
+//! datagrams.
 //!
 //! # Modules
 //!

@@ -18,7 +18,7 @@ const _: () = assert!(MESSAGE_BYTES > DATAGRAM_LEN_MAX, "a longer datagram is se
 /// The size, addresses and ECN mark of a datagram that was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// The length of the datagram in bytes. A datagram that is too long is cut to [`DATAGRAM_LEN_MAX`] + 1.
+    /// The length of the datagram in bytes. A datagram that is too long is cut to [`DATAGRAM_LEN_MAX`] + 1 bytes.
     pub len: usize,
     /// The sender's address.
     pub source: SocketAddr,

@@ -1,4 +1,4 @@
-//! Forecasts of the published inference code, and whole ends.
+//! Compares forecasts with those of the published inference code, and runs both ends together.
 
 use proptest::prelude::*;
 use rove_units::{Bytes, Duration, Instant};

@@ -1,4 +1,4 @@
-//! Frames read back, and nothing else is a frame.
+//! Encodes frames and reads them back, and refuses all other bytes.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Bytes in any order, and what a peer may not do.
+//! Bytes that arrive in any order, and faults of the peer that are refused.
 
 use proptest::prelude::*;
 

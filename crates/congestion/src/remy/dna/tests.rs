@@ -1,4 +1,4 @@
-//! `.dna` files: whole ones, and damaged ones.
+//! `.dna` files: valid ones, and damaged ones.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Readable tables: whole ones, and faults with their places.
+//! Readable tables: valid ones, and errors with their places in the file.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Tables that can be used, and those that cannot.
+//! Valid tables, and tables that are refused.
 
 use proptest::prelude::*;
 
