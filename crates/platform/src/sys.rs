@@ -39,8 +39,7 @@ mod system {
             restore();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         };
-        // SAFETY: `restore` is async-signal-safe by this function's contract, and so is the emulation
-        // by its own.
+        // SAFETY: `restore` is async-signal-safe by this function's contract, and so is the emulation by its own.
         unsafe { signal_hook::low_level::register(signal, action) }.map(|_| ())
     }
 }

@@ -1,7 +1,6 @@
 //! The questions to the user's terminal, and the single form in which each answer is recognised.
 //!
-//! Sources: xterm's ctlseqs (DA1, DECRQM, XTVERSION, XTWINOPS, OSC 10 to 12); the kitty keyboard
-//! protocol's own page.
+//! Sources: xterm's ctlseqs (DA1, DECRQM, XTVERSION, XTWINOPS, OSC 10 to 12); the kitty keyboard protocol's own page.
 
 use rove_terminal::{ClusterWidths, NewerChar};
 

@@ -2,7 +2,7 @@
 //!
 //! Each joined client has its own key, transport, frames and bounds. Clients share no numbers and no state, so a slow
 //! or unreachable client delays nobody. The user stream of a client that may only view stores no keys
-//! ([`UserStream::of_viewer`](crate::UserStream)). Only if the session's own client shows who joins, others may join.
+//! ([`UserStream::of_viewer`](crate::UserStream)). Others may join only if the session's own client shows who joins.
 
 use core::mem;
 use core::net::SocketAddr;

@@ -37,8 +37,7 @@ pub struct FrameConfig {
     pub collection_delay: Duration,
     /// Time without a further change after which a frame is sent before [`FrameConfig::collection_delay`] is over. A
     /// server does so only for the first frame that answers new contents from the peer, mostly an echo, and collects
-    /// later changes for the whole time. `Duration::MAX` is the rule of Mosh 1.4.0. Chosen: docs/timing.md, "Near
-    /// paths".
+    /// later changes for the whole time. `Duration::MAX` is Mosh's rule. Chosen: docs/timing.md, "Near paths".
     pub quiet_delay: Duration,
     /// Shortest interval between frames, even if the round trip is shorter.
     pub interval_min: Duration,
