@@ -76,7 +76,7 @@ impl LossEstimate {
         self.remembered = if is_lost { REMEMBERED } else { self.remembered.saturating_sub(1) };
     }
 
-    /// Records that the newest `count` datagrams that counted as lost have arrived: they now count as delivered.
+    /// Records that the newest `count` datagrams that counted as lost have arrived: they count as delivered.
     pub(crate) fn handle_late(&mut self, count: u64) {
         if count == 0 {
             return;

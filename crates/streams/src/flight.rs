@@ -60,7 +60,7 @@ impl Flight {
         }
     }
 
-    /// Subtracts bytes that do not count as in flight any longer.
+    /// Subtracts bytes that have ceased to be in flight.
     pub(crate) const fn give_up(&mut self, size: u64) {
         self.in_flight = self.in_flight.saturating_sub(size);
     }

@@ -86,7 +86,7 @@ pub enum Frame<'a> {
         /// How many bytes of the stream may have been sent before the reset.
         end: u64,
     },
-    /// Asks the receiver of the frame to reset a stream that nobody reads any more.
+    /// Asks the receiver of the frame to reset a stream that has no reader.
     Stop {
         /// The stream.
         id: StreamId,

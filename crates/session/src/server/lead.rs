@@ -81,7 +81,7 @@ impl Lead {
         })
     }
 
-    /// Returns whether the leading client or the size may change now, and if so starts the wait until the next change.
+    /// Returns whether the leading client or the size may change, and if so starts the wait until the next change.
     fn may_change(&mut self, now: Instant) -> bool {
         self.due = self.settled_until.filter(|until| self.rule == SizeRule::Typist && now < *until);
         if self.due.is_none() {

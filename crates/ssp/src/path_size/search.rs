@@ -70,7 +70,7 @@ pub(super) struct Search {
     /// The smallest size in bytes known not to arrive; `max + 1` while none is known.
     refused: usize,
     refused_at: Option<Instant>,
-    /// A size that arrived once and perhaps does not any longer. It is probed first.
+    /// A size that arrived once and has since become doubtful. It is probed first.
     doubted: Option<usize>,
     under_way: Option<Try>,
     tried_at: Option<Instant>,
@@ -181,7 +181,7 @@ impl Search {
         }
     }
 
-    /// Records a size that arrived once and may not arrive now.
+    /// Records a size that arrived once and has since become doubtful.
     pub(super) fn doubt(&mut self, size: usize) {
         (self.doubted, self.failures) = (Some(size), 0);
     }
