@@ -61,6 +61,10 @@ pub trait Controller: Debug + Send {
     /// Called when packets are declared lost, once for all that are found lost at one time.
     fn on_loss(&mut self, now: Instant, loss: &Loss);
 
+    /// Called when a person waits for something on the path, such as the echo of a key. The controller may keep the queue
+    /// shorter for a while.
+    fn on_interaction(&mut self, _now: Instant) {}
+
     /// Called at the time that [`Controller::poll_timeout`] returned. A caller without timers may leave this out,
     /// because every call advances the controller's time.
     fn on_tick(&mut self, _now: Instant) {}
@@ -109,6 +113,10 @@ impl<C: Controller + ?Sized> Controller for Box<C> {
 
     fn on_loss(&mut self, now: Instant, loss: &Loss) {
         (**self).on_loss(now, loss);
+    }
+
+    fn on_interaction(&mut self, now: Instant) {
+        (**self).on_interaction(now);
     }
 
     fn on_tick(&mut self, now: Instant) {

@@ -441,6 +441,7 @@ impl Client {
         } else if !keys.is_empty() {
             self.display.handle_keys(now, &keys, &self.transport);
             self.uplink.send_keys(&keys, &mut self.transport);
+            self.uplink.typed_at = Some(now);
             let may_be_secret = !self.display.engine.has_no_secret();
             self.recorder.handle_keys(&keys, may_be_secret, &self.transport);
         }

@@ -145,7 +145,8 @@ impl Server {
 
     /// Returns the carrier of stream packets to the session's own client. `None` unless both ends have offered streams.
     pub fn carriage(&mut self) -> Option<Carriage<'_>> {
-        self.publisher.transport.carriage()
+        let typed_at = self.key_arrived_at;
+        self.publisher.transport.carriage().map(|it| it.with_typed_at(typed_at))
     }
 
     /// Invites another client to join the present one. Its key `key` must be new. All clients show `who` as its

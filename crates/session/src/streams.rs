@@ -35,7 +35,7 @@ impl Streams {
 
     /// Gives the packets that have arrived to the multiplexer. Any datagram of the peer counts as a sign of life.
     pub fn handle_arrivals(&mut self, now: Instant, mut carriage: Carriage<'_>) {
-        self.look_at_path(now, &carriage);
+        self.look_at_session(now, &carriage);
         self.mux.handle_packet_size(carriage.payload_max());
         if carriage.heard_at() != self.heard_at {
             self.heard_at = carriage.heard_at();
@@ -53,15 +53,18 @@ impl Streams {
 
     /// Returns the next packet as a datagram. If a packet cannot be sealed, the multiplexer later counts it as lost.
     pub fn poll_transmit(&mut self, now: Instant, mut carriage: Carriage<'_>) -> Option<Transmit> {
-        self.look_at_path(now, &carriage);
+        self.look_at_session(now, &carriage);
         let packet = self.mux.poll_transmit(now)?;
         carriage.seal(packet.number.get(), &packet.payload)
     }
 
-    fn look_at_path(&mut self, now: Instant, carriage: &Carriage<'_>) {
+    fn look_at_session(&mut self, now: Instant, carriage: &Carriage<'_>) {
         let (changes, peer) = carriage.path();
         if let Some((_, at)) = self.path.replace((changes, peer)).filter(|it| it.0 != changes) {
             self.mux.handle_path_change(now, at != peer);
+        }
+        if let Some(at) = carriage.typed_at() {
+            self.mux.handle_key(at);
         }
     }
 

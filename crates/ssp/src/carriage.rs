@@ -115,11 +115,23 @@ impl PacketSeal {
 pub struct Carriage<'a> {
     seal: &'a mut PacketSeal,
     connection: &'a mut Connection,
+    typed_at: Option<Instant>,
 }
 
 impl<'a> Carriage<'a> {
     pub(crate) const fn new(seal: &'a mut PacketSeal, connection: &'a mut Connection) -> Self {
-        Self { seal, connection }
+        Self { seal, connection, typed_at: None }
+    }
+
+    /// Notes when the session's user last typed. `None` before the first key.
+    #[must_use]
+    pub const fn with_typed_at(self, typed_at: Option<Instant>) -> Self {
+        Self { typed_at, ..self }
+    }
+
+    /// Returns when the session's user last typed. `None` if that is not known.
+    pub const fn typed_at(&self) -> Option<Instant> {
+        self.typed_at
     }
 
     /// Returns the next packet that has arrived.

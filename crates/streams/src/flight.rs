@@ -60,6 +60,11 @@ impl Flight {
         }
     }
 
+    /// Notes that a user waits for something on the path.
+    pub(crate) fn handle_interaction(&mut self, now: Instant) {
+        self.controller.on_interaction(now);
+    }
+
     /// Subtracts bytes that have ceased to be in flight.
     pub(crate) const fn give_up(&mut self, size: u64) {
         self.in_flight = self.in_flight.saturating_sub(size);

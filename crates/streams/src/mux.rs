@@ -203,6 +203,11 @@ impl Mux {
         self.recovery.follow(now, controller);
     }
 
+    /// Notes that the session's user typed at this time, so that the controller may keep the queue short.
+    pub fn handle_key(&mut self, at: Instant) {
+        self.recovery.handle_interaction(at);
+    }
+
     /// Changes the maximum size of a packet's payload, in bytes.
     pub fn handle_packet_size(&mut self, packet_max: usize) {
         self.packet_max = packet_max.max(PACKET_MIN);
@@ -368,7 +373,9 @@ impl Mux {
         }
         if asks {
             self.fill_control(writer);
-            self.streams.fill_data(now, writer);
+            if self.streams.fill_data(now, writer) {
+                self.recovery.handle_interaction(now);
+            }
             if self.recovery.owes_probe() && !writer.asks() {
                 writer.push(&Frame::Ping, None);
             }

@@ -136,6 +136,10 @@ impl Recovery {
         self.flight.follow(now, controller);
     }
 
+    pub(crate) fn handle_interaction(&mut self, now: Instant) {
+        self.flight.handle_interaction(now);
+    }
+
     pub(crate) fn handle_packet_size(&mut self, packet: usize) {
         self.flight.handle_packet_size(packet);
     }

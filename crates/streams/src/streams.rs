@@ -234,18 +234,20 @@ impl Streams {
         true
     }
 
-    /// Fills a packet with bytes of streams, in their order of sending.
-    pub(crate) fn fill_data(&mut self, now: Instant, writer: &mut Writer) {
+    /// Fills a packet with bytes of streams, in their order of sending. Returns whether they include all that an interactive
+    /// stream had to send, such as a key typed into ssh.
+    pub(crate) fn fill_data(&mut self, now: Instant, writer: &mut Writer) -> bool {
+        let mut has_interaction = false;
         loop {
             let table = &self.table;
             let is_interactive =
                 |id| table.stream(id).is_some_and(|it| it.meter.is_interactive(now));
-            let Some(id) = self.scheduler.next(is_interactive) else { return };
+            let Some(id) = self.scheduler.next(is_interactive) else { return has_interaction };
             let is_interactive = is_interactive(id);
             let overhead = data_overhead(id, u64::MAX, writer.room());
-            let Some(room) = writer.room().checked_sub(overhead) else { return };
+            let Some(room) = writer.room().checked_sub(overhead) else { return has_interaction };
             let Some(stream) = self.table.stream_mut(id).filter(|_| room >= DATA_MIN) else {
-                return;
+                return has_interaction;
             };
             if let Some(chunk) = stream.send.take(room) {
                 let (range, is_end) = (chunk.range, chunk.is_end);
@@ -257,6 +259,7 @@ impl Streams {
                 self.scheduler.handle_sent(id, len, is_interactive);
             }
             if !stream.send.has_work() {
+                has_interaction |= is_interactive && stream.meter.is_interactive(now);
                 self.scheduler.remove(id);
             }
         }
@@ -330,5 +333,32 @@ impl Streams {
     fn check_ends(&self, id: StreamId) -> Result<(), StreamError> {
         let is_there = id != StreamId::CONTROL && self.table.stream(id).is_some();
         if is_there { Ok(()) } else { Err(StreamError::Unknown) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns whether a packet at this time has all that an interactive stream had to send.
+    fn sends_interaction(streams: &mut Streams, millis: u64) -> bool {
+        let now = Instant::from_millis(millis);
+        streams.fill_data(now, &mut Writer::new(now, 1_176))
+    }
+
+    #[test]
+    fn a_lone_key_is_an_interaction_and_a_copy_is_none() {
+        let mut streams = Streams::new(Side::Client, Instant::ZERO);
+        let [key, copy] = [(); 2].map(|()| streams.table.open(Instant::ZERO).unwrap());
+        assert_eq!(streams.write(copy, &[7; 10_000]), Ok(10_000));
+        for millis in 2_000..2_005 {
+            assert!(!sends_interaction(&mut streams, millis), "more is to be sent");
+        }
+        assert_eq!(streams.write(key, b"k"), Ok(1));
+        assert!(sends_interaction(&mut streams, 2_010));
+        for millis in (2_020..2_100).step_by(10) {
+            assert!(!sends_interaction(&mut streams, millis), "the rest of the copy");
+        }
+        assert!(!streams.has_work());
     }
 }

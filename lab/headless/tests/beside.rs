@@ -105,6 +105,25 @@ fn keys_beside_a_copy_through_a_wired_network_hardly_wait() {
 }
 
 #[test]
+fn the_first_key_beside_a_copy_finds_a_longer_queue_than_those_after_it() {
+    let link = link(10_000, 40, 100, 0.0);
+    for is_upload in [false, true] {
+        let seed = Seed::new(11);
+        let [start, end] = [20, 40].map(|seconds| Instant::ZERO + Duration::from_secs(seconds));
+        let new = || -> Box<dyn Controller> { Box::new(LowDelay::new(PACKET)) };
+        let (mut left, mut right) = copying(seed, Typist::new(start, end, seed), new);
+        (left.owner.writes, right.owner.writes) = (is_upload, !is_upload);
+        let mut net = Net::new(left, right, link.clone(), link.clone(), seed);
+        net.run_until(Duration::from_secs(50), |left, _| left.end.user.delays().len() == 70);
+        let delays: Vec<u128> =
+            net.left.end.user.delays().iter().map(Duration::as_millis).collect();
+        let [first, second, rest @ ..] = &delays[..] else { panic!("{delays:?}") };
+        assert!((55..=75).contains(first) && first > second, "{delays:?}");
+        assert!(rest.iter().all(|delay| *delay <= 52), "{delays:?}");
+    }
+}
+
+#[test]
 fn a_session_whose_streams_are_idle_sends_no_packet() {
     let link = link(10_000, 40, 100, 0.0);
     let (.., packets) = run(&link, false, || Box::new(Cubic::new(PACKET)), TIMES);

@@ -35,7 +35,8 @@ impl Client {
 
     /// Returns the carrier of stream packets. `None` unless both ends have offered streams.
     pub fn carriage(&mut self) -> Option<Carriage<'_>> {
-        self.transport.carriage()
+        let typed_at = self.uplink.typed_at;
+        self.transport.carriage().map(|it| it.with_typed_at(typed_at))
     }
 
     /// Returns whether both ends carry streams. `None` until that is known.

@@ -2,6 +2,7 @@
 
 use rove_ssp::{Capabilities, Transport};
 use rove_terminal::Size;
+use rove_units::Instant;
 
 use crate::announced::Announced;
 use crate::host_screen::HostScreen;
@@ -27,13 +28,15 @@ pub(super) struct Uplink {
     reports: Vec<TerminalReport>,
     /// Wishes about other clients that wait to be sent, at most as many as the user asks for before the server is known.
     wishes: Vec<Wish>,
+    /// When the user last typed. `None` before the first key.
+    pub(super) typed_at: Option<Instant>,
 }
 
 impl Uplink {
     /// Creates the uplink of a client that has not sent the window's size to its server.
     pub(super) fn new(window: Size) -> Self {
         let (announced, reports) = (Announced::default(), Vec::new());
-        Self { unsent_window: Some(window), announced, reports, wishes: Vec::new() }
+        Self { unsent_window: Some(window), announced, reports, wishes: Vec::new(), typed_at: None }
     }
 
     /// Continues from another client. The server's screen may be as large as `shown`, and as any size among the events

@@ -154,7 +154,7 @@ impl Measure {
             Self::Flow | Self::FlowSetting => &flow::FIGURES,
             Self::Tunnel => &tunnel::FIGURES,
             Self::Course => &course::FIGURES,
-            Self::Beside => beside::FIGURES.split_at(2).0,
+            Self::Beside => beside::FIGURES.split_at(3).0,
             Self::BesideDownload => &beside::FIGURES,
             Self::Interarrival => &interarrival::FIGURES,
             Self::Mistake => &mistake::FIGURES,

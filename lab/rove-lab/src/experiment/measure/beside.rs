@@ -1,7 +1,7 @@
 //! Keys beside a copy: the echo delay of a typist whose session also carries a copy by a stream, and the copy's throughput.
 //!
 //! The session, the streams and their packets are those that ship; the system is the congestion controller of the streams. The copy
-//! goes from the host to the user. Each run is made twice, with the copy and without.
+//! goes from the host to the user. Each run is made three times: with the copy, without, and with a copy while nobody types.
 
 use anyhow::Result;
 use rove_congestion::cubic::Cubic;
@@ -37,15 +37,25 @@ const PACKET: Bytes = Bytes::new(1_176);
 /// The longest time for which the streams hold an acknowledgment. Source: `ACK_DELAY` of the streams.
 const ACK_DELAY: Duration = Duration::from_millis(25);
 
-/// Figures of a run beside the delays of its keys; the last one of runs with a download.
-pub(super) const FIGURES: [RunFigure; 3] = [
+/// Figures of a run beside the delays of its keys; the last two of runs with a download.
+pub(super) const FIGURES: [RunFigure; 5] = [
     RunFigure::of_time("added at p95"),
     RunFigure { name: "kbit/s", scale: 1e-3, is_compared: true },
+    RunFigure { name: "no keys, kbit/s", scale: 1e-3, is_compared: true },
     RunFigure { name: "download left (%)", scale: 1e-4, is_compared: false },
+    RunFigure { name: "no keys, download left (%)", scale: 1e-4, is_compared: false },
 ];
 
 /// Makes the controller of an end.
 type Make<'a> = &'a dyn Fn() -> Box<dyn Controller>;
+
+/// The parts of a session that a run can leave out.
+#[derive(Clone, Copy)]
+struct Parts {
+    types: bool,
+    copies: bool,
+    downloads: bool,
+}
 
 /// The outcome of a session.
 struct Outcome {
@@ -83,13 +93,16 @@ pub(super) fn run(conditions: &Conditions<'_>, has_download: bool) -> Result<Sam
         _ => controllers(conditions, (Begin::default(), PACKET), Limits::VIRTUAL)?,
     };
     let Some(Controllers { make, program }) = of_system else { return Ok(Samples::absent()) };
-    let with = session(conditions, &make, has_download, true);
-    let without = session(conditions, &make, has_download, false);
+    let all = Parts { types: true, copies: true, downloads: has_download };
+    let with = session(conditions, &make, all);
+    let without = session(conditions, &make, Parts { copies: false, ..all });
+    let alone = session(conditions, &make, Parts { types: false, ..all });
     let added = with.p95().saturating_sub(without.p95());
-    let seconds = length(conditions).as_secs().max(1);
-    let mut figures = vec![nanos(added), 8 * with.copied / seconds];
+    let rate = |outcome: &Outcome| 8 * outcome.copied / length(conditions).as_secs().max(1);
+    let left = |outcome: &Outcome| 1_000_000 * outcome.downloaded / without.downloaded.max(1);
+    let mut figures = vec![nanos(added), rate(&with), rate(&alone)];
     if has_download {
-        figures.push(1_000_000 * with.downloaded / without.downloaded.max(1));
+        figures.extend([left(&with), left(&alone)]);
     }
     let samples = Samples {
         times: with.delays.iter().copied().map(nanos).collect(),
@@ -121,19 +134,15 @@ fn length(conditions: &Conditions<'_>) -> Duration {
 }
 
 /// Runs a session that settles on an empty path, and then types, copies and downloads.
-fn session(
-    conditions: &Conditions<'_>,
-    make: Make<'_>,
-    has_download: bool,
-    copies: bool,
-) -> Outcome {
+fn session(conditions: &Conditions<'_>, make: Make<'_>, parts: Parts) -> Outcome {
+    let Parts { types, copies, downloads } = parts;
     let (seed, length) = (Seed::new(conditions.seed), length(conditions));
     let start = Instant::ZERO + SETTLING;
-    let (near, far) = copying(seed, Typist::new(start, start + length, seed), make);
+    let typist = Typist::new(start, if types { start + length } else { start }, seed);
+    let (near, far) = copying(seed, typist, make);
     let source = Controlled::new(Cubic::new(FULL));
-    let near = Beside { session: near, flow: has_download.then(|| Receiver::new(RIGHT_ADDRESS)) };
-    let far =
-        Beside { session: far, flow: has_download.then(|| Sender::new(source, LEFT_ADDRESS)) };
+    let near = Beside { session: near, flow: downloads.then(|| Receiver::new(RIGHT_ADDRESS)) };
+    let far = Beside { session: far, flow: downloads.then(|| Sender::new(source, LEFT_ADDRESS)) };
     let [uplink, downlink] = conditions.path().settling();
     let mut net = Net::new(near, far, uplink, downlink, seed);
     net.run_for(SETTLING);
@@ -175,7 +184,7 @@ mod tests {
         let of = |contender| samples(System::Flow(contender), false);
         let [cubic, ledbat] = [Contender::Cubic, Contender::LedbatShort].map(of);
         for samples in [&cubic, &ledbat] {
-            assert_eq!((samples.missing, samples.figures.len()), (0, 2));
+            assert_eq!((samples.missing, samples.figures.len()), (0, 3));
             assert!(samples.times.len() > 60 && samples.millis().all(|ms| ms >= 40.0));
             assert!((1_000_000..4_000_000).contains(&samples.figures[1]), "{:?}", samples.figures);
         }
@@ -186,8 +195,8 @@ mod tests {
 
     #[test]
     fn a_copy_leaves_a_download_a_part_of_the_link() {
-        let [copy, left] = samples(System::Flow(Contender::Cubic), true).figures[1..] else {
-            panic!("three figures")
+        let [copy, _, left, _] = samples(System::Flow(Contender::Cubic), true).figures[1..] else {
+            panic!("five figures")
         };
         assert!((200_000..900_000).contains(&left), "{left} millionths");
         assert!((400_000..3_500_000).contains(&copy), "{copy} bit/s");
