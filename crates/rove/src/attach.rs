@@ -25,12 +25,12 @@ use crate::sessions::{describe_running, means};
 /// How long the servers have to answer. Chosen: as for `rove list`.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The facts that `rove attach` tells its host with `-l`.
+/// The facts that `rove attach` tells the host's rove with the option `-l`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
-    /// The word of the session in which the user asks, if in one.
+    /// The value of the session variable, if `rove attach` was called inside a session.
     pub(crate) inside: Option<String>,
-    /// The client that is gone, if `rove resume` asks.
+    /// The client that `rove resume` replaces. `None` for `rove attach`.
     pub(crate) former: Option<Former>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn run(
     if let [own] = &sessions[..] {
         check_outside(own, inside)?;
     }
-    // A user means another session than that around this terminal, and one with a program, unless the line names it.
+    // Unless the command line names a session, the one around this terminal and those without a program are left out.
     sessions.retain(|found| {
         let is_open = check_outside(found, inside).is_ok() && !found.status.attachment.no_program;
         session.is_some() || is_open
@@ -63,7 +63,7 @@ pub(crate) fn run(
         None => found.status.state == State::Attached,
     };
     let mut meant: Vec<&Found> = sessions.iter().filter(is_meant).collect();
-    // The client of a session may be gone, though the server still counts it as attached.
+    // A server may still count a client as attached that has just ended.
     if meant.is_empty() && session.is_none() {
         meant = sessions.iter().collect();
     }
@@ -85,7 +85,7 @@ fn why_none(session: Option<&SessionRef>, survey: &Survey) -> String {
     }
 }
 
-/// Prints the port and a key of the session with this label, if there is one. Returns whether there is.
+/// Prints the port and a key of the session named `name`. Returns `false` if there is no such session.
 ///
 /// # Errors
 ///
@@ -99,14 +99,14 @@ pub(crate) fn run_if_there(name: &SessionLabel, inside: Option<&str>) -> anyhow:
             let asked = Asked { inside: inside.map(str::to_owned), former: None };
             announce_next(clock, found, None, &asked).map(|()| true)
         }
-        // A second session must not get the name.
+        // A session whose server does not answer may have the name, and no second one must get it.
         None => silent(Some(&session), &survey)
             .map_or(Ok(false), |it| bail!(describe_silent(it, &Computer::ours()))),
     }
 }
 
-/// Does for a login what the user wants of sessions without a client, and returns its exit code. `None` if the login is to
-/// start a session.
+/// At a login, goes on with a detached session or lists the detached sessions, as `wanted` says. Returns the exit code,
+/// or `None` if the login must start a new session.
 pub(crate) fn instead_of_new(wanted: DetachedUse) -> Option<u8> {
     if matches!(wanted, DetachedUse::Hint | DetachedUse::Never) {
         return None;
@@ -118,7 +118,7 @@ pub(crate) fn instead_of_new(wanted: DetachedUse) -> Option<u8> {
         return (!detached.is_empty()).then(|| offer(&detached));
     }
     let newest = detached.into_iter().max_by_key(|found| found.status.started_at)?;
-    // A session that cannot be had is named on the screen of the new one.
+    // If this session gives no key, the new session's screen names it.
     let next = next_key(clock, newest, None, &Asked::default()).ok()?;
     let what = describe_running(&newest.status);
     say(std::io::stderr(), &format!("rove: going on with your newest session, {what}"));
@@ -139,7 +139,8 @@ fn offer(sessions: &[&Found]) -> u8 {
     1
 }
 
-/// Returns an error if the user asks from inside this session: its client would end, or draw itself without end.
+/// Returns an error if this process runs inside the session: the client around it would end, or show itself
+/// recursively.
 fn check_outside(found: &Found, inside: Option<&str>) -> anyhow::Result<()> {
     let SessionStatus { port, attachment, .. } = &found.status;
     if inside.is_some() && inside == attachment.word.as_deref() {
@@ -172,7 +173,8 @@ fn announce(status: &SessionStatus, (key, taken): &(Key, Option<u64>)) -> anyhow
     announcement::print(status.port, key)
 }
 
-/// Asks a server for its next client's key, and how many keys of a former client it has taken.
+/// Asks a server for its next client's key. A server that resumes a session also says how many keystrokes of the former
+/// client it has received.
 fn next_key(
     clock: Clock,
     found: &Found,
@@ -189,7 +191,7 @@ fn next_key(
             .and_then(|mut conversation| conversation.reply(clock.now() + PATIENCE))
     };
     let answer = match asked.former {
-        // A server that runs since before the host's rove was renewed may know nothing of it.
+        // A server that an older rove started may not know this request.
         Some(former) => match ask(Request::Resume(former, by)) {
             Err(AskError::Reply(ReplyError::Refused(refusal))) if is_older(&refusal) => {
                 ask(Request::Attach(way, by))
@@ -222,7 +224,7 @@ fn reason(refusal: String, way: Option<JoinMode>) -> String {
     )
 }
 
-/// Returns whether a refusal is that of a server which does not know the request.
+/// Returns whether a server refused because it does not know the request.
 fn is_older(refusal: &str) -> bool {
     refusal == RequestError::Unknown.to_string()
 }

@@ -1,13 +1,14 @@
-//! The start of a session: ssh starts a server on the host, which prints port and key, and this process becomes the
+//! Starts a session: ssh starts a server on the host, the server prints port and key, and this process becomes the
 //! client.
 //!
-//! [`prepare`] finds out what a plan needs, and [`launch`] runs the plan as a [`command`] with two streams. [`screen`]
-//! shows the user the output that is not the announcement. [`proxy`] is the proxy command that learns the host's
-//! address while it connects for ssh. [`ssh_query`] asks ssh for its configuration, and [`sharing`] decides which open
-//! connection ssh may use; [`master`] is one of our own. [`ssh_port`] explains `-p` after a failed login, and
-//! [`choice`] asks which of several sessions is meant. [`questions`] watches whether a login asks the user. [`tunnel`]
-//! is the command of another ssh for the session's datagrams. [`remote_command`] runs other commands than a server on
-//! the host, for `rove list host` and the like. Source: Mosh 1.4.0 as observed.
+//! [`prepare`] collects the facts that a plan of the login needs, and [`launch`] runs the plan as a [`command`] with
+//! two output streams. [`screen`] shows the user all output except the announcement. [`proxy`] is the proxy command
+//! that learns the host's address while it connects for ssh. [`ssh_query`] asks ssh for its configuration, [`sharing`]
+//! decides which open connection ssh may use, and [`master`] opens a connection for this run alone. [`ssh_port`]
+//! explains `-p` after a failed login, and [`choice`] asks which of several sessions the user means. [`questions`]
+//! watches whether ssh asks the user anything. [`tunnel`] makes the command of a second ssh that carries the session's
+//! datagrams. [`remote_command`] runs other commands than a server on the host, such as `rove list host`. Source: Mosh
+//! 1.4.0 as observed.
 
 use std::convert::Infallible;
 use std::env;
@@ -58,16 +59,12 @@ pub(crate) mod tunnel;
 
 pub(crate) use invocation::{EXEC_NAME, Invocation};
 
-/// Note to the user of a host with only a stock server: the missing features.
+/// Note about the features that are missing if the host has only mosh-server.
 const STOCK_LACKS: &str = "has no rove, so its mosh-server serves: the exit status, links, underline styles, \
                            --scrollback and rove list are missing with it";
 
-/// Starts a session. On success this process becomes the client and the function does not return. A host without a
-/// server gets one, if the user agrees.
-///
-/// # Errors
-///
-/// Returns why there is no session.
+/// Starts a session. On success this process becomes the client, and the function does not return. If the host has no
+/// server program, this offers to copy rove there.
 pub(crate) fn run(
     options: &HostOptions,
     invocation: &Invocation,
@@ -86,7 +83,7 @@ pub(crate) fn run(
     Err(error)
 }
 
-/// Starts a server and becomes its client. If the host has no server, `master` keeps the connection open.
+/// Starts a server and becomes its client. If the host has no server program, `master` keeps ssh's connection open.
 fn start(
     options: &HostOptions,
     invocation: &Invocation,
@@ -117,7 +114,7 @@ fn start(
             return Err(BootstrapError::no_program(options, announced));
         }
     };
-    // The client is another program, which does not know of the connection.
+    // The client replaces this process and would not close the connection.
     *master = None;
     if announced.lacks_program() {
         return Err(BootstrapError::no_program(options, announced));
@@ -179,8 +176,8 @@ fn server_place(
     place
 }
 
-/// Checks what a session needs of this computer, and lets ssh log in for it. Returns the result, and the plan that was
-/// used.
+/// Checks the terminal, the client program and the ports of this computer, then lets ssh log in. Returns the result and
+/// the plan used.
 fn first_login(
     options: &HostOptions,
     invocation: &Invocation,
@@ -195,7 +192,8 @@ fn first_login(
     let challenge = entropy::challenge()?;
     let plan = prepare::plan(options, invocation, colors, challenge, "", master)?;
     let plan = plan.without_key_question();
-    // An ssh that ends its ProxyCommand by SIGHUP ends the login, too.
+    // With `WantedSession::Streams`, SIGHUP stays in force: an ssh that ends this process as its ProxyCommand must end
+    // the login, too.
     let is_for_ssh = matches!(options.session, WantedSession::Streams(_));
     if plan.outlives_terminal() && !is_for_ssh {
         let local = |error| BootstrapError::Local { what: "ignoring SIGHUP", error };
@@ -206,19 +204,20 @@ fn first_login(
     {
         tell(&invocation.speaker(), note);
     }
-    // Nothing is started at the host if a port is taken here that the session must have.
+    // A required port that is taken on this computer fails the login before anything starts on the host.
     Listeners::check(forwards(options, &plan.config))?;
     let question = JumpQuestion::ask(options, &plan);
     let (plan, launch) = log_in(options, plan)?;
     Ok((plan, question, launch))
 }
 
-/// Returns the connections that the session forwards.
+/// Returns the forwardings of ssh's configuration, if the session is to have any.
 fn forwards<'a>(options: &HostOptions, config: &'a SshConfig) -> Option<&'a Forwards> {
     Some(&config.forwards).filter(|it| options.forwards() && !it.is_empty())
 }
 
-/// Lets ssh log in, and ask the user about an unknown host key. Returns the result, and the plan that was used.
+/// Lets ssh log in. If ssh refuses an unknown host key, lets it log in again and ask the user about the key. Returns
+/// the result and the plan used.
 fn log_in(options: &HostOptions, plan: Plan) -> Result<(Plan, Launch), BootstrapError> {
     let start = |plan| launch::start_server(options, plan, prepare::command(plan, options));
     let launch = start(&plan)?;
@@ -302,8 +301,8 @@ fn check_terminal(options: &HostOptions) -> Result<(), BootstrapError> {
     Ok(())
 }
 
-/// Checks that the client program named by the user can be run, before any server waits for it. `mosh` asks its client
-/// for the colours at this time.
+/// Checks that the client program named by the user is executable, before a server is started for it. Under the name
+/// `mosh`, [`color_count`] has that effect.
 fn check_client(options: &HostOptions) -> Result<(), BootstrapError> {
     let Some(client) = options.client.as_ref().filter(|_| options.name == ProgramName::Rove) else {
         return Ok(());
@@ -344,7 +343,7 @@ fn client_command(options: &HostOptions) -> Command {
     client
 }
 
-/// Returns the options of the client that shows the session: what it is called and how to show it. `is_stock` says whether the server is a stock one.
+/// Returns the facts and options for the client process. `is_stock` says whether the server is mosh-server.
 fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCall {
     let command = || shell_words::join(options.command.iter().map(|word| word.to_string_lossy()));
     let is_rove = options.name == ProgramName::Rove;
@@ -352,14 +351,14 @@ fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCa
     let gate = Gate::of(&options.host, &plan.config).map(|gate| gate.following(controller));
     let mut choices = session_call::with_environment(options.choices.clone());
     if matches!(options.session, WantedSession::Attached(_, Some(_))) || options.background {
-        // A client that resumes takes the session over, which a joined one must not, and needs a terminal.
+        // A resuming client takes the session over, which a joined client must not do, and it needs a terminal.
         choices.resume = Resume::Never;
     }
     SessionCall {
         choices,
         escape_key: options.escape_key.unwrap_or_else(escape_key::from_environment),
         quiet: is_rove && options.quiet || session_call::is_quiet(options.name),
-        // The client names the host if there is no answer.
+        // The client's message about a silent server names the host.
         host: options.host.to_str().map(str::to_owned),
         command: is_rove.then(command),
         account: plan
@@ -373,7 +372,7 @@ fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCa
         resumed: None,
         no_program: options.no_program,
         background: options.background,
-        // A stock server gives no second key.
+        // A stock server has no `rove attach`.
         attached_by: options.attached_by().filter(|_| !is_stock),
         streams: StreamsCall {
             forwards: forwards(options, &plan.config).cloned(),

@@ -1,4 +1,5 @@
-//! The command lines: which program was called, what it was asked to do, and its exit code.
+//! Reads the command line, runs what it asks for, and returns the exit code. The name under which rove was called
+//! selects `rove`, `mosh`, `mosh-client` or `mosh-server`.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -61,7 +62,7 @@ const USAGE: u8 = 255;
 /// Exit code of all other failures. Source: Mosh 1.4.0 as observed.
 const FAILURE: u8 = 1;
 
-/// Runs the program that `args` call; the first of them is the name that rove was called by.
+/// Runs the program that `args` call. The first argument is the name by which rove was called.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     threads::note_start();
     let mut args = args.into_iter();
@@ -71,7 +72,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some("mosh") => run_host(ProgramName::Mosh, &program, args),
         Some("mosh-client") => run_client(ProgramName::Mosh, args),
         Some("mosh-server") => run_server(ProgramName::Mosh, args),
-        // `scp -S` and `sftp -S` name a program without words for it.
+        // `scp -S` and `sftp -S` accept a program but no arguments for it.
         Some(EXEC_NAME) => run_rove(&program, iter::once("exec".into()).chain(args).collect()),
         _ => run_rove(&program, args),
     };
@@ -184,7 +185,7 @@ static BOOK: Book = Book {
 };
 
 fn run_rove(program: &OsStr, args: Vec<OsString>) -> u8 {
-    // This command is not for people: a shell's completion calls it.
+    // Only a shell's completion script calls this command.
     if let [word, rest @ ..] = args.as_slice()
         && word == COMMAND
         && rest.iter().take(2).any(|word| word == "--")
@@ -218,14 +219,14 @@ fn own_invocation(args: &[OsString]) -> Invocation {
     Invocation { name: ProgramName::Rove, program, args: args.to_vec() }
 }
 
-/// Does what a session's command line asks for, and returns the exit code.
+/// Runs the action of a parsed session's command line, and returns the exit code.
 fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, UsageError>) -> u8 {
     let name = invocation.name;
     match call {
         Ok(HostCall::Help(text)) => print(&text),
         Ok(HostCall::HelpAll) => print(&BOOK.help(&host::MANUAL)),
         Ok(HostCall::Version) => print(&Program::Wrapper.version(name)),
-        // The session's client listens there, and is to reach the host.
+        // A path is the socket of a running session's client, which connects to the host in place of this process.
         Ok(HostCall::FakeProxy { host, .. }) if host.starts_with('/') => {
             finish(speaker, proxy::join(&host))
         }
@@ -259,7 +260,8 @@ fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, Us
     }
 }
 
-/// Returns the end of the error about an unknown host: the command that was probably meant. Empty if none is similar.
+/// Returns the end of the error about an unknown host: a question that names a rove command with a similar name. Empty
+/// if there is none.
 fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
     let BootstrapError::NoSession(NoSession::NotConnected { failure }) = error else {
         return String::new();
@@ -271,7 +273,7 @@ fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
     }
 }
 
-/// Goes on with a session whose client was killed.
+/// Resumes a session whose client was killed.
 fn resume_session(wanted: Option<&str>) -> u8 {
     match crate::resume_command::run(wanted) {
         Ok(Step::Done(code)) => code,
@@ -328,8 +330,8 @@ fn run_install(args: Vec<OsString>) -> Result<u8, Instead> {
     Ok(finish("rove install", result))
 }
 
-/// Does what a command line asks for in place of the command's own work (help, or ssh's configuration); returns the
-/// exit code.
+/// Prints the help, ssh's configuration or the usage error that a command line asks for in place of the command.
+/// Returns the exit code.
 fn do_instead(manual: &Manual, instead: &Instead) -> u8 {
     match instead {
         Instead::Clap(error) => refuse(manual, error),
@@ -338,7 +340,8 @@ fn do_instead(manual: &Manual, instead: &Instead) -> u8 {
     }
 }
 
-/// Prints ssh's configuration for a host, by becoming ssh. Returns the exit code only if ssh cannot be run.
+/// Replaces this process by an ssh that prints its configuration for a host. Returns only if ssh cannot be run, with
+/// the exit code.
 fn ask_ssh(speaker: &str, ssh: &[String], host: &OsStr) -> u8 {
     let error = bootstrap::ask_ssh(ssh, host);
     warn(speaker, &error.to_string());
@@ -432,8 +435,8 @@ fn run_config(args: Vec<OsString>) -> Result<u8, Instead> {
     })
 }
 
-/// Prints why clap refuses a command's line, and returns the exit code. clap reports help and version as errors too,
-/// which go to standard output.
+/// Prints why clap refuses a command line, and returns the exit code. A request for help or the version is also an
+/// error of clap, but its text goes to standard output.
 fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
     let Some(refusal) = rove_cli_docs::refusal(manual, error) else {
         let _ = error.print();
@@ -454,7 +457,8 @@ fn finish(speaker: &str, result: anyhow::Result<u8>) -> u8 {
     }
 }
 
-/// Returns the exit code as [`finish`] does, but ssh's own wherever ssh or a program of its kind is expected.
+/// Returns the exit code of a command that takes the place of ssh: after a failure 255, as with ssh, else as
+/// [`finish`].
 fn finish_as_ssh(speaker: &str, result: anyhow::Result<u8>) -> u8 {
     let is_failed = result.is_err();
     let code = finish(speaker, result);

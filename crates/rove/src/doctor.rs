@@ -1,8 +1,8 @@
-//! The doctor: takes the steps of a session one by one, and names the step (leg) that fails.
+//! The doctor (`rove doctor`): takes the steps that start a session one by one, and names the step (leg) that fails.
 //!
-//! It runs the code that sessions use. It logs in and starts a server by the bootstrap's own plan ([`login`]), asks the
-//! host questions on the way ([`survey`]), and holds a short session with the server ([`trial`]). The observations are
-//! in [`facts`]; [`diagnosis`] alone decides their meaning; [`report`] formats it.
+//! It runs the code that sessions use. [`login`] logs in and starts a server as a session does, and [`survey`] is the
+//! script that asks the host questions during that login. [`trial`] holds a short session with the server. [`facts`]
+//! has the observations, [`diagnosis`] decides their meaning, and [`report`] formats the result.
 
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
@@ -44,11 +44,11 @@ const INTERRUPTED: u8 = 130;
 /// The signals that wake the doctor: a request to leave, and the end of a command.
 const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGCHLD];
 
-/// How long the resolution of the host's name may take. Chosen: the time that the system's resolver gives each of its
-/// servers; the addresses only matter for the report.
+/// Longest wait for the host's addresses, which only the report needs. Chosen: less than the five seconds that the
+/// system's resolver gives each of its servers.
 const RESOLVER_PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long ssh may take to print its configuration. Chosen: a thousand times the usual time.
+/// Longest wait for `ssh -G`. Chosen: a thousand times the usual time.
 const CONFIGURATION_PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Debug)]
@@ -144,7 +144,7 @@ fn look_there(
         progress("nothing came back; logging in again to see why");
         let found = login::look_again(&door, &mark, &server, events);
         if !matches!(found, Ok(Some(_))) {
-            // No other process could end the server, which may have received our datagrams.
+            // The server may have received the doctor's datagrams, and no second login can end it.
             trial.say_goodbye(events);
         }
         host.aftermath = found?;
@@ -153,13 +153,13 @@ fn look_there(
     Ok(host)
 }
 
-/// Returns the host's addresses for the report; empty if they are not resolved in time, or only ssh finds names. Returns
-/// `None` if even ssh's own configuration does not arrive.
+/// Returns the host's addresses for the report, or none if they are not found in time or only ssh can resolve the name.
+/// Returns `None` if `ssh -G` does not answer in time.
 fn addresses(options: &HostOptions) -> Option<Vec<String>> {
     let (ssh, host) = (options.ssh.clone(), options.host.clone());
     let (names, name) = mpsc::channel();
     let (found, addresses) = mpsc::channel();
-    // ssh's configuration, which may run commands, and the resolver may both take any time.
+    // The resolver may take any time, and so may ssh's configuration, which may run commands.
     thread::spawn(move || {
         let text = host.to_string_lossy().into_owned();
         let plain = text.rsplit_once('@').map_or(text.as_str(), |(_, name)| name);
@@ -172,7 +172,7 @@ fn addresses(options: &HostOptions) -> Option<Vec<String>> {
     Some(addresses.recv_timeout(RESOLVER_PATIENCE).unwrap_or_default())
 }
 
-/// Prints on standard error that the step `what` takes its time.
+/// Prints on standard error, if that is a terminal, that the doctor is at the step `what`.
 fn progress(what: &str) {
     let mut stderr = io::stderr();
     if stderr.is_terminal() {
@@ -180,8 +180,8 @@ fn progress(what: &str) {
     }
 }
 
-/// Returns in one line why the server of a session did not answer at these addresses, and what to do, as far as the
-/// client can tell. `attached_by` is the command by which the client came to a session that may have run before.
+/// Returns, in one line for the user, why the server did not answer at these addresses, and what to do. `attached_by`
+/// is the command, such as `rove attach`, by which the client joined a running session.
 pub(crate) fn one_line(
     tried: Vec<SocketAddr>,
     refusal: Option<&Refusal>,
@@ -191,7 +191,7 @@ pub(crate) fn one_line(
     let port = tried.first().map_or(0, SocketAddr::port);
     let path = Path { tried, ..Path::default() };
     let (seen, remedy) = diagnosis::no_answer(refusal, &path, port, None);
-    // Each session on a host has a key of its own.
+    // Without a host, the user started `rove client` by hand and may have reused a key.
     let key = match (host, refusal) {
         (None, None) => {
             " A key serves one client: if this one has been used before, its session answers nobody else; \
@@ -207,8 +207,8 @@ pub(crate) fn one_line(
     )
 }
 
-/// Returns the advice to a client with a key that was valid until a later login or until the session's own client let
-/// nobody in, to be followed by other advice.
+/// Returns the advice to a client whose key may have become invalid, by a later login or by the session's own client.
+/// Other advice follows it.
 fn log_in_again(attached_by: &str, host: Option<&str>) -> String {
     let host = host.unwrap_or("HOST").escape_debug();
     format!(
@@ -217,8 +217,8 @@ fn log_in_again(attached_by: &str, host: Option<&str>) -> String {
     )
 }
 
-/// Returns in one line why the server of a session through ssh did not answer, and what to do. `reason` tells why ssh
-/// ended; it is empty if ssh is running. `attached_by` and `host` are as in [`one_line`].
+/// Returns, in one line for the user, why the server of a session through ssh did not answer, and what to do. `reason`
+/// says why ssh ended; it is empty if ssh is running. `attached_by` and `host` have the meaning of [`one_line`].
 pub(crate) fn tunnel_line(
     port: u16,
     refusal: Option<&Refusal>,

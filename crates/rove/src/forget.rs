@@ -6,12 +6,11 @@ use rove_bootstrap::HostOptions;
 use crate::bootstrap::ssh_query;
 use crate::prompt_store;
 
-/// Deletes the remembered prompts of `host`, or of all hosts for `None`. Returns a sentence for the user that tells the
-/// result.
+/// Deletes the remembered prompts of `host`, or of all hosts for `None`. Returns the result as a sentence for the user.
 ///
 /// # Errors
 ///
-/// Returns an error if ssh does not know the host, or the file of prompts must not be changed.
+/// Returns an error if `ssh -G` does not name the account, or the file of prompts cannot be changed.
 pub(crate) fn run(host: Option<&HostOptions>) -> anyhow::Result<String> {
     let Some(options) = host else {
         return Ok(match prompt_store::forget(None)? {

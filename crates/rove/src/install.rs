@@ -1,6 +1,6 @@
 //! `rove install`: copies a static rove into `~/.local/bin` on a host, through one login of the user's ssh.
 //!
-//! [`far`] is the script that runs on the host, and [`report`] reads its output; [`source`] is its standard input.
+//! [`far`] is the script that runs on the host, [`source`] its standard input, and [`report`] reads its output.
 //! [`build`] finds a program for the host's platform and knows its [`version`]. [`offer`] asks whether to copy rove if
 //! `rove host` found no server.
 
@@ -39,7 +39,7 @@ pub(crate) struct InstallOptions {
     pub(crate) session: HostOptions,
     /// The file to copy. `None` to look for a program that fits.
     pub(crate) build: Option<PathBuf>,
-    /// Whether a newer rove on the host is replaced without a question.
+    /// Whether to replace a newer rove on the host without a question.
     pub(crate) force: bool,
 }
 
@@ -82,8 +82,8 @@ pub(crate) fn run(options: &InstallOptions, master: Option<&Master>) -> Result<(
     Ok(())
 }
 
-/// Copies rove to a host of this platform that has no server, if `policy` or the user says so, through the connection
-/// `master` if there is one. Returns whether rove was copied.
+/// Copies rove to a host without a server program, if `policy` or the user says so. `master` is the run's open
+/// connection to the host, if any. Returns whether rove was copied.
 ///
 /// # Errors
 ///
@@ -100,7 +100,7 @@ pub(crate) fn offer(
     let build = match Build::find(platform, options.build.as_deref()) {
         Ok(build) => build,
         Err(error) if policy == InstallPolicy::Always => return Err(error.into()),
-        // Without a program for the host, nothing is offered.
+        // There is no program for the host's platform to offer.
         Err(_) => return Ok(false),
     };
     let host = options.session.host.display();
@@ -126,7 +126,7 @@ struct Copying<'a> {
     options: &'a InstallOptions,
     report: Report,
     progress: Progress,
-    /// The channel to the script's standard input. `None` once the program was sent, or is not to be sent.
+    /// The channel to the script's standard input. `None` once the program was sent or found unnecessary.
     sender: Option<Sender<Vec<u8>>>,
     /// The program that was sent, or why none was. `None` until that is decided.
     chosen: Option<Result<Build, InstallError>>,
@@ -167,7 +167,7 @@ impl<'a> Copying<'a> {
         }
     }
 
-    /// Sends the program that fits, if one is to be sent, and closes the script's input.
+    /// Sends the program for the host, unless the host already has it, and closes the script's input.
     fn send(&mut self) {
         let Some(sender) = self.sender.take() else { return };
         let facts = &self.report.facts;
@@ -176,14 +176,14 @@ impl<'a> Copying<'a> {
             self.is_same = facts.sum.as_ref() == Some(&build.sum);
             if !self.is_same {
                 let line = format!("{} {} {}\n", build.bytes.len(), build.sum, build.version);
-                // ssh may have ended; that is reported after the wait for it.
+                // Sending fails if ssh has ended, which `judge` reports.
                 let _ = sender.send([line.as_bytes(), &build.bytes].concat());
             }
         }
         self.chosen = Some(chosen);
     }
 
-    /// Returns what became of the copy, after ssh has ended in this way.
+    /// Returns the result of the copy, after ssh has ended with the result `ran`.
     fn judge(mut self, ran: Result<ExitStatus, BootstrapError>) -> Result<Outcome, InstallError> {
         self.progress.clear();
         let host = || self.options.session.host.to_string_lossy().into_owned();
@@ -214,7 +214,7 @@ fn login_failed(error: BootstrapError) -> InstallError {
     InstallError::Login(error.to_string())
 }
 
-/// Finds the program for a host with these facts. An error if the host has a newer rove that is to stay.
+/// Finds the program for a host with these facts. Fails if the host has a newer rove that the user wants to keep.
 fn choose(options: &InstallOptions, facts: &Facts) -> Result<Build, InstallError> {
     let host = options.session.host.to_string_lossy().into_owned();
     let Some(platform) = &facts.platform else { return Err(InstallError::NoPlatform { host }) };
@@ -233,7 +233,7 @@ fn choose(options: &InstallOptions, facts: &Facts) -> Result<Build, InstallError
 ///
 /// # Errors
 ///
-/// Returns the system's refusal to read the file.
+/// Returns an error if the file cannot be read.
 pub(crate) fn own_sum() -> io::Result<String> {
     build::own_sum()
 }

@@ -26,11 +26,11 @@ pub(crate) use choice::{Choice, means};
 use computer::Computer;
 pub(crate) use table::{age, describe_detached, describe_running, one as describe};
 
-/// How long the servers have to answer. Chosen: a thousand times the usual time, and short enough to wait for a server
-/// that is stopped.
+/// Longest wait for the servers' answers. Chosen: a thousand times the usual time, and short enough if a server is
+/// suspended.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long servers have to end. Chosen: the time that a server waits for its client's acknowledgment (10 s, Mosh 1.4.0
-/// as observed), with a margin.
+/// Longest wait for servers to end. Chosen: more than a server's wait for its client's acknowledgment (10 s, Mosh 1.4.0
+/// as observed).
 const END_PATIENCE: Duration = Duration::from_secs(15);
 /// The name of the command that ends sessions, in messages.
 const KILL: &str = "rove kill";
@@ -79,7 +79,7 @@ impl Listing {
 ///
 /// # Errors
 ///
-/// Returns why the list cannot be printed, or the host not asked.
+/// Returns why the list cannot be printed, or the host cannot be asked.
 pub(crate) fn list(options: ListOptions, place: &Place) -> anyhow::Result<u8> {
     if let Place::Far(host) = place {
         return far::list(options, host);
@@ -181,12 +181,13 @@ fn see_off(
     deadline: Instant,
 ) -> Result<bool, AskError> {
     conversation.reply(deadline)?;
-    // The server may also have closed the connection for newer ones.
+    // The closed connection alone is no proof, because the server may also have closed it to accept newer ones.
     Ok(conversation.wait_closed(deadline)
         && Conversation::start(clock, &found.path, Request::Status).is_err())
 }
 
-/// Prints on standard error which servers and folders could not be asked. Returns whether there were any.
+/// Prints on standard error which servers did not answer and which folders are not used. Returns whether there were
+/// any.
 fn tell_problems(speaker: &str, computer: &Computer, survey: &Survey) -> bool {
     let on = computer.on();
     for error in &survey.errors {
@@ -198,7 +199,7 @@ fn tell_problems(speaker: &str, computer: &Computer, survey: &Survey) -> bool {
     !survey.errors.is_empty() || !survey.silent.is_empty()
 }
 
-/// Returns the process numbers of rove's own servers.
+/// Returns the process numbers of rove servers.
 fn known(survey: &Survey) -> Vec<u32> {
     let answered = survey.sessions.iter().map(|found| found.status.pid);
     answered.chain(survey.silent.iter().map(|silent| silent.name.pid)).collect()

@@ -1,4 +1,4 @@
-//! The addresses of a host, in the order that the user's choice of an address family asks for.
+//! Resolves a host's addresses, in the order of the user's preferred address family.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
@@ -9,7 +9,7 @@ use rove_platform::termux;
 
 use crate::getent;
 
-/// The file that names the servers which musl asks. Source: resolv.conf(5).
+/// The file that names the DNS servers which musl's resolver asks. Source: resolv.conf(5).
 const NAME_SERVERS: &str = "/etc/resolv.conf";
 
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +27,7 @@ pub(crate) enum AddressError {
     Ambiguous { host: String },
 }
 
-/// Returns the addresses of `host`, at least one, the one to try first in front.
+/// Returns at least one address of `host`, in the order to try.
 ///
 /// # Errors
 ///
@@ -56,27 +56,28 @@ pub(crate) fn resolve(
     in_order(addresses, host, family)
 }
 
-/// Returns the addresses of a name, the one to try first in front. Empty if it has none to try, and at once if it
-/// [cannot be found here](is_found_here): otherwise musl would wait for servers that are not there.
+/// Returns the addresses of a name in the order to try, or an empty list. A name that [cannot be resolved
+/// here](is_found_here) is not looked up, because musl would wait for DNS servers that do not exist.
 pub(crate) fn of_name(name: &str, port: u16, family: &str) -> Vec<SocketAddr> {
     let is_found = is_found_here(name);
     is_found.then(|| resolve(name, port, family)).and_then(Result::ok).unwrap_or_default()
 }
 
-/// Returns whether this program can find the address of a name, as far as the system tells. A number needs nobody.
+/// Returns whether this program can resolve a name, as far as the system's files tell. A numeric address needs no
+/// resolver.
 pub(crate) fn is_found_here(name: &str) -> bool {
     let is_in_termux = termux::prefix().is_some();
     can_find(name, getent::IS_NEEDED, is_in_termux, Path::new(NAME_SERVERS))
 }
 
-/// A static program finds names in files, by `getent` and by the servers that a file names. In Termux, there may be nothing
-/// of these; its own programs ask Android.
+/// A static program resolves names by files, `getent` and the DNS servers of `/etc/resolv.conf`. Termux may have none
+/// of them, because its programs ask Android.
 fn can_find(name: &str, is_static: bool, is_in_termux: bool, servers: &Path) -> bool {
     from_numeric(name, 0).is_some() || !is_static || !is_in_termux || servers.exists()
 }
 
-/// Reads an address that [`rove_bootstrap::numeric`] has written, with `port`. The zone may also be an interface's name. `None` if the
-/// text is not an address.
+/// Parses an address written by [`rove_bootstrap::numeric`] and adds `port`. The zone after `%` may also be an
+/// interface's name. `None` if the text is not an address.
 pub(crate) fn from_numeric(address: &str, port: u16) -> Option<SocketAddr> {
     match address.split_once('%') {
         None => Some(SocketAddr::new(address.parse::<IpAddr>().ok()?, port)),
@@ -95,11 +96,11 @@ fn in_order(
     match family {
         "inet" => addresses.retain(SocketAddr::is_ipv4),
         "inet6" => addresses.retain(SocketAddr::is_ipv6),
-        // The sorts are stable: within a family the resolver's order is kept.
+        // The sorts are stable, so the resolver's order is kept within a family.
         "prefer-inet" => addresses.sort_by_key(SocketAddr::is_ipv6),
         "prefer-inet6" => addresses.sort_by_key(SocketAddr::is_ipv4),
         "all" => {}
-        // This is "auto" and, with `mosh`, any unknown word.
+        // This arm is for `auto` and, under the name `mosh`, any unknown word.
         _ => {
             if addresses.iter().any(SocketAddr::is_ipv4)
                 && addresses.iter().any(SocketAddr::is_ipv6)

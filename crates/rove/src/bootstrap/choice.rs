@@ -1,4 +1,4 @@
-//! The user's choice among sessions that run on a host.
+//! Asks the user which of a host's running sessions to attach to.
 
 use std::io;
 
@@ -8,9 +8,9 @@ use crate::bootstrap::error::BootstrapError;
 use crate::messages::say;
 use crate::question;
 
-/// Asks the user which of several sessions on the host is meant; returns the options to log in to that one. `None` if
-/// nothing was chosen. At a login that may also start a session, Enter asks for a new one. Without a terminal the
-/// sessions are only listed.
+/// Lists the sessions of `error` and asks the user to choose one. Returns the options to log in to the chosen session,
+/// or `None` if the user chose none or there is no terminal. At a login that may also start a session, Enter asks for a
+/// new one.
 pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<HostOptions> {
     let BootstrapError::NoSession(NoSession::SeveralSessions { sessions, .. }) = error else {
         return None;
@@ -23,12 +23,12 @@ pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<Hos
         WantedSession::Attached(_, way) => {
             (question::choose("which session?", sessions.len())?, way)
         }
-        // The server of a session without a program offers none to choose from.
+        // A login for a session without a program never offers a choice.
         WantedSession::Streams(_) => return None,
         WantedSession::New | WantedSession::Named(_) | WantedSession::Resumed(..) => {
             let ask = format!("go on with which? [1-{}, Enter: a new one] ", sessions.len());
             let Some(chosen) = question::choose_or_enter(&ask, sessions.len())? else {
-                // The user knows of them, and wants none.
+                // The next login must not offer the same sessions again.
                 return Some(HostOptions { detached: DetachedUse::Never, ..options.clone() });
             };
             (chosen, None)

@@ -1,4 +1,4 @@
-//! Running a command and reading its two output streams, to their end and no longer than it may take.
+//! Runs a command and reads its two output streams until both end or a time limit passes.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -17,8 +17,8 @@ use crate::tunnel::inherited::{Again, Descriptors, Inherited};
 /// Most bytes read from a stream at once. Chosen: the longest announcement and banner fit.
 const READ_LEN: usize = 4096;
 
-/// Most bytes read after the command has ended. Chosen: what its two pipes hold on Linux; a process that it has left
-/// running may print without end.
+/// Most bytes read after the command has ended. Chosen: the capacity of its two pipes on Linux. A child process that
+/// the command left running may print without end.
 const AFTERMATH_BYTES_MAX: usize = 2 * 64 * 1024;
 
 /// Why the wait for a command was broken off.
@@ -46,7 +46,7 @@ pub(crate) struct Running {
     errors: Option<ChildStderr>,
     buffers: [[u8; READ_LEN]; 2],
     status: Option<ExitStatus>,
-    /// Whether no read of the output goes beyond the end of a line.
+    /// Whether standard output is read at most up to the end of a line at a time.
     is_read_by_line: bool,
     /// Bytes read since the command ended.
     aftermath_bytes: usize,
@@ -54,8 +54,8 @@ pub(crate) struct Running {
 
 /// The result of a wait for a command.
 pub(crate) enum Step<'a> {
-    /// The bytes that the command has printed on its streams, in the order of [`Stream::ALL`]. The order of bytes is
-    /// known within one stream only.
+    /// The bytes that the command has printed on its streams, in the order of [`Stream::ALL`]. The relative order of
+    /// the two streams' bytes is unknown.
     Said([(Stream, &'a [u8]); 2]),
     /// The command has ended, and all that it printed has been read.
     Ended(ExitStatus),
@@ -63,7 +63,7 @@ pub(crate) enum Step<'a> {
 }
 
 impl Running {
-    /// Starts a command. The event loops that wait for it must wake for `SIGCHLD`, which tells its end.
+    /// Starts a command. An event loop that waits for it must wake for `SIGCHLD`, the sign of the command's end.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         Ok(Self {
@@ -82,13 +82,13 @@ impl Running {
         self.child.id()
     }
 
-    /// Has the command's output read line by line, so that what follows a line stays in the pipe.
+    /// Reads standard output line by line from here on, so that bytes after a line stay in the pipe.
     pub(crate) fn read_by_line(&mut self) {
         self.is_read_by_line = true;
     }
 
-    /// Lets the command go on after this process has become another program (exec). The command must have a pipe for
-    /// its standard input. Returns what the other program must know.
+    /// Hands the running command to the program that this process becomes by exec. The command's standard input must be
+    /// a pipe. Returns the descriptors and the process number for that program.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Running {
         let descriptors =
             Descriptors { stdin: stdin.into(), stdout: stdout.into(), stderr: stderr.into() };
         let inherited = descriptors.bequeath(&self.child, again)?;
-        // Pipes and child are the other program's from here on.
+        // Dropping them would close the pipes and kill the command.
         core::mem::forget((descriptors, self));
         Ok(inherited)
     }
@@ -133,8 +133,8 @@ impl Running {
             }
             let [has_errors, has_output] = match self.status {
                 None => self.wait(events, deadline)?,
-                // Bytes left in the pipes are read even after the end. A process left running that holds the pipes open
-                // must not make us wait.
+                // After the command's end, bytes left in the pipes are read without waiting, because a child process of
+                // the command may hold the pipes open.
                 Some(_) if self.aftermath_bytes < AFTERMATH_BYTES_MAX => {
                     [is_waiting(self.errors.as_ref())?, is_waiting(self.output.as_ref())?]
                 }
@@ -191,7 +191,7 @@ impl Running {
             if events.wait(&mut [], Some(reaper.poll_timeout())).is_err() {
                 break;
             }
-            // A second signal to leave changes nothing here.
+            // A second signal to leave has no effect here.
             let _ = events.take_signals();
         }
     }
@@ -211,7 +211,7 @@ pub(crate) fn is_waiting(stream: Option<&impl AsFd>) -> io::Result<bool> {
     let Some(stream) = stream else { return Ok(false) };
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     let mut fds = [PollFd::new(stream, PollFlags::IN)];
-    // A signal, such as that of the command's end, must not look like a silent stream.
+    // The call is repeated after EINTR, which must not look like a stream without data.
     Ok(rustix::io::retry_on_intr(|| poll(&mut fds, Some(&now)))? > 0)
 }
 
@@ -227,8 +227,8 @@ fn read(stream: &mut Option<impl Read>, has: bool, buffer: &mut [u8]) -> io::Res
     Ok(0)
 }
 
-/// As [`read`], up to the end of a line. A pipe gives up its bytes for good, so each is read by itself. Only the first
-/// read may wait.
+/// Reads a pipe up to the end of a line, if it has output (`has`). Bytes cannot be put back into a pipe, so each is
+/// read by itself. Only the first read may block.
 fn read_line(stream: &mut Option<ChildStdout>, has: bool, buffer: &mut [u8]) -> io::Result<usize> {
     let Some(pipe) = stream.as_ref().filter(|_| has) else { return Ok(0) };
     let waiting = usize::try_from(rustix::io::ioctl_fionread(pipe)?).unwrap_or(usize::MAX);
@@ -242,12 +242,12 @@ fn read_line(stream: &mut Option<ChildStdout>, has: bool, buffer: &mut [u8]) -> 
     Ok(len)
 }
 
-/// Runs a command to its end, passes its output to `take`, and returns its status. `None` if the command had not ended
-/// when `patience` was over. If `take` returns a duration, a new limit of that length begins at that moment.
+/// Runs a command to its end, passes its output to `take`, and returns its status, or `None` if the command ran for
+/// longer than `patience`. If `take` returns a duration, the command may run for that long from that moment.
 ///
 /// # Errors
 ///
-/// Returns [`Stop`], after the command was ended.
+/// Returns [`Stop`] after ending the command.
 pub(crate) fn run(
     command: &mut Command,
     events: &mut EventLoop,

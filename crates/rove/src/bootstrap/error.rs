@@ -1,4 +1,4 @@
-//! Why there is no session, in sentences for the user, with their exit codes.
+//! The errors for which no session starts, as sentences for the user with exit codes.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -68,7 +68,7 @@ pub(crate) enum BootstrapError {
          at; {remedy}", host.display()
     )]
     NoRove { host: OsString, remedy: Remedy },
-    /// A port or socket that is to be forwarded cannot be had here.
+    /// A port or socket that is to be forwarded cannot be opened on this computer.
     #[error("{0}, and ExitOnForwardFailure wants it")]
     Listener(#[from] ListenerError),
     /// The operating system gave no random bytes.
@@ -80,7 +80,7 @@ pub(crate) enum BootstrapError {
 }
 
 impl BootstrapError {
-    /// Returns the error that ssh cannot be run. Under the name `rove` it says what to do, if that is known.
+    /// Returns the error that ssh cannot be run, with advice to the user.
     pub(crate) fn ssh_missing(name: ProgramName, program: &OsStr, error: io::Error) -> Self {
         let advice = match (name, error.kind()) {
             (ProgramName::Mosh, _) => "; is ssh installed?",
@@ -108,13 +108,13 @@ impl BootstrapError {
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::NoTerminal { .. } => 1,
-            // This is the exit code of the client program, as with stock.
+            // Stock `mosh` also exits with the exit code of its client program.
             Self::NoColors { status, .. } => {
                 status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
             }
             Self::ClientMissing { .. } => NO_CLIENT,
             Self::Startup(_) => BAD_LINE,
-            // ssh has the same.
+            // ssh has the same exit code for both.
             Self::Address(_) | Self::Listener(_) => NO_HOST,
             Self::SshMissing { .. }
             | Self::NoSession(_)

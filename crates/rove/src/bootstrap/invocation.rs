@@ -1,4 +1,4 @@
-//! How rove was called, and how to find its own and other programs.
+//! Knows how rove was called, and finds rove's own and other programs.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use rove_bootstrap::ProgramName;
 
-/// The name of a link by which rove is `rove exec`, for programs that name ssh by one word.
+/// Under this name, a link to rove acts as `rove exec`, for programs that accept only one word as their ssh command.
 pub(crate) const EXEC_NAME: &str = "rove-exec";
 
-/// The command line that rove was called with, for process lists and to start the same program again.
+/// The command line that rove was called with. It is shown in process lists and used to start rove again.
 #[derive(Clone, Debug)]
 pub(crate) struct Invocation {
     pub(crate) name: ProgramName,
-    /// The first word of the command line, by which rove was called.
+    /// The first word of the command line (`argv[0]`).
     pub(crate) program: OsString,
     /// The words after the program's name.
     pub(crate) args: Vec<OsString>,
@@ -26,7 +26,8 @@ impl Invocation {
         if called == Some(OsStr::new(EXEC_NAME))
             && let Ok(own) = env::current_exe()
         {
-            // By that name, all words are those of `rove exec`. macOS tells the link's.
+            // Under the link's name, every word would be an argument of `rove exec`. On macOS, `current_exe` returns
+            // the link, which must be resolved.
             return own.canonicalize().unwrap_or(own).into();
         }
         if self.program.as_encoded_bytes().contains(&b'/') {
@@ -36,7 +37,7 @@ impl Invocation {
         found.or_else(|| env::current_exe().ok()).map_or_else(|| self.program.clone(), Into::into)
     }
 
-    /// Returns the name in front of messages to the user; stock Mosh uses the path it was called by.
+    /// Returns the name that starts each message to the user. Stock `mosh` uses the path by which it was called.
     pub(crate) fn speaker(&self) -> String {
         match self.name {
             ProgramName::Rove => "rove".to_owned(),

@@ -1,4 +1,4 @@
-//! Running ssh, or the local server, from its start to its end.
+//! Runs ssh, or the server on this computer, and reads the server's announcement from its output.
 
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -14,44 +14,45 @@ use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::questions::Questions;
 use crate::bootstrap::screen::{Screen, tell_running};
 
-/// The result of running ssh, or the local server.
+/// The result of a run of ssh, or of the server on this computer.
 pub(super) struct Launch {
     /// The address, port and key that the server announced; each may be missing.
     pub(super) announced: Announced,
     pub(super) end: End,
 }
 
-/// How the program that was to start a server ended.
+/// How ssh, or the server on this computer, ended.
 pub(super) enum End {
     Ended(ExitStatus),
     /// ssh failed for this reason.
     Refused(Refusal),
-    /// The host has no server, and ssh keeps the connection open.
+    /// The host has no server program, and ssh keeps the connection open.
     Waits(Box<Waiting>),
-    /// The server is ours, and ssh carries datagrams to it.
+    /// The server is rove's, and ssh stays to carry datagrams to it.
     Carries {
         ssh: Box<Running>,
-        /// Whether the login has asked the user nothing, as far as is known.
+        /// Whether ssh, as far as is known, logged in without asking the user anything.
         asks_nothing: bool,
     },
 }
 
-/// An ssh that waits on a host without a server.
+/// An ssh whose command waits on a host that has no server program.
 pub(super) struct Waiting {
     pub(super) ssh: Box<Running>,
-    /// The plan. With `carries`, the ssh can search the host again.
+    /// The plan of the login. If `carries` is set, the command on the host can search for a server again.
     pub(super) plan: Plan,
     announced: Announced,
     asks_nothing: bool,
 }
 
 impl Waiting {
-    /// Returns the addresses of the host; empty if our proxy command has not told them.
+    /// Returns the host's addresses, or an empty list if [`proxy`](super::proxy) has not reported them.
     pub(super) fn addresses(&self) -> Vec<String> {
         self.announced.addresses()
     }
 
-    /// Has the ssh search the host again, after rove was copied there. Returns the result, and the plan that was used.
+    /// Makes the command on the host search for a server again, after rove was copied there. Returns the result and the
+    /// plan.
     ///
     /// # Errors
     ///
@@ -59,7 +60,7 @@ impl Waiting {
     pub(super) fn search(self, options: &HostOptions) -> Result<(Plan, Launch), BootstrapError> {
         let Self { mut ssh, plan, announced, asks_nothing } = self;
         let events = events()?;
-        // The end of ssh is noticed when its output is read.
+        // If ssh has ended, `listen` reports that.
         let _ = ssh.send_line();
         let mut startup = Startup::new(plan.rules());
         startup.announced =
@@ -70,12 +71,12 @@ impl Waiting {
     }
 }
 
-/// Runs ssh (or the local server) by the plan's `command` to its end, or until the host turns out to have no server.
-/// Shows the user its output until the server has announced itself.
+/// Runs the plan's `command` (ssh, or the server on this computer) until it ends, carries datagrams, or waits because
+/// the host has no server program. The user sees its output until the server has announced itself.
 ///
 /// # Errors
 ///
-/// Returns that ssh cannot be run, or what stock's rules refuse.
+/// Returns an error if ssh cannot be run or the announcement is malformed.
 pub(super) fn start_server(
     options: &HostOptions,
     plan: &Plan,
@@ -101,7 +102,7 @@ fn events() -> Result<EventLoop, BootstrapError> {
         .map_err(|error| BootstrapError::Local { what: "waiting for ssh", error })
 }
 
-/// Reads the output of a running ssh. `startup` holds the facts that are known.
+/// Reads the output of a running ssh. `startup` parses the announcement, and holds the facts from an earlier search.
 fn listen(
     options: &HostOptions,
     plan: &Plan,
@@ -158,30 +159,30 @@ fn listen(
     }
 }
 
-/// Beginning of the line that a rove server prints after its announcement, under any name.
+/// Start of the line that a rove server prints after its announcement, even if it was called as `mosh-server`.
 const OURS: &[u8] = b"[build rove ";
-/// Most bytes kept of the output after an announcement. Chosen: ten times a server's.
+/// Most bytes kept of the output after an announcement. Chosen: ten times the output of a server there.
 const FAREWELL_BYTES_MAX: usize = 4096;
 
 /// Reads both output streams of ssh, and finds the server's announcement in them.
 struct Listener {
     startup: Startup,
     screen: Screen,
-    /// ssh's own error lines, held back to be told in one sentence.
+    /// ssh's own error lines, held back until one sentence can report them.
     last_words: LastWords,
-    /// Whether the command on the host has a terminal, so that only ssh itself prints on the error stream.
+    /// Whether the command on the host has a terminal. Then only ssh itself prints on the error stream.
     has_terminal: bool,
     is_announced: bool,
-    /// The output that came together with the announcement and after it.
+    /// The output that arrived with or after the announcement.
     after_announcement: Vec<u8>,
 }
 
 impl Listener {
     /// Reads bytes that arrived at the same time on both streams.
     fn read(&mut self, said: [(Stream, &[u8]); 2]) -> Result<(), StartupError> {
-        // The licence and ssh's closing lines, which follow the announcement, are not shown. The order of the two
-        // streams is unknown. Output of ssh at the time of the announcement counts as printed after it, as ssh was
-        // silent for the whole login before.
+        // The server's licence text and ssh's closing messages follow the announcement and are not shown. The order of
+        // the two streams is unknown. A message of ssh that arrives together with the announcement counts as printed
+        // after it.
         let was_announced = self.is_announced;
         let mut texts = [Vec::new(), Vec::new()];
         let mut outcome = Ok(());

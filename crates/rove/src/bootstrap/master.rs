@@ -1,10 +1,10 @@
-//! A connection of ssh that one run of rove has for itself (`ControlMaster`), so that the user logs in once for
-//! everything that the run does on the host. It may look for a server, copy rove there, and start it.
+//! An ssh connection (`ControlMaster`) that one run of rove opens for itself. The user thus logs in once, even if the
+//! run looks for a server, copies rove to the host and starts it.
 //!
-//! The ssh that looks for a server is the master. It stays only if there is no server, and its command then waits on
-//! the host. Its socket is in the folder of the control sockets, which only the user may enter. After the copy the
-//! command searches again, and the ssh can carry the session as any login's. Otherwise the master ends with the run. It
-//! ends by the terminal's Ctrl-C, because it is in the foreground, and by a [`Watch`] if rove is killed.
+//! The ssh that looks for a server is the master. It stays only if the host has no server program, and its command then
+//! waits on the host. Its socket is in the folder of rove's control sockets, which only the user may enter. After rove
+//! was copied to the host, the command searches again, and this ssh can carry the session. Otherwise the master ends
+//! with the run. Ctrl-C ends it because it is in the terminal's foreground, and a [`Watch`] ends it if rove is killed.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -21,25 +21,25 @@ use crate::bootstrap::launch::Waiting;
 use crate::bootstrap::sharing;
 use crate::question;
 
-/// Longest path of a socket, in bytes. Chosen: what a BSD allows (103), without what ssh adds to the name of a socket
-/// that is not ready (17).
+/// Longest path of a socket, in bytes. Chosen: the limit of a BSD (103) minus the suffix (17) that ssh adds to the name
+/// of a socket that is not ready.
 const PATH_BYTES_MAX: usize = 103 - 17;
 
 /// An ssh connection that this run of rove has for itself.
 pub(crate) struct Master {
     path: PathBuf,
-    /// The ssh that keeps the connection open. `None` if the connection is not open.
+    /// The ssh that keeps the connection open, or `None` if there is no connection.
     ssh: Option<Box<Waiting>>,
     watch: Option<Watch>,
-    /// The host's addresses; empty if our proxy command has not told them.
+    /// The host's addresses; empty if [`proxy`](super::proxy) has not reported them.
     addresses: Vec<String>,
     /// The modes of the user's terminal before ssh changed them. `None` without a terminal.
     modes: Option<Termios>,
 }
 
 impl Master {
-    /// Prepares a connection for a run that may also copy rove to the host. `None` for an ssh other than OpenSSH, and
-    /// if there is no place for its socket that only the user controls, and that takes one.
+    /// Prepares a connection for a run that may copy rove to the host. `None` for an ssh other than OpenSSH, and if
+    /// there is no writable directory for the socket that only the user controls.
     pub(crate) fn prepare(options: &HostOptions) -> Option<Self> {
         let may_copy = match options.install {
             InstallPolicy::Always => true,
@@ -64,14 +64,14 @@ impl Master {
         self.watch = Watch::start(waiting.ssh.id()).ok();
         self.addresses = waiting.addresses();
         self.ssh = Some(waiting);
-        // ssh has made the terminal raw for its command, and the user is asked next.
+        // ssh has made the terminal raw for its command, but the next step asks the user a question.
         if let Some(modes) = &self.modes {
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, modes);
         }
     }
 
-    /// Gives away the ssh that keeps the connection open, if it can search the host again. Nothing uses the connection
-    /// from then on.
+    /// Returns the ssh that keeps the connection open, if its command can search the host again. No other ssh can share
+    /// the connection from then on.
     pub(super) fn take_waiting(&mut self) -> Option<Box<Waiting>> {
         let waiting = self.ssh.take_if(|waiting| waiting.plan.carries)?;
         drop(self.watch.take());
@@ -102,7 +102,7 @@ impl Master {
 impl Drop for Master {
     fn drop(&mut self) {
         let Some(mut waiting) = self.ssh.take() else { return };
-        // The watch goes first: once ssh has ended, its process number may be another's.
+        // The watch must end first. After ssh's end, the watch could kill another process with the same number.
         drop(self.watch.take());
         // An ssh that does not end when asked is killed when dropped.
         if let Ok(mut events) = EventLoop::new(Clock::start(), &[SIGCHLD]) {
@@ -113,8 +113,8 @@ impl Drop for Master {
     }
 }
 
-/// A shell that ends an ssh if this process is killed. That ssh ignores the terminal's end, and with a terminal on the host
-/// it does not end because nobody reads its output.
+/// A shell that ends the master ssh if this process is killed. That ssh ignores SIGHUP, and if its command has a
+/// terminal on the host, it goes on even if nobody reads its output.
 struct Watch(Child);
 
 impl Watch {

@@ -1,4 +1,5 @@
-//! The facts that a plan needs: ssh's configuration, the host's addresses, and our own connection.
+//! Collects the facts that a plan of the login needs: ssh's configuration, the host's addresses, and this run's own
+//! connection ([`Master`]).
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -20,15 +21,15 @@ use crate::bootstrap::{Invocation, address, ssh_query};
 use crate::locale;
 use crate::stdio_forward::gates;
 
-/// Port number passed to the resolver, which requires one; only the address is used.
+/// Port number passed to the resolver, which requires one. Only the resolved address is used.
 const SSH_PORT: u16 = 22;
 
-/// Decides how to start a session. `challenge` was drawn for this run. `preamble` is sh code that the host runs first,
-/// usually empty. `master` is the run's own connection to the host, if it has one.
+/// Decides how to start a session. `challenge` is this run's random word, `preamble` is sh code that the host runs
+/// first (usually empty), and `master` is the run's own connection to the host, if any.
 ///
 /// # Errors
 ///
-/// Returns an error if the host's name is to be resolved here and has no address.
+/// Returns an error if the host's name must be resolved on this computer and has no address.
 pub(crate) fn plan(
     options: &HostOptions,
     invocation: &Invocation,
@@ -43,7 +44,7 @@ pub(crate) fn plan(
         Some(addresses @ [_, ..]) => (Route::Known(addresses.to_vec()), options.host.clone()),
         _ => route(options, invocation, &challenge, &config)?,
     };
-    // A connection that the user's ssh shares is still shared.
+    // A connection that the user's ssh configuration shares takes precedence over opening one for this run.
     let is_users = match route {
         Route::Proxy(_) => false,
         Route::Local(_) => true,
@@ -66,7 +67,7 @@ pub(crate) fn plan(
     Ok(Plan::new(options, way, challenge, &args, preamble, ourselves.as_os_str()))
 }
 
-/// Returns the variables that travel to the server.
+/// Returns the environment variables that the server is started with.
 fn variables(options: &HostOptions, has_agent: bool) -> Vec<(String, String)> {
     let mut variables = locale::for_server(options.name);
     let window = tty::window_size(stdout()).filter(|_| options.starts_early());
@@ -86,7 +87,7 @@ pub(crate) fn command(plan: &Plan, options: &HostOptions) -> Command {
         .env_remove("MOSH_KEY")
         .envs(gates::variable(options))
         .env("MOSH_CLIENT_PID", std::process::id().to_string());
-    // The plan names the usual place of the shell that a proxy command is written for.
+    // A plan that sets `SHELL` (for a proxy command) names the usual path, which Termux does not have.
     if command.get_envs().any(|(name, _)| name == "SHELL") {
         command.env("SHELL", termux::shell());
     }
@@ -151,15 +152,15 @@ fn route(
     }
 }
 
-/// Returns how the address is learned, if the user has not said it. Where only ssh finds names, ssh connects by itself,
-/// and the host tells the address at which ssh has arrived.
+/// Returns how to learn the host's address if no option says it. If only ssh can resolve the name, ssh connects by
+/// itself, and the host reports the address at which ssh arrived.
 fn connecting(config: &SshConfig) -> RemoteIp {
     let name = config.host_name.as_deref().unwrap_or_default();
     if address::is_found_here(name) { RemoteIp::Proxy } else { RemoteIp::Remote }
 }
 
-/// Returns the addresses of a host to which ssh already has a connection open, in the order to try. Empty without such
-/// a connection, or if the name has no address: then the usual login reports why.
+/// Returns the addresses, in the order to try, of a host to which ssh already has an open connection. Empty without
+/// such a connection. Also empty if the name has no address, for which the login itself then reports the reason.
 fn master_addresses(options: &HostOptions, config: &SshConfig) -> Vec<String> {
     let Some(name) = config.host_name.as_deref().filter(|_| config.sharing.has_master()) else {
         return Vec::new();

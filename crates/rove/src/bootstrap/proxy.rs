@@ -1,9 +1,9 @@
-//! The proxy command that ssh runs: it connects for ssh, tells the host's address, and hands the connection over, or
-//! copies bytes.
+//! The proxy command that ssh runs. It connects to the host, reports the host's address, and then hands the connection
+//! to ssh or copies bytes.
 //!
-//! An ssh that receives the connection itself (`ProxyUseFdpass`) can name the peer in its error messages. ssh's own
-//! configuration thus decides the host's name and port, and the session's datagrams go to the very address that ssh
-//! reached.
+//! ssh's own configuration thus decides the host's name and port, and the session's datagrams go to the very address
+//! that ssh reached. An ssh that receives the connection itself (`ProxyUseFdpass`) can name the peer in its error
+//! messages.
 
 use core::mem::MaybeUninit;
 use std::fs::File;
@@ -23,19 +23,19 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 use crate::bootstrap::address::{self, AddressError};
 use crate::messages::reason;
 
-/// How long a connection attempt may take while there are other addresses to try. Chosen: ten times the worst usable
+/// Longest time of a connection attempt while there are other addresses to try. Chosen: ten times the worst usable
 /// round trip, so that a host behind one dead address stays reachable.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Most bytes copied at once. Chosen: what a pipe holds on Linux.
+/// Most bytes copied at once. Chosen: the capacity of a pipe on Linux.
 const COPY_BYTES: usize = 64 * 1024;
 
 /// Exit code of a proxy that has already reported why there is no connection.
 const FAILURE: u8 = 1;
 
-/// Runs the proxy until the host has closed the connection, or ssh has received it; returns its exit code. `word` is
-/// the run's challenge, by which the `rove` that started ssh recognises the proxy's lines. With it, the proxy also
-/// reports all addresses of the host, and why there is no connection.
+/// Runs the proxy until the host has closed the connection, or ssh has received it. Returns the exit code. By `word`,
+/// the random word of this run, the `rove` that started ssh recognises the proxy's lines. Only with a `word`, the proxy
+/// also reports all addresses of the host, and why there is no connection.
 ///
 /// # Errors
 ///
@@ -67,10 +67,6 @@ pub(crate) fn run(
 }
 
 /// Connects to a socket in the file system and passes the connection to ssh.
-///
-/// # Errors
-///
-/// Returns why there is no connection.
 pub(crate) fn join(path: &str) -> anyhow::Result<u8> {
     let stream = UnixStream::connect(path).with_context(|| format!("cannot connect to {path}"))?;
     hand_over(&stream).map(|()| 0)
@@ -81,7 +77,7 @@ fn open(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Res
     let port = port.parse().with_context(|| format!("bad TCP port {port:?}"))?;
     let addresses = address::resolve(host, port, family)?;
     if let Some(word) = word.filter(|_| addresses.len() > 1) {
-        // The line is written at once, as others write to the same pipe.
+        // A single write keeps the lines whole, because other processes write to the same pipe.
         let line = |address: &SocketAddr| {
             format!("{ADDRESS} {word} {}\n", rove_bootstrap::numeric(*address))
         };
@@ -90,12 +86,13 @@ fn open(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Res
     }
     let stream =
         connect(&addresses).with_context(|| format!("cannot connect to {host} port {port}"))?;
-    // ssh batches its own writes; Nagle's algorithm would cost 40 ms at a login, and a round trip per keystroke.
+    // ssh batches its own writes. Nagle's algorithm would only delay a login by 40 ms, and each keystroke by a round
+    // trip.
     stream.set_nodelay(true)?;
-    // A closing terminal must not cut off what ssh still sends to the host.
+    // SIGHUP of a closing terminal must not cut off the data that ssh still sends to the host.
     signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::new(AtomicBool::new(false)))?;
     let address = rove_bootstrap::numeric(stream.peer_addr().context("the connection broke")?);
-    // The line precedes anything from the host: until then ssh has no output of the host to print.
+    // The line is written before ssh gets the connection, so that no output of the host can precede it.
     let line = match word {
         Some(word) => format!("{IP} {word} {address}\n"),
         None => format!("MOSH IP {address}\n"),
@@ -114,7 +111,8 @@ fn connect(addresses: &[SocketAddr]) -> anyhow::Result<TcpStream> {
     Ok(TcpStream::connect(last)?)
 }
 
-/// Passes the connection to ssh, whose socket is our standard output. Source: ssh_config(5), ProxyUseFdpass.
+/// Passes the connection to ssh over the socket that ssh gives this process as standard output. Source: ssh_config(5),
+/// ProxyUseFdpass.
 fn hand_over(stream: &impl AsFd) -> anyhow::Result<()> {
     let descriptors = [stream.as_fd()];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -125,8 +123,8 @@ fn hand_over(stream: &impl AsFd) -> anyhow::Result<()> {
     sent.map(drop).context("ssh does not take the connection")
 }
 
-/// Copies bytes in both directions until the host closes the connection. When ssh closes its direction, the host is
-/// told, and can still answer.
+/// Copies bytes in both directions until the host closes the connection. When ssh closes its direction, so does the
+/// connection to the host, and the host can still answer.
 fn relay(stream: TcpStream) -> anyhow::Result<()> {
     let up = stream.try_clone().context("the connection cannot be shared")?;
     thread::spawn(move || {
@@ -134,7 +132,7 @@ fn relay(stream: TcpStream) -> anyhow::Result<()> {
         let _ = copy(&mut io::stdin().lock(), &mut &up);
         let _ = up.shutdown(Shutdown::Write);
     });
-    // This avoids the buffer of the standard library, which holds back unfinished lines.
+    // Writing to a duplicate avoids the buffer of the standard library, which holds back unfinished lines.
     let mut stdout = File::from(rustix::io::dup(io::stdout()).map_err(io::Error::from)?);
     copy(&mut &stream, &mut stdout).context("the connection broke")
 }

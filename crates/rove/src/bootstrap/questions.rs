@@ -1,13 +1,14 @@
-//! Whether a login has asked the user anything, as far as the terminal and the clock tell.
+//! Finds out, from the terminal and the clock, whether ssh has asked the user anything during a login.
 //!
-//! ssh asks on the terminal and says nothing of it elsewhere. It alone reads from the terminal during a login, and only
-//! answers. The system notes when that was last done. The time is put back before the login, as it counts in steps.
+//! ssh asks on the terminal and reports that nowhere else. During a login only ssh reads from the terminal, and only
+//! answers. The kernel records the time of the last read as the terminal's access time. This module sets that time back
+//! before the login, because Linux updates it only in steps of 8 s.
 //!
-//! Another user's terminal cannot be watched so. Linux before 6.5 may note nothing for a reader of `/dev/tty`. There the
-//! echo tells, which is off while a secret is asked for.
+//! The access time of another user's terminal cannot be set, and Linux before 6.5 may not update it for a reader of
+//! `/dev/tty`. In these cases a switched-off echo reveals that ssh asks for a secret.
 //!
-//! A command in a pipeline may have its terminal at standard output or standard error alone. Without any terminal, as under
-//! cron, ssh asks nothing unless it can open a window.
+//! A command in a pipeline may have the terminal only as standard output or standard error. Without any terminal, as
+//! under cron, ssh asks nothing unless it can open a window.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -21,33 +22,34 @@ use rove_units::{Duration, Instant};
 use rustix::fs::{Timespec, Timestamps, UTIME_OMIT, fstat, futimens};
 use rustix::termios::{LocalModes, tcgetattr, tcgetsid};
 
-/// Time between two looks at the terminal's echo. Chosen: nobody answers so fast, and a login has some thirty.
+/// Time between two checks of the terminal's echo. Chosen: nobody answers so fast, and a login has some thirty checks.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// Duration from which a login counts as one that has asked something, such as for the touch of a key. Chosen: the time
-/// that a login without the user may take.
+/// A login that takes this long counts as one that has asked something, such as for the touch of a security key.
+/// Chosen: the longest time that a login without questions may take.
 const SLOW: Duration = Duration::from_secs(5);
-/// How far the time of the last read is put back, in seconds. Source: Linux counts that time in steps of 8 s
+/// How far the terminal's access time is set back, in seconds. Source: Linux counts that time in steps of 8 s
 /// (drivers/tty/tty_io.c).
 const PUT_BACK_SECONDS: u64 = 16;
 
 /// A watch for questions that ssh asks the user during a login.
 pub(super) struct Questions {
     started_at: Instant,
-    /// The terminal at which ssh asks, if a standard stream is it.
+    /// The terminal at which ssh asks, if a standard stream is that terminal.
     terminal: Option<OwnedFd>,
     /// Whether the terminal echoed when the watch began.
     echoed: bool,
-    /// The time of the terminal's last read and the time put in its place, in seconds since 1970. `None` if that failed.
+    /// The terminal's access time and the earlier one that replaced it, in seconds since 1970. `None` if it cannot be
+    /// set.
     read_at: Option<[i64; 2]>,
     have_come: bool,
 }
 
 impl Questions {
-    /// Begins the watch over a login by this command. Call this before ssh is started.
+    /// Begins to watch a login by the command `ssh`. Call this before that command is started.
     pub(super) fn watch(ssh: &[String], now: Instant) -> Self {
         let terminal = terminal();
         let askpass_require = env::var_os("SSH_ASKPASS_REQUIRE");
-        // Under `sshpass` ssh's terminal is not ours.
+        // `sshpass` gives ssh a terminal of its own, which rove cannot watch.
         let is_seen = terminal.is_some()
             || File::open("/dev/tty").is_err()
                 && !asks_in_window(askpass_require.as_deref(), has_display());
@@ -60,19 +62,19 @@ impl Questions {
         }
     }
 
-    /// Begins again for an ssh that has logged in and, as far as is known, `asks_nothing`.
+    /// Begins to watch an ssh that has already logged in. `asks_nothing` is the result of watching that login.
     pub(super) fn after(asks_nothing: bool, ssh: &[String], now: Instant) -> Self {
         let watch = Self::watch(ssh, now);
         Self { have_come: !asks_nothing || watch.have_come, ..watch }
     }
 
-    /// Looks at the terminal; returns when to do so again.
+    /// Checks the terminal's echo. Returns the time of the next check.
     pub(super) fn look(&mut self, now: Instant) -> Instant {
         self.have_come |= self.echoed && !echoes(self.terminal.as_ref());
         now + LOOK_EVERY
     }
 
-    /// Ends the watch. Returns whether something was asked, as far as is known, of a login that has ended now.
+    /// Ends the watch of a login that ended at `now`. Returns whether ssh may have asked something.
     pub(super) fn have_come(self, now: Instant) -> bool {
         let watched = self.terminal.zip(self.read_at);
         let is_read = watched.is_some_and(|(terminal, read_at)| is_read(terminal, read_at));
@@ -80,8 +82,8 @@ impl Questions {
     }
 }
 
-/// Returns whether a program asks at its terminal alone. Another one than ssh may give ssh a terminal of its own, and a
-/// window may ask.
+/// Returns whether the login command asks only at this process's terminal. A wrapper around ssh may give ssh another
+/// terminal, and `SSH_ASKPASS` may open a window.
 fn asks_here(ssh: &[String], askpass_require: Option<OsString>) -> bool {
     let program = ssh.first().and_then(|word| Path::new(word).file_name());
     program == Some(OsStr::new("ssh")) && askpass_require.is_none_or(|it| it == "never")
@@ -105,14 +107,14 @@ fn terminal() -> Option<OwnedFd> {
     terminal.try_clone_to_owned().ok()
 }
 
-/// Puts back the time when a terminal was last read from. Returns the former time and the present one.
+/// Sets a terminal's access time back. Returns the former time and the one set.
 fn put_back(terminal: impl AsFd) -> Option<[i64; 2]> {
     let former = last_read(&terminal)?;
     let present = i64::try_from(unix_seconds().saturating_sub(PUT_BACK_SECONDS)).ok()?;
     set_last_read(&terminal, present).then_some([former, present])
 }
 
-/// Returns whether a terminal was read from since its time was put back. If not, that time is as before.
+/// Returns whether a terminal was read from since [`put_back`]. If not, this restores the former access time.
 fn is_read(terminal: impl AsFd, [former, put_back]: [i64; 2]) -> bool {
     let is_read = last_read(&terminal) != Some(put_back);
     if !is_read {

@@ -1,8 +1,8 @@
-//! Runs a command of rove on a host, by the ssh that a session would log in with. The command has no terminal there.
-//! Its output comes back, separated from the output of start-up files.
+//! Runs a rove command or a script on a host, through the same ssh command as a session's login. It has no terminal
+//! there. Its output is separated from the output of the login shell's start-up files.
 //!
-//! ssh connects as its configuration says, through an open master connection if one may be used: here rove need not
-//! learn the host's address.
+//! ssh connects as its configuration says, and through an open master connection if one may be used, because rove need
+//! not learn the host's address here.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -32,8 +32,8 @@ use crate::messages::{FarLines, columns};
 /// The standard input of the command on the host.
 pub(crate) enum Input {
     Nothing,
-    /// Everything that this reader returns, read while the command's output is. A command that ends early leaves the
-    /// rest unread, which is not an error.
+    /// All bytes of this reader, copied while the command's output is read. It is no error if the command ends before
+    /// it has read all of them.
     From(Box<dyn Read + Send>),
 }
 
@@ -42,16 +42,17 @@ pub(crate) struct RemoteCommand<'a> {
     challenge: Challenge,
     /// The command line that ssh passes to the host's login shell.
     remote: OsString,
-    /// How ssh shares the run's own connection. `None` if there is none.
+    /// How ssh shares this run's own connection. `None` if the run has none.
     own: Option<Shared>,
 }
 
 impl<'a> RemoteCommand<'a> {
-    /// Prepares to run rove with these arguments, found on the host as a session finds it.
+    /// Prepares to run the host's rove with these arguments. The host looks for rove in the same places as for a
+    /// session.
     ///
     /// # Errors
     ///
-    /// Returns that the system gives no random bytes.
+    /// Returns an error if the system gives no random bytes.
     pub(crate) fn rove(
         options: &'a HostOptions,
         args: &[OsString],
@@ -66,7 +67,7 @@ impl<'a> RemoteCommand<'a> {
     ///
     /// # Errors
     ///
-    /// Returns that the system gives no random bytes.
+    /// Returns an error if the system gives no random bytes.
     pub(crate) fn script(
         options: &'a HostOptions,
         script: &str,
@@ -84,10 +85,6 @@ impl<'a> RemoteCommand<'a> {
 
     /// Runs the command to its end. `take` receives its standard output, as it comes. All other output of ssh and the
     /// host is shown on standard error, without control characters. Returns how the command ended.
-    ///
-    /// # Errors
-    ///
-    /// Returns why the command did not run.
     pub(crate) fn run(
         &self,
         input: Input,
@@ -184,7 +181,7 @@ impl<'a> RemoteCommand<'a> {
             tell(self.options.name.as_str(), note);
         }
         if self.options.ssh_pty {
-            // Only without a terminal do bytes arrive unchanged.
+            // A terminal on the host would change bytes of the output.
             command.arg("-T");
         }
         command.args(self.options.family_word());
@@ -193,7 +190,7 @@ impl<'a> RemoteCommand<'a> {
     }
 }
 
-/// How far the host has got in starting the command.
+/// The progress of starting the command on the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// The command has not begun; any output is from start-up files.
@@ -210,7 +207,7 @@ struct Output {
     state: State,
     /// The unfinished line, cut off at one byte more than [`LINE_BYTES_MAX`].
     line: Vec<u8>,
-    /// Whether the host has printed a line that is not ours.
+    /// Whether the host has printed a line that is not the bootstrap's own.
     has_said: bool,
 }
 
@@ -230,7 +227,7 @@ impl Output {
             } else if self.line.len() <= LINE_BYTES_MAX {
                 self.line.push(byte);
             } else {
-                // The line is too long to be one of ours.
+                // The line is too long to be one of the bootstrap's own.
                 noise.append(&mut self.line);
                 self.line.push(byte);
             }

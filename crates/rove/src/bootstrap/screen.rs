@@ -1,5 +1,5 @@
-//! Messages to the user while a session starts: from the bootstrap, and from ssh and the host apart from the server's
-//! announcement.
+//! Shows messages to the user while a session starts: rove's own, and the output of ssh and the host except the
+//! server's announcement.
 
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
@@ -11,14 +11,15 @@ use rove_bootstrap::{HostOptions, Printable, ProgramName};
 
 use crate::messages::{FarLines, columns, wrapped_for};
 
-/// The user's screen, which shows both streams of ssh: unchanged for `mosh`, as stock does, and without escape sequences
-/// for `rove`.
+/// Shows both output streams of ssh to the user: unchanged under the name `mosh`, as stock does, and without escape
+/// sequences under the name `rove`.
 pub(crate) struct Screen {
     /// A filter for each stream, so that an escape sequence begun on one does not end on the other. `None` under the
     /// name `mosh`.
     filters: Option<[Printable; 2]>,
     lines: [FarLines; 2],
-    /// Whether standard output belongs to a connection. Only ssh's own words are shown then, on standard error.
+    /// Whether standard output carries a forwarded connection's bytes. Then only ssh's error stream is shown, on
+    /// standard error.
     is_beside_output: bool,
 }
 
@@ -28,7 +29,7 @@ impl Screen {
         Self { filters, lines: Default::default(), is_beside_output: false }
     }
 
-    /// Creates the screen of a run whose standard output belongs to a connection.
+    /// Creates the screen of a run whose standard output carries a forwarded connection's bytes.
     pub(crate) fn beside_output() -> Self {
         Self { is_beside_output: true, ..Self::new(ProgramName::Rove) }
     }
@@ -47,7 +48,7 @@ impl Screen {
         self.print(&with_line_ends(&text, end));
     }
 
-    /// Shows what is held back of a stream that has ended.
+    /// Shows the rest of a stream that has ended, which was held back as an unfinished line.
     pub(crate) fn finish(&mut self, stream: Stream) {
         let rest = self.lines[stream as usize].finish();
         self.print(&rest);

@@ -1,11 +1,11 @@
-//! Which open connection of ssh (`ControlMaster`) a new ssh may use.
+//! Decides whether a new ssh may use an open connection of ssh (`ControlMaster`).
 //!
-//! ssh does not check who owns the control socket: it takes any process that listens there for the host, sends it the
-//! commands and prints its answers. So each ssh that rove starts gets its options from this module.
+//! ssh does not check who owns the control socket: whatever process listens there, ssh sends it the commands and prints
+//! its answers. Each ssh that rove starts therefore gets its sharing options from this module.
 //!
-//! A socket is trusted for its place and its owner. Nobody else can change the path to it, so ssh finds what was
-//! checked, and nobody else can create a socket there while there is none. A host on the way (`ProxyJump`) is reached
-//! by a second ssh that ssh starts. A false connection there carries ciphertext that only the host can open, as any
+//! A socket is trusted if it belongs to the user and no other user can change the path to it. A new ssh then finds the
+//! socket that was checked, and no other user can create one while there is none. The sockets for a jump host
+//! (`ProxyJump`) need no check: a false connection there carries only ciphertext that the host alone can open, as any
 //! network does.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -28,7 +28,7 @@ pub(crate) fn judge(control_path: &str) -> Sharing {
 fn judge_with(control_path: &str, home: Option<&Path>, user: u32) -> Sharing {
     let refused = |reason: String| Sharing::Refused(format!("{NOT_USED}: {reason}"));
     let path = Path::new(control_path);
-    // A path with parts that ssh has yet to expand, or that is not UTF-8, leads elsewhere.
+    // ssh would use another path than the one checked if a part is left to expand, or is not UTF-8.
     let is_final = !control_path.contains(['%', '$', char::REPLACEMENT_CHARACTER]);
     if !path.is_absolute() || !is_final {
         return refused(format!("{path:?} is no plain path from the root"));
@@ -43,7 +43,7 @@ fn judge_with(control_path: &str, home: Option<&Path>, user: u32) -> Sharing {
             Sharing::Trusted { is_open: found.file_type().is_socket() }
         }
         Ok(found) => refused(format!("{end:?} belongs to user {}", found.uid())),
-        // The socket has disappeared meanwhile, and nobody else can create another.
+        // The socket has disappeared since `exposure::way` looked, and no other user can create a new one.
         Err(_) => Sharing::Trusted { is_open: false },
     }
 }

@@ -1,5 +1,4 @@
-//! Advice after a failed login with `-p`. Users know that letter as ssh's TCP port; rove's `-p` is the session's UDP
-//! port.
+//! Advice after a failed login with `-p`. In ssh this letter is the TCP port, but in rove it is the session's UDP port.
 
 use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
@@ -13,15 +12,15 @@ use crate::bootstrap::ssh_query;
 use crate::messages::warn;
 use crate::question;
 
-/// How long the port may take to accept, and then to identify itself. Chosen: four round trips of a bad path; the user
-/// waits for it.
+/// Longest wait for the TCP connection, and then for the server's identification. Chosen: four round trips of a bad
+/// path, because the user waits for it.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Beginning of the first line that an ssh server sends. Source: RFC 4253, section 4.2.
 const IDENTIFICATION: &[u8] = b"SSH-";
 
-/// Explains after a failed login that `-p` is not ssh's port. If ssh answers at this port and the user agrees, returns
-/// the session with the port for ssh; otherwise `None`.
+/// Explains after a failed login that `-p` is not ssh's port. If an ssh server answers at this port and the user
+/// agrees, returns options with the port for ssh; otherwise `None`.
 pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<HostOptions> {
     let is_login = matches!(
         error,
@@ -32,7 +31,7 @@ pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<Hos
         return None;
     }
     let port = options.single_port()?;
-    // A port below 1024 was explained before the login.
+    // For a port below 1024 the same hint was given before the login.
     if options.quiet || options.port_hint().is_none() {
         let hint = "is the UDP port of the session; ssh's port is";
         warn("rove", &format!("-p {port} {hint} --ssh=\"ssh -p {port}\""));
@@ -52,8 +51,7 @@ pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<Hos
     })
 }
 
-/// Returns whether an ssh server answers at this TCP port of the host, and ssh by itself would use another port of the
-/// same host.
+/// Returns whether an ssh server answers at this TCP port of the host, and ssh's configuration names another port.
 fn is_sshs(options: &HostOptions, port: u16) -> bool {
     let config = ssh_query::ask(&options.ssh, &options.host);
     let Some(host) = config.host_name.as_deref().filter(|_| config.detour.is_none()) else {

@@ -1,5 +1,5 @@
-//! Questions to ssh about its configuration for a host (`ssh -G`), so that `Match`, `Include` and the system's files
-//! count. A question opens no connection and uses no open one.
+//! Asks ssh for its configuration of a host (`ssh -G`), so that `Match`, `Include` and the system's files count. `ssh
+//! -G` opens no connection.
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -13,20 +13,20 @@ use crate::bootstrap::sharing;
 /// Most bytes of `ssh -G`'s output that are read. Chosen: a hundred times the usual output.
 const ANSWER_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Returns ssh's configuration for a host. A program other than ssh is not run, as it might take the question for a
-/// login; its configuration is empty.
+/// Returns ssh's configuration for a host. A program other than ssh gets an empty configuration and is not run, because
+/// it might log in.
 pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
     let answer = ssh.split_first().filter(|_| is_ssh(ssh)).and_then(|(program, args)| {
         answer::of(Command::new(program).args(args).arg("-G").arg(host), ANSWER_BYTES_MAX)
     });
-    // If ssh fails here, it fails again when it is to connect, with a message.
+    // An ssh that fails here fails again at the login, where the user sees its message.
     answer.map_or_else(SshConfig::default, |answer| {
         ssh_config::parse(&String::from_utf8_lossy(&answer), sharing::judge)
     })
 }
 
-/// Returns the part of ssh's configuration that a session needs. Stock `mosh` does not ask, so under its name the
-/// answer only decides whether an open connection is used.
+/// Returns the part of ssh's configuration that a session needs. Stock `mosh` does not ask ssh. Under that name the
+/// answer therefore only decides whether an open connection is used.
 pub(crate) fn config(options: &HostOptions) -> SshConfig {
     if options.local {
         return SshConfig::default();
@@ -47,7 +47,7 @@ pub(crate) fn sharing(options: &HostOptions, destination: &OsStr) -> Sharing {
         && options.tunnel != TunnelUse::Always
         && !is_ssh(&options.ssh)
     {
-        // Stock gives such a program no option that only ssh knows.
+        // Stock `mosh` gives a program other than ssh no option that only ssh knows.
         return Sharing::Unconfigured;
     }
     ask(&options.ssh, destination).sharing

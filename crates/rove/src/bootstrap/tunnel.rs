@@ -1,5 +1,5 @@
-//! The commands of other ssh that carry a session's datagrams, in place of the login's or beside UDP, and that start a
-//! forwarder on a jump host.
+//! Makes the command lines of further ssh processes. They carry a session's datagrams after the login's ssh or beside
+//! UDP, lend the user's agent, or start a forwarder on a jump host.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -15,14 +15,15 @@ use crate::bootstrap::{address, ssh_query};
 use crate::client::agent::AgentCall;
 use crate::tunnel::inherited::{ASKS_NOTHING, Again, JumpCall, TELLS, texts};
 
-/// How long the answer about a jump host may come after the login. Without it, no forwarder is tried in the whole session.
-/// Chosen: a busy computer needs seconds. Elsewhere the answer is there, as the login asks the same name servers.
+/// Longest wait after the login for the jump host's address. Without it, the session never tries a forwarder. Chosen: a
+/// busy computer needs seconds. Usually the address is known by then, because the login asks the same name servers.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Returns how an ssh logs in once more for the session at this port, where the first login `asks_nothing`.
+/// Returns how a later ssh logs in to carry the datagrams of the session at this port. `asks_nothing` says that the
+/// first login asked the user nothing.
 pub(super) fn again(options: &HostOptions, plan: &Plan, port: &str, asks_nothing: bool) -> Again {
     let remote = remote::tunnel_again(port, &plan.challenge);
-    // Only without a terminal do bytes arrive unchanged.
+    // A terminal on the host would change bytes of the datagrams.
     let pty = options.ssh_pty.then_some("-T");
     let own: Vec<&str> = pty.into_iter().chain(options.family_word()).collect();
     let tells = tells(&plan.config).filter(|_| !plan.is_tunnel());
@@ -37,10 +38,10 @@ pub(super) fn again(options: &HostOptions, plan: &Plan, port: &str, asks_nothing
     Again { shares, ..Again::new(Some(&words), &plan.challenge, Some(asks_nothing)) }
 }
 
-/// Returns how an ssh lends the user's agent to the host of this plan. `None` if none is lent.
+/// Returns how an ssh lends the user's agent to the plan's host. `None` if the session lends no agent.
 pub(super) fn agent_call(options: &HostOptions, plan: &Plan) -> Option<AgentCall> {
     let agent = plan.config.agent.clone().filter(|_| options.forwards())?;
-    // Without a terminal and a connection of its own.
+    // This ssh has no terminal, and a connection of its own.
     let own: Vec<&str> = ["-T"].into_iter().chain(OWN_CONNECTION).collect();
     let remote = remote::agent(&plan.challenge);
     let words = ssh_words(&options.ssh, &plan.config, &own, &options.host, remote);
@@ -48,24 +49,24 @@ pub(super) fn agent_call(options: &HostOptions, plan: &Plan) -> Option<AgentCall
     Some(AgentCall { words: texts(&words)?, mark, agent, how: options.agent })
 }
 
-/// The question where a jump host is and how ssh gets there, which is asked while ssh logs in.
+/// A lookup of a jump host's addresses and ssh options, which a thread makes while ssh logs in.
 pub(super) struct JumpQuestion(Option<Receiver<Option<JumpCall>>>);
 
 impl JumpQuestion {
-    /// Asks, if ssh carries datagrams for the session and jumps through a host.
+    /// Starts the lookup if ssh can carry the session's datagrams and connects through a jump host.
     pub(super) fn ask(options: &HostOptions, plan: &Plan) -> Self {
         let jump = plan.config.jump.clone().filter(|_| plan.carries && !plan.is_tunnel());
         let remote = remote::tunnel_again(FORWARD, &plan.challenge);
         let (ssh, family) = (options.ssh.clone(), options.family.clone());
         Self(jump.map(|jump| {
             let (answer, answers) = mpsc::sync_channel(1);
-            // A late answer is not waited for, and the exec of the client ends the thread.
+            // The exec of the client ends a thread that is late.
             thread::spawn(move || answer.send(jump_call(&jump, &ssh, &family, remote)));
             answers
         }))
     }
 
-    /// Waits for the answer. `None` if there is no jump host for a forwarder, or if it is late.
+    /// Waits for the result of the lookup. `None` if no jump host can have a forwarder, or if the result is late.
     pub(super) fn answer(self) -> Option<JumpCall> {
         self.0?.recv_timeout(ANSWER_PATIENCE).ok().flatten()
     }
@@ -81,7 +82,8 @@ pub(crate) fn jump_of(options: &HostOptions, plan: &Plan) -> Option<JumpCall> {
 fn jump_call(jump: &JumpHost, ssh: &[String], family: &str, remote: OsString) -> Option<JumpCall> {
     let (ssh, host) = (jump.words(ssh)?, OsStr::new(&jump.destination));
     let config = ssh_query::ask(&ssh, host);
-    // Without an address, the one that its sshd sees is left. Names behind a detour may have none here.
+    // A name behind a proxy command may have no address here. Then only the address that the jump host's sshd reports
+    // is left.
     let name = config.host_name.as_deref().filter(|_| config.detour.is_none());
     let addresses =
         name.and_then(|name| address::resolve(name, 0, family).ok()).unwrap_or_default();
@@ -91,13 +93,13 @@ fn jump_call(jump: &JumpHost, ssh: &[String], family: &str, remote: OsString) ->
     Some(JumpCall { words, addresses: addresses.iter().map(|address| address.ip()).collect() })
 }
 
-/// Returns the option with which ssh says whether a host has answered. `None` behind a program that may ask the user
-/// before any answer, and say nothing of it.
+/// Returns the option with which ssh reports that the host has answered. `None` if ssh connects through the user's own
+/// proxy command, which may ask the user before the host answers.
 fn tells(config: &SshConfig) -> Option<&'static str> {
     (config.detour.is_none() || config.jump.is_some()).then_some(TELLS)
 }
 
-/// Returns the files of the keys that ssh may offer. `ssh -G` leaves a tilde as it is.
+/// Returns the paths of the key files that ssh may offer, with `~/` expanded, which `ssh -G` leaves unexpanded.
 fn key_files(config: &SshConfig) -> Vec<String> {
     let home = env::var("HOME").unwrap_or_default();
     let path = |file: &String| match file.strip_prefix("~/") {
@@ -107,7 +109,8 @@ fn key_files(config: &SshConfig) -> Vec<String> {
     config.key_files.iter().map(path).collect()
 }
 
-/// Returns the command line of an `ssh` with these options of our `own`, which asks the user nothing.
+/// Returns the command line of an ssh that runs `remote` on the host and asks the user nothing. `own` are additional
+/// options.
 fn ssh_words(
     ssh: &[String],
     config: &SshConfig,
@@ -119,7 +122,7 @@ fn ssh_words(
     words.extend(config.overrides().into_iter().map(OsString::from));
     words.extend(config.sharing.words().iter().map(OsString::from));
     if ssh_config::is_ssh(ssh) {
-        // Other sessions must be able to end with their ssh while this one continues, and the other way round.
+        // This ssh must not become the master of another session's ssh, which would then end with it.
         words.extend(["-o", "ControlMaster=no"].map(OsString::from));
     }
     words.extend(ASKS_NOTHING.map(OsString::from));

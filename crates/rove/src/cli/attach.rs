@@ -1,4 +1,4 @@
-//! The command line of `rove attach`: the options of a session's login, and the session to attach to.
+//! The command line of `rove attach`: the options of `rove`, and the session to attach to.
 
 use std::ffi::OsString;
 
@@ -24,7 +24,7 @@ pub(crate) static MANUAL: Manual = Manual {
                 option("share", "Join beside the session's client, see and type"),
             ])
             .args(ssh_letters::forwarding())
-            // These options describe a new session, and this one exists already.
+            // These options describe a new session, but `attach` needs an existing one.
             .mut_args(|arg| match arg.get_id().as_str() {
                 "session" | "port" | "bind_server" => arg.hide(true),
                 _ => arg,
@@ -115,7 +115,8 @@ fn option(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// Returns a line without `--view` and `--share`, and the mode that it asks for. `None` if the line has both options.
+/// Removes `--view` and `--share` from a command line. Returns the remaining words and the mode, or `None` if the line
+/// has both options.
 fn take_mode(mut args: Vec<OsString>) -> Option<(Vec<OsString>, Option<JoinMode>)> {
     let mode = |word: &OsString| JoinMode::from_option(word.to_str()?);
     let mut modes: Vec<JoinMode> = args.iter().filter_map(mode).collect();

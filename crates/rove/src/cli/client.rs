@@ -90,7 +90,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ..Manual::of(&ROVE)
 };
 
-/// Returns the definition that help and manual are made from; getopt reads the letters in it.
+/// Returns the definition of the options, from which the help, the manual and the parser's letters are made.
 fn definition() -> Command {
     let flag = |name: &'static str| Arg::new(name).action(ArgAction::SetTrue);
     Command::new("rove client")
@@ -100,7 +100,7 @@ fn definition() -> Command {
         .args([
             flag("colors").short('c').help("Print how many colours the terminal has"),
             flag("verbose").short('v').action(ArgAction::Count).help("Log more; may be repeated"),
-            // Process lists show here the command line that started the session.
+            // rove puts its own command line into this argument, so that process lists show it.
             Arg::new("tag").short('#').value_name("ARGS").hide(true),
             flag("help").short('h').long("help").help("Print this help"),
             flag("version").short('V').long("version").help("Print the version"),
@@ -168,7 +168,7 @@ fn server_address(address: &str, port: &str) -> Result<SocketAddr, ClientLineErr
     address::from_numeric(address, port).ok_or_else(|| ClientLineError::Address(address.to_owned()))
 }
 
-/// Adds to a client's options those from the environment, and removes the key and the session's call from it.
+/// Completes the client's options with the key and the session's options from the environment, and removes both there.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! Names of hosts and sessions, for the completion of command lines.
 //!
-//! A shell waits for the answer, so it comes within a second, whatever ssh's files contain and whether servers answer
-//! or not ([`PATIENCE`]).
+//! The shell waits for the completion. It ends within a second ([`PATIENCE`]), whatever ssh's files contain and even if
+//! a server does not answer.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -18,16 +18,16 @@ use crate::cli::config::pattern;
 
 use crate::sessions::describe;
 
-/// Most bytes that are read of all files together. Chosen: files that name 10,000 hosts, and that are read in a tenth
+/// Most bytes that are read of all files together. Chosen: the files can name 10,000 hosts, and reading takes a tenth
 /// of a second.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Most files that are read, and that one `Include` may name. Chosen: more than anybody includes.
 const FILES_MAX: usize = 256;
-/// How long files are read, and how long servers may take to answer. Chosen: a hundred times what either takes, and
-/// half of the second within which the answer must come.
+/// Longest time for reading files, and for servers to answer. Chosen: a hundred times the usual time of either, and
+/// half of the second within which a completion must end.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How the completion finds names of hosts and of sessions.
+/// The functions that list hosts and sessions for the completion.
 pub(super) const NAMES: Names = Names { hosts, sessions };
 
 /// Reads files of ssh's configuration, within limits, and collects the names of hosts in them.
@@ -39,7 +39,7 @@ struct Reader {
     hosts: BTreeSet<String>,
 }
 
-/// Returns the hosts that ssh's files name.
+/// Returns the hosts named in ssh's configuration and known-hosts files.
 fn hosts() -> Vec<String> {
     let home = env::var_os("HOME").map(PathBuf::from);
     let clock = Clock::start();
@@ -71,7 +71,7 @@ fn sessions() -> Vec<(String, String)> {
 }
 
 impl Reader {
-    /// Reads a file of ssh_config and the files that it includes. A relative `Include` is relative to `folder`.
+    /// Reads an ssh_config file and the files that it includes. A relative `Include` path starts at `folder`.
     fn read_config(&mut self, path: &Path, folder: &Path, home: &Path) {
         for line in self.read(path).lines() {
             let is_separator = |c: char| c == '=' || c.is_whitespace();
@@ -102,14 +102,14 @@ impl Reader {
         }
     }
 
-    /// Adds names of hosts, without patterns.
+    /// Adds the names that are not patterns.
     fn take<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         let is_name = |name: &&str| !name.is_empty() && !name.contains(['*', '?', '!']);
         self.hosts.extend(names.filter(is_name).map(str::to_owned));
     }
 
-    /// Returns the text of a file up to the limit, once for each file. Only regular files are read: others may be
-    /// endless.
+    /// Returns the text of a regular file, or nothing if the file was read already or a limit is reached. Other kinds
+    /// of files may be endless.
     fn read(&mut self, path: &Path) -> String {
         let mut text = Vec::new();
         if self.files.len() < FILES_MAX

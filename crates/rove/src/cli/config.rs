@@ -1,6 +1,6 @@
 //! The user's configuration: a TOML file with settings for every host, and sections for particular hosts.
 //!
-//! Only `rove` reads the file. Under Mosh's names nothing is read that stock Mosh would not read.
+//! Under the name `mosh`, rove does not read the file, because stock Mosh has none.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -18,12 +18,12 @@ mod file;
 mod key;
 pub(super) mod pattern;
 
-/// Most faults that are reported. Chosen: some screens.
+/// Most faults that are reported. Chosen: a few screens full.
 const FAULTS_SHOWN_MAX: usize = 100;
 /// The name of the table of sections for particular hosts.
 const HOST_TABLE: &str = "host";
 
-/// The settings of a file, read and checked.
+/// The checked settings of a configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Config {
     defaults: Settings,
@@ -56,7 +56,7 @@ pub(crate) struct Fault {
 /// Why the user's file is not used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
-    /// The file cannot be read, or must not be, as others can change it.
+    /// The file cannot be read, or is refused because another user can change it.
     #[error("{}{}", .0, .0.repair().map_or("", |_| "; `rove config check` tells what to do"))]
     Refused(Refusal),
     /// The file was refused, and the message also says what to do about it.
@@ -68,7 +68,7 @@ pub(crate) enum ConfigError {
 }
 
 impl Config {
-    /// Reads the user's file. A missing file has no settings. A file that others can change is refused.
+    /// Reads the user's file. A missing file has no settings. A file that another user can change is refused.
     pub(crate) fn load() -> Result<Self, ConfigError> {
         match file::path() {
             Some(path) => Self::load_from(&path),
@@ -144,7 +144,7 @@ impl Config {
                 faults.extend(config.defaults.take(&key, &value).err());
             }
         }
-        // A syntax error comes first in its line: the rest of the line was only guessed.
+        // A syntax error takes precedence over other faults in its line, because the parser only guessed the rest.
         faults.sort_by_key(|fault| fault.at);
         let mut lines = BTreeMap::new();
         let (mut line, mut counted) = (0, 0);
@@ -160,8 +160,8 @@ impl Config {
         (config, lines.into_values().map(|(_, _, fault)| fault).collect())
     }
 
-    /// Returns the settings for a host, written as the user wrote it, with `user@` if given. Each key has the value of
-    /// the last section that matches and sets it.
+    /// Returns the settings for a host. `host` is the user's own spelling, with `user@` if given. Each key has the
+    /// value of the last section that matches the host and sets the key.
     pub(crate) fn for_host(&self, host: &OsStr) -> Settings {
         let host = host.to_string_lossy();
         let mut settings = self.defaults.clone();
@@ -173,7 +173,7 @@ impl Config {
 }
 
 impl Setting {
-    /// Returns the setting as a word of a command line. `None` for a flag that is off and has no opposite.
+    /// Returns the setting as a command-line option. `None` for a `no-` flag that is off.
     pub(super) fn word(&self, key: &str) -> Option<String> {
         match self {
             Self::Text(text) => Some(format!("--{key}={text}")),
@@ -206,7 +206,7 @@ impl Settings {
         }
     }
 
-    /// Returns when a session can be gone on with here.
+    /// Returns under which circumstances `rove resume` can go on with a session.
     pub(super) fn resume(&self) -> Resume {
         match (self.flag("resume"), self.text("resume")) {
             (_, Some(_)) => Resume::Reboot,

@@ -74,7 +74,7 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<DemoOptions, clap::Error> {
     })
 }
 
-/// Returns the parser of `--predict`: when predictions are shown.
+/// Returns the parser of the value of `--predict`.
 fn preference() -> impl TypedValueParser<Value = Preference> {
     PossibleValuesParser::new(MODES)
         .try_map(|name| Preference::from_name(&name).ok_or("it is one of those that are listed"))

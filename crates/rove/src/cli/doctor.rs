@@ -1,4 +1,4 @@
-//! The command line of `rove doctor`: any command line of rove, with `doctor` in front.
+//! The command line of `rove doctor`: the command line of a session, with `doctor` in front.
 
 use std::ffi::OsString;
 
@@ -89,7 +89,7 @@ pub(crate) fn parse(
     mut args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,
 ) -> Result<DoctorCall, UsageError> {
-    // There are no options after `--`.
+    // A `--json` after `--` belongs to the command.
     let end = args.iter().position(|word| word == "--").unwrap_or(args.len());
     let tail = args.split_off(end);
     let count = args.len();

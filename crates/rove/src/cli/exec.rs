@@ -1,4 +1,4 @@
-//! The command line of `rove exec`, which takes the place of ssh for the programs that run ssh.
+//! The command line of `rove exec`, which git, rsync and others can run in place of ssh.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -74,12 +74,12 @@ fn definition() -> Command {
     login::definition(command)
 }
 
-/// A program to run.
+/// A parsed call of `rove exec`.
 #[derive(Debug)]
 pub(crate) struct ExecCall {
     pub(crate) options: HostOptions,
     pub(crate) joined: Joined,
-    /// Whether everything is told in JSON.
+    /// Whether output, exit status and errors are printed as lines of JSON.
     pub(crate) is_json: bool,
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn parse(
     Ok(ExecCall { options, joined, is_json: is_set("json") })
 }
 
-/// Refuses a call that a program without a terminal cannot fulfil.
+/// Refuses `--strict`, a terminal, and a command that is too long.
 fn refuse(is_strict: bool, has_terminal: bool, command_len: usize) -> Result<(), Instead> {
     if is_strict {
         return Err(Instead::wrong("--strict: stock Mosh runs no program without a terminal"));
@@ -137,7 +137,7 @@ fn refuse(is_strict: bool, has_terminal: bool, command_len: usize) -> Result<(),
     Ok(())
 }
 
-/// Lets standard input be at its end.
+/// Replaces standard input by `/dev/null`.
 fn close_input() {
     if let Ok(nothing) = std::fs::File::open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(nothing);

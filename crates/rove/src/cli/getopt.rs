@@ -23,13 +23,13 @@ pub(crate) enum Item {
 pub(crate) enum Complaint {
     /// An unknown option, with its dashes.
     Unknown(String),
-    /// An option, by its letter, whose value is missing.
+    /// The letter of an option whose value is missing.
     NoValue(char),
 }
 
 impl Complaint {
-    /// Returns the fault as a sentence without a subject. Under rove's own names it suggests a similar option of the
-    /// definition; under Mosh's names it says only what stock says.
+    /// Returns the fault as the end of a message. Under the name `rove`, it suggests a similar option of the
+    /// definition. Under Mosh's names, it says only what stock says.
     pub(crate) fn sentence(&self, name: ProgramName, definition: &Command) -> String {
         match self {
             Self::Unknown(option) => {

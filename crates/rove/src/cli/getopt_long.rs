@@ -1,6 +1,6 @@
-//! The option syntax that `mosh`'s users are used to and clap does not support: long names with one dash, unique
-//! prefixes, any case, `--no-X` and `--noX`, and options after the host name. `rove` reads its own lines in
-//! [`own_line`](crate::cli::own_line).
+//! The option syntax of stock `mosh` that clap does not support: long names with one dash, unique prefixes, any case,
+//! `--no-X` and `--noX`, and options after the host name. It applies if rove is called as `mosh`. The command lines of
+//! `rove` are read by [`own_line`](crate::cli::own_line).
 //!
 //! [`canonical`] rewrites such a command line into `--name=value` words, a `--` and the positional words, which clap
 //! then reads. The names come from the clap definitions themselves. Source: Mosh 1.4.0 as observed.
@@ -10,18 +10,18 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use clap::{ArgAction, Command};
 
-/// Where options end, besides at `--`.
+/// The place where options end, if the line has no `--`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Permutation {
     /// At the first positional word (`POSIXLY_CORRECT`).
     None,
-    /// At `--` only, as stock `mosh` does. Within the remote command only an option's full name counts, so that `mosh
+    /// At `--` only, as with stock `mosh`. Within the remote command only an option's full name counts, so that `mosh
     /// host ls -l` does not mean `--local`.
     Throughout,
 }
 
-/// Options that stock `mosh` does not have. They need their full name, or they would make an abbreviation ambiguous
-/// that works with stock.
+/// Options that stock `mosh` does not have. They need their full name, because otherwise an abbreviation that works
+/// with stock could become ambiguous.
 const OURS: [&str; 5] = ["escape-key", "strict", "no-strict", "quiet", "verbose"];
 
 /// The option that must be written in full after the host name. In `mosh host -l me`, the letter is ssh's `-l` and not
@@ -41,7 +41,7 @@ struct Target<'a> {
     name: &'a str,
     dashes: &'static str,
     takes_value: bool,
-    /// Whether the value may be left out; such a value is given after an equals sign only.
+    /// Whether the value may be left out. If so, it can only follow an equals sign.
     is_optional: bool,
 }
 
@@ -151,7 +151,7 @@ fn read<'a>(names: &[Name<'a>], word: &OsStr, place: Place) -> Word<'a> {
     }
 }
 
-/// Returns an option in clap's spelling; a missing value is taken from the next word.
+/// Returns an option in clap's spelling. If `value` is missing, it is taken from the next word.
 fn complete(
     target: Target<'_>,
     name: &str,

@@ -1,4 +1,4 @@
-//! `rove help` and `rove version`: the same as `--help` and `--version`, as commands; and the first screen of help.
+//! The commands `rove help` and `rove version`, and the text of `rove --help`.
 
 use clap::{Arg, ArgAction, Command};
 use rove_cli_docs::{Manual, Words};
@@ -58,7 +58,7 @@ pub(crate) static VERSION: Manual = Manual {
     ..Manual::of(&ROVE)
 };
 
-/// Returns the option `--help-all` of a session's command line. Stock and rove's commands do not have it.
+/// Returns the option `--help-all`, which only `rove` without a command has.
 pub(super) fn all() -> Arg {
     let arg = Arg::new("help_all").long("help-all").action(ArgAction::SetTrue);
     arg.help("Print all options, commands, variables and files")

@@ -1,5 +1,5 @@
-//! The command line of `mosh` and of `rove host`. clap defines the options, [`getopt_long`] reads them as stock's users
-//! write them, [`own_line`] as ssh's users do, and [`HostOptions`] is the result.
+//! The command line of `mosh` and of `rove host`. clap defines the options. [`getopt_long`] reads them in the syntax of
+//! stock `mosh`, [`own_line`] in that of ssh, and [`HostOptions`] is the result.
 
 mod manual;
 mod values;
@@ -193,7 +193,7 @@ struct HostArgs {
     version: bool,
     #[arg(hide = true)]
     words: Vec<OsString>,
-    // Only rove itself has the option, and no command.
+    // `rove` adds this and the following options outside of this struct, because `mosh` lacks them.
     #[arg(skip)]
     target: Option<String>,
     #[arg(skip)]
@@ -220,7 +220,7 @@ pub(crate) enum HostCall {
         host: String,
         /// The TCP port to connect to.
         port: String,
-        /// The challenge by which the other `rove` recognises the proxy's lines. `None` if it wants none.
+        /// The random word by which the other `rove` recognises the proxy's lines. `None` if it gave none.
         word: Option<String>,
         /// Whether to pass the open connection to ssh.
         hands_over: bool,
@@ -234,7 +234,7 @@ pub(crate) enum HostCall {
     },
     /// Start a session.
     Connect(Box<HostOptions>),
-    /// Join standard input and output with a port that the host reaches.
+    /// Connect standard input and output with a TCP port that the host reaches (`-W`).
     Carry(Box<HostOptions>, HostPort),
 }
 
@@ -249,9 +249,9 @@ pub(crate) struct UsageError {
 
 /// Reads the words after the program's name.
 ///
-/// The order of the checks is stock's: options, help, version, prediction, address, family, port, host. The settings
-/// from `load` apply where neither the line nor the environment sets an option. A proxy command's line comes from rove
-/// itself, and has no settings.
+/// The order of the checks is that of stock `mosh`: options, help, version, prediction, family, port, host. The
+/// settings from `load` apply where neither the line nor the environment sets an option, and never to the line of a
+/// proxy command, which rove itself wrote.
 ///
 /// # Errors
 ///
@@ -344,7 +344,7 @@ fn question(
     args.version.then_some(HostCall::Version)
 }
 
-/// Sorts the words after the program's name, by the syntax of that name.
+/// Sorts the words after the program's name into options and others, in the syntax of `rove` or of stock `mosh`.
 fn read(
     name: ProgramName,
     command: &clap::Command,
@@ -367,8 +367,8 @@ fn read(
     }
 }
 
-/// Returns the host with the user from `-l` in front, for the configuration's patterns. Like ssh, it prefers the first
-/// `-l`, also to `user@` in the host.
+/// Returns `user@host` for the configuration's patterns. As with ssh, the first `-l` in `letters` takes precedence over
+/// a user in `host`.
 fn with_user(host: &OsStr, letters: &[String]) -> OsString {
     let user = letters.iter().position(|word| word == "-l").and_then(|at| letters.get(at + 1));
     let Some(user) = user else { return host.to_owned() };
@@ -382,7 +382,7 @@ fn with_user(host: &OsStr, letters: &[String]) -> OsString {
 /// Returns the definition of a session's options, for commands that have them too.
 pub(crate) fn definition() -> clap::Command {
     HostArgs::command()
-        // These letters are ssh's, or mean help and version everywhere.
+        // `-o` is ssh's own option, and `-h` and `-V` are usual for help and version.
         .mut_arg("predict_overwrite", |arg| arg.short(None))
         .mut_arg("help", |arg| arg.short('h'))
         .mut_arg("version", |arg| arg.short('V'))
@@ -398,7 +398,7 @@ fn command(name: ProgramName) -> clap::Command {
     match name {
         ProgramName::Rove => MANUAL.command(),
         ProgramName::Mosh => HostArgs::command()
-            // Stock has no -q.
+            // Stock `mosh` has no `-q`.
             .mut_arg("quiet", |arg| arg.short(None))
             .name("mosh")
             .override_usage("mosh [options] [--] [user@]host [command...]")
@@ -447,7 +447,7 @@ impl HostArgs {
         })
     }
 
-    /// Returns the user's settings for the host; none for a proxy command.
+    /// Returns the user's settings for the host. A proxy command has no settings.
     fn settings(
         &self,
         letters: &[String],
@@ -460,7 +460,7 @@ impl HostArgs {
         Ok(config.for_host(&with_user(host, letters)))
     }
 
-    /// Returns the settings that are options, without those that the environment sets, as words in front of a line.
+    /// Returns the settings as options to be put in front of the command line, without those that the environment sets.
     fn words_of(
         &self,
         settings: &Settings,
@@ -471,7 +471,7 @@ impl HostArgs {
         let is_overridden = |key: &str| match key {
             "predict" => is_set("MOSH_PREDICTION_DISPLAY"),
             "escape-key" => is_set("MOSH_ESCAPE_KEY"),
-            // The history needs a terminal without its alternate screen.
+            // `--init` asks for the alternate screen, which has no history.
             "scrollback" => self.init,
             _ => false,
         };
@@ -481,7 +481,7 @@ impl HostArgs {
 }
 
 impl UsageError {
-    /// Returns one error for these faults, with the usage if one of them wants it.
+    /// Joins these faults into one error, with the usage if a fault asks for it.
     pub(super) fn from_complaints(
         complaints: Vec<Complaint>,
         usage: impl FnOnce() -> Option<String>,

@@ -1,5 +1,5 @@
-//! The options that say how to log in to a host, for the commands that contact a host without a session: `--ssh` and
-//! ssh's own letters, read as those of a session are.
+//! The options that say how to log in to a host, for commands that start no session there. They are `--ssh`, and ssh's
+//! own letters in the syntax of a session's command line.
 
 use std::ffi::OsString;
 
@@ -47,7 +47,7 @@ impl From<clap::Error> for Instead {
     }
 }
 
-// The options of a login that are not ssh's letters. A doc comment would become the beginning of the command's help.
+// The login options besides ssh's letters. clap would print a doc comment here as the beginning of the command's help.
 #[derive(Debug, Args)]
 struct LoginArgs {
     /// ssh to run for a host, with options: "ssh -p 2222" [default: ssh]
@@ -67,7 +67,7 @@ pub(super) fn definition(command: Command) -> Command {
     LoginArgs::augment_args(command).args(ssh_letters::args()).args_override_self(true)
 }
 
-/// The options of a command line that are about the login.
+/// The login options of a command line, as words of a session's command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Login {
     words: Vec<OsString>,
@@ -84,11 +84,11 @@ impl Login {
         self.words.extend(words);
     }
 
-    /// Returns the options of a session that would log in to this host; `load` reads the user's configuration.
+    /// Returns a session's options for a login to this host. `load` reads the user's configuration.
     ///
     /// # Errors
     ///
-    /// Returns what is wrong, or that the line asks for ssh's configuration.
+    /// Returns what is wrong, or a request for ssh's configuration.
     pub(super) fn options(
         self,
         host: OsString,
@@ -103,11 +103,11 @@ impl Login {
         }
     }
 
-    /// Checks a line without a host, which must have no options of a login.
+    /// Checks that a line without a host has no login options.
     ///
     /// # Errors
     ///
-    /// Returns the first such option.
+    /// Returns an error about the first login option.
     pub(super) fn nowhere(&self, manual: &Manual) -> Result<(), Instead> {
         let Some(first) = self.words.first() else { return Ok(()) };
         let option = first.to_string_lossy();
@@ -131,7 +131,7 @@ pub(super) fn read<T: FromArgMatches>(
     Ok((T::from_arg_matches(&matches)?, login))
 }
 
-/// Reads such words, whose options end as `end` says.
+/// Reads the words as [`read`] does, but the options end as `end` says.
 ///
 /// # Errors
 ///
@@ -142,7 +142,7 @@ pub(super) fn read_matches(
     end: OptionsEnd,
 ) -> Result<(ArgMatches, Login), Instead> {
     let mut command = manual.command();
-    // This adds --help and --version, which the line may contain too.
+    // This adds `--help` and `--version` to the definition.
     command.build();
     let line = own_line::read(&command, args, end).map_err(|complaints| {
         let usage = rove_cli_docs::usage_hint(manual);

@@ -1,4 +1,4 @@
-//! The values that a session's options may have, on a command line and in the configuration.
+//! Checks values of a session's options, which a command line and the configuration have in common.
 
 use rove_session::{SizeRule, SizeRuleError};
 
@@ -13,7 +13,7 @@ pub(crate) const ADDRESS_FAMILIES: &[&str] =
 /// The possible values of `--experimental-remote-ip`.
 pub(crate) const REMOTE_IPS: &[&str] = &["proxy", "remote", "local"];
 
-/// The values of `--size` but for sizes.
+/// The words that `--size` accepts besides a size.
 pub(crate) const SIZE_RULES: &[&str] = &["owner", "typist", "smallest"];
 
 /// Why the value of an option is refused.
@@ -59,12 +59,12 @@ pub(crate) fn check_size_rule(text: &str) -> Result<(), ValueError> {
     Ok(text.parse::<SizeRule>().map(drop)?)
 }
 
-/// Checks a port like [`check_port`]; the error is worded for users of rove's own names.
+/// Checks a port like [`check_port`], with an error in rove's own words instead of stock's.
 pub(crate) fn check_own_port(text: &str) -> Result<(), ValueError> {
     check_port(text).map_err(|_| ValueError::Port(text.to_owned()))
 }
 
-/// Checks that a text has the form `PORT` or `LOW:HIGH`. The server receives the text itself.
+/// Checks that a text has the form `PORT` or `LOW:HIGH`. The text itself is passed to the server.
 pub(crate) fn check_port(text: &str) -> Result<(), PortError> {
     let number = |digits: &str| -> Option<u64> {
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,8 +1,9 @@
-//! The command line of `rove` itself: long options as everywhere, letters as ssh reads them, and ssh's options.
+//! Reads the command line of `rove` and its commands: GNU-style long options, letters in ssh's syntax, and ssh's own
+//! options.
 //!
-//! [`read`] sorts such a line into words for clap and words for ssh. Nothing is guessed: case counts, a long option may
-//! be shortened only after two dashes and to more than a letter, and ssh's options never mean something else. Source:
-//! ssh(1), OpenSSH 9.2; the names come from the clap definition.
+//! [`read`] sorts such a line into words for clap and words for ssh. Case counts, a long option may be abbreviated only
+//! after two dashes and to at least two letters, and an option of ssh means the same as with ssh. Source: ssh(1),
+//! OpenSSH 9.2; the names come from the clap definition.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -125,7 +126,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the long option with this name, or with the only name that begins like this.
+    /// Returns the long option with this name, or the only one whose name begins with it.
     fn named(&self, written: &str) -> Result<&'a str, Complaint> {
         let longs = || self.command.get_arguments().filter_map(|arg| Some((arg, arg.get_long()?)));
         let exact = longs().find(|(_, name)| {
@@ -171,7 +172,7 @@ impl<'a> Reader<'a> {
             if let Some(arg) = own {
                 if takes_value(arg) {
                     let value = self.value(&format!("-{letter}"), attached)?;
-                    // Stock's users write -p=5.
+                    // Users of stock `mosh` write `-p=5`.
                     let bytes = value.as_bytes();
                     let value = OsStr::from_bytes(bytes.strip_prefix(b"=").unwrap_or(bytes));
                     self.push_valued(format!("-{letter}"), value);
@@ -206,7 +207,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns what becomes of an option of ssh. A command may offer one that others refuse.
+    /// Returns how to treat an option of ssh. An option that is refused in general is allowed if this command defines
+    /// it.
     fn fate(&self, letter: char) -> Option<Fate> {
         let fate = ssh_letters::fate(letter)?;
         let mut args = self.command.get_arguments().filter(|arg| ssh_letters::is_sshs(arg));
@@ -217,7 +219,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Refuses a long option's name after a single dash: its letters would be read as options.
+    /// Refuses a long option's name after a single dash, because each of its letters would be read as an option.
     fn refuse_single_dash(&self, letters: &[u8]) -> Result<(), Complaint> {
         let name = letters.split(|&byte| byte == b'=').next().unwrap_or_default();
         let name = String::from_utf8_lossy(name);
@@ -246,7 +248,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns whether an option's value may be left out; such a value is given after an equals sign only.
+/// Returns whether an option's value may be left out. If so, it can only follow an equals sign.
 fn is_optional(arg: &Arg) -> bool {
     arg.get_num_args().is_some_and(|count| count.min_values() == 0) && takes_value(arg)
 }

@@ -1,4 +1,4 @@
-//! The programs whose names rove can be called by, and their versions.
+//! The three programs that rove acts as, with their names and versions.
 
 use rove_bootstrap::ProgramName;
 
@@ -7,7 +7,7 @@ const MOSH_VERSION: &str = "1.4.0";
 
 const LICENSE: &str = "License MIT or Apache-2.0, at your choice. There is no warranty.";
 
-/// The three programs of Mosh, whose names rove can be called by.
+/// A program that rove acts as, under a name of its own or of Mosh.
 #[derive(Clone, Copy)]
 pub(super) enum Program {
     Wrapper,
@@ -16,7 +16,7 @@ pub(super) enum Program {
 }
 
 impl Program {
-    /// Returns the name that the program is called by.
+    /// Returns the name of the program, of its own or of Mosh.
     pub(super) const fn called(self, name: ProgramName) -> &'static str {
         match (self, name) {
             (Self::Wrapper, ProgramName::Rove) => "rove",
@@ -28,7 +28,7 @@ impl Program {
         }
     }
 
-    /// Returns the text of `--version`. Under Mosh's names it has Mosh's version where scripts look for it.
+    /// Returns the text of `--version`. Under Mosh's names it begins with Mosh's version, for scripts that look for it.
     pub(super) fn version(self, name: ProgramName) -> String {
         let ours = env!("CARGO_PKG_VERSION");
         let first = match (name, self) {

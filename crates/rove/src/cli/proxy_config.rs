@@ -60,7 +60,7 @@ pub(crate) fn section(
         let sentence = "ssh's configuration holds no control characters, and only UTF-8";
         return Err(Instead::wrong(sentence));
     };
-    // ssh's tokens begin with a percent sign.
+    // In ssh's configuration, a percent sign would begin a token such as `%h`.
     let way = shell_words::join(texts).replace('%', "%%");
     let name = gate.to_string_lossy();
     let name = name.rsplit('@').next().unwrap_or_default();

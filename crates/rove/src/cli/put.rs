@@ -15,7 +15,8 @@ use crate::client::file_sender;
 use crate::messages::reason;
 use crate::program::ROVE;
 
-/// Most bytes of all names. Chosen: the client is told them in one variable of its environment, where each may be four.
+/// Most bytes of all file names together. Chosen: the client gets them in an environment variable, where each byte may
+/// become four.
 const NAMES_MAX: usize = 16_384;
 
 pub(crate) static MANUAL: Manual = Manual {
@@ -104,7 +105,7 @@ pub(crate) fn parse(
     Ok((options, Joined::Files { session, files }))
 }
 
-/// Splits a host from the session after the colon. An address of IPv6 has none, unless it is in brackets.
+/// Splits `host:session` at the last colon. An IPv6 address must be in brackets to have a session.
 fn split(place: &OsStr) -> (OsString, String) {
     let text = place.to_string_lossy();
     let at = text.rfind(':').filter(|at| {

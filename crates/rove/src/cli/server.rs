@@ -20,15 +20,15 @@ pub(crate) enum ServerCall {
     Help,
     /// Print the version on standard output.
     Version,
-    /// Run a server, after printing these complaints. They are not errors: an older server must start under a newer
-    /// client's options.
+    /// Run a server, after printing the complaints. An unknown option is only complained of, because an older server
+    /// must start even if a newer client passes options that it does not know.
     Run {
         options: ServerOptions,
         /// Sentences for standard error.
         complaints: Vec<String>,
     },
-    /// Print the port of a running session, and a key for its next client. `None` means the only session, or the only
-    /// detached one.
+    /// Print the port of a running session, and a key for its next client. Without a session, that is the only session
+    /// or the only detached one.
     Attach(Option<SessionRef>, Option<JoinMode>, Asked),
 }
 
@@ -78,7 +78,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ..Manual::of(&ROVE)
 };
 
-/// Returns the definition that help and manual are made from; getopt reads the letters in it.
+/// Returns the definition of the options, from which the help, the manual and the parser's letters are made.
 fn definition() -> Command {
     let flag = |name: &'static str| Arg::new(name).action(ArgAction::SetTrue);
     let value = |name: &'static str, letter, value_name: &'static str| {
@@ -121,7 +121,7 @@ pub(crate) enum ServerLineError {
     SeveralSessions,
     #[error(transparent)]
     Session(#[from] LabelError),
-    /// A wrong port or range of ports. Clients look for the words of this message.
+    /// A wrong port or range of ports. Stock clients look for the words of this message.
     #[error("{reason}\nBad UDP port range ({text})")]
     Ports { reason: PortError, text: String },
     #[error("Bad number of colors ({0})")]
@@ -193,7 +193,7 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall
     Ok(ServerCall::Run { options, complaints })
 }
 
-/// Reads each `-l NAME=VALUE` at the beginning. Returns the other words and what was told.
+/// Reads each `-l NAME=VALUE` at the beginning. Returns the other words and the facts in these options.
 fn asked(mut words: &[OsString]) -> (&[OsString], Asked) {
     let mut asked = Asked::default();
     while let [option, variable, rest @ ..] = words
@@ -218,13 +218,13 @@ fn session(words: &[OsString]) -> Result<Option<SessionRef>, ServerLineError> {
     }
 }
 
-/// Reads the form of a command line from before `new` existed: nothing, IP, or IP PORT.
+/// Reads the oldest form of the command line, without the word `new`: nothing, IP, or IP PORT.
 fn parse_legacy(
     mut options: ServerOptions,
     args: &[OsString],
     complaints: &mut Vec<String>,
 ) -> Result<ServerOptions, ServerLineError> {
-    // This form of stock is for old clients, which call mosh-server.
+    // Only old stock clients use this form, and they call `mosh-server`.
     if args.len() > 2 || options.name == ProgramName::Rove {
         return Err(ServerLineError::NotNew);
     }
@@ -245,12 +245,12 @@ fn parse_new(
     let definition = definition();
     let definition = match options.name {
         ProgramName::Rove => definition,
-        // Stock has no such letter.
+        // Stock has no `-n`.
         ProgramName::Mosh => definition.mut_arg("session", |arg| arg.short(None).long("session")),
     };
     let (flags, values) = rove_cli_docs::getopt_letters(&definition);
     let line = getopt::read(&flags, &values, args);
-    // The last of several ports counts. Earlier ones may be wrong, because a wrapper may have added them.
+    // The last of several `-p` counts. An earlier value may be wrong, because a wrapper may have added it.
     let mut ports = None;
     for item in line.items {
         match item {
@@ -264,7 +264,8 @@ fn parse_new(
             }
             Item::Value('c', colors) => options.colors = color_count(&colors)?,
             Item::Value('l', word) => options.locale.extend(variable(&word)),
-            // "-@ WORD" lets a wrapper put options before a command line, "new" included; other words mean nothing.
+            // `-@ WORD` lets a wrapper put options in front of a whole command line, whose `new` becomes WORD. Other
+            // words are ignored.
             Item::Value(..) | Item::Word(_) => {}
             Item::Complaint(complaint) => {
                 complaints.push(complaint.sentence(options.name, &definition));
@@ -278,7 +279,7 @@ fn parse_new(
     Ok(options)
 }
 
-/// Returns the name and the value in `NAME=VALUE`. A word without `=` counts as no word, as with stock.
+/// Returns the name and the value in `NAME=VALUE`. A word without `=` is ignored, as with stock.
 fn variable(word: &OsStr) -> Option<(String, String)> {
     let word = word.to_string_lossy();
     let (name, value) = word.split_once('=')?;

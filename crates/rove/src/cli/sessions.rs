@@ -18,7 +18,7 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("ROVE_RUNTIME_DIR", "Directory of the control sockets, in place of the usual ones."),
     ("XDG_RUNTIME_DIR", "Where the usual one is."),
 ];
-/// How both commands ask another computer, for the manual.
+/// The manual's paragraph on how both commands ask another computer.
 const FAR: &str = "With a host the question goes there over ssh, to the rove that a session would find. ssh's own \
                    letters are handed to ssh, and the host's settings in the configuration count, as they do for \
                    a session.";
@@ -168,7 +168,7 @@ pub(crate) fn parse_kill(
         .collect::<Result<_, _>>()?;
     these.extend(session.into_iter().map(SessionRef::Named));
     let of = host.as_ref().map_or(String::new(), |host| format!(" {}", host.display()));
-    // The host is read first, as a line that asks for ssh's configuration need name no sessions.
+    // The host is read first, because a line with `-G` (print ssh's configuration) need not name sessions.
     let place = place(&KILL, host, login, load)?;
     let choice = match (all, detached, these.is_empty()) {
         (true, _, true) => Choice::All,
@@ -190,7 +190,7 @@ pub(crate) fn parse_kill(
     Ok((choice, place))
 }
 
-/// Returns the computer whose sessions are meant: this one, or a host with the ssh options and settings for reaching it.
+/// Returns the computer whose sessions the command is about: this one, or a host with the options for its login.
 fn place(
     manual: &Manual,
     host: Option<OsString>,

@@ -29,7 +29,7 @@ struct Shown {
     help: &'static str,
 }
 
-/// The options of ssh that the help shows, in its order. The other letters are passed on as well; users who need them
+/// The options of ssh that the help shows, in its order. Other letters of ssh work as well, and users who need them
 /// know them.
 const SHOWN: [Shown; 9] = [
     shown("ssh -l", "USER", ValueHint::Username, "User to log in as"),
@@ -62,9 +62,10 @@ const fn shown(
     Shown { id, value_name, hint, help }
 }
 
-/// Returns what becomes of an option of ssh. `None` for a letter that ssh does not have.
+/// Returns how `rove` handles an option of ssh. `None` for a letter that ssh does not have.
 ///
-/// Letters that a command of `rove` uses itself are not looked up here, except `-q`, which is for both.
+/// The caller does not ask for letters that are options of the rove command itself, except `-q`, which both rove and
+/// ssh obey.
 pub(super) fn fate(letter: char) -> Option<Fate> {
     const PORTS: &str =
         "this command forwards no connection; a session does, by `rove -L`, `-R` and `-D`";
@@ -114,7 +115,7 @@ pub(super) fn args() -> impl Iterator<Item = Arg> {
     })
 }
 
-/// Returns the options by which a session forwards connections. ssh reads them, and only a session has them.
+/// Returns the options by which a session forwards connections or the agent. rove learns their meaning from `ssh -G`.
 pub(super) fn forwarding() -> [Arg; 5] {
     let arg = |id: &'static str, help| Arg::new(id).short(id.chars().next_back()).help(help);
     [
@@ -140,12 +141,12 @@ pub(super) fn forwarding() -> [Arg; 5] {
     ]
 }
 
-/// Returns whether the words for ssh ask for a forwarded connection.
+/// Returns whether the options for ssh contain `-L`, `-R` or `-D`.
 pub(super) fn forward(words: &[String]) -> bool {
     words.iter().any(|word| ["-L", "-R", "-D"].contains(&word.as_str()))
 }
 
-/// Returns whether the words for ssh ask for the agent.
+/// Returns whether the options for ssh contain `-A`.
 pub(super) fn lends_agent(words: &[String]) -> bool {
     words.iter().any(|word| word == "-A")
 }

@@ -36,7 +36,7 @@ fn definition() -> Command {
         .arg(Arg::new("port").required(true).value_name("PORT").value_parser(end_of).hide(true))
 }
 
-/// Which end of a tunnel to be.
+/// The part that `rove tunnel` plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
     /// The end on the host, for the server at this UDP port.

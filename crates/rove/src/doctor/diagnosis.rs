@@ -1,7 +1,7 @@
-//! The decision tree: from the observations to the steps that work, those that fail, and the user's remedy.
+//! The decision tree: it derives from the observations which steps work, which fail, and the user's remedy.
 //!
-//! Each step (leg) on the way to a session has one check, in the order in which a session takes the steps. Steps after
-//! a failed one that they need are not checked, so the first problem is the verdict.
+//! Each step (leg) on the way to a session has one check, in the order in which a session takes the steps. A step that
+//! needs a failed one is not checked, so the first problem is the verdict.
 
 use crate::doctor::facts::{Facts, Here, Host, Loan, Noise, Server, Ssh};
 use crate::locale;
@@ -11,8 +11,8 @@ mod ssh_words;
 
 pub(crate) use path::no_answer;
 
-/// Largest difference between the two computers' clocks without a note, in seconds. Chosen: what Kerberos accepts, the
-/// strictest use of a host's clock in a login; sessions themselves compare no clocks.
+/// Largest difference between the two computers' clocks without a note, in seconds. Chosen: the limit of Kerberos, the
+/// strictest use of a host's clock in a login. Sessions themselves compare no clocks.
 const CLOCK_SKEW_SECONDS: u64 = 300;
 
 /// The result of the check of a step (leg) on the way to a session.
@@ -85,7 +85,7 @@ fn unchecked(why: impl Into<String>) -> Finding {
     (Status::Unchecked, why.into(), None)
 }
 
-/// Checks each leg by the observations.
+/// Derives the result of each leg from the observations.
 pub(crate) fn diagnose(facts: &Facts) -> Diagnosis {
     let mut diagnosis = Diagnosis { checks: Vec::new() };
     here(&facts.here, &mut diagnosis);
@@ -237,7 +237,7 @@ fn start(host: &Host, diagnosis: &mut Diagnosis) {
     diagnosis.push("server-start", server_start(host));
 }
 
-/// Checks the agent. `None` if a session would lend none.
+/// Checks the agent. `None` if a session would not lend one.
 fn agent(host: &Host) -> Option<Finding> {
     let far = host.far.as_ref()?;
     Some(match far.loan? {

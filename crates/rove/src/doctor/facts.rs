@@ -33,11 +33,11 @@ pub(crate) struct Host {
     /// The host's name, as the user wrote it.
     pub(crate) name: String,
     pub(crate) addresses: Vec<String>,
-    /// When a session with these options goes through ssh. `None` means never, even if the host's rove could.
+    /// When ssh carries a session with these options. `None` means never, even if the host's rove could.
     pub(crate) tunnel: Option<TunnelUse>,
     /// The jump host or proxy through which ssh connects, in ssh's words. `None` if it connects directly.
     pub(crate) detour: Option<String>,
-    /// The result of ssh's login.
+    /// The result of the login.
     pub(crate) ssh: Ssh,
     /// Messages of ssh, or of the server if ssh has logged in, without control characters.
     pub(crate) said: Vec<String>,
@@ -71,7 +71,7 @@ pub(crate) enum Loan {
 /// The result of ssh's login on the host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ssh {
-    /// ssh logged in and ran our command.
+    /// ssh logged in and ran the doctor's command.
     #[default]
     Reached,
     Missing(String),
@@ -79,12 +79,12 @@ pub(crate) enum Ssh {
     NoAddress(String),
     /// ssh did not log in.
     Failed,
-    /// ssh logged in, but something other than our command ran, or nothing.
+    /// ssh logged in, but the doctor's command did not run.
     Diverted,
     TimedOut,
 }
 
-/// Output of the host's start-up files, printed before our command's output.
+/// Output of the host's start-up files, printed before the output of the doctor's command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Noise {
     /// The number of lines in the output that contain text.
@@ -112,9 +112,9 @@ pub(crate) struct Far {
     pub(crate) agent: String,
     /// The path of the server program.
     pub(crate) server: String,
-    /// The version of the server program, in its own words.
+    /// The server program's first line of `--version`.
     pub(crate) version: String,
-    /// How many seconds the host's clock is ahead of ours. `None` if unknown.
+    /// How many seconds the host's clock is ahead of this computer's. `None` if unknown.
     pub(crate) ahead_seconds: Option<i64>,
     /// The fate of processes that the user leaves running at logout. `None` if unknown.
     pub(crate) logout: Option<Logout>,
@@ -124,15 +124,15 @@ pub(crate) struct Far {
 /// The user's sessions on the host, by its `rove list --json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sessions {
-    /// The host's rove did not tell, or was not asked.
+    /// The host's rove did not answer, or was not asked.
     #[default]
     Unknown,
-    /// The list is too long, or of another form.
+    /// The list is too long, or malformed.
     Unreadable,
     Listed(Listing),
 }
 
-/// The treatment by systemd-logind of processes that a user leaves running at logout.
+/// The way in which systemd-logind treats processes that a user leaves running at logout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Logout {
     /// The processes keep running after the logout.
@@ -160,7 +160,7 @@ pub(crate) struct Path {
     pub(crate) tried: Vec<SocketAddr>,
     /// The index in `tried` of the address that answered first. `None` if none did.
     pub(crate) answered: Option<usize>,
-    /// Whether the server answered by a forwarder on the jump host, when none of `tried` did.
+    /// Whether the server answered through a forwarder on the jump host, after none of `tried` had answered.
     pub(crate) by_jump_host: bool,
     /// How many datagrams were sent until the first answer, or in all if there was none.
     pub(crate) sent: usize,
@@ -194,13 +194,13 @@ pub(crate) enum Large {
     Stuck(Option<usize>),
 }
 
-/// The facts from a second login, made after no datagram had come back. Each is `None` if unknown.
+/// The facts from a second login, made after no datagram had come back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Aftermath {
     /// Whether the server was still running. `None` if unknown.
     pub(crate) alive: Option<bool>,
-    /// Whether the server had received a datagram of the client. The session's command, which leaves a trace, starts
-    /// only then.
+    /// Whether the server had received a datagram of the client. The session's command, which leaves a mark on the
+    /// host, starts only then.
     pub(crate) heard: Option<bool>,
     /// Whether the server's UDP port was still bound. `None` if unknown.
     pub(crate) bound: Option<bool>,

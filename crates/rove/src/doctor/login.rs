@@ -1,4 +1,4 @@
-//! Logs in and starts a server as a session does, with a survey of the host before it.
+//! Logs in and starts a server as a session does, after a survey of the host in the same login.
 
 use std::ffi::OsString;
 use std::io;
@@ -23,25 +23,25 @@ use crate::install::remedy::Remedy;
 use crate::tunnel::inherited::JumpCall;
 use crate::{colors, entropy};
 
-/// How long ssh may take to log in. Chosen: time to type a password, with a margin.
+/// Longest time for ssh's login. Chosen: enough to type a password.
 const LOGIN_PATIENCE: Duration = Duration::from_secs(60);
-/// How long ssh may take to end after the server has announced itself. Chosen: well above any round trip.
+/// Longest time for ssh to end after the server's announcement. Chosen: well above any round trip.
 const END_PATIENCE: Duration = Duration::from_secs(8);
-/// How long a second login may take. Chosen: half of the first login's time, which was enough.
+/// Longest time for a second login. Chosen: half of that for the first.
 const SECOND_PATIENCE: Duration = Duration::from_secs(30);
 /// Longest line that is read from ssh, in bytes; the rest of a line is dropped. Chosen: a list of a hundred sessions.
 const LINE_LEN_MAX: usize = 65_536;
-/// Most bytes kept of a second login's output. Chosen: a hundred times the length of our own lines.
+/// Most bytes kept of a second login's output. Chosen: a hundred times the length of the script's own lines.
 const OUTPUT_LEN_MAX: usize = 65_536;
 /// Most lines kept of the messages of ssh and the server. Chosen: an error message and a long banner.
 const SAID_MAX: usize = 100;
 /// The words in the error message of a stock server without a UTF-8 locale. Source: Mosh 1.4.0 as observed.
 const LOCALE_REFUSED: &str = "needs a UTF-8 native locale";
-/// The words that precede the process number in the message of a server that detaches.
+/// The words in front of the process number in the message of a server that detaches.
 const DETACHED: &str = "detached, pid = ";
 /// Beginnings of the line in which a server that detaches prints its version.
 const VERSIONS: [&str; 2] = ["rove ", "mosh-server (mosh "];
-/// Beginnings of ssh's messages that mean no trouble and do not come from the host. Source: OpenSSH's messages.
+/// Beginnings of ssh's harmless messages. Source: OpenSSH's messages.
 const BY_THE_WAY: [&str; 3] =
     ["Warning: Permanently added", "Pseudo-terminal will not be allocated", "Connection to "];
 /// Longest line of a message that is shown to the user, in characters. Chosen: two lines of a terminal.
@@ -62,7 +62,7 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    /// Returns how a session would start a forwarder on a jump host, and the first line of its output.
+    /// Returns how a session would start a forwarder on a jump host, and the first line that this login prints.
     pub(crate) fn jump(&self) -> Option<(JumpCall, String)> {
         let call = tunnel::jump_of(&self.options, &self.plan)?;
         Some((call, remote::first_line(&self.plan.challenge)))
@@ -71,10 +71,6 @@ impl Door {
 
 /// Logs in, surveys the host and starts a server for the command `session`; records the observations in `host`. Returns
 /// `None` if no server announced itself.
-///
-/// # Errors
-///
-/// Returns [`Stop`].
 pub(crate) fn open(
     mut options: HostOptions,
     invocation: &Invocation,
@@ -114,8 +110,8 @@ pub(crate) fn open(
     Ok(opening.map(|opening| (opening, door)))
 }
 
-/// Runs ssh. Returns its output and its exit status, which is `None` if it took too long. Returns `None` if ssh could
-/// not be run.
+/// Runs ssh. Returns its output and its exit status, or no status if ssh took too long. Returns `None` if ssh cannot be
+/// run.
 fn log_in(
     Door { options, plan }: &Door,
     events: &mut EventLoop,
@@ -178,15 +174,15 @@ struct Listener {
     seconds: i64,
     challenge: Challenge,
     startup: Startup,
-    /// The incomplete last line of each output stream, without the bootstrap's own lines.
+    /// The incomplete last line of each output stream. The bootstrap's own lines are already removed.
     lines: [Vec<u8>; 2],
-    /// Whether the survey has begun: any output before it is from start-up files.
+    /// Whether the survey has begun. Start-up files have printed all earlier output.
     has_begun: bool,
     is_announced: bool,
     noise: Noise,
     far: Far,
-    /// Messages of ssh and of start-up files, or after the survey's beginning those of the server until it announced
-    /// itself.
+    /// Messages of ssh and of start-up files. Once the survey has begun, those of the server until its announcement
+    /// instead.
     said: Vec<String>,
     pid: Option<u32>,
     locale_refused: bool,
@@ -212,7 +208,8 @@ impl Listener {
     fn read(&mut self, stream: Stream, bytes: &[u8]) {
         let mut text = Vec::new();
         for byte in bytes.chunks(1) {
-            // Lines with a key are read here and never shown. Reading byte by byte separates the output after them.
+            // Lines with a key end in `startup` and are never shown. Reading byte by byte separates the output after
+            // them.
             let read = self.startup.read(stream, byte, &mut text);
             debug_assert!(read.is_ok(), "only stock's rules refuse a line");
             self.is_announced |= read == Ok(Progress::Announced);
@@ -267,7 +264,7 @@ impl Listener {
         let shown = String::from_utf8_lossy(&shown);
         let text: String = shown.trim().chars().take(SHOWN_LEN_MAX).collect();
         if self.has_begun {
-            // This line may be on the error stream, and then precedes the announcement.
+            // The server may print this line on its error stream, whose order relative to the announcement is unknown.
             if let Some((_, digits)) = text.split_once(DETACHED) {
                 self.pid = digits.trim_end_matches(']').parse().ok().or(self.pid);
                 return;
@@ -283,7 +280,7 @@ impl Listener {
         }
         self.locale_refused |= self.has_begun && text.contains(LOCALE_REFUSED);
         self.noise.escapes |= !self.has_begun && line.contains(&0x1b);
-        // A line that looks like a server's may contain a key, and harmless messages of ssh are not shown.
+        // A line that looks like a server's announcement may contain a key, and must not be shown.
         let is_aside = BY_THE_WAY.iter().any(|aside| text.starts_with(aside));
         if text.is_empty() || text.contains("MOSH CONNECT") || is_aside {
             return;

@@ -12,7 +12,8 @@ const LEG_WIDTH: usize = 14;
 /// Width of the column with the statuses, in characters.
 const STATUS_WIDTH: usize = 9;
 
-/// Returns the report for people: a line for each leg, the user's sessions on the host, and then the verdict. Lines are broken between words.
+/// Returns the report for people: a line for each leg, the user's sessions on the host, and then the verdict. Lines
+/// longer than `columns` are broken between words.
 pub(crate) fn text(facts: &Facts, diagnosis: &Diagnosis, columns: usize) -> String {
     let mut text = String::new();
     let before = STATUS_WIDTH + LEG_WIDTH + 4;

@@ -1,4 +1,5 @@
-//! The survey: sh code that runs on the host before the server, in the same login, and the lines it prints.
+//! The survey: sh code that runs on the host in the login of the trial session, before the server starts, and prints
+//! lines such as:
 //!
 //! ```text
 //! ROVE DOCTOR path /usr/local/bin:/usr/bin:/bin
@@ -20,12 +21,13 @@ const BEGIN: &str = "ROVE DOCTOR begin";
 /// An sh function that prints a line of the survey: a name and a value without line breaks.
 const SAY: &str = r#"d() { echo "ROVE DOCTOR $*"; }; "#;
 
-/// sh code that lists the user's sessions on the host by its rove. The `echo` of some shells would change the list's backslashes.
+/// sh code that prints the user's sessions by the host's rove. It uses no `echo`, which interprets the list's
+/// backslashes in some shells.
 const SESSIONS: &str = "; if [ \"$s\" = \"$p\" ]; then printf 'ROVE DOCTOR sessions '; \
                         \"$p\" list --json 2>/dev/null </dev/null || echo; fi";
 
-/// sh code that says what systemd-logind does with processes that this user leaves behind at logout. It says nothing
-/// without logind. A login that logind does not know (no `XDG_SESSION_ID`) has no processes that end with it.
+/// sh code that prints what systemd-logind does at logout with processes that this user leaves behind. It prints
+/// nothing without logind. A login without `XDG_SESSION_ID` is unknown to logind, which then ends no processes.
 const LEFTOVERS: &str = r#"u=$(id -un 2>/dev/null);
     k=$(busctl --timeout=2 get-property org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager
     KillUserProcesses KillOnlyUsers KillExcludeUsers 2>/dev/null);
@@ -37,9 +39,9 @@ const LEFTOVERS: &str = r#"u=$(id -un 2>/dev/null);
 /// Longest value kept from a line of the survey, in characters. Chosen: several times the longest PATH in the wild.
 const VALUE_LEN_MAX: usize = 4096;
 
-/// Returns the survey's sh code. If `searches` is true, it also looks for the server program. The first output is a
-/// line break, because a start-up file may have left a line incomplete. A host without one of the programs that the
-/// survey runs prints fewer lines.
+/// Returns the survey's sh code, which also looks for the server program if `searches` is true. The first output is a
+/// line break, because a start-up file may have left a line incomplete. If the host lacks a program that the survey
+/// runs, lines are missing.
 pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
     let found = "if [ -z \"$s\" ]; then s=\"$p\"; d server \"$(command -v \"$p\")\"; \
                  d version \"$(\"$p\" --version 2>/dev/null </dev/null | \
@@ -56,7 +58,7 @@ pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
     )
 }
 
-/// Returns the sessions in the host's list.
+/// Returns the sessions in the output of `rove list --json`.
 fn listed(listing: &str) -> Sessions {
     match sessions::far::read(listing.as_bytes()) {
         _ if listing.is_empty() => Sessions::Unknown,
@@ -70,8 +72,8 @@ pub(crate) fn begins(challenge: &Challenge, line: &str) -> bool {
     challenge.answer(BEGIN, line) == Some("")
 }
 
-/// Reads a line of the survey into `far`, and returns whether it was one. `seconds` is our own clock, in seconds since
-/// 1970.
+/// Stores the fact in a line of the survey in `far`. Returns whether the line belongs to the survey. `seconds` is this
+/// computer's time, in seconds since 1970.
 pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
     let Some((name, value)) = entry(line) else { return false };
     let (value, listing) = (printable(value), value);
@@ -99,8 +101,8 @@ pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
     true
 }
 
-/// The program of the trial session. It creates a file, which shows that the server has received a datagram of the
-/// client. Then it reads lines without echo, and prints them all when told to.
+/// The program of the trial session. It creates a file, the mark, which shows that the server has received a datagram
+/// of the client. Then it reads lines without echo, and prints them all after the line `show`.
 const SESSION: &str = r#"
     set -C; : > "$1"; trap 'rm -f "$1"' EXIT HUP TERM;
     if stty -echo 2>/dev/null; then echo READY QUIET; else echo READY LOUD; fi;
@@ -111,19 +113,19 @@ const SESSION: &str = r#"
         *) t="$t$l";;
     esac; done"#;
 
-/// Enters the folder of the mark. Android has no `/tmp`.
+/// sh code that enters the folder of the mark. Android has no `/tmp`.
 const TO_MARK: &str = "cd /tmp 2>/dev/null || cd; ";
 
 /// Returns the command of the trial session; `mark` is the name of the file that it creates on the host.
 pub(crate) fn session_command(mark: &str) -> Vec<OsString> {
-    // The script is one line, as a line break cannot be quoted for every login shell.
+    // The script is a single line, because a line break cannot be quoted for every login shell.
     let script = TO_MARK.to_owned() + &SESSION.split_whitespace().collect::<Vec<_>>().join(" ");
     ["sh", "-c", &script, "sh", mark].map(OsString::from).to_vec()
 }
 
 /// Returns sh code that looks for traces of a server that does not answer, and ends that server.
 ///
-/// Only a number and a name of our own become part of the code.
+/// No text from the host becomes part of the code.
 pub(crate) fn aftermath_script(
     challenge: &Challenge,
     mark: &str,

@@ -1,5 +1,5 @@
-//! Holds a short session with a running server: whether it answers, how large datagrams may be, and whether it follows
-//! its client to another port.
+//! Holds a short session with a running server. The session shows whether the server answers, how large datagrams may
+//! be, and whether the server follows its client to another local port.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -22,16 +22,17 @@ use crate::terminal_type::{self, RenderOptions};
 use crate::tunnel::inherited::JumpCall;
 use crate::tunnel::jump::Line;
 
-/// How long only the server's first address is tried. Chosen: three seconds contain five tries on any usable path. Linux
-/// takes as long until it reports that nobody has the address, and half a second is for the report.
+/// Time for which only the server's first address is tried. Chosen: three seconds contain five tries on any usable
+/// path. Linux takes as long to report that no computer has the address, and half a second is added for that report.
 const FIRST_ALONE: Duration = Duration::from_millis(3_500);
-/// How long all addresses are tried after [`FIRST_ALONE`]. Chosen: as long as the first, with a margin for a slow path.
+/// Time for which all addresses are tried after [`FIRST_ALONE`]. Chosen: as long as for the first address, with a
+/// margin for a slow path.
 const OTHERS_PATIENCE: Duration = Duration::from_secs(5);
-/// How long each later step may take, unless [`STEP_ROUND_TRIPS`] round trips take longer. Chosen: about as long as the
+/// Longest time of each later step, unless [`STEP_ROUND_TRIPS`] round trips take longer. Chosen: about as long as the
 /// first contact.
 const STEP_PATIENCE: Duration = Duration::from_secs(4);
 const STEP_ROUND_TRIPS: u32 = 16;
-/// How long a datagram within this computer may take. Chosen: ten thousand times the usual time.
+/// Longest time of a datagram within this computer. Chosen: ten thousand times the usual time.
 const LOOPBACK_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Number of lines of the large text, each of `LINE_LEN` characters. Together they fill a datagram even when
@@ -45,14 +46,14 @@ const COLUMNS: u16 = 200;
 const ROWS: u16 = 50;
 const _: () = assert!(LINES * LINE_LEN < 200 * 40);
 
-/// Smallest UDP payload that counts as large, in bytes. Chosen: the payload that every IPv6 path carries, less the
+/// Smallest UDP payload that counts as large, in bytes. Chosen: the packet that every IPv6 path carries, less the
 /// headers and the most that compression removes.
 const LARGE_LEN: usize = 1000;
 
 /// Size of a rove server's large datagrams on a path of unknown size, in bytes of UDP payload: docs/wire.md, section 2.
 const SERVER_LEN: usize = 1200;
 
-/// Returns whether datagrams pass within this computer.
+/// Returns whether this computer receives a UDP datagram that it sends to itself.
 pub(crate) fn loopback(events: &mut EventLoop) -> io::Result<bool> {
     let server =
         ServerSocket::bind(IpAddr::V4(Ipv4Addr::LOCALHOST), PortRange { low: 0, high: 0 })?;
@@ -145,7 +146,7 @@ impl Trial {
     ///
     /// # Errors
     ///
-    /// Returns [`Stop`], after the server was told that the client leaves.
+    /// Returns [`Stop`], after telling the server that the client leaves.
     pub(crate) fn run(&mut self, events: &mut EventLoop) -> Result<(), Stop> {
         let result = self.hold(events);
         if result.is_err() {
@@ -183,7 +184,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Tries the session by a forwarder on the jump host, after no address of the server has answered.
+    /// Tries the session through a forwarder on the jump host, after no address of the server has answered.
     ///
     /// # Errors
     ///
@@ -221,8 +222,8 @@ impl Trial {
             true => Large::Unknown,
             false => Large::Stuck(Some(full)),
         };
-        // If the terminal echoes the input, large datagrams are answered by large ones, so it is unknown which
-        // direction failed.
+        // If the terminal echoes the input, the server answers large datagrams by large ones, so the direction that
+        // failed is unknown.
         if !arrived && is_quiet {
             self.client.handle_message_too_long(events.now(), full);
             self.sent_max = 0;
@@ -239,7 +240,7 @@ impl Trial {
         let shown = self.turn_until(events, patience, |trial| trial.shows("SHOWN"))?;
         self.path.down = match (shown, self.received_max) {
             (true, len) if len >= LARGE_LEN => Large::Pass(len),
-            // The output needs several large datagrams: the server has switched to smaller ones.
+            // The output would have filled large datagrams, so the server has switched to smaller ones.
             (true, passed) => Large::Only { refused: SERVER_LEN, passed },
             (false, _) if before > 0 => Large::Stuck(None),
             (false, _) => Large::Unknown,
@@ -269,7 +270,7 @@ impl Trial {
     pub(crate) fn say_goodbye(&mut self, events: &mut EventLoop) {
         self.client.shutdown(events.now(), "");
         let patience = Duration::from_secs(1);
-        // A second interrupt changes nothing here.
+        // A second interrupt has no effect here.
         let _ = self.turn_until(events, patience, |trial| trial.client.outcome().is_some());
     }
 
@@ -299,7 +300,7 @@ impl Trial {
                 *sent_max = len.max(*sent_max);
             });
             self.note_refusal(refusal);
-            // The trial opens ports when it tries them, and has no terminal to give back.
+            // The trial ignores the session's requests: it opens ports by itself, and has no terminal.
             while self.client.poll_event().is_some() {}
             if done(self) {
                 return Ok(true);
@@ -338,7 +339,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Records an ICMP error if it is from the first address: the others are guesses.
+    /// Records an ICMP error about the first address. Errors about the others mean nothing, because those are guesses.
     fn note_refusal(&mut self, refusal: Option<Refusal>) {
         if self.path.answered.is_none() && !self.client.candidates().is_probing() {
             self.path.refusal = refusal.or(self.path.refusal.take());

@@ -1,4 +1,4 @@
-//! The program that is copied to a host: the running one, or one that was built for the host's platform.
+//! Finds the program to copy to a host: the running one, or one that was built for the host's platform.
 
 use std::env;
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::install::version::Version;
 use crate::xdg::Folder;
 
-/// Largest program that is copied, in bytes. Chosen: ten times what rove has.
+/// Largest program that is copied, in bytes. Chosen: ten times the size of rove.
 const BUILD_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// The path of the folder of builds, below the user's data folder.
@@ -40,7 +40,7 @@ pub(crate) enum BuildError {
     /// The file of the program cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     Unreadable { path: PathBuf, error: io::Error },
-    /// The file does not run on the host's platform. The program in it is for another one, if it is a program.
+    /// The file is no program for the host's platform. `found` is the platform that it is for, if known.
     #[error(
         "{} {}; `cargo xtask dist --target {}` makes a program for {platform}", path.display(),
         unfitness(found.as_ref(), platform), platform.name()
@@ -53,7 +53,7 @@ pub(crate) enum BuildError {
 
 impl Build {
     /// Finds the program to copy to a host of this platform: the file that the user named, else the running program,
-    /// else a build.
+    /// else a file from the folders of builds.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl Build {
 ///
 /// # Errors
 ///
-/// Returns the system's refusal to read the file.
+/// Returns an error if the file cannot be read.
 pub(crate) fn own_sum() -> io::Result<String> {
     Ok(sum(&read(&env::current_exe()?)?))
 }
@@ -114,7 +114,8 @@ pub(crate) fn megabytes(bytes: usize) -> String {
     format!("{}.{} MB", tenths / 10, tenths % 10)
 }
 
-/// Returns why a file does not run on a platform, as a predicate. The program in it is for the platform `found`.
+/// Returns why a file does not run on a platform, as the end of a sentence. The file is a program for the platform
+/// `found`.
 fn unfitness(found: Option<&Platform>, platform: &Platform) -> String {
     match found {
         Some(found) if found == platform => "needs libraries of the host".to_owned(),
@@ -137,7 +138,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the folders in which builds are looked for: the user's, then the program's own.
+/// Returns the folders that may contain builds: the user's, then that of the running program.
 fn folders(variable: impl Fn(&str) -> Option<OsString>, program: Option<&Path>) -> Vec<PathBuf> {
     let data = Folder::Data.path(variable);
     let beside = program.and_then(Path::parent).map(Path::to_path_buf);

@@ -10,10 +10,10 @@ pub(crate) enum InstallError {
     /// There is no program to copy.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// ssh did not run our script.
+    /// ssh did not run the script.
     #[error("{0}")]
     Login(String),
-    /// Our script did not begin, although ssh logged in.
+    /// The script did not begin, although ssh logged in.
     #[error(
         "{host} did not run rove's command to its end, though the login succeeded; is its disk full, or its \
          shell no sh?"

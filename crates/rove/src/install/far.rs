@@ -1,5 +1,5 @@
-//! The script that runs on the host while a program is copied to it. This piece of sh tells what is there, reads the
-//! program from its standard input, and puts it in its place once it is whole.
+//! The sh script that runs on the host while a program is copied there. It prints facts about the host, reads the
+//! program from its standard input, and renames it to its final name once it is complete.
 //!
 //! ```text
 //! host                                            here
@@ -13,7 +13,7 @@
 //!   ROVE INSTALL has 1048576                        (each second)
 //!   ROVE INSTALL done    or    failed write No space left on device
 //! ```
-//! A standard input that ends without a line changes nothing.
+//! If standard input ends without a line, the script changes nothing.
 
 /// Beginning of the lines that the script prints.
 pub(super) const MARKER: &str = "ROVE INSTALL";
@@ -35,8 +35,8 @@ say ready; read -r size wanted version || exit 0;"#;
 /// The part of the script that writes the program to a file with another name until it is complete. However this part
 /// ends, it removes that file.
 ///
-/// The loop that reports how much has arrived starts before the traps are set. A shell that has just been forked may
-/// lose a signal for which its parent has a trap, and would be waited for without end.
+/// The subshell that reports the progress starts before the traps are set. A shell that was just forked may lose a
+/// signal for which its parent has a trap, and `wait` would then never return.
 const TAKE: &str = r#"if e=$(mkdir -p "$d" 2>&1); then :; else fail "folder $e"; fi;
 if [ -d "$r" ]; then fail "folder $r is a folder"; fi;
 find "$d" -name ".rove-install.*" -mtime +1 -exec rm -f {} + 2>/dev/null;

@@ -1,4 +1,4 @@
-//! A bar on the user's terminal that shows how much of a program has arrived.
+//! A progress bar on the user's terminal for the copy of a program.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -25,7 +25,7 @@ impl Progress {
     pub(crate) fn draw(&mut self, done: usize, all: usize) {
         let Some(title) = &self.title else { return };
         self.is_drawn = true;
-        // The cursor returns to the start of the line, where a message of ssh's may begin.
+        // The cursor returns to the start of the line, because ssh may print a message next.
         write(&format!("\r{title} {}\x1b[K\r", bar(done, all)));
     }
 

@@ -1,4 +1,4 @@
-//! Whether `rove install` would help a host without rove.
+//! Finds out whether `rove install` would help a host without rove.
 
 use core::fmt;
 use std::ffi::OsStr;

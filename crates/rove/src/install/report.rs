@@ -1,4 +1,5 @@
-//! The lines that a host prints while a program is copied to it. They are not trusted; at most they are shown as text.
+//! Reads the lines that the script on the host prints while a program is copied there. The lines are not trusted, and
+//! at most shown as text.
 
 use rove_bootstrap::{LineReader, Platform, Printable};
 
@@ -8,7 +9,7 @@ use crate::install::version::Version;
 /// Longest reason from a host that is shown, in characters. Chosen: three lines of a terminal.
 const REASON_CHARS_MAX: usize = 240;
 
-/// Facts that a host has told about itself.
+/// Facts about the host that the script has printed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// The host's system and processor. `None` if their names are not plain words.
@@ -37,11 +38,11 @@ pub(crate) enum Event {
 /// Why a host refused the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// The folder cannot be created; with the host's message.
+    /// The folder cannot be created, for this reason.
     Folder(String),
-    /// The program cannot be written; with the host's message.
+    /// The program cannot be written, for this reason.
     Write(String),
-    /// The wrong number of bytes has arrived, which the host has counted.
+    /// Only this number of bytes has arrived.
     Size(String),
     /// The arrived bytes have another SHA-256.
     Sum,
@@ -51,7 +52,7 @@ pub(crate) enum Failure {
     Unknown(String),
 }
 
-/// Reads what our script prints on the host.
+/// Reads the output of the script.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     lines: LineReader,
@@ -59,7 +60,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Reads further bytes; returns the events in them. Lines of other programs are ignored.
+    /// Reads more of the output, and returns the events in it. Lines of other programs are ignored.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Vec<Event> {
         let (mut events, mut others) = (Vec::new(), Vec::new());
         for &byte in bytes {
@@ -112,7 +113,7 @@ impl Failure {
     }
 }
 
-/// Returns a host's reason without control characters and shortened, or a sentence that stands for an empty one.
+/// Returns a host's reason, shortened and without control characters. An empty reason is replaced by a sentence.
 fn printable(text: &str) -> String {
     let shown = Printable::default().filter(text.as_bytes());
     let shown = String::from_utf8_lossy(&shown);

@@ -1,10 +1,9 @@
-//! The standard input of the script on the host. It begins when the host is ready, and ends when the program was sent
-//! or is not needed.
+//! The standard input of the script on the host. A reader waits until the program is sent or found unnecessary.
 
 use std::io::{self, Cursor, Read};
 use std::sync::mpsc::{self, Receiver, Sender};
 
-/// A reader of the bytes that come through a channel, until all senders are gone.
+/// Reads the bytes from a channel, until all senders are dropped.
 pub(crate) struct Source {
     chunks: Receiver<Vec<u8>>,
     chunk: Cursor<Vec<u8>>,

@@ -1,15 +1,16 @@
-//! Versions of rove: which of two is newer, and which version a program's file has.
+//! Compares versions of rove, and finds the version in a program's file.
 
 use core::fmt;
 use core::hint::black_box;
 
-/// The version between two marks, by which it is found in the program's file. The linker drops unused text.
+/// The version between two marks, by which [`Version::in_file`] finds it in a program's file. The function also uses
+/// this text, because the linker drops unused text.
 static MARK: &str = concat!("\u{1}rove-build ", env!("CARGO_PKG_VERSION"), "\u{1}");
 
 /// Longest version that is read from a file, in bytes. Chosen: three numbers of ten digits.
 const VERSION_BYTES_MAX: usize = 32;
 
-/// A version of three numbers, compared from the first on.
+/// A version of three numbers. The first number is the most significant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Version([u32; 3]);
 

@@ -28,7 +28,7 @@ pub(crate) fn means(one: &SessionRef, status: &SessionStatus) -> bool {
     }
 }
 
-/// Returns the first session that `wanted` means and whose server does not answer. `None` for `wanted` means any session.
+/// Returns the first session named by `wanted` whose server does not answer. Without `wanted`, any such session.
 pub(crate) fn silent<'a>(wanted: Option<&SessionRef>, survey: &'a Survey) -> Option<&'a Silent> {
     survey.silent.iter().find(|Silent { name, label, .. }| match wanted {
         Some(SessionRef::Number(number)) => name.pid == *number || u32::from(name.port) == *number,
@@ -37,7 +37,7 @@ pub(crate) fn silent<'a>(wanted: Option<&SessionRef>, survey: &'a Survey) -> Opt
     })
 }
 
-/// Returns the words about a server that does not answer.
+/// Returns the message about a server that does not answer.
 pub(crate) fn describe_silent(silent: &Silent, computer: &Computer) -> String {
     let Silent { name, error, .. } = silent;
     let (on, pid, port) = (computer.on(), name.pid, name.port);

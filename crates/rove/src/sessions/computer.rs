@@ -1,4 +1,4 @@
-//! The computer that sessions run on, for messages.
+//! Names the computer that sessions run on, in messages.
 
 use std::env;
 
@@ -30,8 +30,7 @@ impl Computer {
         self.host.as_deref().unwrap_or("this computer")
     }
 
-    /// Returns the words for messages about something on the host, such as ` on example.org`; empty for the user's own
-    /// computer.
+    /// Returns the end of a clause, such as ` on example.org`. Empty for the user's own computer.
     pub(crate) fn on(&self) -> String {
         self.host.as_ref().map_or_else(String::new, |host| format!(" on {host}"))
     }

@@ -19,7 +19,7 @@ const LISTING_BYTES_MAX: usize = 1024 * 1024;
 ///
 /// # Errors
 ///
-/// Returns why the host cannot be asked, or the list not printed.
+/// Returns why the host cannot be asked, or the list cannot be printed.
 pub(super) fn list(options: ListOptions, host: &HostOptions) -> anyhow::Result<u8> {
     let mut args = vec!["list".into(), "--json".into()];
     if options.all {
@@ -36,7 +36,7 @@ pub(super) fn list(options: ListOptions, host: &HostOptions) -> anyhow::Result<u
     })?;
     let name = host.host.to_string_lossy();
     if found.is_empty() {
-        // The command has told the reason on standard error.
+        // The host's rove has printed the reason on standard error.
         return Ok(code(status));
     }
     let listing = read(&found).with_context(|| {
@@ -54,7 +54,7 @@ pub(super) fn list(options: ListOptions, host: &HostOptions) -> anyhow::Result<u
 ///
 /// # Errors
 ///
-/// Returns why the host cannot be asked, or its output not printed.
+/// Returns why the host cannot be asked, or its output cannot be printed.
 pub(super) fn kill(choice: &Choice, host: &HostOptions) -> anyhow::Result<u8> {
     pass(&RemoteCommand::rove(host, &kill_words(choice))?)
 }

@@ -1,18 +1,17 @@
-//! Finds servers of this user that have no control socket, such as stock ones, among the processes.
+//! Finds this user's stock servers, which have no control socket, among the processes.
 
 use std::fs;
 use std::path::Path;
 
 use rustix::process::geteuid;
 
-/// Most processes that are examined. Chosen: Linux's default limit on them.
+/// Most processes that are examined. Chosen: Linux's default limit on processes.
 const PROCESSES_MAX: usize = 32_768;
-/// The process name of a stock server, which clean-up scripts also search for.
-/// Source: Mosh 1.4.0 as observed.
+/// The process name of a stock server. Clean-up scripts also search for it. Source: Mosh 1.4.0 as observed.
 const PROCESS_NAME: &str = "mosh-server\n";
 
-/// Returns the numbers of this user's processes that are called mosh-server, without the `known` ones of rove. The list
-/// is empty if the system does not show processes as files.
+/// Returns the numbers of this user's processes named mosh-server, without the `known` rove servers. Empty if the
+/// system has no `/proc`.
 pub(super) fn servers(known: &[u32]) -> Vec<u32> {
     let user = geteuid().as_raw();
     let mut found: Vec<u32> = fs::read_dir("/proc")
@@ -32,8 +31,8 @@ pub(super) fn servers(known: &[u32]) -> Vec<u32> {
     found
 }
 
-/// Returns the user of a process, or `None` if unknown. The owner of its folder is not enough: that is root for a
-/// process whose memory is protected, as in rove's servers, which may be called mosh-server.
+/// Returns the user of a process, or `None` if unknown. The owner of its folder in `/proc` may be root: Linux does that
+/// for processes with protected memory, such as a rove server named mosh-server.
 fn owner(process: &Path) -> Option<u32> {
     let status = fs::read_to_string(process.join("status")).ok()?;
     let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;

@@ -12,8 +12,7 @@ const HEADINGS: [&str; 9] =
     ["PID", "PORT", "STATE", "AGE", "CONTACT", "KEY", "SIZE", "PATH", "CLIENT"];
 const LAST_HEADING: &str = "COMMAND";
 
-/// Returns a table of sessions, with the one on `own_terminal` marked and commands cut to
-/// `command_width` characters.
+/// Returns a table of sessions, with the one on `own_terminal` marked and commands cut to `command_width` characters.
 pub(super) fn sessions(
     sessions: &[SessionStatus],
     own_terminal: Option<&str>,
@@ -70,7 +69,7 @@ pub(super) fn stock(servers: &[u32], computer: &Computer) -> String {
     format!("Processes {numbers}{on} are stock mosh-servers, which cannot be asked. {end}\n")
 }
 
-/// Returns the words that name one session in a message.
+/// Returns the text that names a session in a message.
 pub(crate) fn one(status: &SessionStatus) -> String {
     let client = match &status.path.client {
         Some(client) => format!(", client {}", printable(client)),
@@ -81,7 +80,7 @@ pub(crate) fn one(status: &SessionStatus) -> String {
     format!("session {pid} (port {port}, {state}{client}: {command})")
 }
 
-/// Returns the words for a session in the list to choose from for `rove attach`.
+/// Returns the text for a session in the list of `rove attach` to choose from.
 pub(crate) fn describe_running(status: &SessionStatus) -> String {
     let contact = status.contact_age_seconds;
     let contact =
@@ -90,7 +89,7 @@ pub(crate) fn describe_running(status: &SessionStatus) -> String {
     format!("{}{contact}: {command}", status.state.as_str())
 }
 
-/// Returns the words for a session in the notice about detached sessions.
+/// Returns the text for a session in the notice about detached sessions.
 pub(crate) fn describe_detached(status: &SessionStatus) -> String {
     let contact = match status.contact_age_seconds {
         Some(seconds) => format!(", last contact {} ago", age(seconds)),
@@ -108,7 +107,7 @@ fn size(status: &SessionStatus) -> String {
     format!("{}x{}", status.window.columns, status.window.rows)
 }
 
-/// Returns the carrier of the client's datagrams, and how long it has carried them.
+/// Returns the name of the client's path (UDP or ssh), and for how long the client has used it.
 fn path(status: &SessionStatus) -> String {
     let Some(name) = status.path.name() else { return "-".to_owned() };
     let span = status.path.path_age_seconds;
@@ -116,7 +115,7 @@ fn path(status: &SessionStatus) -> String {
     format!("{name}{span}")
 }
 
-/// Returns a duration, rounded down, in the largest unit of which it has at least two.
+/// Returns a duration, rounded down, in the largest unit of which it contains at least two.
 pub(crate) fn age(seconds: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(86_400, "d"), (3600, "h"), (60, "min")];
     let unit = UNITS.iter().find(|(length, _)| seconds >= 2 * length);

@@ -170,7 +170,7 @@ impl Settings {
         let mut text = String::new();
         for (key, setting) in &self.0 {
             let _ = match setting {
-                // JSON's strings are valid in TOML.
+                // A JSON string is also a TOML string.
                 Setting::Text(value) => writeln!(text, "{key} = {}", serde_json::json!(value)),
                 Setting::Flag(value) => writeln!(text, "{key} = {value}"),
             };

@@ -1,7 +1,7 @@
-//! The user's configuration file: where it is, and whether it may be used.
+//! Finds and reads the user's configuration file, and refuses a file that another user can change.
 //!
-//! A setting may be a command (`ssh`), so whoever can write the file runs commands as the user. [`exposure`] decides
-//! who can, for the file, the folders on the way to it, and every symbolic link.
+//! A setting may be a command (`ssh`), so whoever can write the file can run commands as the user. [`exposure`] checks
+//! the file, the folders on the way to it, and every symbolic link.
 
 use std::env;
 use std::ffi::OsString;
@@ -88,7 +88,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
     };
     let home = match exposure::home() {
         Ok(home) => home,
-        // The owner of such a path may create a file there at any time.
+        // The owner of that home directory may create the file at any time.
         Err(exposure) if path.starts_with(exposure.path()) => {
             return Err(Refusal::Homeless(exposure));
         }

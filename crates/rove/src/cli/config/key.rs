@@ -1,4 +1,4 @@
-//! The keys of the configuration: the long options that make sense for more than one session.
+//! The keys of the configuration file: mostly the names of long options that make sense for more than one session.
 
 use rove_bootstrap::{AgentUse, DetachedUse, InstallPolicy};
 use rove_session::StreamController;
@@ -21,7 +21,7 @@ pub(super) enum Shape {
     /// `true`, `false` or this word.
     FlagOr(&'static str),
     Text(fn(&str) -> Result<(), ValueError>),
-    /// The setting is text, or a number without quotes. The function checks the text as the option's own rules do.
+    /// The setting is text, or a number without quotes. The function checks the text by the option's rules.
     TextOrNumber(fn(&str) -> Result<(), ValueError>),
 }
 

@@ -1,7 +1,7 @@
 //! Matching hosts against the patterns of the configuration's sections.
 
-/// Returns whether a host, as the user wrote it, matches a pattern: `*` is any text, `?` any character, case does not
-/// count. A pattern without `@` matches the host for every user.
+/// Returns whether a host, in the user's spelling, matches a pattern. `*` matches any text and `?` any character; case
+/// is ignored. A pattern without `@` matches the host for every user.
 pub(in crate::cli) fn matches(pattern: &str, host: &str) -> bool {
     let name = match host.rsplit_once('@') {
         Some((_, name)) if !pattern.contains('@') => name,
@@ -11,8 +11,8 @@ pub(in crate::cli) fn matches(pattern: &str, host: &str) -> bool {
     glob(&fold(pattern), &fold(name))
 }
 
-/// Returns whether `text` matches `pattern`. It goes back to the last `*` only, so that no pattern takes more steps
-/// than the product of the two lengths.
+/// Returns whether `text` matches `pattern`. On a mismatch it retries from the last `*` only, so that it takes at most
+/// as many steps as the product of the two lengths.
 fn glob(pattern: &[char], text: &[char]) -> bool {
     let (mut at, mut read) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

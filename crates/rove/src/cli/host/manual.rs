@@ -1,4 +1,4 @@
-//! The manual of a session: what `rove --help-all` and its page say beside the options.
+//! The text of `rove --help-all` and of rove's manual page, except the options.
 
 use rove_cli_docs::{Manual, Words};
 

@@ -1,5 +1,5 @@
-//! The values of a session's options, from the command line, the configuration and the environment: each is read, or refused
-//! with a sentence.
+//! Reads the values of a session's options from the command line, the configuration and the environment, and refuses
+//! wrong ones with a sentence.
 
 use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
@@ -28,7 +28,7 @@ pub(super) const CONTROLLER: &str = "controller";
 pub(super) const NO_PROGRAM: &str = "no_program";
 /// The id of the option `-f` in clap.
 pub(super) const BACKGROUND: &str = "background";
-/// The sentence about `-W` for a command that takes a session's options.
+/// The error for a command that has a session's options, but not `-W`.
 pub(crate) const NO_TARGET: &str =
     "-W: this command carries no connection; `rove -W HOST:PORT host` does";
 
@@ -54,7 +54,7 @@ pub(super) fn background_option() -> Arg {
         .help("With -N: go to the background once the login is done and all listeners are there")
 }
 
-/// Returns the option `--controller`, which all commands have whose sessions have streams.
+/// Returns the option `--controller`, for each command that can forward connections, run programs or copy files.
 pub(crate) fn controller_option() -> Arg {
     Arg::new(CONTROLLER)
         .long("controller")
@@ -67,13 +67,13 @@ pub(crate) fn controller_option() -> Arg {
         )
 }
 
-/// Returns the option `--controller` of another command as a session's.
+/// Returns the option `--controller` that a command was called with, as a word of a session's command line.
 pub(crate) fn controller_words(matches: &clap::ArgMatches) -> Option<OsString> {
     let name = matches.get_one::<String>(CONTROLLER)?;
     Some(format!("--{CONTROLLER}={name}").into())
 }
 
-/// Checks what `-N` and `-f` exclude.
+/// Refuses options that do not go with `-N`, and `-f` without `-N`.
 fn check_no_program(args: &HostArgs, command: &[OsString]) -> Result<(), UsageError> {
     if args.background && !args.no_program {
         let text = "-f: a session with a program stays in the foreground; add -N, or use ssh -f";
@@ -154,7 +154,7 @@ pub(super) fn check_option_port(name: ProgramName, text: Option<&str>) -> Result
     }
 }
 
-/// Returns the message for a line without a host. Stock prints only its usage.
+/// Returns the message for a line without a host. It is empty for `mosh`, because stock prints only its usage.
 pub(super) const fn no_host(name: ProgramName) -> &'static str {
     match name {
         ProgramName::Rove => "no host is named",
@@ -162,8 +162,9 @@ pub(super) const fn no_host(name: ProgramName) -> &'static str {
     }
 }
 
-/// Refuses a host that ssh would take for an option: there is no `--` before the host in ssh's command line. `user@`
-/// without a name is refused too, except under stock's name; ssh would run our proxy command without a host.
+/// Refuses a host that ssh would read as an option, because ssh's command line has no `--` in front of the host. Also
+/// refuses an empty user or host beside `@` except for `mosh`, because ssh would run rove's proxy command without a
+/// host.
 pub(super) fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageError> {
     let text = host.to_string_lossy();
     let lacks_part =
@@ -176,7 +177,8 @@ pub(super) fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageErr
     Ok(())
 }
 
-/// Returns when the session goes through ssh. An error if the value is unknown, or other options rule a tunnel out.
+/// Returns under which conditions ssh carries the session. Fails if the value is unknown, or if other options rule a
+/// tunnel out.
 pub(super) fn tunnel_use(name: ProgramName, args: &HostArgs) -> Result<TunnelUse, UsageError> {
     let word = args.tunnel.as_deref().or(args.no_tunnel.then_some("false"));
     let usual = if name == ProgramName::Rove { "auto" } else { "false" };
@@ -222,7 +224,7 @@ pub(super) fn bind_server(name: ProgramName, text: Option<&str>) -> Result<BindS
     }
 }
 
-/// Reads the value of `-W`. `None` without the option. Refuses what belongs to a session, and what `-N` excludes.
+/// Reads the value of `-W`, or returns `None` without that option. Refuses options that do not go with `-W` or `-N`.
 pub(super) fn target(
     args: &HostArgs,
     command: &[OsString],
@@ -245,7 +247,7 @@ pub(super) fn target(
     target.map(Some).map_err(|error| UsageError::without_usage(format!("-W: {error}")))
 }
 
-/// Returns the ssh command with the options on the line. Refuses forwards that nobody would carry.
+/// Returns the ssh command with ssh's options from the line. Refuses forwardings that this session could not carry.
 pub(super) fn ssh(args: &HostArgs, letters: Vec<String>) -> Result<Vec<String>, UsageError> {
     let mut ssh = ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?;
     ssh.extend(letters);
@@ -271,7 +273,7 @@ pub(super) fn check_names(args: &HostArgs) -> Result<(), UsageError> {
     }
 }
 
-/// Returns the error about an option's value that is none of the option's words.
+/// Returns the error about a value that is not among the option's words.
 fn none_of(option: &str, words: &[&str], value: &str) -> UsageError {
     let (words, value) = (words.join(", "), value.escape_debug());
     UsageError::without_usage(format!("{option} is one of {words}, not \"{value}\""))

@@ -1,5 +1,5 @@
-//! Checks the legs after a server has announced itself: whether it runs, whether datagrams pass in both directions, and
-//! whether they still do with large datagrams and a new port.
+//! Derives the results of the legs after the server's announcement: whether the server runs, and whether datagrams pass
+//! in both directions, also large ones and those from a new port.
 
 use std::net::IpAddr;
 
@@ -9,10 +9,10 @@ use rove_udp::Refusal;
 use super::{Diagnosis, Finding, note, ok, problem, unchecked};
 use crate::doctor::facts::{Aftermath, Host, Large, Logout, Path, Server};
 
-/// The remedy that lets rove keep sessions where logind ends the processes of a login.
+/// The remedy that lets rove keep sessions even if systemd-logind ends the processes of a login.
 const LINGER: &str =
     "`loginctl enable-linger` there (as the user, or by root with the user's name)";
-/// The remedy for all programs.
+/// The remedy that keeps the processes of all programs after a logout.
 const SETTING: &str = "KillUserProcesses=no in logind.conf";
 
 /// Checks the legs of datagrams, and adds the results to `diagnosis`.
@@ -30,7 +30,7 @@ pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
     diagnosis.push("forwarding", forwarding(host, path));
 }
 
-/// Returns whether a session can forward connections, and why not.
+/// Returns whether a session can forward connections, or why not.
 fn forwarding(host: &Host, path: &Path) -> Finding {
     let is_rove = host.far.as_ref().is_some_and(|far| far.version.starts_with("rove "));
     match path.forwards {
@@ -43,7 +43,7 @@ fn forwarding(host: &Host, path: &Path) -> Finding {
     }
 }
 
-/// Returns which way a session goes at present and why, and whether the host could carry it through ssh.
+/// Returns whether UDP or ssh carries a session at present and why, and whether the host supports the way through ssh.
 fn tunnel(host: &Host, path: &Path) -> Finding {
     match host.far.as_ref().map(|far| far.version.as_str()) {
         Some(version) if version.starts_with("rove ") => ok(match (host.tunnel, path.answered) {
@@ -98,14 +98,14 @@ fn check_path(host: &Host, server: &Server, path: &Path, diagnosis: &mut Diagnos
     diagnosis.push("session-end", end);
 }
 
-/// Returns the findings from a missing answer for three legs: the server, the path to it, and the path back.
+/// Returns the findings about three legs when no answer came: the server, the path to it, and the path back.
 fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
     let unknown = Aftermath::default();
     let aftermath = host.aftermath.as_ref().unwrap_or(&unknown);
     let later = || unchecked("the server is gone");
     // If the process number is unknown, the port tells whether the server runs.
     let alive = aftermath.alive.or(aftermath.bound.filter(|bound| !bound));
-    // A datagram that it heard may have come by the jump host.
+    // A datagram that the server received may have come through the jump host, which says nothing about UDP from here.
     match (alive, aftermath.heard.filter(|_| !path.by_jump_host)) {
         (Some(false), _) => [gone(host), later(), later()],
         (alive, Some(true)) => [
@@ -133,7 +133,8 @@ fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
     }
 }
 
-/// Returns the finding from a server that answers after its ssh has ended. A shared ssh connection may have kept the login.
+/// Returns the finding about a server that answers after its ssh has ended. If a shared ssh connection keeps the login
+/// alive, the host's logout rule has not yet taken effect.
 fn alive(host: &Host) -> Finding {
     match logout(host) {
         Some(Logout::Ends) => note(format!(

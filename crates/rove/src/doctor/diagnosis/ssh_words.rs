@@ -1,5 +1,5 @@
-//! The causes of ssh's error messages, with advice for the user. Source: OpenSSH's messages, and our own proxy
-//! command's.
+//! The causes of ssh's error messages, with advice for the user. Source: the messages of OpenSSH and of rove's proxy
+//! command.
 
 /// Parts of ssh's error messages, each with its advice; `{}` is replaced by the host.
 const REMEDIES: [(&str, &str); 12] = [
@@ -60,9 +60,9 @@ const REMEDIES: [(&str, &str); 12] = [
 /// The advice for messages of ssh that are not in [`REMEDIES`].
 const UNKNOWN: &str = "`ssh -v {} true` says more; it must work before a session can";
 
-/// Returns the line of ssh's messages that best tells the cause, or `None` if there is none, and advice for the user.
+/// Returns the line of ssh's messages that best tells the cause, if any, and advice for the user.
 pub(super) fn explain<'a>(said: &'a [String], host: &str) -> (Option<&'a str>, String) {
-    // In the order of the messages: the first known line is the cause, later ones its consequences.
+    // The first known line is the cause, and later lines are its consequences.
     let known = said.iter().find_map(|line| {
         let remedy = REMEDIES.iter().find(|(part, _)| line.contains(part));
         remedy.map(|(_, remedy)| (line.as_str(), *remedy))
