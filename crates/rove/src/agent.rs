@@ -1,5 +1,5 @@
-//! The user's agent, lent to a session's host (`-A`): a socket of this user's alone (`socket`), two joined connections
-//! (`joint`), and what may pass to the agent (`filter`).
+//! Forwards the user's ssh agent to a session's host (`-A`). `socket` is a listening socket that only this user can
+//! reach, `joint` copies bytes between two connected sockets, and `filter` checks the requests.
 
 pub(crate) mod filter;
 pub(crate) mod joint;

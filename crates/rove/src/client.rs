@@ -1,4 +1,5 @@
-//! The client: takes the user's terminal over, pumps between it and the network, and gives it back.
+//! The client: it takes over the user's terminal, moves bytes between the terminal and the network, and restores the
+//! terminal at the end.
 
 use std::net::SocketAddr;
 
@@ -61,7 +62,7 @@ pub(crate) struct ClientOptions {
     pub(crate) name: ProgramName,
     /// How often `-v` was given.
     pub(crate) verbose: u8,
-    /// The session, and how to show it.
+    /// Facts about the session and the user's options.
     pub(crate) call: SessionCall,
 }
 
@@ -69,8 +70,8 @@ pub(crate) struct ClientOptions {
 ///
 /// # Errors
 ///
-/// Returns why the session could not start or how it failed, in a sentence for the user.
-/// The terminal has been given back by then.
+/// Returns why the session could not start or how it failed, in a sentence for the user. The terminal is restored by
+/// then.
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     if let Some(joined) = options.call.streams.joined.clone() {
         return carry(options, joined);
@@ -82,16 +83,17 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     run_from(options, way)
 }
 
-/// Runs a client that goes on from the record of another one.
+/// Runs a client that goes on from the record that a killed client has left.
 ///
 /// # Errors
 ///
-/// As [`run`], and why it cannot go on.
+/// Returns the errors of [`run`], and why the session cannot go on.
 pub(crate) fn go_on(options: ClientOptions, saved: Saved) -> anyhow::Result<u8> {
     run_from(options, Way::Stock(saved))
 }
 
-/// Joins the standard descriptors with the streams that are asked for, or becomes the ssh that does.
+/// Connects standard input and output with the stream that `joined` names. If the host cannot do that, this process
+/// becomes an ssh that does.
 fn carry(options: ClientOptions, joined: Joined) -> anyhow::Result<u8> {
     let joined = stdio_forward::handed_command::restore(joined);
     let channel = Channel::take();
@@ -121,7 +123,8 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     let End { outcome, tried, refusal, tunnel, output_error, signal, missing, not_forwarded } =
         session(options, way)?;
     let Some(outcome) = outcome else {
-        // The session waits for `rove resume`, and nobody would read a message.
+        // The session goes on in a child process in the background, or waits for `rove resume` after its terminal was
+        // closed.
         return Ok(exit_code(ClientOutcome::Ended(None), name, signal));
     };
     tracing::info!(?outcome, "session over");
@@ -150,7 +153,7 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
         .and_then(|command| shell_hint(&command, &host));
     logging::failure().iter().chain(&hint).for_each(|sentence| tell(name, sentence));
     if says_end {
-        // Scripts wait for this line; it goes right where the cursor is left.
+        // Scripts wait for this line, as stock writes it, where the cursor is.
         tty::say(stdio::stdout(), &format!("[{} is exiting.]\n", name.as_str()));
     }
     Ok(match (output_failure, not_forwarded) {
@@ -160,7 +163,7 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     })
 }
 
-/// Runs a session on this process's terminal and gives the terminal back.
+/// Runs a session on this process's terminal and restores the terminal.
 ///
 /// # Errors
 ///
@@ -184,7 +187,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let background = options.call.background;
     let forwards = if has_program { forwards } else { forwards.without_program(background) };
     let running = running(name, command.as_deref());
-    // As a local command does, it leaves its output in the history.
+    // A command's output scrolls into the terminal's history, as that of a local command does.
     let scrollback = choices.scrollback.unwrap_or(running == Running::Command);
     let Choices { init, title_prefix, .. } = choices;
     let described = described(&term, RenderOptions { name, init, scrollback, title_prefix });
@@ -201,7 +204,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
         transport: Config { capabilities, self_check, ..Config::client() },
         size: terminal.size(),
         terminal: described,
-        // A stock client asks the terminal nothing.
+        // A stock client sends no queries to the terminal.
         query: choices.query && !choices.strict && terminal_type::can_be_asked(&term),
         escape_key: options.call.escape_key,
         prediction: choices.prediction(),
@@ -233,7 +236,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     pump.with(forwards.lending(agent, gate).with(callbacks, controller)).run()
 }
 
-/// Takes the terminal over, or returns one that nobody has.
+/// Returns the user's terminal after taking it over. A client in the background gets a terminal without a device.
 fn terminal(background: bool, closing: Vec<u8>) -> anyhow::Result<Tty> {
     match background {
         true => Tty::nobodys().context("cannot go to the background"),
@@ -241,16 +244,17 @@ fn terminal(background: bool, closing: Vec<u8>) -> anyhow::Result<Tty> {
     }
 }
 
-/// Returns the extensions that a client offers which comes to its session in this way.
+/// Returns the protocol extensions that a client offers, which depend on how it came to its session.
 fn offered(way: &Way) -> Capabilities {
     match way {
-        // The packets of the client before had the same key and the same numbers.
+        // The killed client used the same key, so its stream packets had numbers that a new stream layer would use
+        // again.
         Way::Stock(_) => rove_session::CAPABILITIES,
         Way::New | Way::Rove(..) => rove_session::CAPABILITIES.union(Capabilities::STREAMS),
     }
 }
 
-/// Returns whether the agent can be lent as the user wants it. Says so if not.
+/// Returns whether the agent can be lent in the way that the user chose. Prints a warning if not.
 fn may_be_lent(
     call: &AgentCall,
     background: bool,
@@ -268,7 +272,7 @@ fn may_be_lent(
     false
 }
 
-/// Listens for the connections that are to be forwarded. Says which ones cannot be.
+/// Opens the listeners of `-L` and `-D`. Prints a warning for each one that fails.
 fn listeners(name: ProgramName, wanted: &Forwards) -> anyhow::Result<Listeners> {
     let (listeners, failures) = Listeners::open(wanted)?;
     for failure in failures {
@@ -277,7 +281,7 @@ fn listeners(name: ProgramName, wanted: &Forwards) -> anyhow::Result<Listeners> 
     Ok(listeners)
 }
 
-/// Returns the abilities of a terminal of this type. Warns of a type that is not known.
+/// Returns the capabilities of a terminal of this type. Prints a warning if the type is unknown.
 fn described(term: &str, options: RenderOptions) -> TerminalCapabilities {
     terminal_type::capabilities(term, options).unwrap_or_else(|warning| {
         warn(options.name.as_str(), &warning.to_string());
@@ -285,7 +289,7 @@ fn described(term: &str, options: RenderOptions) -> TerminalCapabilities {
     })
 }
 
-/// Starts a session, or goes on with a saved one, with a record if one is kept.
+/// Starts a session or resumes a saved one. Begins the record for `rove resume`, if the client keeps one.
 fn start(
     config: ClientConfig,
     record: Option<&mut RecordKeeper>,
@@ -306,14 +310,14 @@ fn start(
         Some(record) => record.start(&mut session, store)?,
         None => {
             session.recording().stop();
-            // The keys that it has are on their way again.
+            // The session sends the record's keys again, so the record has done its work.
             store.into_iter().for_each(Store::remove);
         }
     }
     Ok(session)
 }
 
-/// Opens the wire to this address, through or beside the ssh that was inherited, if one was.
+/// Opens the datagram path to the server: UDP sockets, the inherited ssh, or UDP with that ssh as a spare.
 fn open_wire(tunnel: Option<&Inherited>, server: SocketAddr, now: Instant) -> anyhow::Result<Wire> {
     let (beside, only): (Option<_>, Option<_>) = match tunnel {
         Some(ssh) if ssh.again.asks_nothing.is_some() => (Some(ssh), None),
@@ -326,14 +330,14 @@ fn open_wire(tunnel: Option<&Inherited>, server: SocketAddr, now: Instant) -> an
     Ok(Wire::sockets(sockets, beside.map(|ssh| Spare::take(ssh, server)).transpose()?))
 }
 
-/// Gives the session the server's other addresses. Text that is no address is left out, because the session can do
-/// without.
+/// Gives the session the server's other addresses. Malformed ones are skipped, because the session works without them.
 fn add_others(session: &mut Client, others: &[String], port: u16) {
     let others = others.iter().filter_map(|it| address::from_numeric(it, port));
     others.for_each(|address| session.candidates_mut().add(address));
 }
 
-/// Gives the session the user's choices: whether programs may read copied text, who may join, whose window leads.
+/// Gives the session the user's choices: whether programs may read copied text, who may join, and whose window decides
+/// the size.
 fn allow(session: &mut Client, choices: &Choices) {
     if choices.read_copied {
         session.allow(TerminalReport::ReadCopied);
@@ -344,7 +348,8 @@ fn allow(session: &mut Client, choices: &Choices) {
     session.set_door(if choices.share { Door::Open } else { Door::Closed });
 }
 
-/// Gives the session the prompts that earlier sessions with this account knew. Returns the keeper of its own prompts.
+/// Gives the session the prompts that earlier sessions with this account have learned. Returns the keeper that will
+/// save those of this session.
 fn remember_prompts(session: &mut Client, account: Account) -> Option<PromptKeeper> {
     if !session.uses_prompt_memory() {
         return None;
@@ -356,21 +361,21 @@ fn remember_prompts(session: &mut Client, account: Account) -> Option<PromptKeep
     Some(keeper)
 }
 
-/// Prints a sentence on standard error, after the terminal was given back.
+/// Prints a sentence on standard error, after the terminal was restored.
 fn tell(name: ProgramName, sentence: &str) {
     let (speaker, stderr) = (name.as_str(), stdio::stderr());
     let text = wrapped_for(&stderr, speaker, &format!("{speaker}: {sentence}"));
     tty::say(stderr, &format!("{text}\n"));
 }
 
-/// Returns whether the client says at its end that it exits. A command's last screen stays on the terminal, as the
-/// output of a local one does, and nothing follows it.
+/// Returns whether the client prints at its end that it exits. It does not if the session ran a command, whose output
+/// stays on the terminal as that of a local command does.
 fn says_end(name: ProgramName, command: Option<&str>) -> bool {
     running(name, command) != Running::Command
 }
 
-/// Returns what the session runs, as far as this client knows. As `mosh` it need not know, because stock leaves
-/// nothing.
+/// Returns whether the session runs a shell or a command, as far as this client knows. Under the name `mosh` it does
+/// not matter, because stock leaves no output on the terminal.
 fn running(name: ProgramName, command: Option<&str>) -> Running {
     match (name, command) {
         (ProgramName::Mosh, _) | (_, None) => Running::Unknown,
@@ -381,7 +386,7 @@ fn running(name: ProgramName, command: Option<&str>) -> Running {
 
 /// Returns the session key's text from `MOSH_KEY` and removes the variable from the environment.
 ///
-/// Call it first thing in `main`, before any thread exists and any command is started.
+/// Call this before any thread exists and any other program is started.
 ///
 /// # Errors
 ///

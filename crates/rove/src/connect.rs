@@ -1,4 +1,5 @@
-//! A connection that is being made for a stream: names are looked up in a thread, and addresses tried side by side.
+//! Makes a connection for a stream without blocking: a thread looks the name up, and the addresses are tried in
+//! parallel with staggered starts.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -18,10 +19,10 @@ use crate::bootstrap::address::{self, AddressError};
 use crate::errand::{Errand, Errands};
 use crate::messages::reason;
 
-/// How long a connection may take in all. Source: the wire contract, docs/wire.md.
+/// Longest time for making a connection. Source: the wire contract, docs/wire.md.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long an address is tried before the next one is tried beside it. Source: RFC 8305, section 5.
+/// Time after which the next address is tried in parallel with the former one. Source: RFC 8305, section 5.
 const STAGGER: Duration = Duration::from_millis(250);
 
 /// A connection that is being made.
@@ -32,13 +33,13 @@ pub(crate) struct Connect {
     tried: Vec<OwnedFd>,
     next_at: Instant,
     deadline: Instant,
-    /// Whether an address that a name leads to may be tried.
+    /// Returns whether an address of the target may be tried.
     may_try: fn(IpAddr) -> bool,
     /// Why the newest attempt failed.
     error: Errno,
 }
 
-/// How far a connection has come.
+/// The progress of a connection.
 #[derive(Debug)]
 pub(crate) enum Progress {
     /// The connection is still being made.
@@ -50,11 +51,7 @@ pub(crate) enum Progress {
 }
 
 impl Connect {
-    /// Begins to connect to a place.
-    ///
-    /// # Errors
-    ///
-    /// Returns why that cannot begin.
+    /// Begins to connect to a TCP port or a Unix socket.
     pub(crate) fn begin(now: Instant, target: &Target, lookups: &Errands) -> io::Result<Self> {
         let mut begun = Self {
             lookup: None,
@@ -76,11 +73,7 @@ impl Connect {
         Ok(begun)
     }
 
-    /// Begins as [`Connect::begin`], but tries only the addresses that `may_try` approves.
-    ///
-    /// # Errors
-    ///
-    /// Returns why that cannot begin.
+    /// Does the same as [`Connect::begin`], but tries only the addresses that `may_try` approves.
     pub(crate) fn begin_within(
         now: Instant,
         target: &Target,
@@ -95,18 +88,18 @@ impl Connect {
         Ok(begun)
     }
 
-    /// Returns the descriptors whose news call for [`Connect::turn`].
+    /// Returns the descriptors to wait for. When one is ready, call [`Connect::turn`].
     pub(crate) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         let lookup = self.lookup.iter().map(Errand::interest);
         lookup.chain(self.tried.iter().map(|it| Interest::new(it.as_fd(), false, true)))
     }
 
-    /// Returns when to call [`Connect::turn`] without news.
+    /// Returns when to call [`Connect::turn`] at the latest.
     pub(crate) fn poll_timeout(&self) -> Instant {
         if self.untried.is_empty() { self.deadline } else { self.next_at.min(self.deadline) }
     }
 
-    /// Looks at the attempts, and begins the next one if it is due.
+    /// Checks the running attempts, and begins the next one if it is due.
     pub(crate) fn turn(&mut self, now: Instant) -> Progress {
         if let Some(progress) = self.take_addresses(now) {
             return progress;
@@ -143,7 +136,8 @@ impl Connect {
         }
     }
 
-    /// Takes the addresses of the target's name. Returns the progress where there are none yet.
+    /// Reads the addresses that the lookup has found. Returns `None` if there is nothing to wait for, or else the
+    /// progress.
     fn take_addresses(&mut self, now: Instant) -> Option<Progress> {
         let progress = match self.lookup.as_ref()?.take() {
             Some(Ok(Ok(mut addresses))) => {
@@ -173,8 +167,7 @@ fn look_up(host: &str, port: u16, errands: &Errands) -> io::Result<Errand<Found>
     errands.begin("lookup", move || address::resolve(&host, port, "all"))
 }
 
-/// Returns addresses in an order in which the families alternate, and the first stays the first. Source: RFC 8305,
-/// section 4.
+/// Sorts addresses so that the families alternate, and the first address stays first. Source: RFC 8305, section 4.
 fn alternate(addresses: Vec<SocketAddr>) -> VecDeque<SocketAddr> {
     let is_v6 = addresses.first().is_some_and(SocketAddr::is_ipv6);
     let count = addresses.len();
@@ -195,7 +188,7 @@ fn alternate(addresses: Vec<SocketAddr>) -> VecDeque<SocketAddr> {
 fn connect_tcp(address: SocketAddr) -> Result<OwnedFd, Errno> {
     let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
     let socket = open(family)?;
-    // Small writes are keys of an ssh within, which must not wait for an acknowledgment.
+    // Nagle's algorithm would delay the keystrokes of an ssh that uses this connection.
     let _ = sockopt::set_tcp_nodelay(&socket, true);
     match connect(&socket, &address) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
@@ -203,7 +196,7 @@ fn connect_tcp(address: SocketAddr) -> Result<OwnedFd, Errno> {
     }
 }
 
-/// Connects to a socket in the file system without waiting.
+/// Connects to a Unix socket without waiting. Fails if its backlog is full.
 pub(crate) fn connect_unix(path: &[u8]) -> io::Result<OwnedFd> {
     use std::os::unix::ffi::OsStrExt;
     let path = Path::new(std::ffi::OsStr::from_bytes(path));
@@ -219,7 +212,7 @@ fn open(family: AddressFamily) -> Result<OwnedFd, Errno> {
     Ok(socket)
 }
 
-/// Returns the address that a socket is connected to. `None` while it is not.
+/// Returns the peer's address of a connected socket, or `None` while the connection is pending.
 fn peer(socket: &OwnedFd) -> Result<Option<String>, Errno> {
     match getpeername(socket) {
         Ok(address) => {

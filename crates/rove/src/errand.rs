@@ -1,4 +1,4 @@
-//! Work that may take long, done in a thread of its own while a loop goes on.
+//! Runs slow work, such as a name lookup, in a thread while the event loop goes on.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
@@ -10,24 +10,24 @@ use std::thread;
 use rove_platform::event_loop::Interest;
 use rove_streams::CONNECTS_MAX;
 
-/// The threads of one kind of work. All are counted, because a thread that does not come back cannot be ended.
+/// The running threads of a kind of work. They are counted, because a thread that hangs cannot be ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Errands(Arc<()>);
 
-/// Work in a thread, whose result has not been taken.
+/// Work in a thread, with its result to come.
 #[derive(Debug)]
 pub(crate) struct Errand<T> {
-    /// It has an end to read after the work.
+    /// Becomes readable (at its end) when the work is done.
     done: UnixStream,
     result: Receiver<T>,
 }
 
 impl Errands {
-    /// Begins work. `name` is that of the thread.
+    /// Runs `work` in a new thread with this name.
     ///
     /// # Errors
     ///
-    /// Returns that as many threads work as connections may be made at a time, or that the system has none.
+    /// Returns an error if [`CONNECTS_MAX`] threads are running, or the system starts none.
     pub(crate) fn begin<T: Send + 'static>(
         &self,
         name: &str,
@@ -40,7 +40,7 @@ impl Errands {
         let (sender, result) = channel();
         let counted = self.clone();
         thread::Builder::new().name(name.to_owned()).spawn(move || {
-            // Nobody may wait for it any more.
+            // Sending fails if the caller has dropped the [`Errand`].
             let _ = sender.send(work());
             drop((sender, end, counted));
         })?;
@@ -49,7 +49,7 @@ impl Errands {
 }
 
 impl<T> Errand<T> {
-    /// Returns the result once there is one, or that the thread has failed. `None` while it works.
+    /// Returns the result, or an error if the thread has panicked. `None` while the thread works.
     pub(crate) fn take(&self) -> Option<io::Result<T>> {
         match self.result.try_recv() {
             Ok(result) => Some(Ok(result)),
@@ -58,7 +58,7 @@ impl<T> Errand<T> {
         }
     }
 
-    /// Returns the descriptor whose news call for [`Errand::take`].
+    /// Returns the descriptor to wait for. When it is ready, call [`Errand::take`].
     pub(crate) fn interest(&self) -> Interest<'_> {
         Interest::new(self.done.as_fd(), true, false)
     }

@@ -18,13 +18,13 @@ use rustix::net::{
 
 use crate::messages::reason;
 
-/// Most listeners of a session. Chosen: several times those of a long section of ssh's configuration.
+/// Most listeners of a session. Chosen: several times as many as in a long section of ssh's configuration.
 const LISTENERS_MAX: usize = 32;
 
-/// How many connections the system keeps until they are accepted. Source: OpenSSH 9.2 as observed.
+/// Most connections that the kernel queues until they are accepted. Source: OpenSSH 9.2 as observed.
 const BACKLOG: i32 = 128;
 
-/// Why a connection cannot be forwarded, before any has come.
+/// Why a listener cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ListenerError {
     #[error("{forward}: cannot listen here: {}", reason(&error.to_string()))]
@@ -41,19 +41,19 @@ pub(crate) struct Listeners {
     all: Vec<Listener>,
 }
 
-/// A listener of this computer.
+/// A listener of one option, such as `-L`.
 #[derive(Debug)]
 struct Listener {
     sockets: Sockets,
-    /// Where the listener listens.
+    /// The port or path at which the listener listens.
     place: Place,
-    /// The place that all connections lead to. `None` if each says so by SOCKS.
+    /// The target of all connections. `None` if each connection names its target by SOCKS.
     target: Option<Target>,
-    /// The user's option.
+    /// The user's option, as text.
     option: String,
 }
 
-/// The sockets that listen at a place, which may be in each address family.
+/// The sockets that listen at a place: at a port, one for each address family.
 #[derive(Debug)]
 pub(crate) struct Sockets {
     all: Vec<OwnedFd>,
@@ -61,7 +61,7 @@ pub(crate) struct Sockets {
     file: Option<SocketFile>,
 }
 
-/// The file of a socket that this process has made. It is removed with this value, if no other has taken its place.
+/// The file of a Unix socket of this process. Dropping this value removes the file, unless another has replaced it.
 #[derive(Debug)]
 pub(crate) struct SocketFile {
     path: PathBuf,
@@ -69,11 +69,11 @@ pub(crate) struct SocketFile {
 }
 
 impl Listeners {
-    /// Checks that everything can be listened at, if the user wants that. Nothing listens afterwards.
+    /// Checks that all listeners can be opened, if the user requires that, and closes them again.
     ///
     /// # Errors
     ///
-    /// Returns the first failure.
+    /// Returns the first error.
     pub(crate) fn check(forwards: Option<&Forwards>) -> Result<(), ListenerError> {
         match forwards {
             Some(forwards) if forwards.are_required => Self::open(forwards).map(|_| ()),
@@ -81,11 +81,11 @@ impl Listeners {
         }
     }
 
-    /// Opens the listeners, and returns them with the failures.
+    /// Opens the listeners. Also returns the error of each one that failed.
     ///
     /// # Errors
     ///
-    /// Returns the first failure if the user wants all or none.
+    /// Returns the first error if the user requires all listeners (`ExitOnForwardFailure`).
     pub(crate) fn open(forwards: &Forwards) -> Result<(Self, Vec<ListenerError>), ListenerError> {
         let (mut listeners, mut failures) = (Self::default(), Vec::new());
         for forward in &forwards.all {
@@ -105,10 +105,6 @@ impl Listeners {
     }
 
     /// Opens one more listener.
-    ///
-    /// # Errors
-    ///
-    /// Returns why that is not possible.
     pub(crate) fn add(&mut self, forward: &Forward, rules: &Forwards) -> Result<(), ListenerError> {
         if self.all.len() >= LISTENERS_MAX {
             return Err(ListenerError::Many { forward: forward.to_string() });
@@ -117,14 +113,14 @@ impl Listeners {
         Ok(())
     }
 
-    /// Closes the listener at a place, and returns the user's option for it. Its connections go on.
+    /// Closes the listener at a port or path, and returns its option. Its connections go on.
     pub(crate) fn remove(&mut self, place: &Place, is_socks: bool) -> Option<String> {
         let is_meant = |it: &Listener| it.place == *place && it.target.is_none() == is_socks;
         let at = self.all.iter().position(is_meant)?;
         Some(self.all.remove(at).option)
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no listeners.
     pub(crate) const fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -139,11 +135,11 @@ impl Listeners {
         self.all.iter().flat_map(|it| it.sockets.iter())
     }
 
-    /// Accepts a connection, if one waits, with the place it leads to and the user's option.
+    /// Accepts a waiting connection, and returns it with its target and the user's option.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal, which a later call may not meet.
+    /// Returns the system's error. A later call may succeed.
     pub(crate) fn accept(&self) -> io::Result<Option<(OwnedFd, Option<&Target>, &str)>> {
         for listener in &self.all {
             if let Some(accepted) = listener.sockets.accept()? {
@@ -169,11 +165,7 @@ impl Listener {
 }
 
 impl Sockets {
-    /// Listens at a place by these rules.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's refusal.
+    /// Opens the sockets for a port or path, by the user's rules for listeners.
     pub(crate) fn open(place: &Place, rules: &Forwards) -> io::Result<Self> {
         let (all, file) = match place {
             Place::Port(host, port) => (listen_at(host.as_deref(), *port, rules.are_open)?, None),
@@ -201,7 +193,7 @@ impl Sockets {
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal, which a later call may not meet.
+    /// Returns the system's error. A later call may succeed.
     pub(crate) fn accept(&self) -> io::Result<Option<OwnedFd>> {
         for socket in &self.all {
             match accept(socket) {
@@ -209,7 +201,7 @@ impl Sockets {
                     fcntl_setfd(&accepted, FdFlags::CLOEXEC)?;
                     ioctl_fionbio(&accepted, true)?;
                     if self.file.is_none() {
-                        // Small writes are keys of an ssh within.
+                        // Nagle's algorithm would delay the keystrokes of an ssh that uses this connection.
                         let _ = sockopt::set_tcp_nodelay(&accepted, true);
                     }
                     return Ok(Some(accepted));
@@ -222,7 +214,7 @@ impl Sockets {
     }
 }
 
-/// Returns a place as the end that connects to it takes it.
+/// Returns a place as the target of a connection.
 pub(crate) fn target(place: &Place) -> Target {
     match place {
         Place::Port(host, port) => {
@@ -232,7 +224,7 @@ pub(crate) fn target(place: &Place) -> Target {
     }
 }
 
-/// Listens at a port, in each address family in which that is possible. For port 0, the system chooses one for both.
+/// Listens at a port, in each address family that allows it. For port 0, the system chooses one port for both families.
 /// Source: ssh(1), `-L` and `-R`; OpenSSH 9.2 as observed.
 fn listen_at(host: Option<&str>, port: u16, is_open: bool) -> io::Result<Vec<OwnedFd>> {
     let both = |v4: Ipv4Addr, v6: Ipv6Addr| vec![IpAddr::V4(v4), IpAddr::V6(v6)];
@@ -251,7 +243,7 @@ fn listen_at(host: Option<&str>, port: u16, is_open: bool) -> io::Result<Vec<Own
                 port = SocketAddr::try_from(getsockname(&socket)?)?.port();
                 sockets.push(socket);
             }
-            // The first family's error is the one to tell: the other family may be missing here.
+            // The first family's error is reported, because this computer may lack the second family.
             Err(failure)
                 if sockets.is_empty() && error.kind() == io::ErrorKind::AddrNotAvailable =>
             {
@@ -268,7 +260,7 @@ fn listen_tcp(address: SocketAddr) -> io::Result<OwnedFd> {
     let listener = open(family)?;
     sockopt::set_socket_reuseaddr(&listener, true)?;
     if address.is_ipv6() {
-        // The other family has a socket of its own.
+        // IPv4 connections come to a socket of their own.
         sockopt::set_ipv6_v6only(&listener, true)?;
     }
     bind(&listener, &address)?;
@@ -276,7 +268,7 @@ fn listen_tcp(address: SocketAddr) -> io::Result<OwnedFd> {
     Ok(listener)
 }
 
-/// Listens at a path, and does not block. A socket of this user's at which nobody listens is replaced, and no other file ever is.
+/// Listens at a path, in non-blocking mode. Replaces a socket of this user at which nobody listens, but no other file.
 pub(crate) fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(OwnedFd, SocketFile)> {
     if path.as_os_str().len() > PATH_MAX {
         return Err(Errno::NAMETOOLONG.into());
@@ -290,13 +282,13 @@ pub(crate) fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(Owned
     bound?;
     let made = fs::symlink_metadata(path)?;
     let file = SocketFile { path: path.to_owned(), identity: (made.dev(), made.ino()) };
-    // Nobody can connect until it listens. The process's own mask is not touched, as it counts for all threads.
+    // The permissions are set in time, because nobody can connect until `listen`. The umask would affect all threads.
     fs::set_permissions(path, Permissions::from_mode(0o777 & !rules.mask))?;
     listen(&listener, BACKLOG)?;
     Ok((listener, file))
 }
 
-/// Returns whether a path is that of a socket of this user's, and nobody listens there or the user allows to replace it.
+/// Returns whether a path is a socket of this user, and either no process listens there or `replaces` is set.
 fn may_replace(path: &Path, replaces: bool) -> bool {
     let found = fs::symlink_metadata(path);
     let is_own = found.is_ok_and(|it| {
@@ -307,7 +299,7 @@ fn may_replace(path: &Path, replaces: bool) -> bool {
     is_own && (replaces || is_dead())
 }
 
-/// Makes a socket that does not block.
+/// Makes a stream socket in non-blocking mode.
 pub(crate) fn open(family: AddressFamily) -> io::Result<OwnedFd> {
     let socket = socket(family, SocketType::STREAM, None)?;
     fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
@@ -316,7 +308,7 @@ pub(crate) fn open(family: AddressFamily) -> io::Result<OwnedFd> {
 }
 
 impl SocketFile {
-    /// Returns whether the file is where it was made.
+    /// Returns whether the path still leads to the file that this process made.
     pub(crate) fn is_in_place(&self) -> bool {
         let found = fs::symlink_metadata(&self.path);
         found.is_ok_and(|it| (it.dev(), it.ino()) == self.identity)

@@ -1,13 +1,13 @@
-//! Both ends of streams in one test, without a network between them.
+//! Makes both ends of a stream layer for a test, without a network between them.
 
 use rove_session::Streams;
 use rove_streams::{Mux, Side};
 use rove_units::Instant;
 
-/// The bytes of a packet on an Ethernet path, without what a session adds.
+/// Bytes of a stream packet on an Ethernet path, without the bytes that a session adds.
 const PACKET_BYTES: usize = 1_176;
 
-/// Returns an end that is made at the time zero.
+/// Returns an end, made at the time zero.
 pub(crate) fn mux(side: Side) -> Mux {
     let mut mux = Streams::new(side, Instant::ZERO).mux;
     mux.handle_packet_size(PACKET_BYTES);
@@ -19,10 +19,10 @@ pub(crate) fn muxes() -> (Mux, Mux) {
     (mux(Side::Client), mux(Side::Server))
 }
 
-/// Lets all packets arrive that may go now.
+/// Delivers all packets that `from` may send at `now`.
 pub(crate) fn deliver(now: Instant, from: &mut Mux, to: &mut Mux) {
     while let Some(packet) = from.poll_transmit(now) {
-        // An end that has closed takes none.
+        // A closed end refuses packets.
         let _ = to.handle_packet(now, packet.number, &packet.payload);
     }
 }

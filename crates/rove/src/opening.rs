@@ -1,52 +1,53 @@
-//! The peer's answer to a stream that this end has opened.
+//! Opens a stream, and reads the peer's answer about its target.
 
 use rove_streams::{
     Answer, Exit, MessageReader, Mux, PrefaceError, StreamError, StreamId, Target, UNREACHED,
 };
 use rove_units::Instant;
 
-/// A stream whose answer has not come.
+/// A stream that this end has opened, until the peer has answered.
 #[derive(Debug)]
 pub(crate) struct Opening {
     id: StreamId,
     reader: MessageReader,
 }
 
-/// The peer's answer to an opening.
+/// The peer's answer about the stream's target.
 pub(crate) enum Answered {
-    /// The stream leads to this address.
+    /// The peer has connected the stream to its target at this address.
     Opened(String),
-    /// The opening failed, for this reason.
+    /// The peer refused the target, for this reason.
     Refused(String),
-    /// The program has ended.
+    /// The program has ended, with this status.
     Exited(Exit),
-    /// The file is kept at this path. Its path was not typed for this reason; empty if it was typed.
+    /// The peer keeps the file at the first text, a path. The second says why the path was not typed; it is empty if it
+    /// was.
     Kept(String, String),
-    /// The peer has ended the stream without an answer, as it does with a kind that it does not know.
+    /// The peer has ended the stream without an answer, as it does for a kind of target that it does not know.
     Unknown,
     /// The stream was cut, for this reason.
     Cut(String),
 }
 
 impl Opening {
-    /// Opens a stream to this place.
+    /// Opens a stream for this target.
     ///
     /// # Errors
     ///
-    /// Returns that there are too many streams, or that the layer is closed.
+    /// Returns an error if there are too many streams, or the stream layer is closed.
     pub(crate) fn begin(now: Instant, mux: &mut Mux, target: &Target) -> Result<Self, StreamError> {
         let id = mux.open(now)?;
         mux.write(id, &target.encode())?;
         Ok(Self { id, reader: MessageReader::default() })
     }
 
-    /// Returns the stream.
+    /// Returns the stream's number.
     pub(crate) const fn id(&self) -> StreamId {
         self.id
     }
 
-    /// Reads the answer. `None` while more of it is to come. A stream that leads nowhere has ended then, and makes room for
-    /// another.
+    /// Reads the answer. `None` while it is incomplete. A stream that the peer has not connected is closed at once, to
+    /// make room for another.
     pub(crate) fn answer(&mut self, now: Instant, mux: &mut Mux) -> Option<Answered> {
         let answered = self.read(now, mux)?;
         if !matches!(answered, Answered::Opened(_) | Answered::Exited(_)) {
@@ -77,7 +78,7 @@ impl Opening {
 }
 
 impl Answered {
-    /// Returns why a connection is not open. `None` if it is.
+    /// Returns why the stream is not connected. `None` if it is.
     pub(crate) fn into_refusal(self) -> Option<String> {
         match self {
             Self::Opened(_) => None,

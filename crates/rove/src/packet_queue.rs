@@ -1,4 +1,4 @@
-//! Keeps packets of streams out of the system's queue, in which the session's datagrams would wait after them.
+//! Limits the stream packets in the kernel's send queue, because the session's datagrams would wait behind them.
 
 use std::os::fd::BorrowedFd;
 
@@ -6,36 +6,36 @@ use rove_units::{Duration, Instant};
 
 use crate::sys;
 
-/// Most bytes that wait in the system's queue when a packet is sent. Chosen: those of a packet as Linux counts them, so
-/// that two wait at most.
+/// Most bytes in the kernel's send queue for another packet to be sent. Chosen: the size of a packet as Linux counts
+/// it, so that at most two wait.
 const UNSENT_BYTES_MAX: usize = 2_560;
 
-/// Most packets that the system is given at once. Chosen: full ones fit the longest IP packet, which is the most that Linux
-/// takes in one call.
+/// Most packets sent in one call. Chosen: full packets together fit into the longest IP packet, the limit of Linux for
+/// a call.
 const BURST_MAX: usize = 44;
 
-/// How long to wait for room. Chosen: the time of two packets at 100 Mbit/s.
+/// Pause until a full queue is checked again. Chosen: the time of two packets at 100 Mbit/s.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// For how many packets the system's queue has room.
+/// Decides how many packets may be sent at a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PacketQueue {
-    /// When to look again, if there was no room.
+    /// When to check the queue again, if it was full.
     retry_at: Option<Instant>,
-    /// When there last was room.
+    /// The time of the last check that found room.
     room_at: Option<Instant>,
-    /// How many packets the device takes as fast as they come, as far as is known; 0 for one.
+    /// How many packets at once the network device has sent without delay so far. 0 counts as 1.
     burst: usize,
 }
 
 impl PacketQueue {
-    /// Returns how many packets may be sent by this socket. Call this again in the same turn only after they were sent.
+    /// Returns how many packets may be sent by this socket. At the same `now`, call this again only after sending them.
     pub(crate) fn room(&mut self, now: Instant, socket: BorrowedFd<'_>) -> usize {
         self.room_beside(now, sys::unsent_bytes(socket))
     }
 
-    /// Returns how many packets may be sent while so many bytes are unsent. A queue that is empty directly after packets
-    /// were sent is a loopback's, or as fast: more packets at once delay nothing there.
+    /// Returns how many packets may be sent while `unsent` bytes are in the queue. If the queue is empty directly after
+    /// a burst, as on the loopback, twice as many packets delay nothing.
     fn room_beside(&mut self, now: Instant, unsent: Option<usize>) -> usize {
         let has_room = unsent.is_none_or(|unsent| unsent <= UNSENT_BYTES_MAX);
         let is_after_packets = self.room_at == Some(now);
@@ -50,7 +50,7 @@ impl PacketQueue {
         if has_room { self.burst.max(1) } else { 0 }
     }
 
-    /// Returns when to send packets that are due at `packets_due`.
+    /// Returns when to send packets that are due at `packets_due`: later, if the queue was full.
     pub(crate) fn poll_timeout(self, packets_due: Option<Instant>) -> Option<Instant> {
         packets_due.map(|due| due.max(self.retry_at.unwrap_or(due)))
     }

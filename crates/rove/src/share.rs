@@ -1,8 +1,9 @@
-//! A client lends its session's streams to other calls of rove for the same gate, as ssh's ControlMaster does.
+//! Lets calls of rove (`-W`, `exec`) use the session of a running client with the same login, similar to ssh's
+//! ControlMaster.
 //!
-//! `gate` says which calls are for the same gate, and where their socket is. `message` is what travels on it: a request with
-//! the descriptors that the streams are to be joined with, and words about what has become of it. `borrower` is the side
-//! of a call that makes no login of its own. The other side is the client's (`client/lender`).
+//! `gate` decides which sessions and calls have the same login, and where the socket is. `message` has the messages on
+//! that socket: a request with descriptors, and the client's answers. `borrower` is the end of the call, and
+//! `client/lender` that of the client.
 
 use rove_bootstrap::{HostOptions, ProgramName};
 
@@ -12,7 +13,7 @@ pub(crate) mod message;
 
 pub(crate) use gate::Gate;
 
-/// Returns whether a session or a call with these options may share. `-S none` keeps it apart, as it keeps an ssh.
+/// Returns whether a session or a call with these options may share. With `-S none` it may not, as with ssh.
 pub(crate) fn may_share(options: &HostOptions) -> bool {
     let is_apart = options.ssh.windows(2).any(|words| words == ["-S", "none"])
         || options.ssh.iter().any(|word| word == "-Snone");

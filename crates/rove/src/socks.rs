@@ -1,4 +1,4 @@
-//! The server's side of SOCKS 4, 4a and 5, without authentication and for connections only. It does no I/O.
+//! The server's side of SOCKS 4, 4a and 5, only for CONNECT and without authentication. It does no I/O.
 //!
 //! Source: RFC 1928, and the memos on SOCKS 4 and 4a.
 
@@ -6,17 +6,17 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use rove_streams::Target;
 
-/// Most bytes of a request. Chosen: a greeting of 255 methods, and a name and a user of 255 bytes each, have fewer.
+/// Most bytes of a request. Chosen: more than a greeting of 255 methods with a name and a user of 255 bytes each.
 pub(crate) const REQUEST_MAX: usize = 1_024;
 
-/// The versions' first bytes.
+/// The first byte of a request, by version.
 const VERSION_4: u8 = 4;
 const VERSION_5: u8 = 5;
 
 /// The command that asks for a connection, in each version.
 const CONNECT: u8 = 1;
 
-/// The method of SOCKS 5 that wants no authentication, and the answer to a greeting without it.
+/// The method of SOCKS 5 without authentication, and the answer to a greeting that does not offer this method.
 const NO_AUTHENTICATION: u8 = 0;
 const NO_METHOD: u8 = 0xff;
 
@@ -37,7 +37,7 @@ const NO_ADDRESS: u8 = 8;
 const GRANTED_4: u8 = 0x5a;
 const REJECTED_4: u8 = 0x5b;
 
-/// A client's request, as far as it has come.
+/// A client's request, of which some bytes may be missing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Request {
     bytes: Vec<u8>,
@@ -48,7 +48,7 @@ pub(crate) struct Request {
 /// The progress of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// More bytes must come.
+    /// The request is incomplete.
     More,
     /// The client wants a connection.
     Connect {
@@ -77,7 +77,7 @@ impl Version {
         }
     }
 
-    /// Returns the reply to a request that names no place.
+    /// Returns the reply to a request with an invalid target.
     fn failed(self) -> Vec<u8> {
         match self {
             Self::Four => reply_4(REJECTED_4),
@@ -85,7 +85,7 @@ impl Version {
         }
     }
 
-    /// Returns the reply to a request whose connection was refused with these words.
+    /// Returns the reply to a request whose connection failed with this error message.
     pub(crate) fn refused(self, words: &str) -> Vec<u8> {
         match self {
             Self::Four => reply_4(REJECTED_4),
@@ -96,7 +96,7 @@ impl Version {
 }
 
 impl Request {
-    /// Reads the next bytes of the client. Appends to `replies` what goes to the client at once.
+    /// Reads the client's next bytes. Appends to `replies` the bytes to send back at once.
     pub(crate) fn handle(&mut self, bytes: &[u8], replies: &mut Vec<u8>) -> Step {
         self.bytes.extend(bytes);
         let parsed = match self.bytes.first() {
@@ -129,7 +129,7 @@ impl Request {
         let Some(&[command, high, low, a, b, c, d]) = reader.take() else { return Ok(None) };
         let Some(_user) = reader.until_zero() else { return Ok(None) };
         let host = match [a, b, c, d] {
-            // SOCKS 4a: a name follows.
+            // In SOCKS 4a, such an address means that a name follows.
             [0, 0, 0, 1..=255] => match reader.until_zero() {
                 Some(name) => text(name).ok_or_else(|| reply_4(REJECTED_4))?,
                 None => return Ok(None),
@@ -143,7 +143,7 @@ impl Request {
         Ok(Some((target, Version::Four, reader.0.to_vec())))
     }
 
-    /// Reads the greeting, whose answer goes into `replies`, and the request.
+    /// Reads the greeting and the request. Appends the answer to the greeting to `replies`.
     fn version_5(&mut self, replies: &mut Vec<u8>) -> Parsed {
         if !self.is_greeted {
             let Some((&count, rest)) = self.bytes[1..].split_first() else { return Ok(None) };
@@ -180,10 +180,11 @@ impl Request {
     }
 }
 
-/// A place, its client's version and the bytes after the request; `None` while more must come; or the reply before the end.
+/// The target, the version and the bytes after the request; `None` while it is incomplete; or the last reply to a bad
+/// request.
 type Parsed = Result<Option<(Target, Version, Vec<u8>)>, Vec<u8>>;
 
-/// Removes parts from the front of a request. A part is `None` while it has not come.
+/// Removes parts from the front of a request. A part is `None` while it is incomplete.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -212,12 +213,12 @@ fn text(name: &[u8]) -> Option<String> {
     String::from_utf8(name.to_vec()).ok()
 }
 
-/// Returns a reply of SOCKS 4, in which no address is told.
+/// Returns a reply of SOCKS 4 without an address.
 fn reply_4(result: u8) -> Vec<u8> {
     vec![0, result, 0, 0, 0, 0, 0, 0]
 }
 
-/// Returns a reply of SOCKS 5, in which no address is told.
+/// Returns a reply of SOCKS 5 without an address.
 fn reply_5(result: u8) -> Vec<u8> {
     vec![VERSION_5, result, 0, IPV4, 0, 0, 0, 0, 0, 0]
 }

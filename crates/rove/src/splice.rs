@@ -1,4 +1,4 @@
-//! Moves bytes between a stream and the descriptors that it stands for, without waiting.
+//! Copies bytes between a stream and a socket or a pair of descriptors, without blocking.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,26 +12,24 @@ use rustix::io::{Errno, fcntl_dupfd_cloexec, ioctl_fionbio};
 use rustix::net::{Shutdown, shutdown, sockopt};
 use rustix::termios::isatty;
 
-/// Most bytes that go each way in a turn of the loop, which looks at other things between turns. Chosen: 64 packets.
+/// Most bytes copied in each direction in a turn of the event loop, so that other events are handled in between.
+/// Chosen: 64 packets.
 pub(crate) const BYTES_PER_TURN: usize = 64 * 1024;
 
-/// The code with which a stream is reset whose descriptor has failed. Chosen: unlike the layer's own codes.
+/// The code that resets a stream whose descriptor has failed. Chosen: unlike the stream layer's own codes.
 const BROKEN: u64 = 16;
 
-/// A descriptor that does not block, unless it is a terminal, which is shared with the shell and waits for little.
+/// A descriptor in non-blocking mode. A terminal is left in its mode, because the shell shares it and it hardly ever
+/// blocks.
 #[derive(Debug)]
 pub(crate) struct Descriptor {
     fd: OwnedFd,
-    /// Whether it blocked before, and is to block again.
+    /// Whether the descriptor was in blocking mode, which is restored at the end.
     is_changed: bool,
 }
 
 impl Descriptor {
     /// Makes a copy of a standard descriptor.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's error.
     pub(crate) fn copy_of(standard: BorrowedFd<'_>) -> io::Result<Self> {
         let fd = fcntl_dupfd_cloexec(standard, 3)?;
         let is_changed = !fcntl_getfl(&fd)?.contains(OFlags::NONBLOCK) && !isatty(&fd);
@@ -41,11 +39,7 @@ impl Descriptor {
         Ok(Self { fd, is_changed })
     }
 
-    /// Makes one of this process's end of a pipe, which nobody shares.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's error.
+    /// Creates the value for this process's end of a pipe, which no other process shares.
     pub(crate) fn pipe(fd: OwnedFd) -> io::Result<Self> {
         ioctl_fionbio(&fd, true)?;
         Ok(Self { fd, is_changed: false })
@@ -60,43 +54,42 @@ impl Drop for Descriptor {
     }
 }
 
-/// A stream, and the descriptors between which and itself bytes are moved.
+/// A stream, with the descriptors from and to which its bytes are copied.
 ///
-/// The end of either direction is passed on alone (half close). If a stream is reset, or this value is dropped before the
-/// stream's end was passed on, a socket is reset, too: a cut must not look like an end.
+/// The end of a direction is passed on by itself (half-close). The socket is reset if the stream is reset, or if this
+/// value is dropped before the stream's end was passed on. A cut must not look like an orderly end.
 #[derive(Debug)]
 pub(crate) struct Splice {
     id: StreamId,
-    /// The descriptor whose bytes go into the stream. `None` after its end.
+    /// The descriptor whose bytes are written to the stream. `None` after its end.
     input: Option<Rc<Descriptor>>,
-    /// The descriptor that takes the stream's bytes. `None` after the stream's end.
+    /// The descriptor to which the stream's bytes are written. `None` after the stream's end.
     output: Option<Rc<Descriptor>>,
     is_socket: bool,
-    /// Whether `input` has something to read.
+    /// Whether `input` is readable.
     is_readable: bool,
-    /// Whether the stream takes bytes.
+    /// Whether the stream accepts bytes.
     has_room: bool,
-    /// Bytes of the stream that `output` has not taken.
+    /// Bytes read from the stream that `output` has not accepted.
     waiting: Vec<u8>,
-    /// Whether `output` takes bytes, as far as is known.
+    /// Whether `output` is writable, as far as is known.
     is_writable: bool,
-    /// Whether the last turn ended before the stream's bytes did.
+    /// Whether the last turn left bytes in the stream, because of [`BYTES_PER_TURN`].
     has_more: bool,
-    /// Whether a direction was cut.
+    /// Whether a direction was cut off before its end.
     is_cut: bool,
     /// Whether the peer has cut the stream.
     is_reset: bool,
 }
 
 impl Splice {
-    /// Joins a stream with a connected socket, which does not block.
+    /// Copies between a stream and a connected socket in non-blocking mode.
     pub(crate) fn socket(id: StreamId, socket: OwnedFd) -> Self {
         let socket = Rc::new(Descriptor { fd: socket, is_changed: false });
         Self::new(id, Some(Rc::clone(&socket)), Some(socket), true)
     }
 
-    /// Joins each direction of a stream with a descriptor, such as standard input and output. A direction without one is
-    /// left to the caller.
+    /// Copies `input` to the stream and the stream to `output`. A direction without a descriptor is left to the caller.
     pub(crate) fn halves(
         id: StreamId,
         input: Option<Descriptor>,
@@ -126,7 +119,7 @@ impl Splice {
         }
     }
 
-    /// Returns the descriptors to wait for, as many as [`Splice::handle_ready`] takes.
+    /// Returns the descriptors to wait for, in the order of [`Splice::handle_ready`].
     pub(crate) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         let input = self.input.as_ref().filter(|_| self.has_room && !self.is_readable);
         let output = self.output.as_ref().filter(|_| !self.is_writable);
@@ -134,7 +127,7 @@ impl Splice {
         input.into_iter().chain(output.map(|it| Interest::new(it.fd.as_fd(), false, true)))
     }
 
-    /// Notes which of [`Splice::interests`] are met.
+    /// Notes which of [`Splice::interests`] are ready.
     pub(crate) fn handle_ready(&mut self, ready: &mut impl Iterator<Item = bool>) {
         let waits_to_write = self.output.is_some() && !self.is_writable;
         if self.input.is_some() && self.has_room && !self.is_readable {
@@ -145,12 +138,12 @@ impl Splice {
         }
     }
 
-    /// Returns whether there is more to do without waiting.
+    /// Returns whether to call [`Splice::turn`] again without waiting.
     pub(crate) const fn has_work(&self) -> bool {
         self.has_more
     }
 
-    /// Moves bytes both ways, as far as that is possible at once.
+    /// Copies bytes in both directions, as far as that is possible at once.
     pub(crate) fn turn(&mut self, now: Instant, mux: &mut Mux, buffer: &mut [u8]) {
         self.fill(mux, buffer);
         self.drain(now, mux, buffer);
@@ -161,7 +154,7 @@ impl Splice {
         self.input.is_none() && self.output.is_none()
     }
 
-    /// Returns whether bytes of the stream wait for the descriptor.
+    /// Returns whether bytes of the stream wait to be written to `output`.
     pub(crate) const fn owes_output(&self) -> bool {
         !self.waiting.is_empty()
     }
@@ -171,7 +164,7 @@ impl Splice {
         self.is_cut
     }
 
-    /// Returns whether this joins the stream with this number.
+    /// Returns whether this value is about the stream with this number.
     pub(crate) fn is_of(&self, id: StreamId) -> bool {
         self.id == id
     }
@@ -181,13 +174,13 @@ impl Splice {
         self.is_reset
     }
 
-    /// Reads once, as a descriptor that may block must be read once only for each time that it is ready.
+    /// Copies from `input` to the stream, by a single read, because a terminal would block at the second.
     fn fill(&mut self, mux: &mut Mux, buffer: &mut [u8]) {
         let Some(input) = &self.input else { return };
         let room = match mux.room(self.id) {
             Ok(room) => room,
             Err(_) => {
-                // The peer does not read on. The other direction goes on.
+                // The peer has stopped reading. The other direction goes on.
                 self.input = None;
                 return;
             }
@@ -256,7 +249,7 @@ impl Splice {
         }
     }
 
-    /// Passes the stream's end on.
+    /// Passes the stream's end on to `output`.
     fn end_output(&mut self) {
         if let Some(output) = self.output.take().filter(|_| self.is_socket) {
             let _ = shutdown(&output.fd, Shutdown::Write);
@@ -271,7 +264,7 @@ impl Splice {
         (self.input, self.output) = (None, None);
     }
 
-    /// Lets a socket that has not ended be reset when it is closed.
+    /// Makes closing the socket reset its connection.
     fn reset_socket(&self) {
         if let Some(socket) = self.input.as_ref().or(self.output.as_ref())
             && self.is_socket
@@ -283,14 +276,14 @@ impl Splice {
 
 impl Drop for Splice {
     fn drop(&mut self) {
-        // After the stream's end was passed on, a reset could overtake bytes that the system still holds.
+        // After the stream's end was passed on, a reset could discard bytes that the kernel has not yet sent.
         if self.output.is_some() {
             self.reset_socket();
         }
     }
 }
 
-/// Lets a connection be reset when it is closed: a refusal must not look like an end.
+/// Makes closing a socket reset its connection, because a refusal must not look like an orderly end.
 pub(crate) fn reset(socket: &OwnedFd) {
     let _ = sockopt::set_socket_linger(socket, Some(Duration::ZERO));
 }

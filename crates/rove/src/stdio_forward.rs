@@ -1,8 +1,9 @@
-//! `rove -W` joins the standard descriptors with a TCP port that a gate reaches, as the ProxyCommand of an ssh. `rove exec`
-//! joins them with a program that a host runs. `rove put` copies files the same way.
+//! The commands `rove -W`, `rove exec` and `rove put`. `rove -W` connects standard input and output with a TCP port
+//! that a host (the gate) reaches, for ssh's ProxyCommand. `rove exec` connects them with a program on a host, and
+//! `rove put` copies files.
 //!
-//! `target` is the port, `handed_command` hands the program's command to the client, `gates` notices a gate
-//! that is reached through itself, and `json` tells another program of everything.
+//! `target` reads the port, and `handed_command` passes the program's command to the client. `gates` detects a gate
+//! that is reached through itself, and `json` reports a run of `rove exec` in JSON.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -27,12 +28,9 @@ pub(crate) mod target;
 use gates::Gates;
 use json::Channel;
 
-/// Joins the standard descriptors with something at the host of the options. This process becomes the client of a session
-/// without a program, or ssh where the host has no such session.
-///
-/// # Errors
-///
-/// Returns why that fails.
+/// Connects the standard descriptors with the port or program in `joined`, or copies its files. If no running client
+/// takes the call, this process becomes the client of a session without a program, or ssh if the host has no rove for
+/// that.
 pub(crate) fn run(
     options: &HostOptions,
     invocation: &Invocation,
@@ -43,7 +41,7 @@ pub(crate) fn run(
         return Ok(code);
     }
     let session = WantedSession::Streams(Passage { joined: joined.clone(), gates });
-    // A program that waits for this one has no use for a question.
+    // A program that has started this one cannot answer a question.
     let (install, client) = (InstallPolicy::Never, None);
     let family = options.family_word().map(str::to_owned);
     let ssh = options.ssh.iter().cloned().chain(family).collect();
@@ -69,8 +67,8 @@ pub(crate) fn run(
     Err(exec(command).into())
 }
 
-/// Turns the client of a session that carries no such streams into ssh. `reason` says why it carries none. Returns only if
-/// that fails, with the reason.
+/// Replaces this client by an ssh that does the same as `joined`, because the session cannot, for this `reason`.
+/// Returns only if that fails.
 pub(crate) fn fall_back(call: &SessionCall, joined: &Joined, reason: &str) -> BootstrapError {
     if !call.quiet {
         tell_of_fallback(joined, reason);
@@ -78,14 +76,14 @@ pub(crate) fn fall_back(call: &SessionCall, joined: &Joined, reason: &str) -> Bo
     exec(plain_ssh(&call.ssh, OsStr::new(call.host.as_deref().unwrap_or_default()), joined))
 }
 
-/// Returns the sentence about a host that takes no files, for which nothing stands in.
+/// Returns the sentence about a host whose rove cannot receive files. ssh cannot take its place.
 pub(crate) fn refusal(host: &str) -> String {
     format!(
         "no rove at {host} takes files (scp copies them, and rove install {host} copies this rove there)"
     )
 }
 
-/// Returns whether ssh has logged in, so that it can carry the connection.
+/// Returns whether ssh has logged in, so that ssh alone can do the call's work.
 fn has_logged_in(error: &BootstrapError) -> bool {
     use NoSession::{NotConnected, SshFailed};
     match error {
@@ -106,7 +104,7 @@ fn tell_of_fallback(joined: &Joined, reason: &str) {
     tell(ProgramName::Rove.as_str(), &format!("{reason}, {rest}"));
 }
 
-/// Returns the ssh that does the same through the host, by the ssh command in `words`.
+/// Returns the command of an ssh that does the same as `joined`. `words` is the user's ssh command.
 fn plain_ssh(words: &[String], host: &OsStr, joined: &Joined) -> Command {
     let sharing: Sharing = ssh_query::ask(words, host).sharing;
     let (program, args) = words.split_first().expect("an ssh command has a program");
@@ -125,7 +123,7 @@ fn plain_ssh(words: &[String], host: &OsStr, joined: &Joined) -> Command {
     command
 }
 
-/// Turns this process into this ssh. Returns only if that fails, with the reason.
+/// Replaces this process by an ssh. Returns only if that fails, with the reason.
 fn exec(mut command: Command) -> BootstrapError {
     let error = command.exec();
     BootstrapError::ssh_missing(ProgramName::Rove, command.get_program(), error)

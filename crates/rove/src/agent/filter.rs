@@ -1,12 +1,13 @@
-//! The rules for what a host may ask of the user's agent: which keys there are, and a signature.
+//! Checks the requests that a host makes of the user's ssh agent. It may list the keys and ask for a signature.
 //!
-//! Where ssh carries the connection, a program may also bind it further, by which the agent applies its limits.
-//! Everything else (to add or delete keys, to lock the agent, to load a library) is refused here, and the agent never
-//! learns of it. The filter does no I/O. Source: draft-ietf-sshm-ssh-agent; OpenSSH 9.2, PROTOCOL.agent.
+//! On a connection that ssh has bound to the host, a program may also send `session-bind` for its next hop, by which
+//! the agent applies the limits of its keys. The filter refuses every other request (to add or delete keys, to lock the
+//! agent, to load a library), and the agent never sees it. The filter does no I/O. Source: draft-ietf-sshm-ssh-agent;
+//! OpenSSH 9.2, PROTOCOL.agent.
 
 use std::fmt::{self, Display};
 
-/// Most bytes of a message. Source: OpenSSH 9.2 as observed, whose agent closes at more.
+/// Most bytes of a message. Source: OpenSSH 9.2 as observed: its agent closes the connection at more.
 const MESSAGE_MAX: usize = 262_144;
 
 /// Most keys whose names are remembered. Chosen: more than an ssh server lets a login try.
@@ -15,12 +16,12 @@ const NAMES_MAX: usize = 64;
 /// Most characters of a name that the host or a key's owner chose. Chosen: several fit into the notice bar.
 const NAME_CHARS_MAX: usize = 40;
 
-/// Requests. Source: draft-ietf-sshm-ssh-agent, section 6.1.
+/// Types of requests. Source: draft-ietf-sshm-ssh-agent, section 6.1.
 const LIST: u8 = 11;
 const SIGN: u8 = 13;
 const EXTENSION: u8 = 27;
 
-/// Answers. Source: as above; the last is OpenSSH's for a failed extension.
+/// Types of answers. Source: draft-ietf-sshm-ssh-agent, section 6.1.
 const FAILURE: u8 = 5;
 const SUCCESS: u8 = 6;
 const KEYS: u8 = 12;
@@ -28,39 +29,40 @@ const SIGNATURE: u8 = 14;
 const EXTENSION_FAILURE: u8 = 28;
 const EXTENSION_ANSWER: u8 = 29;
 
-/// The extensions that pass.
+/// The extension requests that the filter passes to the agent.
 const EXTENSIONS: [&[u8]; 2] = [b"session-bind@openssh.com", b"query"];
 
-/// The message of a login within the data that is signed for one. Source: RFC 4252, section 7.
+/// Type of the ssh message (`SSH_MSG_USERAUTH_REQUEST`) within the data that is signed for a login. Source: RFC 4252,
+/// section 7.
 const LOGIN: u8 = 50;
 
 /// The beginning of the data that `ssh-keygen -Y` and git sign. Source: OpenSSH 9.2, PROTOCOL.sshsig.
 const SIGNATURE_FILE: &[u8] = b"SSHSIG";
 
-/// The message that refuses a request.
+/// The answer to a refused request.
 const REFUSAL: [u8; 5] = [0, 0, 0, 1, FAILURE];
 
-/// The rules for one connection, and where it stands.
+/// The filter of one connection to the agent, with the connection's state.
 #[derive(Debug)]
 pub(crate) struct Filter {
-    /// Whether a signature waits for [`Filter::decide`].
+    /// Whether each request for a signature waits until the user has decided ([`Filter::decide`]).
     asks: bool,
-    /// Whether ssh has bound the connection to the host.
+    /// Whether ssh has bound the connection to the host's key (`session-bind`).
     is_bound: bool,
-    /// The bytes of the request that is not complete, or waits.
+    /// Bytes from the host that have not been passed on: an incomplete request, or one that waits for the user.
     request: Vec<u8>,
     answer: Vec<u8>,
     state: State,
-    /// A use that nobody was told of.
+    /// A use of a key that [`Filter::poll_use`] has not yet returned.
     news: Option<Use>,
-    /// The names of the keys that the agent has listed.
+    /// Each listed key's public blob and name.
     names: Vec<(Vec<u8>, String)>,
 }
 
-/// The thing that a connection waits for.
+/// The event that a connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The next request.
+    /// The next request from the host.
     Free,
     /// The user's decision about the request.
     Asking,
@@ -68,7 +70,7 @@ enum State {
     Asked(u8),
 }
 
-/// A use of a key.
+/// A use of a key by the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Use {
     purpose: Purpose,
@@ -76,26 +78,26 @@ pub(crate) struct Use {
     key: Option<String>,
 }
 
-/// The thing that is signed.
+/// The purpose of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Purpose {
     /// A login as this user.
     Login(String),
-    /// A file or a commit, in this namespace of signatures.
+    /// A file or a commit, in this namespace of `ssh-keygen -Y`.
     File(String),
     Unknown,
 }
 
-/// The reason for which a connection is closed.
+/// The reason why a connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
-    /// The length is none that a message has.
+    /// The message is empty or longer than [`MESSAGE_MAX`].
     #[error("a message of {0} bytes")]
     Length(usize),
-    /// The agent has said something that answers nothing.
+    /// The agent has sent bytes without a request.
     #[error("an answer to no request")]
     Unasked,
-    /// The answer is none to the request.
+    /// The answer's type does not fit the request's.
     #[error("an answer of type {answer} to a request of type {request}")]
     Answer {
         /// The request's type.
@@ -106,16 +108,18 @@ pub(crate) enum Fault {
 }
 
 impl Filter {
-    /// Creates the rules for a connection that ssh binds to the host if `is_bound`. If `asks` is set, each signature waits
-    /// for [`Filter::decide`].
+    /// Creates the filter of a connection. `is_bound` says that ssh has bound the connection to the host. If `asks` is
+    /// set, each signature waits for [`Filter::decide`].
     ///
-    /// Extensions pass a bound connection alone. On another, a program could bind it to the host of a key's limits.
+    /// Extensions pass only on a bound connection. A program could otherwise bind the connection itself, to a host for
+    /// which a restricted key may be used.
     pub(crate) fn new(asks: bool, is_bound: bool) -> Self {
         let (request, answer, names) = (Vec::new(), Vec::new(), Vec::new());
         Self { asks, is_bound, request, answer, state: State::Free, news: None, names }
     }
 
-    /// Returns whether more may be read. A program that leaves while the user is asked takes its request along.
+    /// Returns whether the caller may read more from the host. Reading continues while the user is asked, so that the
+    /// end of a program that has left is noticed.
     pub(crate) fn takes_requests(&self) -> bool {
         match self.state {
             State::Free => true,
@@ -124,12 +128,12 @@ impl Filter {
         }
     }
 
-    /// Returns whether the end of the requests would cut one.
+    /// Returns whether a request would be incomplete or undecided if the host sent nothing more.
     pub(crate) fn is_cut(&self) -> bool {
         !matches!(self.state, State::Asked(_)) && !self.request.is_empty()
     }
 
-    /// Handles bytes of the host. Appends what the agent is sent, and what the host is answered at once.
+    /// Handles bytes from the host. Appends requests that may pass to `to_agent`, and refusals to `to_host`.
     ///
     /// # Errors
     ///
@@ -170,7 +174,7 @@ impl Filter {
         Ok(())
     }
 
-    /// Decides for the user about the signature that waits.
+    /// Passes or refuses the request that waits for the user's decision.
     pub(crate) fn decide(
         &mut self,
         is_allowed: bool,
@@ -191,7 +195,8 @@ impl Filter {
         debug_assert_ne!(self.state, State::Asking, "a decision is taken once");
     }
 
-    /// Handles bytes of the agent. Appends what the host is sent, and what the agent is sent next.
+    /// Handles bytes from the agent. Appends a complete answer to `to_host`, and the next request that may pass to
+    /// `to_agent`.
     ///
     /// # Errors
     ///
@@ -224,12 +229,12 @@ impl Filter {
         self.handle_request(&[], to_agent, to_host)
     }
 
-    /// Returns the next use of a key that nobody was told of.
+    /// Returns a use of a key of which the user must be told, once.
     pub(crate) const fn poll_use(&mut self) -> Option<Use> {
         self.news.take()
     }
 
-    /// Passes the complete request on.
+    /// Passes the complete request to the agent.
     fn pass(&mut self, to_agent: &mut Vec<u8>) {
         debug_assert!(
             !matches!(self.state, State::Asked(_)),
@@ -242,7 +247,7 @@ impl Filter {
         }
     }
 
-    /// Reads a request for a signature.
+    /// Returns which key a request for a signature uses, and for what.
     fn use_of(&self, body: &[u8]) -> Use {
         debug_assert_eq!(body.first(), Some(&SIGN));
         let rest = &mut &body[1..];
@@ -269,7 +274,7 @@ impl Display for Use {
     }
 }
 
-/// Returns the first message with its length, if it is complete.
+/// Returns the first message including its four bytes of length, or `None` if it is incomplete.
 fn complete(bytes: &[u8]) -> Result<Option<&[u8]>, Fault> {
     let Some(len) = bytes.first_chunk::<4>() else { return Ok(None) };
     let len = usize::try_from(u32::from_be_bytes(*len)).unwrap_or(usize::MAX);
@@ -279,13 +284,13 @@ fn complete(bytes: &[u8]) -> Result<Option<&[u8]>, Fault> {
     Ok(bytes.get(..4 + len))
 }
 
-/// Returns whether an extension passes.
+/// Returns whether the filter passes this extension request.
 fn is_extension(body: &[u8]) -> bool {
     debug_assert_eq!(body.first(), Some(&EXTENSION));
     string(&mut &body[1..]).is_some_and(|name| EXTENSIONS.contains(&name))
 }
 
-/// Returns whether an agent may answer so.
+/// Returns whether an agent may answer a request with an answer of this type.
 const fn is_answer(request: u8, answer: u8) -> bool {
     match request {
         LIST => matches!(answer, KEYS | FAILURE),
@@ -294,7 +299,7 @@ const fn is_answer(request: u8, answer: u8) -> bool {
     }
 }
 
-/// Returns the keys of an answer and their names. Wrong bytes end the list.
+/// Returns the public blobs and names of the keys in an agent's list. Malformed bytes end the list.
 fn names(mut rest: &[u8]) -> Vec<(Vec<u8>, String)> {
     let rest = &mut rest;
     let Some((_count, keys)) = rest.split_at_checked(4) else { return Vec::new() };
@@ -310,7 +315,7 @@ fn names(mut rest: &[u8]) -> Vec<(Vec<u8>, String)> {
     names
 }
 
-/// Returns the purpose of a signature of these data.
+/// Returns the purpose of a signature, read from the data to be signed.
 fn purpose(data: &[u8]) -> Purpose {
     if let Some(mut rest) = data.strip_prefix(SIGNATURE_FILE) {
         return string(&mut rest).map_or(Purpose::Unknown, |space| Purpose::File(shown(space)));
@@ -325,7 +330,7 @@ fn purpose(data: &[u8]) -> Purpose {
     user.map_or(Purpose::Unknown, |user| Purpose::Login(shown(user)))
 }
 
-/// Splits a string off: four bytes of length, and as many bytes.
+/// Splits an ssh string off `rest`: four bytes of length, and as many bytes.
 fn string<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (len, after) = rest.split_first_chunk::<4>()?;
     let len = usize::try_from(u32::from_be_bytes(*len)).ok()?;
@@ -334,7 +339,7 @@ fn string<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(text)
 }
 
-/// Returns the beginning of a name, without anything that acts on a terminal.
+/// Returns the first [`NAME_CHARS_MAX`] characters of a name, without control characters.
 fn shown(name: &[u8]) -> String {
     let plain = rove_terminal::plain(&String::from_utf8_lossy(name)).to_string();
     plain.chars().take(NAME_CHARS_MAX).collect()

@@ -1,4 +1,4 @@
-//! Two connected sockets that are joined: the one of a program that asks, and the one of the agent that answers.
+//! Copies bytes between two connected sockets: that of a program which asks, and that of the agent which answers.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -11,33 +11,33 @@ use super::filter::{Fault, Filter, Use};
 /// Most bytes read at a time. Chosen: the usual request and answer are far shorter.
 const CHUNK: usize = 4096;
 
-/// Most bytes that wait for a socket until no more are read for it. Chosen: one chunk.
+/// Bytes waiting to be written to a socket from which on nothing more is read for it. Chosen: one chunk.
 const WAITING_MAX: usize = CHUNK;
 
-/// Two joined sockets. Both close when this is dropped.
+/// Two sockets between which bytes are copied. Both close when this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Joint {
     /// The socket of the program that asks.
     asker: End,
     /// The socket of the agent.
     agent: End,
-    /// The rules for what passes. `None` if everything does.
+    /// The filter of requests. `None` passes everything.
     filter: Option<Filter>,
-    /// Whether the agent has been told that nothing more is asked.
+    /// Whether the direction to the agent was shut down, because the asker sends nothing more.
     is_told: bool,
 }
 
-/// A socket that does not block.
+/// Either of the two sockets, in non-blocking mode.
 #[derive(Debug)]
 struct End {
     socket: OwnedFd,
-    /// Bytes that wait until the socket takes them.
+    /// Bytes that wait to be written to the socket.
     waiting: Vec<u8>,
-    /// Whether its peer has ended its direction.
+    /// Whether a read has returned the end of the stream.
     has_ended: bool,
 }
 
-/// Why two sockets are joined no more.
+/// Why the copying between two sockets has ended.
 #[derive(Debug, thiserror::Error)]
 enum Over {
     #[error("it has ended")]
@@ -49,12 +49,12 @@ enum Over {
 }
 
 impl Joint {
-    /// Joins two connected sockets that do not block.
+    /// Joins two connected sockets in non-blocking mode.
     pub(crate) const fn new(asker: OwnedFd, agent: OwnedFd, filter: Option<Filter>) -> Self {
         Self { asker: End::new(asker), agent: End::new(agent), filter, is_told: false }
     }
 
-    /// Moves bytes both ways without waiting. Returns whether the sockets stay joined.
+    /// Copies bytes in both directions without blocking. Returns `false` once the connection is over.
     pub(crate) fn turn(&mut self) -> bool {
         match self.pass() {
             Ok(()) => true,
@@ -65,12 +65,12 @@ impl Joint {
         }
     }
 
-    /// Returns the next use that the user is to be told of, or asked about.
+    /// Returns the next use of a key that the user is to be told of, or asked about.
     pub(crate) fn poll_use(&mut self) -> Option<Use> {
         self.filter.as_mut()?.poll_use()
     }
 
-    /// Answers for the user whether the use goes on that waits.
+    /// Hands the filter the user's decision about the signature that waits.
     pub(crate) fn decide(&mut self, is_allowed: bool) {
         let Self { asker, agent, filter, .. } = self;
         if let Some(filter) = filter {
@@ -108,7 +108,7 @@ impl Joint {
         Ok(())
     }
 
-    /// Reads what both sockets have, as far as the other one takes it.
+    /// Reads from each socket for which the other one has room.
     fn read(&mut self) -> Result<(), Over> {
         let mut buffer = [0; CHUNK];
         if self.takes_requests() {

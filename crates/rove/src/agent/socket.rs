@@ -12,18 +12,20 @@ use rustix::net::accept;
 
 use crate::listeners::{SocketFile, listen_at_path};
 
-/// A socket of one purpose in a directory that nobody else may enter. Its file is removed with this value.
+/// A listening socket for one purpose, in a directory that only this user may enter. Dropping it removes the socket's
+/// file.
 #[derive(Debug)]
 pub(crate) struct PrivateSocket {
     path: PathBuf,
     listener: OwnedFd,
     file: SocketFile,
-    /// Whether the system had no descriptor for a connection, until [`PrivateSocket::unmute`].
+    /// Whether `accept` failed, usually for lack of a free descriptor. The event loop does not wait for the socket
+    /// until [`PrivateSocket::unmute`].
     is_muted: bool,
 }
 
 impl PrivateSocket {
-    /// Listens at a path that has the purpose (a word) and this process's number.
+    /// Listens at a path in the runtime directory, made from `purpose` (a word) and this process's number.
     ///
     /// # Errors
     ///
@@ -44,13 +46,13 @@ impl PrivateSocket {
         &self.path
     }
 
-    /// Makes the socket again if its file is gone, because the system removes the runtime directory of a user who seems
-    /// to have logged out.
+    /// Makes the socket again if its file is gone. The system removes the runtime directory of a user whose last login
+    /// has ended.
     pub(crate) fn restore(&mut self) {
         if self.file.is_in_place() {
             return;
         }
-        // The directory is gone, too. Its path is the same as before.
+        // The directory may be gone, too. This call makes it again, at the same path.
         let _ = rove_control::runtime_directory();
         match Self::at(&self.path) {
             Ok(socket) => *self = socket,
@@ -58,7 +60,7 @@ impl PrivateSocket {
         }
     }
 
-    /// Accepts a connection of this user's, if one waits. It does not block.
+    /// Accepts a waiting connection from a process of this user. Returns `None` if there is none.
     pub(crate) fn accept(&mut self) -> Option<OwnedFd> {
         loop {
             let socket = match accept(&self.listener) {
@@ -70,7 +72,7 @@ impl PrivateSocket {
                 }
             };
             let stream = UnixStream::from(socket);
-            // A descriptor of the directory may have been handed on.
+            // Another user's process may have inherited a descriptor of the directory, and connect through it.
             if rove_control::is_of_user(&stream) {
                 let socket = OwnedFd::from(stream);
                 let is_ready = fcntl_setfd(&socket, FdFlags::CLOEXEC).is_ok();
@@ -79,7 +81,7 @@ impl PrivateSocket {
         }
     }
 
-    /// Listens again after a lack of descriptors. Call this after connections have ended.
+    /// Waits for connections again after `accept` has failed. Call this after other connections have ended.
     pub(crate) const fn unmute(&mut self) {
         self.is_muted = false;
     }

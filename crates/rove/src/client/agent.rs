@@ -1,8 +1,8 @@
-//! The user's agent, lent to the session's host by ssh itself: an ssh of the client's own logs in at the host through a
-//! stream of the session, and forwards an agent as `ssh -A` does. So the agent knows that it is asked from afar.
+//! Lends the user's ssh agent to the session's host. The client starts an ssh that logs in at the host through a stream
+//! of the session, and forwards the agent as `ssh -A` does. The agent thus knows that requests come from the host.
 //!
-//! The agent that this ssh forwards is a socket of the client, where a [`Filter`] lets signatures pass, and tells of them.
-//! Where no ssh can log in once more, a [`Relay`] takes its place.
+//! That ssh forwards a socket of the client, where a [`Filter`] passes requests for signatures to the real agent and
+//! reports them. If ssh cannot log in a second time, a [`Relay`] takes its place.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -27,24 +27,25 @@ pub(crate) use login::AgentCall;
 use login::{Login, Look};
 use relay::Relay;
 
-/// How long after the end of an ssh that had logged in another one is started, at first. Chosen: the host's sshd may be
-/// starting again.
+/// First pause between the end of an ssh that had logged in and the start of the next one. Chosen: the host's sshd may
+/// be restarting.
 const PAUSE_MIN: Duration = Duration::from_secs(2);
 
-/// Longest time between the end of an ssh and the next one. Chosen: a user does not wait for the agent much longer.
+/// Longest pause between the end of an ssh and the next one. Chosen: a user does not wait for the agent much longer.
 const PAUSE_MAX: Duration = Duration::from_secs(120);
 
-/// How long the user has to allow a use. Chosen: ssh, which waits meanwhile, has often two minutes for its login.
+/// Time for the user to allow a use of the agent. Chosen: the ssh on the host that waits for the signature often has
+/// two minutes for its login.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Characters of a login's own word in the name of a relay's socket. Chosen: unlike that of a former client, which the host
-/// keeps for a minute.
+/// Random characters in the name of a relay's socket. Chosen: the name differs from that of a former client, which the
+/// host keeps for a minute.
 const NAME_CHARS: usize = 8;
 
-/// The sentence for a host whose administrator wants no agents.
+/// The sentence for a host whose administrator forbids agent forwarding.
 const FORBIDDEN: &str = "the host's sshd forwards no agent (AllowAgentForwarding)";
 
-/// The sentence for a host whose rove knows no agents.
+/// The sentence for a host whose rove is too old to know about agents.
 const TOO_OLD: &str =
     "the host's rove is too old to lend it an agent; rove install copies this one";
 
@@ -53,20 +54,20 @@ const TOO_OLD: &str =
 pub(crate) struct AgentLoan {
     call: AgentCall,
     state: State,
-    /// The session's path to an agent, as the host has told it.
+    /// The path in the session's `SSH_AUTH_SOCK`, as reported by the host.
     path: String,
-    /// The connections to the agent, by the numbers in which they came.
+    /// The connections to the agent, by their serial numbers.
     joints: BTreeMap<u64, Joint>,
     accepted: u64,
-    /// The use that the user is asked about.
+    /// The use of a key that the user is asked about.
     question: Option<Question>,
-    /// How long the next pause is.
+    /// The pause after the next end of an ssh.
     pause: Duration,
     /// Whether an ssh has ever logged in.
     has_worked: bool,
 }
 
-/// A use that waits for the user.
+/// A use of a key that waits for the user's decision.
 #[derive(Debug)]
 struct Question {
     joint: u64,
@@ -76,20 +77,20 @@ struct Question {
 
 #[derive(Debug)]
 enum State {
-    /// The host is to be asked, at this time or later.
+    /// The client will ask the host for the session's path to an agent at this time.
     Due(Instant),
-    /// The host is asked for the session's path to an agent.
+    /// The client has asked, and the host has not answered.
     Asked(Opening),
-    /// An ssh logs in, or has. The host is told through the stream where that ssh's socket is.
+    /// An ssh is logging in, or has logged in. The stream tells the host the path of that ssh's agent socket.
     Lent(StreamId, Box<Login>),
-    /// The host listens for a relay, or is asked to.
+    /// The host listens for a relay, or has been asked to listen.
     Relayed(Box<Relay>),
-    /// Nothing is lent any more.
+    /// The loan has ended for good.
     Over,
 }
 
 impl AgentLoan {
-    /// Creates the loan of a session that begins.
+    /// Creates the loan of a new session.
     pub(crate) fn new(call: AgentCall, now: Instant) -> Self {
         Self {
             call,
@@ -103,7 +104,7 @@ impl AgentLoan {
         }
     }
 
-    /// Does everything that can be done at once. Returns a sentence for the user, if there is one.
+    /// Does all work that needs no waiting. Returns a sentence for the user, if there is one.
     pub(crate) fn turn(&mut self, now: Instant, mux: &mut Mux) -> Option<String> {
         let sentence = match &mut self.state {
             State::Due(at) if *at <= now => self.ask(now, mux),
@@ -118,7 +119,7 @@ impl AgentLoan {
         sentence.or_else(|| self.serve(now)).map(|sentence| format!("-A: {sentence}"))
     }
 
-    /// Ends the loan, for this reason.
+    /// Ends the loan. Returns `reason` as a sentence for the user, unless the loan was over already.
     pub(crate) fn end(&mut self, reason: &str) -> Option<String> {
         let is_over = matches!(self.state, State::Over);
         self.state = State::Over;
@@ -132,26 +133,28 @@ impl AgentLoan {
         self.question.as_ref().map(|it| &*it.text)
     }
 
-    /// Notes that the user allows the use that the question is about.
+    /// Passes on the user's yes to the pending question.
     pub(crate) fn handle_yes(&mut self) {
         self.answer(true);
     }
 
-    /// Returns the next connection of the ssh, which wants to reach the host's sshd, and where that is.
+    /// Accepts the connection by which the client's ssh wants to reach the host's sshd. Returns it with the sshd's
+    /// address.
     pub(crate) fn accept(&mut self) -> Option<(OwnedFd, Target)> {
         let State::Lent(_, login) = &mut self.state else { return None };
-        // The host takes this for the address at which its sshd was reached.
+        // rove on the host replaces this by the address at which ssh reached its sshd.
         let target = Target::Tcp { host: "localhost".to_owned(), port: 22 };
         login.accept().map(|socket| (socket, target))
     }
 
-    /// Returns the listener that the host is asked for, once.
+    /// Returns, once, the listener that the host must open for a relay.
     pub(crate) fn poll_listener(&mut self) -> Option<RemoteForward> {
         let State::Relayed(relay) = &mut self.state else { return None };
         relay.poll_listener()
     }
 
-    /// Notes that the host listens for the relay, or why it does not. Returns a sentence for the user.
+    /// Handles the host's answer about the relay's listener: success, or why it does not listen. Returns a sentence for
+    /// the user.
     pub(crate) fn handle_listener(
         &mut self,
         mux: &mut Mux,
@@ -168,7 +171,7 @@ impl AgentLoan {
         }
     }
 
-    /// Returns when to call [`AgentLoan::turn`] without news.
+    /// Returns when to call [`AgentLoan::turn`] at the latest.
     pub(crate) const fn poll_timeout(&self) -> Option<Instant> {
         match (&self.state, &self.question) {
             (State::Due(at), _) => Some(*at),
@@ -177,7 +180,7 @@ impl AgentLoan {
         }
     }
 
-    /// Returns the descriptors whose news call for [`AgentLoan::turn`].
+    /// Returns the descriptors to wait for. When one is ready, call [`AgentLoan::turn`].
     pub(crate) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         let login = match &self.state {
             State::Lent(_, login) => Some(login.interests()),
@@ -222,7 +225,7 @@ impl AgentLoan {
         match login.look() {
             Look::Nothing => None,
             Look::Path(path) => {
-                // A new stream has room for a path.
+                // The path fits into a new stream's credit, so it is written at once.
                 let told = mux.write(*id, &[path.as_bytes(), b"\n"].concat());
                 tracing::debug!(?told, "the agent is lent");
                 (self.has_worked, self.pause) = (true, PAUSE_MIN);
@@ -248,13 +251,13 @@ impl AgentLoan {
         }
     }
 
-    /// Lends the agent without an ssh, which has ended for this reason.
+    /// Lends the agent by a relay, after the ssh has ended for this reason.
     fn relay(&mut self, mux: &mut Mux, stream: StreamId, reason: String) -> Option<String> {
-        // The login's socket has the same path.
+        // The new socket has the same path as the login's, so the login must be dropped first.
         self.state = State::Over;
         match AgentSocket::open(&self.call.agent) {
             Ok(socket) => {
-                // A word that is drawn for each login.
+                // The mark ends with a random word of this login.
                 let name: String = self.call.mark.chars().rev().take(NAME_CHARS).collect();
                 let relay = Relay::new(stream, socket, (&self.path, &name), reason);
                 self.state = State::Relayed(Box::new(relay));
@@ -268,7 +271,8 @@ impl AgentLoan {
         }
     }
 
-    /// Joins the connections of the host with the agent. Returns what the agent was used for, or was not allowed to.
+    /// Copies bytes between the host's connections and the agent. Returns a sentence about a use that happened or timed
+    /// out.
     fn serve(&mut self, now: Instant) -> Option<String> {
         let asks = self.call.how == AgentUse::Confirm;
         let mut sentence = None;
@@ -291,7 +295,7 @@ impl AgentLoan {
         let question = &mut self.question;
         self.joints.retain(|number, joint| {
             let goes_on = joint.turn();
-            // A second question waits until the first is answered: the user's yes must not meet another one.
+            // A second question waits until the first is answered, so that the user's yes cannot answer the wrong one.
             if let Some(used) = if question.is_none() { joint.poll_use() } else { None } {
                 if asks {
                     let text = format!("-A: the host wants to use {used}.");

@@ -1,4 +1,4 @@
-//! A connection whose client says by SOCKS where it wants to.
+//! Reads the SOCKS request of a connection accepted for `-D`.
 
 use std::os::fd::OwnedFd;
 
@@ -7,17 +7,17 @@ use rustix::io::Errno;
 
 use crate::socks::{REQUEST_MAX, Request, Step};
 
-/// A connection whose client has not said where it wants to.
+/// An accepted connection whose SOCKS request is incomplete.
 #[derive(Debug)]
 pub(super) struct Asking {
     pub(super) socket: OwnedFd,
     pub(super) request: Request,
-    /// When the connection is closed if its client has not said it.
+    /// The time at which a connection without a complete request is closed.
     pub(super) until: Instant,
 }
 
 impl Asking {
-    /// Reads what has come. `None` if the client is gone.
+    /// Reads the available bytes. `None` if the SOCKS client has closed the connection.
     pub(super) fn turn(&mut self) -> Option<Step> {
         let mut buffer = [0; REQUEST_MAX];
         match rustix::io::read(&self.socket, &mut buffer) {
@@ -33,7 +33,7 @@ impl Asking {
     }
 }
 
-/// Writes a short reply, for which a new connection has room. Returns whether all of it was taken.
+/// Writes a short reply, which fits into a new connection's send buffer. Returns whether all of it was written.
 pub(super) fn tell(socket: &OwnedFd, reply: &[u8]) -> bool {
     reply.is_empty() || rustix::io::write(socket, reply) == Ok(reply.len())
 }

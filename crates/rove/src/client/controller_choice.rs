@@ -1,4 +1,4 @@
-//! The congestion controller that the user has chosen for a session's streams, which both ends are to follow.
+//! Sets the congestion controller that the user has chosen for a session's streams, at both ends.
 
 use rove_session::{StreamController, Streams};
 use rove_streams::Target;
@@ -6,12 +6,12 @@ use rove_units::Instant;
 
 use crate::opening::{Answered, Opening};
 
-/// The user's choice, until both ends follow it.
+/// The user's choice, until the host has answered.
 #[derive(Debug, Default)]
 pub(super) struct ControllerChoice {
-    /// The name of the controller. `None` after the host's answer, and without a choice.
+    /// The name of the controller. `None` after the host's answer, or if the user chose none.
     name: Option<String>,
-    /// The question to the host, after this end follows the choice.
+    /// The pending request to the host. `None` until this end uses the controller.
     opening: Option<Opening>,
 }
 
@@ -21,8 +21,8 @@ impl ControllerChoice {
         Self { name, opening: None }
     }
 
-    /// Lets this end follow the choice and asks the host to. Call it while the session carries streams. Returns a sentence for
-    /// the user if the host does not follow.
+    /// Uses the controller at this end, and asks the host to use it. Call this while the session carries streams.
+    /// Returns a sentence for the user if the host refuses.
     pub(super) fn turn(&mut self, now: Instant, streams: &mut Streams) -> Option<String> {
         let name = self.name.as_ref()?;
         let Some(opening) = &mut self.opening else {
@@ -31,7 +31,7 @@ impl ControllerChoice {
             let target = Target::Controller(name.clone());
             match Opening::begin(now, &mut streams.mux, &target) {
                 Ok(opening) => self.opening = Some(opening),
-                // The layer is closed: no packet follows anything.
+                // The stream layer is closed and sends no more packets.
                 Err(_) => self.name = None,
             }
             return None;
@@ -60,7 +60,7 @@ mod tests {
 
     use super::*;
 
-    /// Lets a client choose, and a server answer what it is asked. Returns the choice that came, and what the user is told.
+    /// Lets a client choose and a server answer. Returns the choice that arrived, and the sentence for the user.
     fn choose(answer: Option<&Answer>) -> (Option<Target>, Option<String>) {
         let mut now = Instant::ZERO;
         let [mut client, mut server] = [Side::Client, Side::Server].map(|side| {

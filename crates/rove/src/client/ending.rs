@@ -8,8 +8,8 @@ use rove_session::{ClientOutcome, ExitStatus, MissingLines, Outside};
 /// Exit code of a session that failed. Source: Mosh 1.4.0 as observed, docs/wire.md.
 pub(super) const FAILURE: u8 = 1;
 
-/// Returns the sentence about a session that did not end well; `None` for one that ended. `silence` makes the sentence
-/// for a session that never began.
+/// Returns the sentence about a session that failed, or `None` for one that ended in order. `silence` makes the
+/// sentence for a server that never answered.
 pub(super) fn failure(
     outcome: ClientOutcome,
     name: ProgramName,
@@ -41,8 +41,9 @@ pub(super) fn failure(
     }
 }
 
-/// Returns the sentence about what ended this client: a signal, an end of its session from outside, a takeover, or a
-/// dismissal. `None` if the program was called as `mosh`, or if the session's own command or user ended the session.
+/// Returns the sentence about what ended this client: a signal, an end of its session from outside, another client that
+/// took over, or the session's own client. `None` if the program was called as `mosh`, or if the session's command or
+/// user ended the session.
 pub(super) fn ended_by(
     outcome: ClientOutcome,
     name: ProgramName,
@@ -88,22 +89,23 @@ pub(super) fn stock_silence(server: SocketAddr) -> String {
     )
 }
 
-/// Returns the exit code. As `rove`: that of the remote command where it is known, else that of the signal that this
-/// client was to end by, else 0 or [`FAILURE`]. As `mosh`: 0 for a session that ended, else [`FAILURE`].
+/// Returns the exit code. Under the name `rove`, it is that of the remote command if known, else that of the signal
+/// that ended this client, else 0 or [`FAILURE`]. Under the name `mosh`, it is 0 for a session that ended in order,
+/// else [`FAILURE`].
 pub(super) fn exit_code(outcome: ClientOutcome, name: ProgramName, signal: Option<i32>) -> u8 {
     let by_signal = signal.and_then(|signal| u8::try_from(signal).ok()).map(ExitStatus::Signal);
     match (outcome, name) {
         (ClientOutcome::Ended(status), ProgramName::Rove) => {
             status.or(by_signal).map_or(0, ExitStatus::shell_code)
         }
-        // Stock always reports a clean end this way, whatever the command did.
+        // Stock exits with 0 after an orderly end, whatever the command's exit code is.
         (ClientOutcome::Ended(_), ProgramName::Mosh) => 0,
         (_, ProgramName::Rove) => by_signal.map_or(FAILURE, ExitStatus::shell_code),
         (_, ProgramName::Mosh) => FAILURE,
     }
 }
 
-/// Returns advice about a command that was probably meant for a shell. A stock server gives none.
+/// Returns advice about a command that was probably meant for a shell.
 pub(super) fn shell_hint(command: &str, host: &str) -> Option<String> {
     let words = shell_words::split(command).ok()?;
     let [line] = words.as_slice() else { return None };
@@ -113,9 +115,9 @@ pub(super) fn shell_hint(command: &str, host: &str) -> Option<String> {
     })
 }
 
-/// Returns the sentence about a command's output that has not come, and how to get that output.
+/// Returns the sentence about lines of a command's output that did not arrive, and how to get them.
 pub(super) fn missing_output(missing: MissingLines, host: &str, command: &str) -> String {
-    // The host's shell splits the command, and this computer's shell the whole line.
+    // The command is quoted because this computer's shell will split the line, and then the host's shell the command.
     let command = shell_words::quote(command);
     let ssh = format!("`ssh {host} {command}` prints them all");
     match missing {

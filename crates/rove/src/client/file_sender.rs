@@ -1,4 +1,4 @@
-//! Files of this computer that are copied to the host, one after the other, so that their paths are typed in this order.
+//! Copies files of this computer to the host, one after the other, so that the host types their paths in this order.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -13,29 +13,30 @@ use rove_units::Instant;
 use crate::messages::reason;
 use crate::opening::{Answered, Opening};
 
-/// Most bytes that are read at a time. Chosen: a stream's first credit.
+/// Most bytes that are read at a time. Chosen: the first flow-control credit of a stream.
 const CHUNK: usize = 16 * 1024;
 
-/// Most chunks that go in a turn of the loop. Chosen: with them a turn takes as many bytes as of a socket.
+/// Most chunks written in a turn of the event loop. Chosen: as many bytes as a turn reads from a socket.
 const CHUNKS_PER_TURN: usize = 4;
 
 /// Most files that wait. Chosen: more than a user drops at once.
 const FILES_MAX: usize = 256;
 
-/// The code with which the stream of a file is reset that cannot be read. Chosen: unlike the layer's own codes.
+/// The code with which the client resets the stream of a file that it cannot read. Chosen: unlike the stream layer's
+/// own codes.
 const BROKEN: u64 = 16;
 
-/// The sentence about a host that gives a file up without a word, as one does that knows no files.
+/// The sentence about a host that closes the stream without a reason, as an old rove does that knows no files.
 const SILENT_END: &str = "the host has ended the stream without a word: either it was cut off, or the host's rove is too old to \
                        take files; rove install copies this one";
 
-/// The sentence about a host that gives a file up which it has begun to read.
+/// The sentence about a host that closes the stream after it has begun to read the file.
 const CUT: &str = "the host has ended the stream in the middle of the file";
 
 /// Why the files of a line are not copied, in words for the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LineError {
-    /// No shell reads the line, which has printable characters alone.
+    /// A quote in the line is not closed. The text has only printable characters.
     #[error("not understood: {0}")]
     Malformed(String),
     /// Too many files would wait.
@@ -43,7 +44,7 @@ pub(crate) enum LineError {
     TooMany,
 }
 
-/// Why a file is not begun, in words for the user.
+/// Why the copy of a file does not begin, in words for the user.
 #[derive(Debug, thiserror::Error)]
 enum BeginError {
     /// The file cannot be opened.
@@ -52,57 +53,57 @@ enum BeginError {
     /// The path ends without a name.
     #[error("it has no name")]
     Name,
-    /// The session carries no stream for it.
+    /// The session cannot open a stream for the file.
     #[error(transparent)]
     Stream(#[from] StreamError),
 }
 
-/// The files that are copied to a host.
+/// The files to copy to a host.
 #[derive(Debug, Default)]
 pub(crate) struct FileSender {
     waiting: VecDeque<PathBuf>,
     current: Option<Current>,
-    /// The session into which the paths are typed. `None` for the stream's own.
+    /// The session into which the paths are typed. `None` for the session that carries the stream.
     session: Option<String>,
     has_more: bool,
 }
 
-/// The file that is on its way.
+/// The file that is being copied.
 #[derive(Debug)]
 struct Current {
-    /// The name as users are told it.
+    /// The name in messages to the user.
     shown: String,
     file: File,
     opening: Opening,
     len: u64,
-    /// How many bytes have not been read.
+    /// Number of bytes that have not been read from the file.
     left: u64,
-    /// Bytes that were read and not written.
+    /// Bytes that were read from the file and not written to the stream.
     chunk: Vec<u8>,
 }
 
-/// The end of a file's way.
+/// The result of copying a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
-    /// The host keeps it at this path, which was typed.
+    /// The host keeps the file at this path, which was typed into the session.
     Typed { shown: String, path: String },
-    /// The host keeps it at this path, which was not typed, for this reason.
+    /// The host keeps the file at this path, which was not typed, for this reason.
     Kept { shown: String, path: String, reason: String },
-    /// The host does not have it, for this reason.
+    /// The host does not have the file, for this reason.
     Failed { shown: String, reason: String },
 }
 
 impl FileSender {
-    /// Creates a sender whose files are for this session of the host's, or the only one if it is empty.
+    /// Creates a sender whose paths are typed into this session of the host, or its only session if `session` is empty.
     pub(crate) fn for_session(session: String, files: Vec<PathBuf>) -> Self {
         Self { session: Some(session), waiting: files.into(), ..Self::default() }
     }
 
-    /// Adds the files that a line names, as a shell would read it.
+    /// Adds the files in a line of words that are quoted as for a shell.
     ///
     /// # Errors
     ///
-    /// Returns why not, in words for the user.
+    /// Returns why the files are not added, in words for the user.
     pub(crate) fn add(&mut self, line: &str) -> Result<(), LineError> {
         let home = std::env::home_dir().unwrap_or_default();
         let path = |word: &String| match word.strip_prefix("~/") {
@@ -121,22 +122,22 @@ impl FileSender {
         Ok(())
     }
 
-    /// Returns whether files wait or are on their way.
+    /// Returns whether files wait or are being copied.
     pub(crate) fn is_active(&self) -> bool {
         self.current.is_some() || !self.waiting.is_empty()
     }
 
-    /// Returns whether there is more to do without waiting.
+    /// Returns whether to call [`FileSender::turn`] again without waiting.
     pub(crate) const fn has_work(&self) -> bool {
         self.has_more
     }
 
-    /// Forgets all files.
+    /// Drops all files.
     pub(crate) fn clear(&mut self) {
         *self = Self { session: self.session.take(), ..Self::default() };
     }
 
-    /// Sends what the stream takes. Returns the end of a file's way.
+    /// Sends as many bytes as the stream takes. Returns the result of a file, if one is done.
     pub(crate) fn turn(&mut self, now: Instant, mux: &mut Mux) -> Option<Sent> {
         self.has_more = false;
         if self.current.is_none() {
@@ -190,13 +191,13 @@ impl Current {
         Ok(Self { shown: shown(path), file, opening, len, left: len, chunk: Vec::new() })
     }
 
-    /// Writes what the stream takes, within the bounds of a turn. Returns whether it may take more.
+    /// Writes as many bytes as the stream takes, at most [`CHUNKS_PER_TURN`] chunks. Returns whether it may take more.
     fn write(&mut self, mux: &mut Mux) -> io::Result<bool> {
         for _ in 0..CHUNKS_PER_TURN {
             if self.chunk.is_empty() && !self.read()? {
                 return Ok(false);
             }
-            // An error means that the host has given it up, whose answer says why.
+            // After an error, the host has stopped reading, and its answer says why.
             let Ok(count) = mux.write(self.opening.id(), &self.chunk) else { return Ok(false) };
             self.chunk.drain(..count);
             if !self.chunk.is_empty() {
@@ -219,7 +220,7 @@ impl Current {
         Ok(count > 0)
     }
 
-    /// Returns whether the host must have read of the file to get as much of it. A host that knows no files reads none.
+    /// Returns whether so much was written that the host must have read some. A host that knows no files never reads.
     fn is_known(&self) -> bool {
         let written = self.len - self.left - self.chunk.len() as u64;
         written > 2 * FIRST_CREDIT
@@ -259,9 +260,9 @@ impl Sent {
 ///
 /// # Errors
 ///
-/// Returns why it cannot be.
+/// Returns why the file cannot be copied.
 pub(crate) fn open(path: &Path) -> io::Result<(File, u64)> {
-    // A pipe without a writer would let the open wait.
+    // Opening a pipe without a writer would block.
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is no file"));
     }
@@ -283,8 +284,8 @@ mod tests {
     use super::*;
     use crate::muxes::{deliver, muxes};
 
-    /// Sends a file of a megabyte to a host that reads this much of the stream, and then does so. Returns the reason that the
-    /// user is told.
+    /// Sends a file of a megabyte to a host that reads this much of the stream, and then does so. Returns the reason
+    /// in the user's message.
     fn reason_after(read: usize, then: impl FnOnce(Instant, &mut Mux, StreamId)) -> String {
         let (scratch, (mut client, mut server)) = (Scratch::new(), muxes());
         let file = scratch.write("file", &"x".repeat(1 << 20));

@@ -1,6 +1,6 @@
-//! The client of `rove -W` and `rove exec`: streams between the standard descriptors and a port that the host reaches, or
-//! a program that it runs. It touches no terminal. A `load` is what is to be carried: a `connection`, a `program` or
-//! `files`, as `joined` says.
+//! The client of `rove -W`, `rove exec` and `rove put`. It copies bytes between the standard descriptors and a TCP port
+//! that the host reaches or a program on the host, or sends files, and uses no terminal. `load` is the trait of these
+//! three jobs: `connection`, `program` and `files`. `joined` chooses between them.
 
 use std::os::fd::AsFd;
 
@@ -34,11 +34,10 @@ use crate::sys::{self, Fork};
 use crate::terminal_type::{self, RenderOptions};
 use crate::{doctor, entropy, hardening, logging, threads};
 
-/// The signals that end the session, and the one that a closed pipe raises.
+/// The signals that end the session, and SIGPIPE, which a closed pipe raises.
 const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGHUP, SIGPIPE];
 
-/// How long the client waits for the server to confirm the end of the session. Chosen: a user who ends ssh waits for
-/// this process.
+/// Longest wait for the server to confirm the end of the session. Chosen: a user who ends ssh waits for this process.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
 
 pub(super) mod connection;
@@ -49,12 +48,8 @@ pub(super) mod program;
 
 use load::{Carried, Load};
 
-/// Joins the standard descriptors with streams, and returns after all have ended. News of the network go to `channel`, which
-/// is returned.
-///
-/// # Errors
-///
-/// Returns what this computer refuses.
+/// Runs a session for the streams of `load`, and returns after all of them have ended. `channel`, if any, is told when
+/// the host falls silent or is heard again, and is then returned.
 pub(super) fn run(
     options: ClientOptions,
     load: Box<dyn Load>,
@@ -96,7 +91,7 @@ pub(super) fn run(
     forward.run(&options)
 }
 
-/// Returns the configuration of a session that shows nothing.
+/// Returns the configuration of a session without a terminal.
 fn config(options: &ClientOptions) -> anyhow::Result<ClientConfig> {
     let render =
         RenderOptions { name: options.name, init: false, scrollback: false, title_prefix: false };
@@ -121,36 +116,37 @@ fn config(options: &ClientOptions) -> anyhow::Result<ClientConfig> {
     })
 }
 
-/// The calls for which a process goes on after a split.
+/// The calls that one of the two processes serves after [`Forward::split`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
-    /// The call of the process itself, which has ended.
+    /// This process's own call, which has ended, so that the process exits.
     Call,
-    /// The calls that have borrowed streams.
+    /// Calls of other processes that use streams of this session.
     Others,
 }
 
-/// Whether the host is heard.
+/// Whether datagrams arrive from the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Contact {
     Heard,
     Silent,
-    /// It is silent and refuses datagrams to the server.
+    /// No datagrams arrive, and an ICMP message says that the server's port is closed.
     Refused,
 }
 
-/// The call of this process, beside those that have borrowed streams. It is empty after its end.
+/// The call of this process itself, beside those of other processes that use its session. Empty after the call has
+/// ended.
 #[derive(Default)]
 struct OwnCall {
-    /// The thing that the call's streams are for.
+    /// The job of the call's streams.
     load: Option<Box<dyn Load>>,
-    /// Where a program that drives this call is told of the network.
+    /// Reports the state of the network to the program that started this call.
     channel: Option<Channel>,
-    /// Join the streams with descriptors, after the host has opened them.
+    /// Copy bytes between descriptors and the streams that the host has opened.
     splices: Vec<Splice>,
 }
 
-/// A session's loop, its streams and everything that it moves bytes between.
+/// The event loop of a session without a terminal, with its streams.
 struct Forward {
     events: EventLoop,
     session: Client,
@@ -161,12 +157,12 @@ struct Forward {
     own: OwnCall,
     lender: Option<Lender>,
     contact: Contact,
-    /// Whether the streams are open, after both ends are known to carry streams.
+    /// Whether the streams of the own call were opened. That needs a server that carries streams.
     is_open: bool,
     incoming: Reception,
-    /// How the forwarding ended, and until when the session may end in order.
+    /// How the own call ended, and the deadline for an orderly end of the session.
     end: Option<(Carried, Instant)>,
-    /// The last error that the network has reported about our datagrams.
+    /// The last error that the system reported for a sent datagram.
     refusal: Option<Refusal>,
     queue: PacketQueue,
     buffer: Vec<u8>,
@@ -178,7 +174,7 @@ impl Forward {
         self.name_port();
         loop {
             self.session.handle_timeout(now);
-            // Nobody sees the screen, and the session waits until it is drawn.
+            // The output is dropped unseen. Without this call the session would wait until its screen was drawn.
             drop(self.session.poll_output(now));
             self.turn(now)?;
             if self.end.is_some()
@@ -187,7 +183,7 @@ impl Forward {
                 && let Some((carried, _)) = self.end.take()
             {
                 let channel = self.own.channel.take();
-                // The session and its socket are the other process's.
+                // The session and its sockets belong to the child process.
                 std::mem::forget(self);
                 return Ok((carried, channel));
             }
@@ -203,20 +199,20 @@ impl Forward {
         }
     }
 
-    /// Returns whether streams are lent to other calls.
+    /// Returns whether other calls use streams of this session.
     fn lends(&self) -> bool {
         self.lender.as_ref().is_some_and(Lender::has_calls)
     }
 
-    /// Splits this process after the end of its own load: another goes on in the background for the calls that have
-    /// borrowed streams. If that fails, the calls end with this one.
+    /// Forks after the end of the own call. The child goes on in the background for the calls of other processes. If
+    /// the fork fails, those calls end, too.
     fn split(&mut self, now: Instant) -> Whose {
         let forked = threads::check_alone().map_err(anyhow::Error::from);
         let forked = forked.and_then(|alone| Ok((open_nothing()?, sys::fork(alone)?)));
         match forked {
             Ok((_, Fork::Parent(_))) => return Whose::Call,
             Ok((nothing, Fork::Child)) => {
-                // A terminal that closes, and an end of output that is waited for, concern the other process.
+                // The child must neither get SIGHUP from the terminal nor keep the parent's output open.
                 let _ = rustix::process::setsid();
                 let _ = silence(nothing);
                 hardening::keep_in_memory(self.session.key_memory());
@@ -236,7 +232,7 @@ impl Forward {
         Whose::Others
     }
 
-    /// Returns how a forwarding ended whose session has ended by itself.
+    /// Returns the result of a call whose session has ended first.
     fn lost(&self, outcome: Option<ClientOutcome>, options: &ClientOptions) -> Carried {
         let (server, host) = (options.server, options.call.host.as_deref());
         let tried = self.session.candidates().iter().collect();
@@ -250,7 +246,7 @@ impl Forward {
         Carried::Failed(vec![said])
     }
 
-    /// Does everything that can be done at once with the streams.
+    /// Handles arrived packets and events of the streams, and moves bytes, without blocking.
     fn turn(&mut self, now: Instant) -> anyhow::Result<()> {
         if self.session.carries_streams() == Some(false) && self.end.is_none() {
             let host = self.session.server();
@@ -269,7 +265,7 @@ impl Forward {
         }
         while let Some(event) = mux.poll_event() {
             match event {
-                // The host has nothing to open here.
+                // A host never needs to open a stream to such a client.
                 Event::Incoming => self.incoming.turn_away(now, mux),
                 Event::Finished(id) | Event::Stopped(id) => {
                     self.lender.iter_mut().for_each(|lender| lender.handle_delivered(id));
@@ -296,7 +292,8 @@ impl Forward {
         Ok(())
     }
 
-    /// Tells the programs that drive calls whether the host is silent, when that changes, and the user if the server is gone.
+    /// Reports to the programs behind the calls when the host falls silent or is heard again, and tells the user if the
+    /// server is gone.
     fn look_for_silence(&mut self, now: Instant) {
         let is_dark = self.session.is_server_late(now);
         if is_dark != (self.contact != Contact::Heard) {
@@ -307,7 +304,7 @@ impl Forward {
             self.own.channel.iter().for_each(|channel| channel.say(&word));
             (self.contact, self.refusal) = (contact, None);
         }
-        // A network on the way may refuse datagrams too, so the call goes on.
+        // The call goes on, because a router on the way may send such an ICMP message, too.
         if self.contact == Contact::Silent && matches!(self.refusal, Some(Refusal::Port)) {
             self.contact = Contact::Refused;
             let (gone, server) = (ClientOutcome::Gone, self.session.server());
@@ -317,17 +314,17 @@ impl Forward {
         self.lender.iter_mut().for_each(|lender| lender.handle_silence(is_dark));
     }
 
-    /// Ends the session, unless streams are lent.
+    /// Ends the own call, and the session if no other call uses it.
     fn finish(&mut self, now: Instant, carried: Carried) {
         self.end.get_or_insert((carried, now + FAREWELL_MAX));
         if !self.lends() {
-            // A call that comes later logs in by itself.
+            // Without a lender, a later call opens a connection of its own.
             self.lender = None;
             self.session.shutdown(now, "");
         }
     }
 
-    /// Sends the session's datagrams, and then the stream's packets while few wait in the system's queue.
+    /// Sends the session's datagrams, and then packets of streams while few of them wait in the kernel's send queue.
     fn send(&mut self, now: Instant) {
         let refusal = self.wire.send(now, &mut self.session, |_| ());
         self.refusal = refusal.or(self.refusal.take());
@@ -348,7 +345,7 @@ impl Forward {
                     self.name_port();
                 }
                 ClientEvent::ClosePorts { keep } => self.wire.close_ports(keep),
-                // There is no terminal to give back.
+                // These events need a terminal and its user.
                 ClientEvent::Suspend
                 | ClientEvent::LogIn
                 | ClientEvent::Yes
@@ -359,7 +356,7 @@ impl Forward {
         }
     }
 
-    /// Tells the session the local port that its datagrams leave from.
+    /// Tells the session the local port of its datagrams.
     fn name_port(&mut self) {
         if let Some(port) = self.wire.local_port(self.session.server()) {
             self.session.handle_local_port(port);
@@ -399,7 +396,7 @@ impl Forward {
         let mut ready = ready.into_iter();
         self.own.splices.iter_mut().for_each(|it| it.handle_ready(&mut ready));
         self.lender.iter_mut().for_each(|it| it.handle_ready(&mut ready));
-        // A pipe that has closed shows when it is written to.
+        // SIGPIPE needs no action, because the write to a closed pipe fails, too.
         if self.events.take_signals().into_iter().any(|signal| signal != SIGPIPE) {
             self.finish(now, Carried::Failed(Vec::new()));
         }

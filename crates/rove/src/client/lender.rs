@@ -1,8 +1,8 @@
-//! The side of a client that lends its session's streams to other calls for the same gate: a socket, the requests that come
-//! to it, and the streams that are lent.
+//! Lets other calls of rove (`-W`, `exec`) to the same host use this client's session instead of logging in again. A
+//! call connects to the client's socket and sends a request with its descriptors.
 //!
-//! A call passes ends of pipes, which do not block, so it cannot hold up the client's loop. If the client ends, each call
-//! notices, and says so. If a call ends, its streams are cut.
+//! A call passes ends of pipes in non-blocking mode, so it cannot delay the client's event loop. If the client ends,
+//! each call notices and tells its user. If a call ends, its streams are cut.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -18,43 +18,44 @@ use crate::share::Gate;
 use crate::share::message::{Asked, Asking, Word, line};
 use crate::splice::Splice;
 
-/// Most calls that are carried at a time. Chosen: half of the streams that a session has.
+/// Most calls at a time. Chosen: half of the streams that a session has.
 const LOANS_MAX: usize = STREAMS_MAX / 2;
 
-/// Most of them that may have a program. Chosen: half of the streams that the host's rove lets wait for an answer, as a
-/// program's does until its end.
+/// Most calls at a time that run a program. Chosen: half of the streams that may wait for an answer of the host, as a
+/// program's stream does until its end.
 const PROGRAMS_MAX: usize = CONNECTS_MAX / 2;
 
-/// Most calls whose streams are being opened. Chosen: with the programs, fewer streams than may wait.
+/// Most calls whose streams are being opened. Chosen: together with the programs, fewer streams than may wait for an
+/// answer.
 const OPENING_MAX: usize = 4;
 const _: () = assert!(PROGRAMS_MAX + 3 * OPENING_MAX < CONNECTS_MAX);
 
-/// Most connections whose requests have not come. Chosen: more than programs that ask at the same time.
+/// Most connections whose requests have not arrived. Chosen: more than programs that ask at the same time.
 const ASKING_MAX: usize = 16;
 
-/// The code with which a stream is ended whose call is gone. Chosen: unlike the layer's own codes.
+/// The code that resets a stream whose call has ended. Chosen: unlike the stream layer's own codes.
 const UNWANTED: u64 = 18;
 
-/// Streams for other calls.
+/// The calls of other processes that use this session, and the socket at which they ask.
 #[derive(Debug)]
 pub(super) struct Lender {
     gate: Gate,
-    /// Where calls ask. `None` until the host is known to carry streams, and if no socket can be made.
+    /// The socket for requests. `None` until the host is known to carry streams, and if no socket can be made.
     socket: Option<PrivateSocket>,
-    /// Whether the socket was made, or could not be.
+    /// Whether the client has tried to make the socket.
     is_open: bool,
     asking: Vec<Asking>,
     loans: Vec<Loan>,
-    /// How many calls the user has been told of.
+    /// Number of calls in the line that the user sees.
     told: usize,
-    /// Whether the host is silent.
+    /// Whether no datagrams arrive from the host.
     is_dark: bool,
 }
 
-/// A call that is carried.
+/// A call of another process that uses this session.
 struct Loan {
     call: OwnedFd,
-    /// Whether the call has ended, or may have.
+    /// Whether the connection to the call is readable. That usually means its end.
     is_ready: bool,
     is_program: bool,
     load: Box<dyn Load>,
@@ -62,12 +63,12 @@ struct Loan {
     splices: Vec<Splice>,
 }
 
-/// How far a loan has come.
+/// The progress of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Its streams have not been asked for.
+    /// The client has not opened the call's streams.
     Waiting,
-    /// The host has not opened them.
+    /// The host has not answered.
     Opening,
     Open,
     Over,
@@ -80,7 +81,7 @@ impl std::fmt::Debug for Loan {
 }
 
 impl Lender {
-    /// Creates a lender to calls for this gate.
+    /// Creates a lender for calls to this gate: the session's account on its host, reached in the same way.
     pub(super) fn new(gate: Gate) -> Self {
         let (asking, loans) = (Vec::new(), Vec::new());
         Self { gate, socket: None, is_open: false, asking, loans, told: 0, is_dark: false }
@@ -96,33 +97,33 @@ impl Lender {
         }
     }
 
-    /// Listens under the name of this process, which has been split off from the one that made the socket.
+    /// Makes a new socket under the number of this process, after a fork.
     pub(super) fn open_again(&mut self) {
         self.rest();
         self.open();
     }
 
-    /// Listens no more, until [`Lender::open`].
+    /// Closes the socket until [`Lender::open`].
     pub(super) fn rest(&mut self) {
         (self.socket, self.is_open) = (None, false);
     }
 
-    /// Returns whether calls are carried.
+    /// Returns whether calls use this session.
     pub(super) fn has_calls(&self) -> bool {
         !self.loans.is_empty()
     }
 
-    /// Returns whether something is lent, or about to be.
+    /// Returns whether there are calls or requests.
     pub(super) fn is_used(&self) -> bool {
         !self.asking.is_empty() || !self.loans.is_empty()
     }
 
-    /// Returns whether the line for the user has changed since the last call.
+    /// Returns whether [`Lender::line`] has changed since this was last asked.
     pub(super) fn has_news(&mut self) -> bool {
         std::mem::replace(&mut self.told, self.loans.len()) != self.loans.len()
     }
 
-    /// Returns a line about the calls for the user, if there are any.
+    /// Returns the status line about the calls, if there are any.
     pub(super) fn line(&self) -> Option<String> {
         match self.loans.len() {
             0 => None,
@@ -131,13 +132,13 @@ impl Lender {
         }
     }
 
-    /// Returns how many streams the calls have, and for how many of the calls the host has not answered.
+    /// Returns the number of the calls' streams, and the number of calls that the host has not answered.
     pub(super) fn streams(&self) -> (usize, usize) {
         let streams = self.loans.iter().map(|loan| loan.load.streams().len()).sum();
         (streams, self.count(State::Opening))
     }
 
-    /// Reads requests, and returns whether there is something to carry. It does not wait.
+    /// Reads requests without blocking. Returns [`Lender::is_used`].
     pub(super) fn take(&mut self, now: Instant) -> bool {
         if let Some(socket) = &mut self.socket {
             socket.unmute();
@@ -157,8 +158,8 @@ impl Lender {
         self.is_used()
     }
 
-    /// Begins to carry the call of a request if there is room for it and the host is heard. A call that gets no word logs in
-    /// by itself.
+    /// Accepts the call of a request if there is room for it and the host is not silent. A call that gets no answer
+    /// logs in by itself.
     fn begin(&mut self, (request, call, descriptors): Asked) {
         if request.gate != self.gate || self.loans.len() >= LOANS_MAX || self.is_dark {
             return;
@@ -177,10 +178,10 @@ impl Lender {
         }
     }
 
-    /// Carries what is lent.
+    /// Moves bytes of the calls, opens streams for those that wait, and removes those that have ended.
     pub(super) fn turn(&mut self, now: Instant, mux: &mut Mux, buffer: &mut [u8]) {
         self.loans.iter_mut().for_each(|loan| loan.turn(now, mux, buffer));
-        // An answer or an end makes room at once: nothing else may happen for a while.
+        // The count includes answers and ends of this turn. Otherwise a waiting call would stay until the next event.
         let mut opening = self.count(State::Opening);
         for loan in &mut self.loans {
             if loan.state == State::Waiting && opening < OPENING_MAX {
@@ -197,7 +198,7 @@ impl Lender {
         debug_assert!(self.loans.iter().filter(|loan| loan.is_program).count() <= PROGRAMS_MAX);
     }
 
-    /// Tells the calls whether the host is silent, when that has changed. A call that has no room for a word is given up.
+    /// Tells the calls when the host falls silent or is heard again. A call whose socket buffer is full is ended.
     pub(super) fn handle_silence(&mut self, is_dark: bool) {
         if std::mem::replace(&mut self.is_dark, is_dark) != is_dark {
             let word = if is_dark { Word::Dark } else { Word::Back };
@@ -206,7 +207,7 @@ impl Lender {
         }
     }
 
-    /// Notes that the host has everything that it will take of a stream.
+    /// Notes that the host has received a stream's end, or has stopped reading it.
     pub(super) fn handle_delivered(&mut self, id: StreamId) {
         let loans = self.loans.iter_mut();
         loans
@@ -214,24 +215,24 @@ impl Lender {
             .for_each(|it| it.load.handle_delivered(id));
     }
 
-    /// Ends everything that is lent: the session carries no more.
+    /// Ends all calls for good, because the session carries no streams.
     pub(super) fn close(&mut self) {
         (self.socket, self.is_open) = (None, true);
         self.asking.clear();
         self.loans.clear();
     }
 
-    /// Returns whether there is more to do without waiting.
+    /// Returns whether to call [`Lender::turn`] again without waiting.
     pub(super) fn has_work(&self) -> bool {
         self.loans.iter().flat_map(|loan| &loan.splices).any(Splice::has_work)
     }
 
-    /// Returns when to call [`Lender::take`] without news.
+    /// Returns when to call [`Lender::take`] at the latest.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.asking.iter().map(Asking::until).min()
     }
 
-    /// Returns the descriptors to wait for, as many as [`Lender::handle_ready`] takes.
+    /// Returns the descriptors to wait for, in the order of [`Lender::handle_ready`].
     pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         let has_room = self.asking.len() < ASKING_MAX;
         let socket = self.socket.iter().filter(move |_| has_room);
@@ -244,7 +245,8 @@ impl Lender {
         socket.chain(asking).chain(loans)
     }
 
-    /// Notes which of [`Lender::interests`] are met. The socket and requests are looked at in each turn.
+    /// Notes which of [`Lender::interests`] are ready. The socket and the requests are skipped, because
+    /// [`Lender::take`] always reads them.
     pub(super) fn handle_ready(&mut self, ready: &mut impl Iterator<Item = bool>) {
         let lent =
             self.loans.iter().map(|it| 1 + it.splices.iter().flat_map(Splice::interests).count());
@@ -295,19 +297,20 @@ impl Loan {
         self.state = State::Over;
     }
 
-    /// Returns whether the call has ended. It says nothing after its request.
+    /// Returns whether the call has ended. A call sends nothing after its request, so any result but "no data" is the
+    /// end.
     fn has_ended(&self) -> bool {
         !matches!(read(&self.call, &mut [0]), Err(Errno::AGAIN | Errno::INTR))
     }
 }
 
-/// Ends both directions of a stream, as far as they have not ended.
+/// Ends those directions of a stream that are still open.
 pub(super) fn end_stream(mux: &mut Mux, id: StreamId) {
     let _ = mux.reset(id, UNWANTED);
     let _ = mux.stop(id, UNWANTED);
 }
 
-/// Writes a word, for which the connection has room: a call gets three.
+/// Writes a message to a call. Returns `false` if the connection is closed or its buffer full.
 fn say(call: &OwnedFd, word: &Word) -> bool {
     let line = line(word);
     write(call, &line) == Ok(line.len())

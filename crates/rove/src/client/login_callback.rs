@@ -1,7 +1,9 @@
-//! Ports that are opened here for logins that come back to a program on the host, each by an act of the user.
+//! Opens ports on this computer for web logins whose browser callback must reach a program on the host. Each port needs
+//! the user's yes.
 //!
-//! The screen's text comes from the program. So it opens nothing: a question in rove's own words names the port, the host and
-//! the program that has the terminal, and the port is opened once the user says yes.
+//! The port comes from a web address on the screen, which any program can print. That text alone therefore opens no
+//! port. A question in rove's own words names the port, the host and the program in the terminal's foreground. After
+//! the user says yes, rove opens the port.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -14,19 +16,20 @@ use rove_units::{Duration, Instant};
 
 use crate::opening::{Answered, Opening};
 
-/// How long a port is open. Source: the wire contract; a user has logged in by then.
+/// Time for which a port is open. Source: the wire contract; a user has logged in by then.
 const OPEN_FOR: Duration = Duration::from_secs(600);
 
-/// How long the question waits for the user. Chosen: as long as the one about the agent.
+/// Time for the user to answer the question. Chosen: the same as for the question about the agent.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long the question waits for the program's name. Chosen: a user who has hit a key waits no longer for the answer.
+/// Longest wait for the host to name the program before the question is asked. Chosen: a user who has hit a key waits
+/// no longer.
 const NAME_WAIT: Duration = Duration::from_secs(1);
 
 /// Most ports that are open at a time. Chosen: a user logs in at few places in ten minutes.
 const OPEN_MAX: usize = 8;
 
-/// Most characters of a program's name that are told. Chosen: longer names would hide the rest of the question.
+/// Most characters of a program's name in the question. Chosen: longer names would hide the rest of the question.
 const PROGRAM_SHOWN_MAX: usize = 20;
 
 /// Why no port is opened for a login, in words for the user.
@@ -35,7 +38,7 @@ pub(super) enum CallbackError {
     /// The port is open for an earlier login.
     #[error("port {0} is open here already")]
     Open(u16),
-    /// As many ports are open as may be.
+    /// [`OPEN_MAX`] ports are open.
     #[error("{OPEN_MAX} ports are open for logins; each closes in time")]
     Full,
     /// Another program listens at the port.
@@ -43,39 +46,39 @@ pub(super) enum CallbackError {
     InUse(u16),
 }
 
-/// The callbacks of a session.
+/// The ports that a session has opened for logins, and the pending question.
 #[derive(Debug, Default)]
 pub(super) struct LoginCallbacks {
-    /// The host as the user wrote it. Empty if it is not known.
+    /// The host as the user wrote it, or empty if unknown.
     host: String,
     wanted: Option<Wanted>,
-    /// The open ports, and until when they are.
+    /// The open ports, and when each is closed.
     open: Vec<(u16, Instant)>,
 }
 
-/// A callback that the user has asked for.
+/// The login for which the user has asked to open a port.
 #[derive(Debug)]
 struct Wanted {
     callback: Callback,
-    /// The host's answer about the program. `None` after it.
+    /// The request for the program's name. `None` after the host's answer.
     opening: Option<Opening>,
-    /// The question, once it is asked.
+    /// The question's text, once the question is shown.
     question: Option<String>,
-    /// When the name is waited for no longer, and then when the question ends.
+    /// The deadline for the program's name, and later for the user's answer.
     until: Instant,
 }
 
 impl LoginCallbacks {
-    /// Creates the callbacks of a session with a host, as the user wrote it.
+    /// Creates the value for a session. `host` is the host in the user's spelling.
     pub(super) fn new(host: Option<&str>) -> Self {
         Self { host: plain(host.unwrap_or_default()), ..Self::default() }
     }
 
-    /// Begins the question about a callback, in place of an earlier one.
+    /// Starts the question about a login, in place of an earlier one.
     ///
     /// # Errors
     ///
-    /// Returns why there is none, in words for the user.
+    /// Returns why no port can be opened, in words for the user.
     pub(super) fn begin(
         &mut self,
         now: Instant,
@@ -95,7 +98,8 @@ impl LoginCallbacks {
         Ok(())
     }
 
-    /// Asks the question once the program's name has come, or does not come, and ends it in time.
+    /// Shows the question once the program's name has arrived or its deadline has passed, and withdraws a question that
+    /// the user did not answer in time.
     pub(super) fn turn(&mut self, now: Instant, mux: &mut Mux) {
         let Some(wanted) = &mut self.wanted else { return };
         if wanted.question.is_some() {
@@ -118,16 +122,16 @@ impl LoginCallbacks {
         wanted.until = now + PATIENCE;
     }
 
-    /// Returns the question that the user is asked, if there is one.
+    /// Returns the question to show to the user, if any.
     pub(super) fn question(&self) -> Option<&str> {
         self.wanted.as_ref()?.question.as_deref()
     }
 
-    /// Notes that the user says yes to the question. Returns what is to be forwarded, if the port is free.
+    /// Handles the user's yes. Returns the port to forward, or `None` without a question.
     ///
     /// # Errors
     ///
-    /// Returns why the port cannot be had, in words for the user.
+    /// Returns why the port cannot be opened, in words for the user.
     pub(super) fn handle_yes(&mut self, now: Instant) -> Result<Option<Forward>, CallbackError> {
         let Some(wanted) = self.wanted.take_if(|it| it.question.is_some()) else { return Ok(None) };
         let Callback { port, loopback, .. } = wanted.callback;
@@ -141,30 +145,30 @@ impl LoginCallbacks {
         Ok(Some(Forward { listen: place(port), target }))
     }
 
-    /// Returns the place of a port whose time is over, once for each.
+    /// Removes a port whose time is over, and returns the listener to close.
     pub(super) fn poll_expired(&mut self, now: Instant) -> Option<Place> {
         let at = self.open.iter().position(|(_, until)| *until <= now)?;
         Some(place(self.open.remove(at).0))
     }
 
-    /// Forgets the port at a place, where nothing listens for a login after all.
+    /// Removes the port at `at`, whose listener was closed or never opened.
     pub(super) fn forget(&mut self, at: &Place) {
         self.open.retain(|(port, _)| place(*port) != *at);
     }
 
-    /// Forgets the question and all ports.
+    /// Drops the question and all ports.
     pub(super) fn clear(&mut self) {
         (self.wanted, self.open) = (None, Vec::new());
     }
 
-    /// Returns when time alone changes something.
+    /// Returns the next deadline.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let wanted = self.wanted.iter().map(|it| it.until);
         wanted.chain(self.open.iter().map(|(_, until)| *until)).min()
     }
 }
 
-/// Returns the question about a callback. The words that matter come first, because a small window cuts the end.
+/// Returns the question about a login. The important words come first, because a small window cuts off the end.
 fn question(callback: &Callback, program: &str, host: &str) -> String {
     let Callback { login, port, .. } = callback;
     let program: String = program.chars().take(PROGRAM_SHOWN_MAX).collect();
@@ -173,13 +177,13 @@ fn question(callback: &Callback, program: &str, host: &str) -> String {
     format!("Open port {port} here to {program} on {host} for 10 minutes? The login is at {login}.")
 }
 
-/// The loopback in both address families, whatever `GatewayPorts` says.
+/// Returns the port of the loopback in both address families, whatever `GatewayPorts` says.
 fn place(port: u16) -> Place {
     Place::Port(Some("localhost".to_owned()), port)
 }
 
-/// Returns whether nobody listens at a port of the loopback in either address family. A browser may take either, and must
-/// not tell the login to another program.
+/// Returns whether no program listens at the port on the loopback of IPv4 or IPv6. A browser may use either, and must
+/// not send the login to another program.
 fn is_free(port: u16) -> bool {
     let is_taken = |address: SocketAddr| {
         TcpListener::bind(address).is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse)

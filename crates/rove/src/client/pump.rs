@@ -1,4 +1,5 @@
-//! The client's loop: keys, datagrams and signals in; session machine; frames and datagrams out.
+//! The client's event loop: it passes keys, datagrams and signals to the session's state machine, and writes the
+//! resulting frames and datagrams.
 
 use std::io::{self, Read as _};
 use std::net::SocketAddr;
@@ -28,30 +29,30 @@ use crate::{hardening, threads};
 
 /// The signals the loop wakes for.
 pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP, SIGPIPE];
-/// Most bytes of input taken in one turn. Source: Mosh 1.4.0 as observed.
+/// Most bytes of input read in one turn of the loop. Source: Mosh 1.4.0 as observed.
 const INPUT_PER_TURN: usize = 16_384;
 
-/// How a session ended, and what the user should know of it.
+/// How a session ended, with the facts for messages to the user.
 #[derive(Default)]
 pub(crate) struct End {
-    /// How the session ended; `None` if it goes on without this client.
+    /// The session's outcome; `None` if the session goes on without this client.
     pub(crate) outcome: Option<ClientOutcome>,
-    /// Where the server may have been, the address tried first in front.
+    /// The server's possible addresses, in the order they were tried.
     pub(crate) tried: Vec<SocketAddr>,
     pub(crate) refusal: Option<Refusal>,
-    /// Why the newest ssh of the tunnel ended, empty if none did; `None` without a tunnel.
+    /// Why the tunnel's latest ssh ended, empty if none has ended. `None` without a tunnel.
     pub(crate) tunnel: Option<String>,
     /// Why drawing on the terminal failed.
     pub(crate) output_error: Option<String>,
-    /// The signal that this process was to end by, if one came.
+    /// The signal that ended the session, if one did.
     pub(crate) signal: Option<i32>,
-    /// The part of a command's output that the user has not got.
+    /// The lines of a command's output that did not arrive.
     pub(crate) missing: Option<MissingLines>,
-    /// Why the session was ended, if it was for lack of forwarded connections.
+    /// Why the client ended the session, if it did so because connections cannot be forwarded.
     pub(crate) not_forwarded: Option<String>,
 }
 
-/// A session's loop and everything it moves bytes between.
+/// The event loop of a session with a terminal.
 pub(super) struct Pump {
     events: EventLoop,
     session: Client,
@@ -61,20 +62,20 @@ pub(super) struct Pump {
     network: Option<NetworkWatch>,
     terminal: Tty,
     name: ProgramName,
-    /// Where the session's prompts are kept; `None` where they are not.
+    /// Saves the session's prompts. `None` if prompts are not remembered.
     prompts: Option<PromptKeeper>,
-    /// Where the session's record is kept; `None` where none is.
+    /// Keeps the record for `rove resume`. `None` if the session has no record.
     record: Option<RecordKeeper>,
-    /// The rest of the frame that is being written. The session is asked for the next one only when
-    /// this is out, so a slow terminal skips frames instead of queueing them.
+    /// The frame that is being written. The loop asks the session for the next frame only after this one is written, so
+    /// that a slow terminal skips frames instead of queueing them.
     frame: Vec<u8>,
-    /// How much of `frame` the terminal has taken.
+    /// Number of bytes of `frame` that were written.
     written: usize,
     /// Why drawing on the terminal failed.
     output_error: Option<String>,
-    /// The last error that the network has reported about our datagrams.
+    /// The last error that the system reported for a sent datagram.
     refusal: Option<Refusal>,
-    /// The first signal that this process was to end by.
+    /// The first signal that asked this process to end.
     signal: Option<i32>,
     buffer: Vec<u8>,
 }
@@ -94,7 +95,7 @@ impl Pump {
             session,
             wire,
             forwards: ClientStreams::new(Listeners::default(), &Forwards::default()),
-            // A session without the watch waits for its next heartbeat.
+            // Without the watch, the session notices a change at its next heartbeat.
             network: NetworkWatch::open()
                 .inspect_err(|error| tracing::debug!(%error, "changes of the network are not told"))
                 .ok(),
@@ -111,12 +112,12 @@ impl Pump {
         }
     }
 
-    /// Returns the loop with forwarded connections.
+    /// Sets the forwarded connections.
     pub(super) fn with(self, forwards: ClientStreams) -> Self {
         Self { forwards, ..self }
     }
 
-    /// Turns the loop until the session is over or [`Pump::is_left`], then gives the terminal back.
+    /// Runs the loop until the session is over or [`Pump::is_left`], then restores the terminal.
     pub(super) fn run(mut self) -> anyhow::Result<End> {
         let mut now = self.events.now();
         self.name_port();
@@ -128,11 +129,11 @@ impl Pump {
             self.draw(now);
             if let (Some(keeper), Some(memory)) = (&mut self.prompts, self.session.prompt_memory())
             {
-                // Refusals are kept at once, because other sessions may ask at the same prompts.
+                // Prompts that did not echo a line are saved at once, because other sessions may show the same prompts.
                 keeper.note_refusals(memory);
             }
             if let Some(outcome) = self.session.outcome() {
-                // The next client may reach the session that this one never reached.
+                // If this client never reached the server, the record stays, because a next client may reach it.
                 let record =
                     self.record.as_mut().filter(|_| outcome != ClientOutcome::NeverConnected);
                 record.into_iter().for_each(RecordKeeper::remove);
@@ -142,7 +143,7 @@ impl Pump {
                 break None;
             }
             if self.forwards.are_settled(&self.session) && self.split()? {
-                // The session and all sockets are the other process's.
+                // The session and all sockets belong to the child process.
                 std::mem::forget(self);
                 return Ok(End::default());
             }
@@ -161,8 +162,8 @@ impl Pump {
         Ok(End { outcome, tried, refusal, tunnel, output_error, signal, missing, not_forwarded })
     }
 
-    /// Splits this process, and returns whether it is the one that the user started. The other goes on in the background. A
-    /// thread of this process that looks a name up is waited for.
+    /// Forks; the child goes on in the background. Returns `true` in the parent. Returns `false` in the child, and
+    /// without a fork while a thread looks a name up.
     fn split(&mut self) -> anyhow::Result<bool> {
         let alone = match threads::check_alone() {
             Err(threads::ThreadsError::Started(_)) => return Ok(false),
@@ -172,7 +173,8 @@ impl Pump {
         let (mut told, tells) = std::io::pipe().context("cannot go to the background")?;
         if let Fork::Parent(_) = sys::fork(alone).context("cannot go to the background")? {
             drop(tells);
-            // The terminal hangs up on all of its session, once this process ends.
+            // The parent waits until the child has left the terminal's session. Otherwise the parent's end could send
+            // SIGHUP to the child.
             let _ = told.read(&mut [0]);
             return Ok(true);
         }
@@ -184,8 +186,8 @@ impl Pump {
         Ok(false)
     }
 
-    /// Sleeps until something happens, unless there is work left, and gives the session what has come: signals and keys
-    /// first, then only so many datagrams that the next keys do not wait long. Returns the time of waking.
+    /// Waits for events, unless work is left, and passes them to the session. Signals and keys come first, then a
+    /// limited number of datagrams, so that the next keys do not wait long. Returns the time of waking.
     fn wait_and_read(&mut self, now: Instant) -> io::Result<Instant> {
         let (is_drawing, is_behind) = (self.is_drawing(), self.wire.has_arrivals());
         let deadline = self.poll_timeout();
@@ -230,7 +232,7 @@ impl Pump {
         Ok(now)
     }
 
-    /// Returns when the loop turns without news.
+    /// Returns when the loop must turn at the latest.
     fn poll_timeout(&self) -> Option<Instant> {
         let deadlines = [
             self.session.poll_timeout(),
@@ -270,8 +272,8 @@ impl Pump {
             }
             SIGWINCH => self.session.handle_resize(now, self.terminal.size()),
             SIGCONT => self.resume(now),
-            // An ssh, or a peer of a forwarded connection, has ended. The end of the terminal would show when a frame is
-            // drawn.
+            // SIGPIPE came from the pipe to an ssh or from a forwarded connection. If it came from the terminal,
+            // drawing the next frame fails.
             SIGPIPE if self.wire.has_pipe() || self.forwards.write_to_others() => {}
             _ => {
                 self.signal.get_or_insert(signal);
@@ -280,7 +282,7 @@ impl Pump {
         }
     }
 
-    /// Sets up the terminal again and tells the session, with the terminal's present size.
+    /// Sets up the terminal again, and tells the session so with the present size of the terminal.
     fn resume(&mut self, now: Instant) {
         if let Err(error) = self.terminal.enter() {
             tracing::debug!(%error, "terminal not raw");
@@ -298,7 +300,7 @@ impl Pump {
                     self.session.shutdown(now, "Exiting on user request...");
                 }
             }
-            // Someone else has made the terminal non-blocking and was faster.
+            // Another process has made the terminal non-blocking and has read the input first.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => {
                 tracing::debug!(%error, "terminal gone");
@@ -350,14 +352,14 @@ impl Pump {
         Ok(())
     }
 
-    /// Tells the session the local port that its datagrams leave from.
+    /// Tells the session the local port of its datagrams.
     fn name_port(&mut self) {
         if let Some(port) = self.wire.local_port(self.session.server()) {
             self.session.handle_local_port(port);
         }
     }
 
-    /// Gives the terminal to the user's shell until it continues us.
+    /// Stops this process and gives the terminal to the user's shell, until the shell continues the process.
     fn suspend(&mut self) -> io::Result<()> {
         let waiting = match self.forwards.handle_suspension() {
             options if options.is_empty() => options,
@@ -367,11 +369,11 @@ impl Pump {
         let name = self.name.as_str();
         let text = format!("\x1b[37;44m[{name} is suspended.{waiting}]\x1b[m\n");
         tty::say(stdio::stdout(), &text);
-        // The whole group, as its leader may be what the shell waits for.
+        // The signal goes to the whole process group, because the shell may wait for the group's leader.
         kill_current_process_group(Signal::STOP)?;
         let now = self.events.now();
         self.events.look(&mut [])?;
-        // SIGCONT must not take the terminal over a second time: the title would be pushed twice and popped once.
+        // SIGCONT must not set the terminal up a second time, because the title would be pushed twice and popped once.
         for signal in self.events.take_signals().into_iter().filter(|&signal| signal != SIGCONT) {
             self.handle_signal(now, signal);
         }
@@ -379,7 +381,7 @@ impl Pump {
         Ok(())
     }
 
-    /// Gives the terminal to an ssh that asks the user for what a tunnel's login needs.
+    /// Gives the terminal to an ssh that asks the user what the login of a tunnel needs.
     fn log_in(&mut self) -> io::Result<()> {
         self.leave_terminal();
         let name = self.name.as_str();
@@ -388,7 +390,7 @@ impl Pump {
         tty::say(stdio::stderr(), &text);
         let signals = self.wire.log_in(&mut self.events, &mut self.session)?;
         let now = self.events.now();
-        // Ctrl-C was for the login.
+        // A Ctrl-C during the login was meant for ssh.
         for signal in signals.into_iter().filter(|&it| it != SIGINT && it != SIGCONT) {
             self.handle_signal(now, signal);
         }
@@ -401,8 +403,8 @@ impl Pump {
         self.written < self.frame.len()
     }
 
-    /// Writes the frame that waits and then the newest one, as far as the terminal takes them. A large frame is drawn
-    /// in stages, one in each turn.
+    /// Writes the rest of the current frame and then the newest one, as far as the terminal takes them. A large frame
+    /// is drawn over several turns.
     fn draw(&mut self, now: Instant) {
         if self.write_frame(now)
             && let Some(frame) = self.session.poll_output(now)
@@ -412,14 +414,14 @@ impl Pump {
         }
     }
 
-    /// Writes what is left of the frame; returns whether all of it is out.
+    /// Writes the rest of the frame. Returns whether all of it was written.
     fn write_frame(&mut self, now: Instant) -> bool {
         while self.output_error.is_none() && self.is_drawing() {
             match self.terminal.write(&self.frame[self.written..]) {
                 Ok(0) => return false,
                 Ok(len) => self.written += len,
                 Err(error) => {
-                    // The user could not see what keys do.
+                    // The session ends, because the user could not see the effect of keys.
                     tracing::debug!(%error, "cannot draw");
                     self.output_error = Some(reason(&error.to_string()));
                     self.session.shutdown(now, "Cannot draw, shutting down...");
@@ -431,8 +433,7 @@ impl Pump {
         true
     }
 
-    /// Gives the terminal back. The rest of the frame is written first, because the bytes that restore the terminal
-    /// rely on the whole frame.
+    /// Restores the terminal. Writes the rest of the frame first, because the restoring sequences assume all of it.
     fn leave_terminal(&mut self) {
         let mut closing = self.frame.split_off(self.written);
         closing.extend(self.session.close_terminal());

@@ -1,7 +1,8 @@
-//! Listeners of the host (`-R`): the host tells the number of a listener, and this table says where the connection leads.
+//! Listeners on the host (`-R`). For each connection, the host names the number of a listener, and the client's table
+//! of listeners says where to connect.
 //!
-//! A host that is hostile gets no other place than the table has. Where the user wants the host's side to name the place
-//! (SOCKS), the places of this computer itself must have been named in `PermitRemoteOpen`.
+//! A hostile host thus reaches no other place than those in the table. With `-R PORT` (SOCKS), the host's side names
+//! the place, but places of this computer itself must be permitted by `PermitRemoteOpen`.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -21,23 +22,23 @@ use crate::opening::{Answered, Opening};
 use crate::socks::{REQUEST_MAX, Request, Step, Version};
 use crate::splice::Splice;
 
-/// How long a client of SOCKS may take to say where it wants to. Chosen: the time that a connection may take.
+/// Longest wait for a SOCKS client's request. Chosen: as long as making a connection may take.
 const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
 
-/// The code with which a listener's stream is ended. Chosen: unlike the layer's own codes.
+/// The code that resets a listener's stream. Chosen: unlike the stream layer's own codes.
 const UNWANTED: u64 = 17;
 
-/// The line for the user about the relay of the agent.
+/// The status line about the relay of the agent.
 const RELAYED: &str = "-A by a relay of rove's own, not by ssh";
 
-/// Addresses at which clouds tell a computer its secrets, beside the link-local one.
-/// Source: the documentation of AWS (IPv6) and of Alibaba Cloud on instance metadata.
+/// Addresses, besides the link-local one, at which clouds serve a computer's metadata and credentials. Source: the
+/// documentation of AWS (IPv6) and of Alibaba Cloud on instance metadata.
 const METADATA: [&str; 2] = ["fd00:ec2::254", "100.100.100.200"];
 
-/// The listeners of the host, and the connections that come from them.
+/// The listeners on the host, and their connections.
 #[derive(Debug, Default)]
 pub(super) struct RemoteForwards {
-    /// The listeners, by the numbers that the host tells.
+    /// The listeners, by the number that the host names for a connection.
     entries: BTreeMap<u64, Entry>,
     next_number: u64,
     mask: u32,
@@ -59,15 +60,15 @@ struct Entry {
 /// The reason for a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
-    /// An option of the user's.
+    /// An option of the user, such as `-R`.
     Option,
-    /// The user has added it in the session, which a failure does not end.
+    /// A line that the user typed during the session. Its failure does not end the session.
     Added,
     /// The relay of the user's agent.
     Agent,
 }
 
-/// How far a listener has come.
+/// The progress of a listener.
 #[derive(Debug)]
 enum State {
     /// The host has not been asked.
@@ -78,29 +79,29 @@ enum State {
     Open { stream: StreamId, port: String },
 }
 
-/// A connection that is being made here.
+/// A connection that this computer is making.
 #[derive(Debug)]
 struct Making {
     connect: Connect,
-    /// The version of a client of SOCKS, and what it has sent after its request.
+    /// The SOCKS client's version, and the bytes that followed its request. `None` for a fixed target.
     socks: Option<(Version, Vec<u8>)>,
 }
 
-/// Something that the user should know.
+/// Something to tell the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum News {
-    /// The host listens, which may have to be said.
+    /// The host listens. The sentence, if any, is for the user.
     Opened(Option<String>),
-    /// A connection failed, or a listener that was added in the session.
+    /// A connection has failed, or a listener that the user added during the session.
     Said(String),
-    /// A listener cannot be had.
+    /// The host cannot open a listener of the user's options.
     Failed(String),
-    /// The host listens for the relay of the agent, or does not for this reason.
+    /// The host listens for the relay of the agent, or does not, for this reason.
     Agent(Option<String>),
 }
 
 impl RemoteForwards {
-    /// Creates the listeners that the user wants.
+    /// Creates the listeners of the user's options.
     pub(super) fn new(wanted: &Forwards) -> Self {
         let new = |forward: &RemoteForward| Entry::new(forward.clone(), Purpose::Option);
         let entries: BTreeMap<u64, Entry> = (0..).zip(wanted.remote.iter().map(new)).collect();
@@ -120,13 +121,13 @@ impl RemoteForwards {
         self.options().next().is_none()
     }
 
-    /// Returns the user's options.
+    /// Returns the listeners, except the relay's, as options.
     pub(super) fn options(&self) -> impl Iterator<Item = String> {
         let own = self.entries.values().filter(|it| it.purpose != Purpose::Agent);
         own.map(|it| it.forward.to_string())
     }
 
-    /// Returns lines about the listeners for the user.
+    /// Returns status lines about the listeners.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         self.entries.values().map(|it| match &it.state {
             _ if it.purpose == Purpose::Agent => RELAYED.to_owned(),
@@ -154,8 +155,8 @@ impl RemoteForwards {
         self.next_number += 1;
     }
 
-    /// Ends the listener at a place, and returns the user's option for it. Its connections go on. A port that the host
-    /// chose is meant as well.
+    /// Closes the listener at `place`, which may be a port that the host chose, and returns it as an option. Its
+    /// connections go on.
     pub(super) fn remove(&mut self, mux: &mut Mux, place: &Place) -> Option<String> {
         let is_meant = |it: &Entry| {
             let is_chosen = matches!((&it.state, &it.forward.listen, place),
@@ -177,7 +178,7 @@ impl RemoteForwards {
         Some(forward.to_string())
     }
 
-    /// Forgets everything, because the host carries nothing.
+    /// Drops all listeners and requests, because the session carries no streams.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.requests.clear();
@@ -185,7 +186,7 @@ impl RemoteForwards {
         debug_assert!(!self.has_wishes() && self.poll_timeout().is_none());
     }
 
-    /// Accepts the streams that the host has opened.
+    /// Accepts streams that the host has opened, or refuses them if there are no listeners.
     pub(super) fn handle_incoming(&mut self, now: Instant, mux: &mut Mux) {
         if self.entries.is_empty() {
             self.reception.turn_away(now, mux);
@@ -194,14 +195,14 @@ impl RemoteForwards {
         }
     }
 
-    /// Looks at a stream of which there are news.
+    /// Reads the target of a stream that has become readable, and begins its connection.
     pub(super) fn handle_readable(&mut self, now: Instant, mux: &mut Mux, id: StreamId) {
         let entry = match self.reception.handle_readable(now, mux, id) {
             None => return,
             Some(Target::Accepted(number)) => self.entries.get(&number),
             Some(_) => None,
         };
-        // The host names a number of the table, and nothing else.
+        // Every other target breaks the protocol.
         let Some(Entry { forward, state: State::Asked(_) | State::Open { .. }, .. }) = entry else {
             return self.reception.handle_strange(now, mux, id);
         };
@@ -220,7 +221,7 @@ impl RemoteForwards {
         }
     }
 
-    /// Gives up a connection whose other end reads no longer.
+    /// Gives up a connection after the host has stopped reading its stream.
     pub(super) fn handle_stopped(&mut self, mux: &mut Mux, id: StreamId) {
         let was_asking = self.requests.remove(&id).is_some();
         if self.connects.remove(&id).is_some() || was_asking {
@@ -228,7 +229,8 @@ impl RemoteForwards {
         }
     }
 
-    /// Asks the host for listeners, and joins the connections that were made.
+    /// Asks the host for new listeners, and begins to copy bytes of the connections that were made. Returns news for
+    /// the user.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -247,7 +249,7 @@ impl RemoteForwards {
         self.requests.len() + self.connects.len()
     }
 
-    /// Returns whether the host is to be asked for something.
+    /// Returns whether a listener is new, so that the client must ask the host.
     pub(super) fn has_wishes(&self) -> bool {
         self.entries.values().any(|it| matches!(it.state, State::New))
     }
@@ -257,18 +259,18 @@ impl RemoteForwards {
         self.entries.values().any(|it| !matches!(it.state, State::Open { .. }))
     }
 
-    /// Returns when to call [`RemoteForwards::turn`] without news.
+    /// Returns when to call [`RemoteForwards::turn`] at the latest.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let requests = self.requests.values().map(|(_, until)| *until);
         requests.chain(self.connects.values().map(|it| it.connect.poll_timeout())).min()
     }
 
-    /// Returns the descriptors whose news call for [`RemoteForwards::turn`].
+    /// Returns the descriptors to wait for. When one is ready, call [`RemoteForwards::turn`].
     pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         self.connects.values().flat_map(|it| it.connect.interests())
     }
 
-    /// Asks for the listeners that the host does not know, and takes its answers.
+    /// Asks the host for new listeners, and reads its answers.
     fn ask(&mut self, now: Instant, mux: &mut Mux) -> Vec<News> {
         let (mask, replaces) = (self.mask, self.replaces);
         let mut news = Vec::new();
@@ -287,7 +289,7 @@ impl RemoteForwards {
         news
     }
 
-    /// Reads from the clients of SOCKS that have not said where they want to.
+    /// Reads the requests of SOCKS clients.
     fn read_requests(&mut self, now: Instant, mux: &mut Mux) {
         for (id, (mut request, until)) in std::mem::take(&mut self.requests) {
             let mut buffer = [0; REQUEST_MAX];
@@ -295,7 +297,7 @@ impl RemoteForwards {
                 Ok(Read::Bytes(len)) => {
                     let mut replies = Vec::new();
                     let step = request.handle(&buffer[..len], &mut replies);
-                    // A stream has room for the replies, unless its other end has stopped reading.
+                    // The replies fit into a new stream. A failed write means that the host has stopped reading.
                     let _ = mux.write(id, &replies);
                     step
                 }
@@ -315,7 +317,7 @@ impl RemoteForwards {
         }
     }
 
-    /// Connects to a place that the host's side has named, if the user permits it.
+    /// Connects to a target that a SOCKS client has named, if the user permits it.
     fn connect_named(
         &mut self,
         now: Instant,
@@ -355,7 +357,7 @@ impl RemoteForwards {
             match (progress, socks) {
                 (Progress::Connected(socket, _), Some((version, rest))) => {
                     let _ = mux.write(id, &version.granted());
-                    // A new connection has room for what a request's reader has read.
+                    // The few bytes after a request fit into a new connection's buffer.
                     let _ = rustix::io::write(&socket, &rest);
                     splices.insert(id, Splice::socket(id, socket));
                 }
@@ -385,7 +387,7 @@ impl Entry {
         Self { forward, state: State::New, purpose }
     }
 
-    /// Asks the host for the listener. Returns why that cannot be done.
+    /// Asks the host for the listener. Returns the news of a failure.
     fn begin(&mut self, now: Instant, mux: &mut Mux, wanted: Listen) -> Option<News> {
         let wanted = Target::Listen(wanted);
         let begun = wanted.check().map_err(|error| error.to_string());
@@ -435,7 +437,7 @@ impl Entry {
     }
 }
 
-/// Tells a client of SOCKS that its connection was not made.
+/// Tells a SOCKS client that its connection was not made.
 fn end_socks(mux: &mut Mux, id: StreamId, version: Version, reason: &str) {
     let _ = mux.write(id, &version.refused(reason));
     let _ = mux.finish(id);
@@ -449,14 +451,14 @@ fn listen_place(place: &Place) -> ListenPlace {
     }
 }
 
-/// Returns the sentence about a port that the host chose, in ssh's words. `None` if it chose none.
+/// Returns the sentence about a port that the host chose, in ssh's words. `None` if the user chose the port.
 fn allocated(forward: &RemoteForward, port: &str) -> Option<String> {
     let Place::Port(_, 0) = forward.listen else { return None };
     let target = forward.target.as_ref().map_or("SOCKS".to_owned(), Place::to_string);
     Some(format!("Allocated port {port} for remote forward to {target}"))
 }
 
-/// Returns whether an address is none of this computer's own and none that tells it secrets.
+/// Returns whether an address is neither loopback nor link-local nor one that serves a computer's metadata.
 fn is_elsewhere(address: IpAddr) -> bool {
     let address = address.to_canonical();
     let is_local = match address {

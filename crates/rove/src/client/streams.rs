@@ -1,9 +1,8 @@
-//! The streams of an interactive client, and all that uses them: listeners here, the host's listeners, the agent
-//! and other calls.
+//! The streams of an interactive client and their users: listeners on this computer (`-L`, `-D`), listeners on the host
+//! (`-R`), the agent, copied files, and calls of other processes.
 //!
-//! Each connection that comes to a listener here is joined with one that the host makes. `layer` joins them. A session
-//! without forwarded connections has nothing of this. A connection that comes while the host is silent waits for its
-//! answer.
+//! For each connection to a listener on this computer, the host makes one to the target, and `layer` copies bytes
+//! between the two. A connection that arrives while the host is silent waits.
 
 use std::os::fd::AsFd;
 
@@ -35,37 +34,37 @@ use layer::{Layer, Origin};
 use purpose::Purpose;
 use sentences::{NO_CALLBACK, carries_nothing, ended, missing, to_ask};
 
-/// How long a client of SOCKS may take to say where it wants to. Chosen: the time that a connection may take.
+/// Longest wait for a SOCKS client's request. Chosen: as long as making a connection may take.
 const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long nothing is accepted after the system had no descriptor for a connection. Chosen: long enough that the loop
-/// does not spin, and shorter than a user's patience.
+/// Pause after `accept` has failed for lack of a descriptor. Chosen: long enough that the loop does not spin, and
+/// shorter than a user's patience.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 
-/// The streams of a session's client, and their users.
+/// The streams of an interactive client, and their users.
 #[derive(Debug)]
 pub(super) struct ClientStreams {
     listeners: Listeners,
-    /// The listeners of the host.
+    /// The listeners on the host.
     remote: RemoteForwards,
-    /// The user's rules for listeners, without any.
+    /// The user's rules for listeners. Its lists of forwardings are empty.
     rules: Forwards,
     purpose: Purpose,
-    /// Whether the session has been told of the listeners as they are.
+    /// Whether the session's status shows the present listeners.
     is_told: bool,
-    /// Why the session was ended, if it was for lack of forwarded connections.
+    /// Why the client ended the session, if it did so because connections cannot be forwarded.
     failure: Option<String>,
-    /// When connections are accepted again.
+    /// The end of a pause in accepting connections.
     paused_until: Option<Instant>,
     requests: Vec<Asking>,
-    /// The user's agent, if the host may have it.
+    /// The user's agent, if the host may use it.
     agent: Option<Box<AgentLoan>>,
     callbacks: LoginCallbacks,
     /// Files that are copied to the host.
     files: FileSender,
     /// The question that the user sees.
     asked: Option<String>,
-    /// Lends streams to other calls for this gate, if it may.
+    /// Lets calls of other processes use this session, if they may.
     lender: Option<Box<Lender>>,
     layer: Option<Box<Layer>>,
     /// The congestion controller of the layer, if the user has chosen one.
@@ -73,7 +72,7 @@ pub(super) struct ClientStreams {
 }
 
 impl ClientStreams {
-    /// Creates the forwarded connections that come to these listeners, and to those of the host that are wanted.
+    /// Creates the streams for these listeners, and for those of `wanted` on the host.
     pub(super) fn new(listeners: Listeners, wanted: &Forwards) -> Self {
         Self {
             listeners,
@@ -94,25 +93,26 @@ impl ClientStreams {
         }
     }
 
-    /// Returns the connections with an agent that the host may have, and a lender to calls for this gate.
+    /// Adds an agent to lend to the host, and lets calls to this gate (the same host and login) use the session.
     pub(super) fn lending(self, agent: Option<AgentLoan>, gate: Option<Gate>) -> Self {
         let lender = gate.map(|gate| Box::new(Lender::new(gate)));
         Self { agent: agent.map(Box::new), lender, ..self }
     }
 
-    /// Lets calls log in by themselves while this process is suspended. Returns the user's options whose connections wait
-    /// meanwhile: a closed port could be another program's after that, and take a login.
+    /// Closes the socket for other calls while this process is suspended, so that they log in by themselves. Returns
+    /// the `-L` and `-D` options whose connections must wait. Their ports stay open, because another program could
+    /// otherwise take a port, and with it a login.
     pub(super) fn handle_suspension(&mut self) -> String {
         self.lender.iter_mut().for_each(|lender| lender.rest());
         self.listeners.options().collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the connections with this name of the host for the user, and the congestion controller that the user has chosen.
+    /// Adds the ports for logins, and the user's choice of a congestion controller.
     pub(super) fn with(self, callbacks: LoginCallbacks, controller: ControllerChoice) -> Self {
         Self { callbacks, controller, ..self }
     }
 
-    /// Obeys the user's yes to the question that is shown.
+    /// Handles the user's yes to the question that is shown.
     pub(super) fn handle_yes(&mut self, now: Instant, session: &mut Client) {
         let shown = self.asked.as_deref();
         if let Some(agent) = &mut self.agent
@@ -136,11 +136,11 @@ impl ClientStreams {
         };
         self.is_told = false;
         session.answer(now, said);
-        // The question ends at once.
+        // This withdraws the question at once.
         self.serve(now, session);
     }
 
-    /// Begins the question about the login on the screen, or says why there is none.
+    /// Starts the question about a web login whose address is on the screen, or tells the user why it cannot.
     pub(super) fn ask_for_callback(&mut self, now: Instant, session: &mut Client) {
         let begun = match session.callback() {
             _ if session.carries_streams() != Some(true) => Err(carries_nothing(session)),
@@ -157,7 +157,7 @@ impl ClientStreams {
         self.serve(now, session);
     }
 
-    /// Begins to copy the files of a line.
+    /// Begins to copy the files that a typed line names.
     pub(super) fn put(&mut self, now: Instant, session: &mut Client, line: &str) {
         let begun = match session.carries_streams() {
             Some(true) => self.files.add(line).map_err(|error| error.to_string()),
@@ -169,35 +169,35 @@ impl ClientStreams {
         self.serve(now, session);
     }
 
-    /// Makes these the only purpose of the session, which Ctrl-C ends, or which nobody sees.
+    /// Makes forwarding the only purpose of the session (`-N`), in the background or in the foreground.
     pub(super) fn without_program(self, background: bool) -> Self {
         let purpose = if background { Purpose::Unseen } else { Purpose::Alone };
         Self { purpose, ..self }
     }
 
-    /// Returns whether these keys end the session.
+    /// Returns whether these keys end the session, as Ctrl-C does in a session without a program.
     pub(super) fn end_by(&self, keys: &[u8]) -> bool {
         self.purpose.ends_by(keys)
     }
 
-    /// Returns whether the session is to go on unseen, and both ends listen wherever they can.
+    /// Returns whether the client is to go to the background (`-f`), and the host has answered for all listeners.
     pub(super) fn are_settled(&self, session: &Client) -> bool {
         let carries = session.carries_streams() == Some(true) && self.failure.is_none();
         self.purpose == Purpose::Unseen && carries && !self.remote.is_asking()
     }
 
-    /// Goes on in a process that was split off.
+    /// Continues in the background, in the child process after a fork.
     pub(super) fn handle_split(&mut self) {
         self.purpose = Purpose::Background;
         self.lender.iter_mut().for_each(|lender| lender.open_again());
     }
 
-    /// Returns why the session was ended, if it was for lack of forwarded connections.
+    /// Returns why the client ended the session, if it did so because connections cannot be forwarded.
     pub(super) fn into_failure(self) -> Option<String> {
         self.failure
     }
 
-    /// Does everything that can be done at once. Call it after datagrams have arrived, and after a wait.
+    /// Does all work that needs no waiting. Call this after datagrams have arrived, and after a wait.
     pub(super) fn turn(&mut self, now: Instant, session: &mut Client) {
         self.serve(now, session);
         self.tell(session);
@@ -219,7 +219,7 @@ impl ClientStreams {
         self.ask(now);
         self.accept(now);
         let Some(layer) = &mut self.layer else { return };
-        // A new layer learns here how large a packet may be.
+        // This also tells a new layer the size limit of packets.
         layer.streams.handle_arrivals(now, carriage);
         layer.handle_events(now, &mut self.remote, self.lender.as_deref_mut());
         let mut refused = layer.take_answers(now);
@@ -241,7 +241,7 @@ impl ClientStreams {
         self.show_question(now, session);
     }
 
-    /// Reads the requests of other calls. Returns whether something here needs streams.
+    /// Reads the requests of other calls. Returns whether anything needs streams.
     fn look_for_use(&mut self, now: Instant, is_dark: bool) -> bool {
         let is_lent = self.lender.as_mut().is_some_and(|lender| {
             lender.open();
@@ -252,7 +252,7 @@ impl ClientStreams {
         is_lent || is_used
     }
 
-    /// Closes the ports for logins whose time is over.
+    /// Closes the login ports whose time is over.
     fn close_expired(&mut self, now: Instant) {
         while let Some(place) = self.callbacks.poll_expired(now) {
             self.listeners.remove(&place, false);
@@ -260,7 +260,7 @@ impl ClientStreams {
         }
     }
 
-    /// Shows the user the question of the agent or else of the callbacks, if it has changed.
+    /// Shows the user the question about the agent or else about a login port, if it has changed.
     fn show_question(&mut self, now: Instant, session: &mut Client) {
         let question = self.agent.as_ref().and_then(|agent| agent.question());
         let question = to_ask(self.asked.as_deref(), question, self.callbacks.question());
@@ -270,7 +270,7 @@ impl ClientStreams {
         }
     }
 
-    /// Tells the user what has become of a listener of the host.
+    /// Tells the user the news of a listener on the host.
     fn announce(&mut self, now: Instant, session: &mut Client, news: News) {
         match news {
             News::Failed(sentence) if self.rules.are_required => self.fail(now, session, &sentence),
@@ -281,7 +281,7 @@ impl ClientStreams {
         }
     }
 
-    /// Tells the session of the listeners, for its status.
+    /// Passes the list of listeners to the session, whose status shows it.
     fn tell(&mut self, session: &mut Client) {
         if !std::mem::replace(&mut self.is_told, true) {
             let here = self.listeners.options().map(str::to_owned);
@@ -290,7 +290,7 @@ impl ClientStreams {
         }
     }
 
-    /// Obeys a line that adds or removes a listener, and answers the user.
+    /// Handles a line, typed by the user, that adds or removes a listener. Answers the user.
     pub(super) fn obey(&mut self, now: Instant, session: &mut Client, line: &str) {
         self.is_told = false;
         let said = match ForwardLine::parse(line) {
@@ -323,7 +323,7 @@ impl ClientStreams {
         self.serve(now, session);
     }
 
-    /// Returns whether nothing is listened for.
+    /// Returns whether there is no listener at either end.
     fn is_empty(&self) -> bool {
         self.listeners.is_empty() && self.remote.is_empty()
     }
@@ -332,7 +332,7 @@ impl ClientStreams {
         self.layer.get_or_insert_with(|| Box::new(Layer::new(now)))
     }
 
-    /// Ends all listeners and the loan, because the host carries nothing.
+    /// Closes all listeners and ends the loan of the agent, because the server carries no streams.
     fn give_up(&mut self, now: Instant, session: &mut Client) {
         let host = session.server();
         if self.agent.take().is_some() {
@@ -342,7 +342,7 @@ impl ClientStreams {
         self.close(now, session, &format!("the server at {host} carries no connections"));
     }
 
-    /// Ends all listeners and the loan for this reason, and tells the user.
+    /// Closes all listeners and ends the loan of the agent for this reason, and tells the user.
     fn close(&mut self, now: Instant, session: &mut Client, reason: &str) {
         self.lender.iter_mut().for_each(|lender| lender.close());
         if let Some(sentence) = self.agent.as_mut().and_then(|agent| agent.end(reason)) {
@@ -367,14 +367,14 @@ impl ClientStreams {
         }
     }
 
-    /// Ends the session, because a listener cannot be had.
+    /// Ends the session, because a listener cannot be opened.
     fn fail(&mut self, now: Instant, session: &mut Client, sentence: &str) {
         let required = self.rules.are_required.then_some(", and ExitOnForwardFailure wants that");
         self.failure.get_or_insert_with(|| format!("{sentence}{}", required.unwrap_or_default()));
         session.shutdown(now, "No connections are carried, shutting down...");
     }
 
-    /// Returns whether one more connection may come.
+    /// Returns whether there is room for another connection.
     fn has_room(&self) -> bool {
         let layer = self.layer.as_ref();
         let waiting = layer.map_or(0, |it| it.waiting.len()) + self.requests.len();
@@ -384,7 +384,7 @@ impl ClientStreams {
         waiting < CONNECTS_MAX && open < STREAMS_MAX
     }
 
-    /// Accepts the connections that wait, as many as there may be, and none at a login's port whose time is over.
+    /// Accepts waiting connections while there is room, after closing the login ports whose time is over.
     fn accept(&mut self, now: Instant) {
         self.close_expired(now);
         if self.paused_until.is_some_and(|until| now < until) {
@@ -415,7 +415,7 @@ impl ClientStreams {
         }
     }
 
-    /// Reads from the clients that have not said where they want to.
+    /// Reads the requests of SOCKS clients.
     fn ask(&mut self, now: Instant) {
         for mut asking in std::mem::take(&mut self.requests) {
             match asking.turn() {
@@ -424,7 +424,7 @@ impl ClientStreams {
                     let layer = self.layer(now);
                     let id = layer.open(now, asking.socket, &target, Origin::Socks(version));
                     if let Some(id) = id {
-                        // A new stream has room for what a request's reader has read.
+                        // The few bytes after a request fit into a new stream.
                         let _ = layer.streams.mux.write(id, &rest);
                     }
                 }
@@ -433,7 +433,7 @@ impl ClientStreams {
         }
     }
 
-    /// Sends packets while few of them wait in the system's queue. Send the session's own datagrams first.
+    /// Sends packets while few of them wait in the kernel's send queue. Send the session's own datagrams first.
     pub(super) fn send(
         &mut self,
         now: Instant,
@@ -444,19 +444,19 @@ impl ClientStreams {
         wire.send_packets(now, session, &mut layer.streams, &mut layer.queue)
     }
 
-    /// Returns whether this writes to sockets, which their peers may have closed.
+    /// Returns whether this may write to a closed connection, which raises SIGPIPE.
     pub(super) const fn write_to_others(&self) -> bool {
         self.layer.is_some() || !self.requests.is_empty() || self.lender.is_some()
     }
 
-    /// Returns whether there is more to do without waiting.
+    /// Returns whether to call [`ClientStreams::turn`] again without waiting.
     pub(super) fn has_work(&self) -> bool {
         self.files.has_work()
             || self.splices().any(Splice::has_work)
             || self.lender.as_ref().is_some_and(|lender| lender.has_work())
     }
 
-    /// Returns when to call [`ClientStreams::turn`] and [`ClientStreams::send`] unless something happens before.
+    /// Returns when to call [`ClientStreams::turn`] and [`ClientStreams::send`] at the latest.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let packets = self.layer.as_ref().and_then(|layer| layer.poll_timeout());
         let requests = self.requests.iter().map(|it| it.until);
@@ -467,7 +467,7 @@ impl ClientStreams {
         own.chain(packets).chain(agent).chain(lender).min()
     }
 
-    /// Returns the descriptors to wait for. Connections are accepted once it is known that the host carries them.
+    /// Returns the descriptors to wait for. The listeners are among them only once the host is known to carry streams.
     pub(super) fn interests(&self, session: &Client) -> impl Iterator<Item = Interest<'_>> {
         let accepts = session.carries_streams() == Some(true)
             && self.paused_until.is_none()
@@ -481,7 +481,7 @@ impl ClientStreams {
         sockets.chain(self.splices().flat_map(Splice::interests)).chain(lent)
     }
 
-    /// Notes which of [`ClientStreams::interests`] are met. All but joined connections are looked at in each turn.
+    /// Notes which of [`ClientStreams::interests`] are ready. Only splices and the lender need that.
     pub(super) fn handle_ready(&mut self, ready: &[bool]) {
         let joined = self.splices().flat_map(Splice::interests).count();
         let lent = self.lender.as_ref().map_or(0, |lender| lender.interests().count());

@@ -1,4 +1,4 @@
-//! The carrier of a client's datagrams: UDP sockets, beside which ssh may carry them, or a tunnel through ssh.
+//! Sends and receives a client's datagrams, over UDP sockets with ssh as a possible second path, or over ssh alone.
 
 use core::iter;
 use std::collections::VecDeque;
@@ -20,27 +20,28 @@ use crate::tunnel::jump::Line;
 use crate::tunnel::near::Tunnel;
 use crate::tunnel::spare::Spare;
 
-/// The message to the user where the host refuses a tunnel's datagrams.
+/// The message to the user if the far end of the tunnel reports that the server's port is closed.
 const NOBODY_THERE: &str = "The session's server has ended: the host refuses what comes through.";
 
-/// The carrier of a client's datagrams.
+/// The path of a client's datagrams.
 #[derive(Debug)]
 pub(crate) enum Wire {
-    /// UDP carries the datagrams.
+    /// UDP, with ssh as a possible second path.
     Sockets {
         sockets: DualStackSockets,
         inbox: Inbox,
-        /// The ssh that carries datagrams while nothing answers over UDP; `None` if the session may use none.
+        /// The ssh that carries datagrams while the server does not answer over UDP. `None` if the session may not use
+        /// ssh.
         spare: Option<Box<Spare>>,
-        /// A forwarder on a jump host that runs without an ssh beside UDP.
+        /// A forwarder on a jump host that is used without an ssh beside UDP, as by `rove doctor`.
         line: Option<Box<Line>>,
-        /// Arrivals of the last read from ssh that no turn has handled yet.
+        /// Datagrams and messages read from ssh that the session has not yet received.
         arrivals: VecDeque<Arrival>,
     },
     /// ssh alone carries the datagrams.
     Tunnel {
         tunnel: Box<Tunnel>,
-        /// Arrivals of the last read that no turn has handled yet.
+        /// Datagrams and messages read from ssh that the session has not yet received.
         arrivals: VecDeque<Arrival>,
     },
 }
@@ -50,21 +51,21 @@ impl Wire {
         Self::Tunnel { tunnel: Box::new(tunnel), arrivals: VecDeque::new() }
     }
 
-    /// Creates a wire of UDP sockets, and maybe an ssh beside them.
+    /// Creates a path over UDP sockets, with an optional ssh as a second path.
     pub(crate) fn sockets(sockets: DualStackSockets, spare: Option<Spare>) -> Self {
         let spare = spare.map(Box::new);
         let (inbox, arrivals) = (Inbox::default(), VecDeque::new());
         Self::Sockets { sockets, inbox, spare, line: None, arrivals }
     }
 
-    /// Wraps the datagrams to this forwarder from here on; does nothing in a tunnel.
+    /// Sends datagrams through this forwarder on a jump host from here on. Does nothing in a tunnel.
     pub(crate) fn wrap_for(&mut self, forwarder: Line) {
         if let Self::Sockets { line, .. } = self {
             *line = Some(Box::new(forwarder));
         }
     }
 
-    /// Returns whether something has come that the session has not been given.
+    /// Returns whether received datagrams wait to be passed to the session.
     pub(crate) fn has_arrivals(&self) -> bool {
         match self {
             Self::Sockets { arrivals, inbox, .. } => !arrivals.is_empty() || !inbox.is_empty(),
@@ -72,7 +73,7 @@ impl Wire {
         }
     }
 
-    /// Returns whether datagrams are written to a pipe, which ssh may have closed.
+    /// Returns whether datagrams may be written to the pipe of an ssh that has ended, which raises SIGPIPE.
     pub(crate) const fn has_pipe(&self) -> bool {
         matches!(self, Self::Tunnel { .. } | Self::Sockets { spare: Some(_), .. })
     }
@@ -89,7 +90,7 @@ impl Wire {
         }
     }
 
-    /// Returns when to call [`Wire::receive`] even if nothing has come. `None` for never.
+    /// Returns when to call [`Wire::receive`] at the latest, or `None` if nothing is due.
     pub(crate) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
         match self {
             Self::Sockets { spare, .. } => spare.as_ref()?.poll_timeout(session),
@@ -97,9 +98,9 @@ impl Wire {
         }
     }
 
-    /// Gives the session what has come, as much as a turn may. `waiting` says of each socket whether a datagram waits.
-    /// `note` is told the socket and the length of each datagram, and whether the session has a use for it. Returns the
-    /// error that the network has reported, if any.
+    /// Passes received datagrams to the session, at most as many as a turn of the loop may. `waiting` says which
+    /// sockets are readable. `note` is called with each datagram's socket, its length and the session's result. Returns
+    /// an error that a socket has reported, if any.
     pub(crate) fn receive(
         &mut self,
         now: Instant,
@@ -122,7 +123,7 @@ impl Wire {
                     is_heard |= result.is_ok();
                     note(socket, len, result);
                 };
-                // The rest of a batch is of one of these sockets; which one does not matter.
+                // The inbox holds the rest of an earlier batch. `note` may get any of the sockets for it.
                 if !inbox.is_empty()
                     && let Some(socket) = sockets.iter().next()
                 {
@@ -152,8 +153,8 @@ impl Wire {
         refusal
     }
 
-    /// Sends all datagrams that the session has. `note` is told the length of each that has left. Returns the system's
-    /// reason against the last that it refused, if any.
+    /// Sends all datagrams that the session has. `note` is called with the length of each sent one. Returns the last
+    /// error of the system, if any.
     pub(crate) fn send(
         &mut self,
         now: Instant,
@@ -167,7 +168,8 @@ impl Wire {
         refusal
     }
 
-    /// Sends packets of streams while few of them wait in the system's queue. Returns as [`Wire::send`].
+    /// Sends packets of streams while few of them wait in the kernel's send queue. Returns the last error, as
+    /// [`Wire::send`] does.
     pub(super) fn send_packets(
         &mut self,
         now: Instant,
@@ -187,8 +189,7 @@ impl Wire {
         }
     }
 
-    /// Sends a datagram, and tells the session of a failure, or `note` the length. Returns the system's reason against
-    /// it, if any.
+    /// Sends a datagram, and calls `note` with its length. After a failure, tells the session and returns the error.
     fn send_one(
         &mut self,
         now: Instant,
@@ -202,7 +203,7 @@ impl Wire {
                 tracing::trace!(len, "datagram sent");
                 note(len);
             }
-            // Only a probe's answer matters.
+            // This datagram probes a path that is not in use, so its failure does not concern the session.
             Err(error) if session.uses_side_path() || transmit.destination != session.server() => {
                 tracing::debug!(%error, "probe not sent");
             }
@@ -217,7 +218,7 @@ impl Wire {
         None
     }
 
-    /// Sends packets of streams in one call where the system can, and returns as [`Wire::send_one`] does.
+    /// Sends packets of streams, in one system call where possible. Returns an error as [`Wire::send_one`] does.
     fn send_burst(
         &mut self,
         now: Instant,
@@ -238,7 +239,7 @@ impl Wire {
         sent.fold(None, |refusal, newer| newer.or(refusal))
     }
 
-    /// Returns how many packets of streams may be sent now, so that the session's datagrams do not wait for them.
+    /// Returns how many packets of streams may be sent at once without delaying the session's datagrams.
     fn room(&mut self, now: Instant, queue: &mut PacketQueue, session: &Client) -> usize {
         match self {
             Self::Sockets { spare, .. } if session.uses_side_path() => {
@@ -252,7 +253,7 @@ impl Wire {
         }
     }
 
-    /// Hands a datagram to the system. A tunnel refuses none.
+    /// Sends a datagram by its path. Writing to ssh never fails here.
     fn transmit(&mut self, transmit: &Transmit) -> Result<(), SendFailure> {
         match self {
             Self::Sockets { spare, .. } if transmit.destination == SIDE_PATH => {
@@ -275,14 +276,14 @@ impl Wire {
         }
     }
 
-    /// Records that the network of this computer has changed, on which a tunnel may have failed.
+    /// Tells a tunnel that this computer's network has changed, so that its ssh may hang.
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         if let Self::Tunnel { tunnel, .. } = self {
             tunnel.handle_network_change(now);
         }
     }
 
-    /// Opens a new local port in each address family, because `server` is silent; does nothing in a tunnel.
+    /// Opens a new local UDP port in each address family, because `server` is silent. Does nothing in a tunnel.
     pub(crate) fn open_port(&mut self, server: SocketAddr) -> io::Result<()> {
         match self {
             Self::Sockets { sockets, .. } => {
@@ -299,7 +300,7 @@ impl Wire {
         }
     }
 
-    /// Returns the port that datagrams to this address leave from, where there is one.
+    /// Returns the local UDP port of datagrams to this address. `None` in a tunnel or without a socket.
     pub(crate) fn local_port(&self, server: SocketAddr) -> Option<u16> {
         match self {
             Self::Sockets { sockets, .. } => sockets.local_port(server),
@@ -307,12 +308,8 @@ impl Wire {
         }
     }
 
-    /// Lets the user log in again for the ssh that carries datagrams, on the terminal, which the caller has given back.
-    /// Returns the signals that came meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's refusal to wait.
+    /// Lets the user log in again on the terminal for the ssh that carries datagrams. The caller has restored the
+    /// terminal. Returns the signals that arrived meanwhile.
     pub(crate) fn log_in(
         &mut self,
         events: &mut EventLoop,
@@ -333,7 +330,8 @@ impl Wire {
     }
 }
 
-/// Returns what gives the session a datagram, and tells whether the turn has room for another. `note` is told of each.
+/// Returns a function that passes a datagram to the session, calls `note`, and returns whether the turn has room for
+/// more.
 fn handler<'a>(
     now: Instant,
     socket: &'a UdpSocket,
@@ -352,11 +350,11 @@ fn handler<'a>(
     }
 }
 
-/// Tells the session of an error that a socket has reported, and returns its kind.
+/// Tells the session of an error that a socket has reported, and returns the error's kind.
 fn fail(now: Instant, error: &io::Error, session: &mut Client) -> Refusal {
     tracing::debug!(%error, "receive failed");
     let found = Refusal::of(error);
-    // The error may be about a probe, which may fail.
+    // While probes are sent, the error may belong to a probe, whose failure means nothing.
     if !session.candidates().is_probing() && !session.uses_side_path() {
         if found == Refusal::Port {
             session.handle_refusal(now);
@@ -368,8 +366,8 @@ fn fail(now: Instant, error: &io::Error, session: &mut Client) -> Refusal {
     found
 }
 
-/// Gives the session what has come through ssh, as much as a turn may. Returns [`Refusal::Port`] if the host refuses
-/// datagrams, of which the session is told, too.
+/// Passes datagrams from ssh to the session, at most as many as a turn may. If the far end reports that the server's
+/// port is closed, tells the session and returns [`Refusal::Port`].
 fn hand_over(
     now: Instant,
     arrivals: &mut VecDeque<Arrival>,
@@ -393,7 +391,7 @@ fn hand_over(
                 session.handle_refusal(now);
                 session.handle_network_error(now, NOBODY_THERE);
             }
-            // The host has no words for a client.
+            // Only a forwarder on a jump host sends messages to a client, over another ssh.
             Arrival::Words(_) => {}
         }
     }

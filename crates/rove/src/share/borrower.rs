@@ -1,5 +1,5 @@
-//! The side of a call that borrows streams: it asks the clients of the gate, and moves bytes between its own descriptors and
-//! pipes whose other ends the client has. So nothing that the call was given is the client's to wait for.
+//! The end of a call that uses a running client's session. The call passes pipes to the client, and copies bytes
+//! between its own descriptors and the pipes. A client thus never has to wait for the call's descriptors.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -24,21 +24,21 @@ use crate::connect::connect_unix;
 use crate::server::open_nothing;
 use crate::stdio_forward::json::Channel;
 
-/// How long clients may take to answer, and then the chosen one to say that it has the request. Chosen: a thousand times the
-/// usual time, for a busy computer. A client that is suspended does not listen.
+/// Longest wait for a client to answer, and then to take the request. Chosen: a thousand times the usual time, for a
+/// busy computer. A suspended client has closed its socket.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Most clients that are asked at a time. Chosen: a user seldom has more to one gate.
+/// Most clients that are asked at a time. Chosen: a user seldom has more with the same login.
 const ASKED_MAX: usize = 16;
 
-/// Bytes that are copied at a time. Chosen: a pipe's room.
+/// Bytes that are copied at a time. Chosen: the capacity of a pipe.
 const COPY_BYTES: usize = 64 * 1024;
 
-/// Longest word of a client, in bytes. Chosen: several times the longest sentence of a host.
+/// Longest message of a client, in bytes. Chosen: several times the longest sentence of a host.
 const WORD_MAX: u64 = 16 * 1024;
 
-/// Carries the call through a running client of the gate. Returns the exit code. `None` if no client carries it; the input
-/// has not been read then. Files are copied by this process alone, which prints their paths.
+/// Runs the call through a running client with the same login. Returns the exit code, or `None`, without having read
+/// input, if no client takes the call. Files are never copied this way, because this process prints their paths.
 pub(crate) fn run(options: &HostOptions, joined: &Joined) -> Option<u8> {
     if matches!(joined, Joined::Files { .. }) || !may_share(options) || !Gate::are_any() {
         return None;
@@ -52,10 +52,10 @@ pub(crate) fn run(options: &HostOptions, joined: &Joined) -> Option<u8> {
     })
 }
 
-/// The clients that answer, each once it does.
+/// Iterates over the clients that respond, in the order of their responses.
 ///
-/// A client ends a connection that ends without a request. So all are asked at once, and those that stand still cost one wait
-/// together.
+/// A client closes a connection that ends without a request. All clients are probed this way at once, so that those
+/// which hang cost only one wait together.
 struct Awake {
     asked: Vec<(PathBuf, UnixStream)>,
     clock: Clock,
@@ -63,7 +63,7 @@ struct Awake {
 
 impl Awake {
     fn among(sockets: Vec<PathBuf>) -> Self {
-        // The socket of a client that was killed answers nobody, and costs no time.
+        // Connecting to the socket of a client that was killed fails at once.
         let asked = sockets.into_iter().filter_map(|path| {
             let stream = connect(&path).ok()?;
             stream.shutdown(Shutdown::Write).ok()?;
@@ -95,13 +95,13 @@ impl Iterator for Awake {
     }
 }
 
-/// A request that a client has taken.
+/// A call that a client has accepted.
 struct Borrowed {
     words: BufReader<UnixStream>,
-    /// Our ends of the pipes: for standard input, output and error.
+    /// This process's ends of the pipes: for standard input, output and error.
     pipes: Vec<File>,
     is_port: bool,
-    /// Where a program that drives this call is told of it.
+    /// Reports the call's progress to the program that started it.
     channel: Option<Channel>,
 }
 
@@ -120,7 +120,7 @@ impl Borrowed {
         let mut borrowed = Self { words: BufReader::new(stream), pipes, is_port, channel: None };
         match borrowed.next_word() {
             Some(Word::Taken) => {
-                // The host may be dark for hours.
+                // The host may be silent for hours.
                 borrowed.words.get_ref().set_read_timeout(None)?;
                 Ok(borrowed)
             }
@@ -128,7 +128,8 @@ impl Borrowed {
         }
     }
 
-    /// Returns the client's next word, and passes those about the network on. `None` after its end, and after anything else.
+    /// Returns the client's next message, and passes messages about the network to the channel. `None` after the
+    /// connection's end or a malformed message.
     fn next_word(&mut self) -> Option<Word> {
         loop {
             let mut line = Vec::new();
@@ -142,7 +143,8 @@ impl Borrowed {
         }
     }
 
-    /// Waits for the end. `None` if another way can be gone.
+    /// Copies bytes until the end, and returns the exit code. `None` if the client did not open the streams, so that
+    /// the call can log in by itself.
     fn carry(mut self) -> Option<u8> {
         match self.next_word()? {
             Word::Opened => {}
@@ -164,7 +166,7 @@ impl Borrowed {
         Some(word.conclude())
     }
 
-    /// Begins to move bytes. Returns the threads of the outputs, which end with them.
+    /// Starts threads that copy bytes. Returns the threads of the outputs, each of which ends with its output.
     fn join(&mut self) -> io::Result<Vec<JoinHandle<()>>> {
         debug_assert_eq!(self.pipes.len(), if self.is_port { 2 } else { 3 });
         let mut standard = Vec::new();
@@ -175,7 +177,7 @@ impl Borrowed {
             standard[2] = channel.errors()?;
         }
         if self.is_port {
-            // The output's end is the connection's, whatever is printed later.
+            // Standard output must end with the connection, so this process lets go of it.
             let nothing = open_nothing()?;
             stdio::dup2_stdin(&nothing)?;
             stdio::dup2_stdout(&nothing)?;
@@ -185,7 +187,7 @@ impl Borrowed {
             let own = File::from(own);
             let (from, to) = if index == 0 { (own, pipe) } else { (pipe, own) };
             let thread = thread::Builder::new().name("copy".to_owned()).spawn(move || {
-                // The other side notices the same failure, and reports it.
+                // The client notices the same failure, and reports it.
                 let _ = copy(&from, &to);
             })?;
             threads.extend((index > 0).then_some(thread));
@@ -194,9 +196,9 @@ impl Borrowed {
     }
 }
 
-/// Connects to a client of this user without waiting.
+/// Connects to a client, and checks that it belongs to this user.
 fn connect(path: &Path) -> io::Result<UnixStream> {
-    // The backlog of a client that is suspended may be full.
+    // The connection is made without blocking, because the backlog of a hanging client may be full.
     let stream = UnixStream::from(connect_unix(path.as_os_str().as_bytes())?);
     stream.set_nonblocking(false)?;
     if !rove_control::is_of_user(&stream) {
@@ -207,7 +209,7 @@ fn connect(path: &Path) -> io::Result<UnixStream> {
     Ok(stream)
 }
 
-/// Copies until the end.
+/// Copies bytes until the end of `from`.
 fn copy(from: &File, to: &File) -> io::Result<()> {
     let mut buffer = vec![0; COPY_BYTES];
     loop {
@@ -223,7 +225,7 @@ fn copy(from: &File, to: &File) -> io::Result<()> {
     }
 }
 
-/// Calls the system until it answers. Another program may have made the descriptor non-blocking.
+/// Repeats a system call until the descriptor is ready. Another program may have made it non-blocking.
 fn when_ready<T>(
     descriptor: &File,
     wanted: PollFlags,

@@ -1,4 +1,4 @@
-//! The gate that a client's session leads to, and the sockets of the clients of one gate.
+//! Identifies the login of a session (the gate), and finds the sockets of clients with the same one.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -9,19 +9,19 @@ use rove_session::StreamController;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// How the names of all these sockets begin.
+/// The beginning of the names of all these sockets.
 const PURPOSE: &str = "gate";
 
-/// How many bytes of a gate's hash are in the name of its socket. Chosen: short for a path, and names rarely meet. The
-/// request has the whole gate.
+/// Bytes of a gate's hash in the name of its socket. Chosen: short for a path, and collisions are rare. A request
+/// contains the whole gate.
 const HASH_BYTES: usize = 8;
 
-/// A user's account on a host, and the way there, as ssh's configuration resolves both: the parts of ssh's `%C`.
+/// The account on a host and the way there, by ssh's configuration: the same parts as in ssh's `%C`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Gate(String);
 
 impl Gate {
-    /// Returns the gate of this destination. `None` if ssh does not tell all of it.
+    /// Returns the gate of this destination. `None` if ssh's configuration does not name all parts.
     pub(crate) fn of(destination: &OsStr, config: &SshConfig) -> Option<Self> {
         let account = config.account()?;
         let detour = config.detour.as_deref().unwrap_or_default();
@@ -33,7 +33,7 @@ impl Gate {
         Some(Self(format!("{account} {detour} {name}")))
     }
 
-    /// Returns the gate of the sessions whose streams follow this congestion controller, as a call's must that borrows some.
+    /// Returns the gate for this congestion controller. A call must use a session with the same controller.
     pub(crate) fn following(self, controller: Option<&str>) -> Self {
         let usual = StreamController::NAMES.first().copied();
         match controller.filter(|name| Some(*name) != usual) {
@@ -42,7 +42,7 @@ impl Gate {
         }
     }
 
-    /// Returns whether any client on this computer lends its streams.
+    /// Returns whether any client on this computer accepts calls.
     pub(crate) fn are_any() -> bool {
         !rove_control::sockets_of(PURPOSE).is_empty()
     }

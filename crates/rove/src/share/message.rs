@@ -1,5 +1,5 @@
-//! The messages between a client that lends its streams and a call that borrows some: lines of JSON. The first bytes of a
-//! request bring its descriptors.
+//! The messages, lines of JSON, between a client and a call that uses its session. The first bytes of a request carry
+//! the call's descriptors.
 
 use std::ffi::OsString;
 use std::io::{self, IoSlice, IoSliceMut, Write};
@@ -23,42 +23,42 @@ use serde::{Deserialize, Serialize};
 use super::Gate;
 use crate::bootstrap::screen::tell;
 
-/// Most bytes of a request. Chosen: room for the longest command in base64, and as much for the rest.
+/// Most bytes of a request. Chosen: enough for the longest command in base64 and the other fields.
 const REQUEST_MAX: usize = 2 * COMMAND_MAX;
 const _: () = assert!(REQUEST_MAX > COMMAND_MAX.div_ceil(3) * 4 + 4096);
 
-/// The exit code after a connection that could not be made, or was cut. Source: OpenSSH 9.2 as observed.
+/// The exit code if the connection could not be made, or was cut. Source: OpenSSH 9.2 as observed.
 pub(crate) const FAILURE: u8 = 255;
 
-/// The number that a shell adds to that of the signal that ended a program.
+/// The number that a shell adds to a signal's number for the exit code of a program that the signal ended.
 pub(crate) const SIGNALLED: u8 = 128;
 
-/// The descriptors of a request: standard input, output and error. A connection has the first two.
+/// Most descriptors of a request: for standard input, output and error. A connection has the first two.
 pub(crate) const DESCRIPTORS_MAX: usize = 3;
 
-/// How long a request may take to come. Chosen: a call sends it at once.
+/// Longest wait for a request. Chosen: a call sends it at once.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The streams that a call wants, and the gate that it takes the client for.
+/// A call's request to a client. The client refuses another gate than its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Request {
     pub(crate) gate: Gate,
     joined: Joined,
-    /// The program's command in base64, as it need not be text.
+    /// The program's command in base64, because it may not be UTF-8.
     command: String,
 }
 
-/// The client's word about a request.
+/// A client's message about a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Word {
-    /// The client has the request.
+    /// The client has accepted the request.
     Taken,
-    /// The host has opened the streams. Nothing of the input is read before.
+    /// The host has opened the streams. The call does not read input earlier.
     Opened,
-    /// The client does not carry it, and another way can be gone.
+    /// The client cannot serve the request, and the call can log in by itself.
     NotCarried,
-    /// The connection has ended with 0, or the program with this code.
+    /// The connection has ended (0), or the program with this exit code.
     Code(u8),
     /// A signal of this number ended the program.
     Signal(u8),
@@ -66,12 +66,12 @@ pub(crate) enum Word {
     Dark,
     /// The host is heard again.
     Back,
-    /// The streams could not be opened, or were cut, as these sentences say.
+    /// The host refused the streams or they were cut, for these reasons.
     Failed(Vec<String>),
 }
 
 impl Word {
-    /// Says what has to be said of an end, and returns the exit code.
+    /// Prints the sentences of a failure, and returns the exit code.
     pub(crate) fn conclude(self) -> u8 {
         match self {
             Self::Code(code) => code,
@@ -94,7 +94,8 @@ impl Request {
         Self { gate, joined: joined.clone(), command }
     }
 
-    /// Returns the thing that the streams are for. `None` if the command is malformed, and for files, which nobody lends.
+    /// Returns the port or program of the request. `None` if the command is malformed, and for files, which clients do
+    /// not accept.
     pub(crate) fn into_joined(self) -> Option<Joined> {
         Some(match self.joined {
             Joined::Program { is_subsystem, .. } => {
@@ -108,10 +109,6 @@ impl Request {
     }
 
     /// Sends the request with its descriptors.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's error.
     pub(crate) fn send(&self, stream: &UnixStream, descriptors: &[OwnedFd]) -> io::Result<()> {
         let line = line(self);
         let descriptors: Vec<BorrowedFd<'_>> = descriptors.iter().map(AsFd::as_fd).collect();
@@ -131,7 +128,7 @@ pub(crate) fn line(message: &impl Serialize) -> Vec<u8> {
     line
 }
 
-/// A connection whose request has not come.
+/// A connection whose request is incomplete.
 #[derive(Debug)]
 pub(crate) struct Asking {
     socket: OwnedFd,
@@ -140,22 +137,22 @@ pub(crate) struct Asking {
     until: Instant,
 }
 
-/// A request that has come, with its connection and its descriptors.
+/// A complete request, with its connection and its descriptors.
 pub(crate) type Asked = (Request, OwnedFd, Vec<OwnedFd>);
 
 impl Asking {
-    /// Begins to read from a connection that does not block.
+    /// Begins to read from a connection in non-blocking mode.
     pub(crate) fn new(now: Instant, socket: OwnedFd) -> Self {
         Self { socket, bytes: Vec::new(), descriptors: Vec::new(), until: now + PATIENCE }
     }
 
-    /// Returns when the connection is closed if no request has come.
+    /// Returns when to give up an incomplete request.
     pub(crate) const fn until(&self) -> Instant {
         self.until
     }
 
-    /// Reads what has come. Returns the request, or the connection while it is incomplete. `None` after anything that is
-    /// no request.
+    /// Reads the available bytes. Returns the request, or `Err(self)` while it is incomplete. `None` closes the
+    /// connection, after a malformed or late request.
     pub(crate) fn turn(mut self, now: Instant) -> Option<Result<Asked, Self>> {
         let mut buffer = [0; 16 * 1024];
         while !self.bytes.ends_with(b"\n") {

@@ -1,15 +1,17 @@
-//! The gates whose ssh runs this process as its ProxyCommand. By them, a gate that is reached through itself is noticed.
+//! Detects a gate (the host of `rove -W`) that ssh's configuration reaches by `rove -W` through itself. The environment
+//! lists the gates whose ssh runs this process as its ProxyCommand.
 
 use std::ffi::OsStr;
 
 use rove_bootstrap::{HostOptions, WantedSession};
 
-/// The environment variable that holds the gates, one in a line. Only `rove -W` sets it.
+/// The environment variable with the gates, one in a line. Only `rove -W` sets it.
 const VARIABLE: &str = "ROVE_GATES";
-/// Most gates in a row. Chosen: more than anybody passes. A configuration may make a new name at each step.
+/// Most gates in a row. Chosen: more than anybody uses. A loop may have another name at each step, so only the limit
+/// stops it.
 const GATES_MAX: usize = 16;
 
-/// The reason for which a gate is not gone to.
+/// The reason why a gate is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum GateError {
     #[error(
@@ -21,16 +23,12 @@ pub(crate) enum GateError {
     Many(String),
 }
 
-/// The gates on the way, the newest last.
+/// The gates on the way, the latest last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Gates(String);
 
 impl Gates {
     /// Adds a gate to those in the environment.
-    ///
-    /// # Errors
-    ///
-    /// Returns why the gate is refused.
     pub(crate) fn entering(gate: &OsStr) -> Result<Self, GateError> {
         Self(std::env::var(VARIABLE).unwrap_or_default()).with(gate)
     }
@@ -49,13 +47,13 @@ impl Gates {
         Ok(self)
     }
 
-    /// Returns the gates as a value of [`VARIABLE`], for the ssh that logs in to the newest of them.
+    /// Returns the gates as the value of [`VARIABLE`], for the ssh that logs in to the last of them.
     pub(crate) fn into_text(self) -> String {
         self.0
     }
 }
 
-/// Returns the variable and its value for an ssh that logs in for a connection.
+/// Returns the variable and its value, for an ssh that logs in for `rove -W`, `exec` or `put`.
 pub(crate) fn variable(options: &HostOptions) -> Option<(&'static str, &str)> {
     match &options.session {
         WantedSession::Streams(passage) => Some((VARIABLE, &passage.gates)),

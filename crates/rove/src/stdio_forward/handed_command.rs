@@ -1,4 +1,4 @@
-//! The command of `rove exec` on its way from the login to the client, in a variable of its own.
+//! Passes the command of `rove exec` to the client over an exec, in a variable of its own, because it may not be UTF-8.
 
 use std::env;
 use std::ffi::OsStr;
@@ -8,7 +8,7 @@ use rove_bootstrap::Joined;
 /// The environment variable that holds the command.
 pub(crate) const VARIABLE: &str = "ROVE_EXEC";
 
-/// Returns the variable and the command for the client that this is for.
+/// Returns the variable and the command, if `joined` is a program.
 pub(crate) fn variable(joined: Option<&Joined>) -> Option<(&'static str, &OsStr)> {
     match joined {
         Some(Joined::Program { command, .. }) => Some((VARIABLE, command)),
@@ -16,7 +16,7 @@ pub(crate) fn variable(joined: Option<&Joined>) -> Option<(&'static str, &OsStr)
     }
 }
 
-/// Adds the command that [`variable`] has handed on.
+/// Puts the command in the variable back into `joined`.
 pub(crate) fn restore(joined: Joined) -> Joined {
     match joined {
         Joined::Program { is_subsystem, .. } => {

@@ -1,7 +1,8 @@
-//! `rove exec --json`: the call runs as a child process, and its output, its end and its trouble become lines of JSON.
+//! `rove exec --json`: runs the call as a child process, and prints its output, exit status and error messages as lines
+//! of JSON.
 //!
-//! The child's standard error is for what rove and ssh say. It gets a [`Channel`] of two more descriptors, for the standard
-//! error of the program, and for words about the program's end and about the network.
+//! The child's standard error has the messages of rove and ssh. A [`Channel`] of two more descriptors has the standard
+//! error of the program on the host, and messages about the program's end and the network.
 
 use std::env;
 use std::ffi::OsString;
@@ -33,17 +34,17 @@ const VARIABLE: &str = "ROVE_EXEC_JSON";
 /// The version of the lines. It changes if existing fields change.
 const VERSION: u32 = 1;
 
-/// Most bytes of output in a line. Chosen: a pipe's room.
+/// Most bytes of output in a line. Chosen: the capacity of a pipe.
 const PIECE_MAX: usize = 64 * 1024;
 
-/// Longest line of trouble that is kept whole, in bytes. Chosen: several screens.
+/// Longest error message that is not split, in bytes. Chosen: several screens.
 const TROUBLE_MAX: u64 = 16 * 1024;
 
-/// How long the last trouble is waited for after the child's end. Chosen: a process that the child has left in the background
-/// may hold its standard error open.
+/// Longest wait for the last error messages after the child's end. Chosen: a background process of the child may keep
+/// the standard error open.
 const LAST_WORDS: core::time::Duration = core::time::Duration::from_secs(1);
 
-/// The child's side.
+/// The child's ends of both pipes.
 #[derive(Debug)]
 pub(crate) struct Channel {
     errors: OwnedFd,
@@ -51,18 +52,18 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// Returns whether this process is such a child.
+    /// Returns whether this process is such a child process.
     pub(crate) fn is_there() -> bool {
         env::var_os(VARIABLE).is_some()
     }
 
-    /// Returns the channel that this process has inherited, and lets no other program inherit it. Call this once.
+    /// Returns the channel that this process has inherited, and makes it close on exec. Call this once.
     pub(crate) fn take() -> Option<Self> {
         let names = env::var(VARIABLE).ok()?;
         let (errors, words) = names.split_once(' ')?;
         let take = |name: &str| {
             let (number, inode) = name.split_once(':')?;
-            // A call that ssh starts for another call has the variable, too, but not the descriptors.
+            // If ssh starts another `rove exec`, that process inherits the variable, but not the descriptors.
             let is_ours =
                 fs::metadata(format!("/dev/fd/{number}")).ok()?.ino().to_string() == inode;
             sys::take_descriptor(number.parse().ok().filter(|_| is_ours)?)
@@ -70,29 +71,25 @@ impl Channel {
         Some(Self { errors: take(errors)?, words: take(words)? })
     }
 
-    /// Returns the standard error of the program.
+    /// Returns the descriptor for the standard error of the program on the host.
     pub(crate) fn errors(&self) -> io::Result<OwnedFd> {
         self.errors.try_clone()
     }
 
-    /// Says something of the program or the network.
+    /// Sends a message about the program or the network.
     pub(crate) fn say(&self, word: &Word) {
-        // The reader may have ended.
+        // The reader may be gone.
         let _ = rustix::io::write(&self.words, &line(word));
     }
 
-    /// Says that ssh runs the program, and makes the program's standard error that of this process.
+    /// Reports that ssh will run the program, and makes the program's standard error that of this process.
     pub(crate) fn leave_to_ssh(&self) {
         self.say(&Word::NotCarried);
         let _ = stdio::dup2_stderr(&self.errors);
     }
 }
 
-/// Runs the call with these words after `exec`. Returns the exit code, which is that without `--json`.
-///
-/// # Errors
-///
-/// Returns what this computer refuses.
+/// Runs `rove exec` with these words as a child. Returns the same exit code as without `--json`.
 pub(crate) fn run(args: &[OsString]) -> anyhow::Result<u8> {
     let [(errors, errors_end), (words, words_end)] = [pipe()?, pipe()?];
     let program = env::current_exe().context("rove does not find itself")?;
@@ -121,25 +118,25 @@ pub(crate) fn run(args: &[OsString]) -> anyhow::Result<u8> {
     });
     let end = thread::spawn(move || follow(File::from(words)));
     let code = child.wait().context("the child cannot be waited for")?.code();
-    // A thread that has panicked has said so.
+    // A thread that has panicked has printed a message.
     outputs.into_iter().for_each(|it| drop(it.join()));
     let end = end.join().ok().flatten();
     let _ = over.recv_timeout(LAST_WORDS);
     let code = code.and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILURE);
     let (last, code) = last_line(end, code);
-    // The reader may have ended.
+    // The reader may be gone.
     let _ = print(&last);
     Ok(code)
 }
 
-/// Returns the last line, and the exit code, for the child's last word and its own exit code.
+/// Returns the last line, and the exit code, from the child's last message and its own exit code.
 fn last_line(end: Option<Word>, code: u8) -> (Value, u8) {
     match end {
         Some(Word::Code(code)) => (json!({ "exit": code }), code),
         Some(Word::Signal(signal)) => {
             (json!({ "signal": signal }), SIGNALLED.saturating_add(signal))
         }
-        // ssh gives the program's code, or its own.
+        // ssh exits with the program's code, or with 255 after an error of its own.
         Some(Word::NotCarried) if code != FAILURE => (json!({ "exit": code }), code),
         _ => (json!({ "lost": true }), code),
     }
@@ -152,18 +149,18 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((reader.into(), writer.into()))
 }
 
-/// Returns the number of a descriptor, and its inode, by which it is known again.
+/// Returns the number of a descriptor, and its inode, by which the child recognises it.
 fn name(descriptor: &OwnedFd) -> io::Result<String> {
     Ok(format!("{}:{}", descriptor.as_raw_fd(), rustix::fs::fstat(descriptor)?.st_ino))
 }
 
-/// Passes the signals that end a call on to the child, which ends the program.
+/// Passes the signals that end a call on to the child.
 fn pass_signals_on(child: &Child) -> io::Result<()> {
     let pid = Pid::from_child(child);
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
     thread::spawn(move || {
         for signal in signals.forever() {
-            // Both have one, if a terminal sends it.
+            // If the terminal has sent the signal, the child gets a second one, which does no harm.
             let _ = Signal::from_named_raw(signal).map(|signal| kill_process(pid, signal));
         }
     });
@@ -177,12 +174,12 @@ fn print(value: &Value) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Returns the line for bytes of a stream.
+/// Returns the line for bytes of an output stream.
 fn piece(name: &str, bytes: &[u8]) -> Value {
     json!({ name: STANDARD.encode(bytes) })
 }
 
-/// Prints what comes until its end, or until nobody reads it. The program then notices.
+/// Prints the bytes of a stream until its end, or until nobody reads them, which the program on the host then notices.
 fn tell_bytes(name: &str, mut from: impl Read) {
     let mut buffer = vec![0; PIECE_MAX];
     loop {
@@ -195,7 +192,7 @@ fn tell_bytes(name: &str, mut from: impl Read) {
     }
 }
 
-/// Prints each line that rove and ssh say.
+/// Prints each message of rove and ssh.
 fn tell_trouble(from: impl Read) {
     let mut from = BufReader::new(from);
     let mut text = Vec::new();
@@ -206,7 +203,7 @@ fn tell_trouble(from: impl Read) {
     }
 }
 
-/// Prints the news of the network. Returns the last word about the program.
+/// Prints the messages about the network. Returns the last message about the program.
 fn follow(from: impl Read) -> Option<Word> {
     let mut end = None;
     for text in BufReader::new(from).split(b'\n').map_while(Result::ok) {

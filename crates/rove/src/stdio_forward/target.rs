@@ -1,21 +1,21 @@
-//! The host and the TCP port that `rove -W` names, in ssh's spelling.
+//! Reads the host and the TCP port of `rove -W`, in ssh's syntax.
 
 use std::fmt::{self, Display};
 use std::fs;
 
 /// Longest name of a host, in bytes. Source: RFC 1035, section 2.3.4.
 const HOST_BYTES_MAX: usize = 255;
-/// The list of the names that ports have.
+/// The list of service names for ports.
 const SERVICES: &str = "/etc/services";
 
-/// A TCP port of a host, as the gate calls the host.
+/// A TCP port of a host. The name of the host is resolved by the gate, which makes the connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HostPort {
     pub(crate) host: String,
     pub(crate) port: u16,
 }
 
-/// The reason for which a text names no host and port.
+/// The reason why a text does not name a host and a port.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TargetError {
     #[error("\"{}\" is not HOST:PORT; an IPv6 address stands in brackets: [::1]:22", .0.escape_debug())]
@@ -34,10 +34,6 @@ pub(crate) enum TargetError {
 
 impl HostPort {
     /// Reads `host:port` or `[host]:port`. The port may be the name of a service. Source: OpenSSH 9.2 as observed.
-    ///
-    /// # Errors
-    ///
-    /// Returns what is wrong with the text.
     pub(crate) fn parse(text: &str) -> Result<Self, TargetError> {
         Self::parse_with(text, |name| {
             service(&fs::read_to_string(SERVICES).unwrap_or_default(), name)

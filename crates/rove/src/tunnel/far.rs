@@ -1,4 +1,5 @@
-//! The host's end of a tunnel: moves datagrams between ssh's standard input and output and the server's UDP port.
+//! The host's end of a tunnel (`rove tunnel PORT`): moves datagrams between standard input and output, which ssh
+//! carries, and the server's UDP port.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -18,11 +19,11 @@ use crate::tunnel::pipes::Pipes;
 ///
 /// # Errors
 ///
-/// Returns why the end cannot run, or that its input is not a tunnel.
+/// Returns why the end cannot run, or an error if its input has no frames.
 pub(crate) fn run(port: u16) -> anyhow::Result<()> {
     let server = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot open a UDP socket")?;
-    // A connected socket receives from the server only, and reports if the server is gone.
+    // A connected socket receives only from the server, and reports if the server's port is closed.
     socket.connect(server).context("cannot open a UDP socket")?;
     socket.set_nonblocking(true).context("cannot open a UDP socket")?;
     let pipes = Pipes::open()?;
@@ -34,7 +35,7 @@ struct Pump {
     events: EventLoop,
     socket: UdpSocket,
     pipes: Pipes,
-    /// Whether the server has been told of this end.
+    /// Whether this end has reported its UDP port to the server.
     is_told: bool,
 }
 
@@ -51,7 +52,7 @@ impl Pump {
             }
             if has_datagrams {
                 self.receive();
-                // A server that has answered has its control socket.
+                // A server that has answered also has its control socket.
                 if !std::mem::replace(&mut self.is_told, true)
                     && let Ok(end) = self.socket.local_addr()
                 {
@@ -62,7 +63,7 @@ impl Pump {
         Ok(())
     }
 
-    /// Sends a datagram on, and tells the server of a forwarder.
+    /// Sends a datagram to the server, or tells the server the address of a forwarder.
     fn pass(&mut self, port: u16, arrival: Arrival) {
         match arrival {
             // A datagram that cannot be sent is lost, as on any path.
@@ -70,7 +71,7 @@ impl Pump {
                 if let Err(error) = self.socket.send(&datagram)
                     && error.kind() == io::ErrorKind::ConnectionRefused
                 {
-                    // The error is about an earlier datagram.
+                    // The error belongs to an earlier datagram, and this one was not sent.
                     self.pipes.carrier.handle_refusal();
                     let _ = self.socket.send(&datagram);
                 }

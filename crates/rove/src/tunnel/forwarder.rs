@@ -1,4 +1,5 @@
-//! The program on a jump host: passes a client's datagrams to its server by UDP, for as long as the client's ssh lasts.
+//! The program on a jump host (`rove tunnel forward`): passes a client's datagrams to its server by UDP while the
+//! client's ssh lasts.
 
 use std::env;
 use std::fs::{self, File};
@@ -18,15 +19,15 @@ use rove_udp::{PortRange, ServerSocket, receive_waiting};
 
 use crate::tunnel::pipes::Pipes;
 
-/// The folder of sshd's configuration, and the file in it. Source: sshd(8).
+/// The folder of sshd's configuration, and its main file. Source: sshd(8).
 const SSHD_FOLDER: &str = "/etc/ssh";
 const SSHD_CONFIG: &str = "/etc/ssh/sshd_config";
 
-/// Runs a forwarder until standard input ends. The first words there say for which server.
+/// Runs a forwarder until standard input ends. The first message there names the server.
 ///
 /// # Errors
 ///
-/// Returns why it does not forward.
+/// Returns why nothing is forwarded.
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut pipes = Pipes::open()?;
     let mut events = EventLoop::new(Clock::start(), &[]).context("cannot wait")?;
@@ -41,7 +42,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         if is_readable[0] {
             let Some(arrivals) = pipes.read()? else { return Ok(()) };
             for arrival in arrivals {
-                // The first order counts.
+                // Only the first order is obeyed.
                 if let (Arrival::Words(text), None) = (arrival, &passage) {
                     let order = Order::from_text(&text).context("this is no order of a client")?;
                     let (opened, ends) = Passage::open(&order)?;
@@ -61,7 +62,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
 struct Passage {
     /// The socket for the client.
     outside: ServerSocket,
-    /// The socket for the server, connected to it.
+    /// The socket for the server, to which it is connected.
     inside: ServerSocket,
     forwarder: Forwarder,
 }
@@ -79,7 +80,7 @@ impl Passage {
         let outside = any(true, PortRange::default()).context("no UDP port is free")?;
         let inside = any(order.server.is_ipv6(), PortRange { low: 0, high: 0 });
         let inside = inside.context("cannot open a UDP socket")?;
-        // A connected socket receives from the server only.
+        // A connected socket receives only from the server.
         inside.get().connect(order.server).context("cannot reach the server")?;
         let source = inside.get().local_addr().context("cannot reach the server")?;
         let ends = Ends { port: outside.local_addr().port(), address: own_address(), source };
@@ -87,11 +88,11 @@ impl Passage {
         Ok((Self { outside, inside, forwarder }, ends))
     }
 
-    /// Passes on the datagrams that wait at the sockets. A datagram that cannot be sent at once is lost, as on any path.
+    /// Forwards the datagrams that wait at the sockets. A datagram that cannot be sent at once is lost, as on any path.
     fn pass(&mut self, is_outside: bool, is_inside: bool) {
         let Self { outside, inside, forwarder } = self;
         if is_outside {
-            // An error is about what nobody waits for.
+            // A receive error belongs to an earlier datagram, for which nobody waits.
             let _ = receive_waiting(outside.get(), |received, payload| {
                 let end = (received.source, received.local);
                 if let Some(datagram) = forwarder.handle_client(end, received.ecn, payload) {
@@ -112,18 +113,19 @@ impl Passage {
     }
 }
 
-/// Returns the address at which this computer's sshd was reached.
+/// Returns the address at which ssh reached this computer.
 fn own_address() -> Option<IpAddr> {
     env::var("SSH_CONNECTION").ok()?.split(' ').nth(2)?.parse().ok()
 }
 
-/// Returns why sshd's configuration, as far as it may be read, forbids to reach a server.
+/// Returns why sshd's configuration forbids connections to this server. `None` if it does not, or cannot be read.
 fn refusal(server: SocketAddr) -> Option<String> {
     let config = read(Path::new(SSHD_CONFIG))?;
     Forwarding::read(&config, &included).refusal(server)
 }
 
-/// Returns the texts of the files that a pattern of `Include` names, by name. A pattern has stars in its last part only.
+/// Returns the texts of the files that match a pattern of `Include`, sorted by name. The pattern may have a star in its
+/// last part.
 fn included(pattern: &str) -> Vec<String> {
     let path = Path::new(SSHD_FOLDER).join(pattern);
     let Some((before, after)) = pattern.rsplit('/').next().and_then(|name| name.split_once('*'))
@@ -142,7 +144,7 @@ fn included(pattern: &str) -> Vec<String> {
     paths.iter().filter_map(|path| read(path)).collect()
 }
 
-/// Returns the text of a file, and one byte more than counts of a longer one.
+/// Returns at most [`FILE_BYTES_MAX`] and one more byte of a file, so that the caller notices a longer file.
 fn read(path: &Path) -> Option<String> {
     let (mut text, len_max) = (Vec::new(), u64::try_from(FILE_BYTES_MAX + 1).unwrap_or(u64::MAX));
     File::open(path).ok()?.take(len_max).read_to_end(&mut text).ok()?;

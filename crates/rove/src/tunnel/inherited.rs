@@ -1,7 +1,8 @@
-//! Hands the ssh of the bootstrap's login over to the session's client: its descriptors, its process, and the command
-//! that starts another.
+//! Passes the ssh of the login to the session's client: its descriptors, its process number, and the command that
+//! starts another.
 //!
-//! The client is the same process after an exec. It inherits the descriptors, and its session call tells their numbers.
+//! The client is the same process after an exec. It inherits the descriptors, and learns their numbers from its
+//! `SessionCall`.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -15,16 +16,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::sys;
 
-/// The option with which ssh never asks the user, in the bootstrap's form.
+/// The option with which ssh never asks the user.
 pub(crate) const ASKS_NOTHING: [&str; 2] = ["-o", "BatchMode=yes"];
 
-/// The option behind [`ASKS_NOTHING`] with which ssh says whether a host has answered.
+/// The option after [`ASKS_NOTHING`] with which ssh reports its progress, and thus whether a host has answered.
 pub(crate) const TELLS: &str = "-v";
 
-/// Numbers of the process and the descriptors that are handed over. They are valid until [`Inherited::take`].
+/// The numbers of the inherited process and descriptors. They are valid until [`Inherited::take`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Inherited {
-    /// Our ends of ssh's standard input, output and error output.
+    /// This process's ends of ssh's standard input, output and error output.
     descriptors: [RawFd; 3],
     pid: i32,
     pub(crate) again: Again,
@@ -35,7 +36,7 @@ pub(crate) struct Inherited {
 pub(crate) struct Again {
     /// The argument vector that starts another ssh, which asks the user nothing. Empty if no other ssh can be started.
     pub(crate) words: Vec<String>,
-    /// The first line of the command's output, which contains the run's random challenge.
+    /// The first line of the remote command's output, which contains a random word of the run.
     pub(crate) first_line: String,
     /// For an ssh beside UDP: whether the first login asked the user nothing. `None` if ssh is the only path.
     pub(crate) asks_nothing: Option<bool>,
@@ -45,7 +46,7 @@ pub(crate) struct Again {
     pub(crate) jump: Option<JumpCall>,
 }
 
-/// How to start a forwarder on a jump host, and where the host is.
+/// How to start a forwarder on a jump host, and the host's addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct JumpCall {
     /// The argument vector that starts the forwarder, and asks the user nothing.
@@ -66,7 +67,8 @@ impl Again {
         Self { words, first_line, asks_nothing, shares: false, jump: None }
     }
 
-    /// Returns the argument vector that starts another ssh, which opens its own connection if it `is_own`.
+    /// Returns the argument vector that starts another ssh. If `is_own`, the ssh opens its own connection instead of
+    /// sharing one.
     pub(crate) fn call(&self, is_own: bool) -> Vec<String> {
         let mut words = self.words.clone();
         let position = words.windows(2).rposition(|pair| pair == ASKS_NOTHING);
@@ -82,7 +84,7 @@ pub(crate) fn texts(words: &[OsString]) -> Option<Vec<String>> {
     words.iter().map(|word| word.to_str().map(str::to_owned)).collect()
 }
 
-/// Our ends of the pipes to a running ssh.
+/// This process's ends of the pipes to a running ssh.
 #[derive(Debug)]
 pub(crate) struct Descriptors {
     pub(crate) stdin: OwnedFd,
@@ -91,7 +93,7 @@ pub(crate) struct Descriptors {
 }
 
 impl Descriptors {
-    /// Returns our ends of a child's three pipes, or `None` if one is missing.
+    /// Removes this process's ends of a child's three pipes from `child`. `None` if one is missing.
     pub(crate) fn of(child: &mut Child) -> Option<Self> {
         Some(Self {
             stdin: child.stdin.take()?.into(),
@@ -100,7 +102,7 @@ impl Descriptors {
         })
     }
 
-    /// Keeps the descriptors open across an exec, and returns their numbers for the program that runs then.
+    /// Keeps the descriptors open across an exec, and returns their numbers for the next program.
     pub(crate) fn bequeath(&self, child: &Child, again: Again) -> rustix::io::Result<Inherited> {
         let Self { stdin, stdout, stderr } = self;
         for descriptor in [stdin, stdout, stderr] {
@@ -115,8 +117,7 @@ impl Descriptors {
 }
 
 impl Inherited {
-    /// Returns the handed-over descriptors and process, as this process's own. The process must be a child of this
-    /// process.
+    /// Returns the inherited descriptors and the process number, which must be that of a child of this process.
     ///
     /// # Errors
     ///

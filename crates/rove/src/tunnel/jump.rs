@@ -1,7 +1,7 @@
-//! The client's end of a forwarder on a jump host: the ssh that runs it, and the seal over what goes there.
+//! The client's end of a forwarder on a jump host: the ssh that runs the forwarder, and the sealing of datagrams to it.
 //!
-//! It is started while ssh carries the session, in the hope that UDP reaches the jump host. It ends when the session does
-//! without it.
+//! The client starts a forwarder while ssh carries the session, in case UDP reaches the jump host, and ends it when the
+//! session does not need it.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,16 +20,17 @@ use crate::tunnel::inherited::JumpCall;
 use crate::tunnel::near::is_refusal;
 use crate::tunnel::ssh::{Look, Ssh};
 
-/// How long ssh has carried the session when a forwarder is wanted. Chosen: two rounds of probes of the server itself, on
-/// a path of half a second.
+/// Time for which ssh must have carried the session until a forwarder is started. Chosen: two rounds of probes of the
+/// server itself, on a path with a round trip of half a second.
 const WANTED_AFTER: Duration = Duration::from_secs(2);
-/// How long a forwarder that served may be silent beside ssh until another is wanted: its ssh may have died unnoticed.
-/// Chosen: as long as between two automatic logins.
+/// Longest time for which ssh carries the session again, after a forwarder has worked, until another is started,
+/// because the forwarder's ssh may be dead. Chosen: the time between two automatic logins.
 const SILENT_MAX: Duration = Duration::from_secs(60);
-/// Number of logins without a forwarder after which a session tries no more. Chosen: one may have met a bad moment, unless
-/// it was late or refused.
+/// Number of failed logins after which a session stops trying. Chosen: a single failure may be chance. A late or
+/// refused login counts as this many.
 const FAILURES_MAX: u8 = 2;
-/// Size of the buffer for a forwarder's answer. Chosen: it has room, and what start-up files print is read in pieces.
+/// Size of the buffer for a forwarder's answer. Chosen: larger than the answer. Longer output of start-up files is read
+/// in pieces.
 const ANSWER_LEN: usize = 4096;
 
 /// An ssh that runs a forwarder.
@@ -37,12 +38,12 @@ const ANSWER_LEN: usize = 4096;
 pub(crate) struct Line {
     ssh: Ssh,
     wrapper: Wrapper,
-    /// Where the forwarder listens; empty until it has answered.
+    /// The addresses at which the forwarder may be reached; empty until it has answered.
     pub(crate) ends: Vec<SocketAddr>,
 }
 
 impl Line {
-    /// Starts an ssh by `call`, which runs a forwarder to this server under a key of its own.
+    /// Starts an ssh that runs a forwarder to this server, with a new key.
     fn start(call: &JumpCall, first_line: &str, server: SocketAddr) -> io::Result<Self> {
         let key = entropy::key().map_err(io::Error::other)?;
         let mut ssh = Ssh::start(&call.words, first_line, false)?;
@@ -51,8 +52,8 @@ impl Line {
         Ok(Self { ssh, wrapper, ends: Vec::new() })
     }
 
-    /// Starts a forwarder to the first of the server's addresses, and waits until it has answered. `None` if it does
-    /// not answer.
+    /// Starts a forwarder to the first of the server's addresses, and waits for its answer. `None` if it does not
+    /// answer in time.
     pub(crate) fn open(
         call: &JumpCall,
         first_line: &str,
@@ -72,8 +73,8 @@ impl Line {
         Ok(Some(line))
     }
 
-    /// Reads and writes without waiting. Returns the forwarder's answer, if it has come. An answer that names none but the
-    /// server's own addresses counts as none.
+    /// Reads and writes without blocking. Returns the forwarder's answer, if it has arrived. An answer that leads only
+    /// to the server's own addresses is ignored.
     fn look(
         &mut self,
         buffer: &mut [u8],
@@ -93,7 +94,7 @@ impl Line {
         (look, answer.filter(|_| !self.ends.is_empty()))
     }
 
-    /// Returns the datagram for the forwarder in place of one to its address. `None` for any other address.
+    /// Returns the sealed datagram to send in place of one to the forwarder's address, or `None` for any other address.
     pub(crate) fn wrap(&mut self, transmit: &Transmit) -> Option<Transmit> {
         self.ends
             .contains(&transmit.destination)
@@ -101,17 +102,17 @@ impl Line {
     }
 }
 
-/// The ssh of a forwarder, if one is wanted.
+/// Starts and ends the ssh of a forwarder, as the session needs it.
 #[derive(Debug)]
 pub(super) struct Jump {
     call: JumpCall,
-    /// The first line of the command's output, which contains the run's random challenge.
+    /// The first line of the remote command's output, which contains a random word of the run.
     first_line: String,
     /// The server to which the forwarder sends.
     server: SocketAddr,
     line: Option<Line>,
     started_at: Instant,
-    /// Whether this forwarder has served.
+    /// Whether this forwarder has carried the session.
     was_used: bool,
     failures: u8,
 }
@@ -120,7 +121,7 @@ pub(super) struct Jump {
 pub(super) enum News {
     /// The forwarder has answered, and sends from this address.
     Answered(SocketAddr),
-    /// The ssh is to end, or has ended, and whether it was still logging in.
+    /// The ssh must end, or has ended. `was_logging_in` says that the forwarder has not answered.
     Ended { pid: Option<Pid>, was_logging_in: bool },
 }
 
@@ -137,13 +138,13 @@ impl Jump {
         }
     }
 
-    /// Returns when to log in for a forwarder. `None` while that is not wanted.
+    /// Returns when to log in for a forwarder. `None` while none is needed.
     pub(super) fn wanted_at(&self, session: &Client) -> Option<Instant> {
         let is_possible = self.line.is_none() && self.failures < FAILURES_MAX;
         session.side_path_since().filter(|_| is_possible).map(|since| since + WANTED_AFTER)
     }
 
-    /// Returns when [`Jump::turn`] has to end the ssh though nothing happens.
+    /// Returns when [`Jump::turn`] must end the ssh if nothing else happens.
     pub(super) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
         if self.line.as_ref()?.ends.is_empty() {
             return Some(self.started_at + LOGIN_MAX);
@@ -156,7 +157,7 @@ impl Jump {
         self.line.iter_mut().flat_map(|line| line.ssh.interests()).collect()
     }
 
-    /// Starts an ssh that runs a forwarder. Returns whether it is logging in.
+    /// Starts an ssh that runs a forwarder. Returns whether that succeeded.
     pub(super) fn start(&mut self, now: Instant) -> bool {
         tracing::info!("UDP is not answered: looking for a forwarder on the jump host");
         (self.started_at, self.was_used) = (now, false);
@@ -170,7 +171,7 @@ impl Jump {
         self.line.is_some()
     }
 
-    /// Reads and writes without waiting. Returns what is new.
+    /// Reads and writes without blocking, and ends an ssh that is late or not needed. Returns news, if any.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -209,14 +210,14 @@ impl Jump {
         Some(News::Ended { pid: line.ssh.release(), was_logging_in })
     }
 
-    /// Returns the datagram for the forwarder in place of one to its address. `None` for any other address.
+    /// Returns the sealed datagram to send in place of one to the forwarder's address, or `None` for any other address.
     pub(super) fn wrap(&mut self, transmit: &Transmit) -> Option<Transmit> {
         self.line.as_mut()?.wrap(transmit)
     }
 }
 
-/// Returns where a forwarder may be reached: at the addresses of the jump host's name, and where its sshd was. The server's
-/// own addresses stay the server's, whatever the jump host says.
+/// Returns the addresses at which a forwarder may be reached: those of the jump host's name, and the one at which ssh
+/// reached its sshd. The server's own addresses are left out, whatever the jump host says.
 fn addresses(call: &JumpCall, ends: &Ends, servers: &[SocketAddr]) -> Vec<SocketAddr> {
     let mut found: Vec<SocketAddr> = Vec::new();
     for address in call.addresses.iter().copied().chain(ends.address) {

@@ -1,4 +1,4 @@
-//! Logs in by ssh again for a tunnel, with questions to the user at the terminal.
+//! Logs in by ssh again for a tunnel, while ssh may ask the user on the terminal.
 
 use std::io;
 
@@ -10,10 +10,11 @@ use crate::ssh_reaper::SshReaper;
 use crate::tunnel::inherited::{ASKS_NOTHING, TELLS};
 use crate::tunnel::ssh::{Look, Ssh};
 
-/// Words before a command that let it survive the terminal's hang-up, because it must carry the session's orderly end.
+/// Words in front of a command that make it ignore the terminal's SIGHUP, because ssh must still carry the session's
+/// orderly end.
 const OUTLIVING: [&str; 4] = ["sh", "-c", "trap '' HUP; exec \"$@\"", "rove"];
 
-/// The result of a login by ssh with questions to the user.
+/// The result of a login.
 pub(super) struct Login {
     /// The ssh that carries datagrams, or why there is none; `Err(None)` if the user has cancelled the login.
     pub(super) outcome: Result<Ssh, Option<String>>,
@@ -21,11 +22,7 @@ pub(super) struct Login {
     pub(super) signals: Vec<i32>,
 }
 
-/// Logs in by the command `again` for another ssh, changed so that ssh may ask the user.
-///
-/// # Errors
-///
-/// Returns the system's error while waiting.
+/// Logs in by the command `again`, changed so that ssh may ask the user.
 pub(super) fn run(
     again: &[String],
     first_line: &str,
@@ -47,8 +44,8 @@ pub(super) fn run(
         // A datagram that arrives during the login is lost, as on any path.
         let look = ssh.look(buffer, |_| ());
         if let Some(reaper) = &mut reaper {
-            // ssh has changed the terminal's modes to ask. If it restored them after the login, keys would not reach
-            // the session.
+            // ssh has changed the terminal's modes to ask, and restores them only when it ends. If it did so after this
+            // function, keys would not reach the session.
             if ssh.is_silent() {
                 break Err(None);
             }
@@ -63,7 +60,7 @@ pub(super) fn run(
             Look::Open if ssh.stands() => break Ok(ssh),
             Look::Open => {}
             Look::Ended(reason) => {
-                // Ctrl-C ends ssh too. Where both come at once, the wait has shown only ssh's end.
+                // Ctrl-C also ends ssh, and the wait may have returned for ssh's end alone.
                 events.look(&mut [])?;
                 signals.extend(events.take_signals());
                 if is_breaking_off(&signals) {
@@ -78,7 +75,7 @@ pub(super) fn run(
     Ok(Login { outcome, signals })
 }
 
-/// Returns whether one of the signals breaks off a login.
+/// Returns whether a signal cancels a login.
 fn is_breaking_off(signals: &[i32]) -> bool {
     signals.iter().any(|it| [SIGINT, SIGTERM, SIGHUP].contains(it))
 }

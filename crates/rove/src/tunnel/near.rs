@@ -1,6 +1,8 @@
-//! The client's end of a tunnel: the ssh that carries the session, and its successor when it fails.
+//! The client's end of a tunnel, if ssh is the only path: runs the ssh that carries the session, and another when it
+//! fails.
 //!
-//! Only a login by the user waits. Bytes that ssh does not accept at once are queued in its carrier, within bounds.
+//! Nothing here blocks, except a login by the user. Bytes that ssh does not accept at once are queued in its carrier,
+//! within bounds.
 
 use std::io;
 
@@ -70,7 +72,7 @@ impl Tunnel {
         all.flat_map(Ssh::interests).collect()
     }
 
-    /// Reads and writes without waiting, passes arrived datagrams to `take`, and starts or ends an ssh as needed.
+    /// Reads and writes without blocking, passes arrived datagrams to `take`, and starts or ends an ssh as needed.
     pub(crate) fn turn(&mut self, now: Instant, mut take: impl FnMut(Arrival)) {
         if let Some(next) = &mut self.next {
             let look = next.look(&mut self.buffer, &mut take);
@@ -99,7 +101,7 @@ impl Tunnel {
             line.write();
             if has_arrived {
                 self.retry.handle_arrival(now);
-                // The carrying ssh was slow and not dead.
+                // The carrying ssh was only slow, so the other login is not needed.
                 self.next = None;
             }
             if let Look::Ended(reason) = look {
@@ -137,12 +139,8 @@ impl Tunnel {
 
     /// Starts an ssh that may ask the user on the terminal. Waits until it carries datagrams, has ended, or the user
     /// interrupts it. Returns the signals that arrived meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's error while waiting.
     pub(crate) fn log_in(&mut self, events: &mut EventLoop) -> io::Result<Vec<i32>> {
-        // An ssh that is logging in would be a second login beside this one.
+        // Dropping `next` ends an automatic login, which would run in parallel with the user's.
         self.next = None;
         let is_own = self.retry.handle_start(events.now(), self.line.is_some());
         let (words, first_line) = (self.again.call(is_own), &self.again.first_line);
@@ -170,7 +168,7 @@ impl Tunnel {
 
     fn start(&mut self, now: Instant) {
         tracing::info!("starting another ssh for the tunnel");
-        // The earlier ssh processes are the only children there are.
+        // This process has no other children than earlier ssh processes.
         while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
         let is_own = self.retry.handle_start(now, self.line.is_some());
         match Ssh::start(&self.again.call(is_own), &self.again.first_line, false) {
@@ -189,7 +187,7 @@ impl Tunnel {
         }
     }
 
-    /// Notes that `ssh` has come to this `end`, or was refused, as its reason shows.
+    /// Records the end of an ssh, with its reason. A reason that only the user can resolve makes it [`End::Refused`].
     fn note_end(&mut self, now: Instant, mut ssh: Ssh, reason: Option<String>, end: End) {
         let said = ssh.last_words();
         let reason = reason.or((!said.is_empty()).then_some(said));

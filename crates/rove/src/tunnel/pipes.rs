@@ -1,4 +1,4 @@
-//! ssh's standard input and output on the host, which carry frames.
+//! Standard input and output of a program that ssh runs on a host. They carry frames of datagrams.
 
 use std::io::{self, Write};
 use std::os::fd::BorrowedFd;
@@ -14,18 +14,18 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 /// Most bytes read from ssh at once. Chosen: the size of a pipe's buffer on Linux.
 const READ_LEN: usize = 64 * 1024;
 
-/// Both pipes, and what waits for ssh.
+/// Both pipes, with the data that waits to be written.
 pub(super) struct Pipes {
     pub(super) carrier: Carrier,
     buffer: Vec<u8>,
 }
 
 impl Pipes {
-    /// Says that the host's end is there. From then on the pipes carry frames.
+    /// Prints the line by which the client recognises this end. From then on the pipes carry frames.
     ///
     /// # Errors
     ///
-    /// Returns that nobody listens, or that the pipes cannot be used.
+    /// Returns an error if nobody reads the output, or the pipes cannot be used.
     pub(super) fn open() -> anyhow::Result<Self> {
         // If the login has a terminal, the terminal must not change bytes.
         if let Ok(mut modes) = tcgetattr(stdio::stdin()) {
@@ -41,7 +41,7 @@ impl Pipes {
         Ok(Self { carrier: Carrier::default(), buffer: vec![0; READ_LEN] })
     }
 
-    /// Returns what to wait for: input, in front, and room for output if some waits.
+    /// Returns the descriptors to wait for: first the input, then the output if data waits to be written.
     pub(super) fn interests(&mut self) -> Vec<Interest<'static>> {
         let (stdin, stdout): (BorrowedFd<'static>, _) = (stdio::stdin(), stdio::stdout());
         let mut interests = vec![Interest::new(stdin, true, false)];
@@ -51,11 +51,11 @@ impl Pipes {
         interests
     }
 
-    /// Reads what has come through ssh. `None` at the end of the input.
+    /// Reads the datagrams and messages that have arrived. `None` at the end of the input.
     ///
     /// # Errors
     ///
-    /// Returns that the input has no frames.
+    /// Returns an error if the input has no frames.
     pub(super) fn read(&mut self) -> anyhow::Result<Option<Vec<Arrival>>> {
         let mut arrivals = Vec::new();
         let len = match rustix::io::read(stdio::stdin(), &mut self.buffer) {

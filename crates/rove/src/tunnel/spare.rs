@@ -1,8 +1,8 @@
-//! An ssh beside UDP: it carries datagrams while UDP is silent, and ends when UDP answers.
+//! The client's end of an ssh beside UDP, which carries datagrams while UDP is silent, and ends when UDP answers.
 //!
-//! The first ssh is that of the bootstrap's login. Later ones log in without the user as often as [`Standby`] allows,
-//! or the user logs in. Where an ssh is silent, slow or dead, the next one logs in beside it. The ssh that starts a
-//! forwarder on a jump host is one of these logins.
+//! The first ssh is that of the session's login. Later ones log in without the user, as often as [`Standby`] allows, or
+//! the user logs in. If an ssh is silent, another logs in beside it, because it may be slow or dead. The ssh that
+//! starts a forwarder on a jump host counts as such a login, too.
 
 use std::io;
 use std::net::SocketAddr;
@@ -28,7 +28,7 @@ pub(crate) struct Spare {
     again: Again,
     pub(super) standby: Standby,
     ssh: Option<Ssh>,
-    /// The ssh that logs in beside `ssh`.
+    /// Another ssh that is logging in, because `ssh` is silent.
     next: Option<Ssh>,
     /// The forwarder on a jump host, if there may be one.
     pub(super) jump: Option<Jump>,
@@ -38,7 +38,7 @@ pub(crate) struct Spare {
 }
 
 impl Spare {
-    /// Creates the path beside UDP, to this server, with the ssh of the bootstrap's login.
+    /// Creates the path beside UDP to this server, with the ssh of the session's login.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl Spare {
         both.flat_map(Ssh::interests).chain(jump).collect()
     }
 
-    /// Returns whether some datagrams go to a forwarder.
+    /// Returns whether datagrams may go to a forwarder on a jump host.
     pub(crate) const fn has_forwarder(&self) -> bool {
         self.jump.is_some()
     }
@@ -102,7 +102,7 @@ impl Spare {
         [start, dead, self.standby.give_up_at(), reap, jump].into_iter().flatten().min()
     }
 
-    /// Reads and writes without waiting, passes arrived datagrams to `take`, and starts or ends ssh as the session
+    /// Reads and writes without blocking, passes arrived datagrams to `take`, and starts or ends ssh as the session
     /// needs.
     pub(crate) fn turn(&mut self, now: Instant, session: &mut Client, take: impl FnMut(Arrival)) {
         self.reap(now);
@@ -145,7 +145,7 @@ impl Spare {
         session.offer_login(now, offers);
     }
 
-    /// Returns when another ssh is wanted: in place of none, or beside one that is late.
+    /// Returns when to start an ssh: if there is none, or if the present one is silent.
     fn wanted_at(&self, session: &Client) -> Option<Instant> {
         match &self.ssh {
             None => session.side_path_wanted_at(),
@@ -154,8 +154,8 @@ impl Spare {
         }
     }
 
-    /// Reads from the ssh that logs in beside a late one. When it stands, it carries the session. If the late one has
-    /// answered meanwhile, that was slow, and this one ends.
+    /// Reads from the ssh that logs in because the present one is silent. When the new one is ready, it replaces the
+    /// present one, unless that has answered meanwhile; then the new one ends.
     fn turn_next(&mut self, now: Instant, session: &mut Client) {
         let Some(mut next) = self.next.take() else { return };
         let look = next.look(&mut self.buffer, |_| ());
@@ -181,7 +181,7 @@ impl Spare {
         }
     }
 
-    /// Notes the end of a login, unless the one under way is another ssh's.
+    /// Records the end of a login of `ssh`. While `next` is logging in, [`Standby`] waits for that login instead.
     fn handle_end(&mut self, end: End) {
         if self.next.is_none() {
             self.standby.handle_end(end);
@@ -194,11 +194,11 @@ impl Spare {
         match jump.turn(now, &mut self.buffer, session) {
             Some(News::Answered(source)) => {
                 self.standby.handle_end(End::Passing);
-                // The host's end tells the server what this path is.
+                // The host's end of the tunnel tells the server that this address is a forwarder's.
                 self.ssh.iter_mut().for_each(|ssh| ssh.say(source.to_string()));
             }
             Some(News::Ended { pid, was_logging_in }) => {
-                // The host's own login goes on, whatever a jump host does.
+                // A failure at the jump host does not count against logins to the host.
                 if was_logging_in {
                     self.standby.handle_end(End::Passing);
                 }
@@ -216,10 +216,6 @@ impl Spare {
     }
 
     /// Lets the user log in by ssh on the terminal. Returns the signals that arrived meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's error while waiting.
     pub(crate) fn log_in(
         &mut self,
         events: &mut EventLoop,
@@ -260,14 +256,14 @@ impl Spare {
         self.end(now, session);
     }
 
-    /// Ends ssh. The one that logs in beside it, if any, takes its place.
+    /// Ends the present ssh. The one that is logging in, if any, replaces it.
     fn end(&mut self, now: Instant, session: &mut Client) {
         session.handle_side_path(now, false);
         let ended = core::mem::replace(&mut self.ssh, self.next.take());
         self.release(now, ended);
     }
 
-    /// Closes the streams of an ssh at once, and sends signals if it stays.
+    /// Closes the pipes of an ssh at once, and schedules signals in case it does not end.
     fn release(&mut self, now: Instant, ssh: Option<Ssh>) {
         if let Some(pid) = ssh.and_then(|mut ssh| ssh.release()) {
             self.ending.push((pid, SshReaper::new(now)));
@@ -279,7 +275,7 @@ impl Spare {
         self.ending.retain_mut(|(pid, reaper)| {
             let is_there = matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(None));
             if let Some(signal) = reaper.poll_signal(now).filter(|_| is_there) {
-                // A process number is not used again until the process is waited for.
+                // The system does not reuse the process number until this process has waited for the process.
                 let _ = kill_process(*pid, signal);
             }
             is_there
@@ -287,12 +283,12 @@ impl Spare {
     }
 }
 
-/// Returns the end of a login for this reason.
+/// Returns how a login ended that had this reason.
 fn end_for(reason: &str) -> End {
     if is_refusal(reason) { End::Refused } else { End::Passing }
 }
 
-/// Returns the end of a login that takes too long.
+/// Returns how a login ended that took too long.
 fn late(ssh: &Ssh) -> End {
     if ssh.is_unanswered() { End::Unanswered } else { End::Late }
 }

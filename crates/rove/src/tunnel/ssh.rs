@@ -14,12 +14,12 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use crate::tunnel::inherited::Descriptors;
 
-/// Most characters kept of ssh's last message. Chosen: the room in the notice bar beside our own words.
+/// Most characters kept of ssh's last message. Chosen: the room in the notice bar beside rove's own words.
 const SAID_CHARS_MAX: usize = 60;
 /// Longest line of ssh's error output that is kept, in bytes. Chosen: far more than is shown.
 const LINE_BYTES_MAX: usize = 1024;
-/// The beginning of what ssh says of its own doings (`-v`), and the line after the exchange of keys with a host or a jump
-/// host. After that line ssh uses the user's keys, so somebody may have to confirm. Source: OpenSSH 5.4 to 9.9, kex.c.
+/// The beginning of ssh's progress messages (`-v`), and the message after the key exchange with a host or a jump host.
+/// After that ssh uses the user's keys, which the user may have to confirm. Source: OpenSSH 5.4 to 9.9, kex.c.
 const DOINGS: &str = "debug";
 const ANSWERED: &str = "debug1: SSH2_MSG_NEWKEYS received";
 
@@ -27,18 +27,18 @@ const ANSWERED: &str = "debug1: SSH2_MSG_NEWKEYS received";
 pub(super) struct Ssh {
     pid: Option<Pid>,
     descriptors: Descriptors,
-    /// The reader of the output until the host's end has answered. `None` after that.
+    /// Searches the output for the first line of the host's end. `None` after that line.
     banner: Option<Banner>,
     carrier: Carrier,
     error_line: Vec<u8>,
     /// The last line of ssh's error output, without control characters; empty if there was none.
     said: String,
-    /// Whether a host has exchanged keys; `None` if ssh does not tell.
+    /// Whether ssh has exchanged keys with a host. `None` if ssh prints no progress messages.
     has_answer: Option<bool>,
-    /// Whether ssh's output is still open; `has_error_output` tells the same of its error output.
+    /// Whether ssh's output is still open, and whether its error output is (`has_error_output`).
     has_output: bool,
     has_error_output: bool,
-    /// The filter through which ssh's messages are shown to the user. `None` if ssh may not ask.
+    /// The filter for ssh's messages to the user. `None` if ssh may not ask the user.
     dialogue: Option<Printable>,
 }
 
@@ -78,7 +78,7 @@ impl Ssh {
         let mut command = Command::new(program);
         command.args(args);
         if !asks {
-            // A process group of its own keeps ssh from the terminal's hang-up and from the client's suspension.
+            // A process group of its own protects ssh from the terminal's SIGHUP and from the client's suspension.
             command.process_group(0);
         }
         let mut child =
@@ -97,7 +97,8 @@ impl Ssh {
         self.banner.is_none()
     }
 
-    /// Returns whether ssh has told of its doings, and of no exchange of keys: the network, or a shared connection, is silent.
+    /// Returns whether ssh has printed progress messages, but has not exchanged keys, because the network or a shared
+    /// connection is silent.
     pub(super) fn is_unanswered(&self) -> bool {
         self.has_answer == Some(false)
     }
@@ -111,7 +112,7 @@ impl Ssh {
     /// Sends ssh a signal. After SIGKILL it waits for the end of the process.
     pub(super) fn signal(&mut self, signal: Signal) {
         let Some(pid) = self.pid else { return };
-        // A process number is not used again until the process is waited for.
+        // The system does not reuse the process number until this process has waited for the process.
         let _ = kill_process(pid, signal);
         if signal == Signal::KILL {
             let _ = rustix::io::retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()));
@@ -131,12 +132,12 @@ impl Ssh {
         self.write();
     }
 
-    /// Returns whether half of the carrier is free.
+    /// Returns whether at least half of the carrier's queue is free.
     pub(super) const fn has_room(&self) -> bool {
         self.carrier.has_room()
     }
 
-    /// Queues words about a forwarder, and writes as much as ssh accepts.
+    /// Queues a message about a forwarder, and writes as much as ssh accepts.
     pub(super) fn say(&mut self, words: String) {
         self.carrier.handle_words(words);
         self.write();
@@ -184,7 +185,7 @@ impl Ssh {
                 Found::Mark => {
                     self.banner = None;
                     self.dialogue = None;
-                    // A message of the login is not the reason why ssh will end.
+                    // A message during the login is not the reason of a later end.
                     self.said.clear();
                     self.write();
                 }
@@ -223,7 +224,7 @@ impl Ssh {
                 Ok(0) => self.has_error_output = false,
                 Ok(len) => {
                     if let Some(filter) = &mut self.dialogue {
-                        // If the terminal is closed, nothing is shown.
+                        // Writing fails if the terminal is closed.
                         let _ = io::stderr().write_all(&filter.filter(&buffer[..len]));
                     }
                     buffer[..len].iter().for_each(|&byte| self.handle_error_byte(byte));

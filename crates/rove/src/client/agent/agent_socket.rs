@@ -1,4 +1,4 @@
-//! The socket of the client that stands for the user's agent.
+//! The client's own agent socket, which stands for the user's agent.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,16 +11,16 @@ use rove_platform::event_loop::Interest;
 use crate::agent::socket::PrivateSocket;
 use crate::connect::connect_unix;
 
-/// A socket, and the agent that it stands for.
+/// A listening socket, and the path of the agent that it stands for.
 #[derive(Debug)]
 pub(super) struct AgentSocket {
     socket: PrivateSocket,
-    /// The user's agent.
+    /// The path of the user's agent.
     real: PathBuf,
 }
 
 impl AgentSocket {
-    /// Opens a socket for an agent that answers.
+    /// Opens a socket, after checking that the agent accepts connections.
     ///
     /// # Errors
     ///
@@ -39,8 +39,8 @@ impl AgentSocket {
         self.socket.path()
     }
 
-    /// Returns a connection of the host to the agent, with one of our own to the user's agent. Ends those for which there is no
-    /// room, or which the agent does not take at once: one that waits for its user takes few.
+    /// Accepts a connection from the host, and connects to the user's agent for it. Closes connections for which there
+    /// is no room or which the agent does not accept at once, as an agent that waits for its user may do.
     pub(super) fn accept(&mut self, has_room: bool) -> Option<(OwnedFd, OwnedFd)> {
         self.socket.unmute();
         loop {
@@ -55,13 +55,13 @@ impl AgentSocket {
         }
     }
 
-    /// Returns the descriptor whose news call for [`AgentSocket::accept`].
+    /// Returns the descriptor to wait for. When it is ready, call [`AgentSocket::accept`].
     pub(super) fn interest(&self) -> Option<Interest<'_>> {
         self.socket.interest()
     }
 }
 
-/// Returns whether the agent that is lent answers.
+/// Returns whether the agent accepts connections.
 pub(crate) fn answers(agent: &LentAgent) -> bool {
     real_agent(agent).is_some_and(|path| connect(&path).is_ok())
 }
@@ -71,7 +71,7 @@ fn connect(path: &Path) -> io::Result<OwnedFd> {
     connect_unix(path.as_os_str().as_bytes())
 }
 
-/// Returns the path of the agent that is lent.
+/// Returns the path of the agent's socket.
 fn real_agent(agent: &LentAgent) -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty());
     match agent {

@@ -1,4 +1,5 @@
-//! The ssh that lends the agent: its process, the way to the host that it is given, and the agent that it forwards.
+//! The ssh process that lends the agent, with the socket through which it reaches the host and the agent socket that it
+//! forwards.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -16,11 +17,12 @@ use crate::agent::socket::PrivateSocket;
 /// Most bytes of a line of ssh's output that are kept. Chosen: several times a path.
 const LINE_MAX: usize = 1024;
 
-/// Most characters that are told of ssh's last message. Chosen: the room in the notice bar beside our own words.
+/// Most characters of ssh's last message that the user sees. Chosen: the room in the notice bar beside rove's own
+/// words.
 const SAID_CHARS_MAX: usize = 100;
 
-/// The options of an ssh that does nothing but to lend the agent, before the user's own. It comes through a session that
-/// may sleep, so it does not ask whether the host is there.
+/// The options, in front of the user's, of an ssh that only lends the agent. It sends no keepalives, because the
+/// session that carries it may sleep.
 const OPTIONS: [&str; 6] = [
     "ClearAllForwardings=yes",
     "ForwardX11=no",
@@ -30,39 +32,40 @@ const OPTIONS: [&str; 6] = [
     "Tunnel=no",
 ];
 
-/// How ssh lends the agent, as the start of the session has found out.
+/// How to lend the agent, as found out at the start of the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AgentCall {
-    /// The argument vector of an ssh that asks the user nothing, and tells where its agent's socket is.
+    /// The argument vector of an ssh that asks the user nothing. Its remote command prints the path of its agent
+    /// socket.
     pub(crate) words: Vec<String>,
-    /// The beginning of the line that tells it.
+    /// The beginning of the line with that path.
     pub(crate) mark: String,
-    /// The agent that is lent.
+    /// The agent to lend.
     pub(crate) agent: LentAgent,
-    /// How the user learns of its use.
+    /// Whether the user is notified of each use, or asked.
     pub(crate) how: AgentUse,
 }
 
-/// A running ssh.
+/// A running ssh that lends the agent.
 #[derive(Debug)]
 pub(super) struct Login {
     ssh: Child,
-    /// These are `None` after their end.
+    /// The read ends of ssh's pipes. `None` once a stream has ended.
     output: Option<ChildStdout>,
     errors: Option<ChildStderr>,
-    /// The beginning of the line that tells the socket's path; `None` after it.
+    /// The beginning of the line with the socket's path. `None` after that line was read.
     mark: Option<String>,
     line: Vec<u8>,
-    /// The last line of ssh's error output, and the part of the next one.
+    /// The last complete line of ssh's error output, then the incomplete next one.
     said: Vec<u8>,
     error_line: Vec<u8>,
-    /// The socket through which ssh reaches the host.
+    /// The socket at which the client accepts ssh's connection to the host.
     way: PrivateSocket,
-    /// The socket that ssh takes for the agent.
+    /// The agent socket that ssh forwards.
     pub(super) agent: AgentSocket,
 }
 
-/// News of an ssh.
+/// The news that [`Login::look`] has found.
 #[derive(Debug)]
 pub(super) enum Look {
     Nothing,
@@ -84,7 +87,7 @@ impl Login {
         let (agent, way) = (AgentSocket::open(&call.agent)?, PrivateSocket::open("way")?);
         let words = words(call, &way, &agent);
         let (program, args) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-        // A process group of its own keeps ssh from the terminal's hang-up and from the client's suspension.
+        // A process group of its own protects ssh from the terminal's SIGHUP and from the client's suspension.
         let mut command = Command::new(program);
         command.args(args).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -107,12 +110,12 @@ impl Login {
         })
     }
 
-    /// Returns a connection that ssh makes to the host, if one waits.
+    /// Accepts a connection by which ssh wants to reach the host, if one is waiting.
     pub(super) fn accept(&mut self) -> Option<OwnedFd> {
         self.way.accept()
     }
 
-    /// Reads what ssh says.
+    /// Reads ssh's output and error output.
     pub(super) fn look(&mut self) -> Look {
         read_lines(&mut self.errors, &mut self.error_line, |line| {
             if !line.starts_with(b"debug") && !line.is_empty() {
@@ -133,14 +136,14 @@ impl Login {
             Some(_) => return Look::Forbidden,
             None => {}
         }
-        // The reason comes before the end of the error output.
+        // Only after both streams have ended is the last error line certain.
         if self.output.is_none() && self.errors.is_none() {
             return Look::Ended(self.reason());
         }
         Look::Nothing
     }
 
-    /// Returns the descriptors whose news call for [`Login::look`] and [`Login::accept`].
+    /// Returns the descriptors to wait for. When one is ready, call [`Login::look`] and [`Login::accept`].
     pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         let way = self.way.interest();
         let output = self.output.iter().map(AsFd::as_fd);
@@ -148,7 +151,7 @@ impl Login {
         way.into_iter().chain(output.map(|it| Interest::new(it, true, false)))
     }
 
-    /// Returns why ssh has ended, as far as it has said.
+    /// Returns why ssh has ended, with its last error line if there is one.
     fn reason(&self) -> String {
         let said = rove_terminal::plain(&String::from_utf8_lossy(&self.said));
         let said: String = said.chars().take(SAID_CHARS_MAX).collect();
@@ -161,7 +164,7 @@ impl Login {
 
 impl Drop for Login {
     fn drop(&mut self) {
-        // These fail if ssh has ended before.
+        // Both calls fail if ssh has already ended.
         let _ = self.ssh.kill();
         let _ = self.ssh.wait();
     }
@@ -182,7 +185,7 @@ fn words(call: &AgentCall, way: &PrivateSocket, agent: &AgentSocket) -> Vec<Stri
     ssh_config::with_options(&call.words, &options)
 }
 
-/// Reads what has come, and hands over complete lines. A source that has ended is dropped.
+/// Reads the available bytes, and passes complete lines to `take`. A source that has ended becomes `None`.
 fn read_lines<T: AsFd>(from: &mut Option<T>, line: &mut Vec<u8>, mut take: impl FnMut(&[u8])) {
     let mut buffer = [0; LINE_MAX];
     while let Some(source) = from {

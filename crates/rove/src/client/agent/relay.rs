@@ -1,8 +1,8 @@
-//! The second way to lend the agent, where ssh cannot log in once more: the host listens for the client beside the session's
-//! path to an agent, and connections come through streams.
+//! The second way to lend the agent, if ssh cannot log in a second time. The host listens at a socket beside the
+//! session's `SSH_AUTH_SOCK`, and connections come to the client through streams.
 //!
-//! No host's key is bound to such a connection. So the agent refuses to sign with a key that is limited to hosts (`ssh-add -h`),
-//! and the filter lets no program bind the connection to a host of its own choice.
+//! ssh binds no host key to such a connection. The agent therefore refuses to sign with a key that is restricted to
+//! hosts (`ssh-add -h`). The filter prevents a program from binding the connection to a host of its choice.
 
 use rove_bootstrap::{Place, RemoteForward};
 use rove_streams::{Mux, StreamId};
@@ -12,18 +12,18 @@ use super::agent_socket::AgentSocket;
 /// An agent that is lent without an ssh.
 #[derive(Debug)]
 pub(super) struct Relay {
-    /// The stream about the agent.
+    /// The stream that tells the host the path of the agent socket.
     stream: StreamId,
     pub(super) socket: AgentSocket,
-    /// Where the host listens.
+    /// The path at which the host listens.
     at: String,
-    /// Why ssh does not lend the agent.
+    /// The reason why ssh does not lend the agent.
     reason: String,
     is_wanted: bool,
 }
 
 impl Relay {
-    /// Creates a relay for the session that has this path to an agent. `name` is unlike that of other clients.
+    /// Creates a relay for a session whose `SSH_AUTH_SOCK` is `path`. `name` must differ between clients.
     pub(super) fn new(
         stream: StreamId,
         socket: AgentSocket,
@@ -33,7 +33,7 @@ impl Relay {
         Self { stream, socket, at: format!("{path}-{name}"), reason, is_wanted: true }
     }
 
-    /// Returns the listener that the host is asked for, once.
+    /// Returns, once, the listener that the host must open.
     pub(super) fn poll_listener(&mut self) -> Option<RemoteForward> {
         let target = self.socket.path().to_str()?.to_owned();
         let listen = Place::Socket(self.at.clone());
@@ -41,9 +41,9 @@ impl Relay {
         is_wanted.then_some(RemoteForward { listen, target: Some(Place::Socket(target)) })
     }
 
-    /// Tells the host that the agent is there. Returns a sentence for the user.
+    /// Tells the host that the agent is at the relay's path. Returns a sentence for the user.
     pub(super) fn begin(&self, mux: &mut Mux) -> String {
-        // A new stream has room for a path.
+        // The path fits into a new stream's credit, so it is written at once.
         let told = mux.write(self.stream, &[self.at.as_bytes(), b"\n"].concat());
         tracing::debug!(?told, "the agent is lent by a relay");
         let reason = &self.reason;
@@ -52,12 +52,12 @@ impl Relay {
         )
     }
 
-    /// Returns why nothing lends the agent.
+    /// Returns why neither ssh nor the relay lends the agent.
     pub(super) fn failure(&self, refusal: &str) -> String {
         format!("{}; and the host does not listen for rove's own relay: {refusal}", self.reason)
     }
 
-    /// Ends the stream about the agent.
+    /// Closes the stream to the host.
     pub(super) fn end(&self, mux: &mut Mux) {
         let _ = mux.reset(self.stream, 0);
         let _ = mux.stop(self.stream, 0);

@@ -1,4 +1,4 @@
-//! A stream between standard input and output and a port that the host reaches.
+//! Connects standard input and output with a TCP port that the host reaches, by a stream.
 
 use rove_streams::{Exit, Mux, StreamId, Target};
 use rove_units::Instant;
@@ -9,14 +9,14 @@ use crate::opening::Opening;
 use crate::server::open_nothing;
 use crate::splice::Splice;
 
-/// A connection to a port.
+/// The job of a `rove -W` call.
 pub(crate) struct Connection {
     target: Target,
     ends: Ends,
     id: Option<StreamId>,
-    /// The stream from its opening until the answer has come.
+    /// The opened stream, until the host has answered.
     opening: Option<Opening>,
-    /// Whether the host has everything that was read, and its end.
+    /// Whether the host has received all input and its end.
     is_delivered: bool,
 }
 
@@ -26,7 +26,7 @@ impl Connection {
         Self { target, ends, id: None, opening: None, is_delivered: false }
     }
 
-    /// Returns in two lines, as ssh says it, that the host could not open the stream.
+    /// Returns the failure to connect, in the two lines that `ssh -W` prints.
     fn refused(&self, reason: &str) -> Carried {
         let connect = match &self.target {
             Target::Tcp { host, port } => {
@@ -38,8 +38,8 @@ impl Connection {
         Carried::Failed(lines.collect())
     }
 
-    /// Joins the stream with the descriptors. Later prints of this program go nowhere, so that the output's end is the
-    /// stream's.
+    /// Copies bytes between the stream and the descriptors from here on. Standard input and output of this process
+    /// become /dev/null, so that the reader of the output sees its end when the stream ends.
     fn join(&mut self, id: StreamId) -> anyhow::Result<Splice> {
         let (input, output) = (self.ends.take(0)?, self.ends.take(1)?);
         if matches!(self.ends, Ends::Standard { .. }) {

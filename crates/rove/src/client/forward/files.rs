@@ -1,4 +1,5 @@
-//! Files that are copied to the host for a session that runs there. Their paths are printed on standard output.
+//! The job of a `rove put` call: copies files to the host for a session there, and prints their paths on standard
+//! output.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -19,14 +20,14 @@ use crate::splice::Splice;
 /// The exit code if all files are copied, and a path is not typed. Chosen: as of other partial successes of rove.
 const NOT_TYPED: u8 = 1;
 
-/// The files, and how well they have fared.
+/// The files, with the exit code so far.
 pub(crate) struct Files {
     sender: FileSender,
     code: u8,
 }
 
 impl Files {
-    /// Creates the copy of these files for this session, or the only one if it is empty.
+    /// Creates the job for these files and this session of the host, or its only session if `session` is empty.
     pub(crate) fn new(session: String, files: Vec<Vec<u8>>) -> Self {
         let files = files.into_iter().map(|it| PathBuf::from(OsString::from_vec(it))).collect();
         Self { sender: FileSender::for_session(session, files), code: 0 }

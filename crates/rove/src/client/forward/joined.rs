@@ -1,4 +1,4 @@
-//! The choice of a load by what a call joins its descriptors with.
+//! Chooses the job of a call.
 
 use rove_bootstrap::Joined;
 
@@ -8,11 +8,7 @@ use super::load::{Ends, Load};
 use super::program::Program;
 use crate::stdio_forward::target::{HostPort, TargetError};
 
-/// Returns the load that joins these descriptors with streams.
-///
-/// # Errors
-///
-/// Returns what is wrong with a target.
+/// Returns the job that `joined` describes, between streams and the descriptors `ends`.
 pub(crate) fn load(joined: &Joined, ends: Ends) -> Result<Box<dyn Load>, TargetError> {
     Ok(match joined {
         Joined::Port(target) => {

@@ -1,4 +1,4 @@
-//! The thing that a client's streams are for, as their loop sees it. `joined` chooses it.
+//! The trait of the jobs for which a client without a terminal opens streams.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -10,20 +10,17 @@ use rustix::stdio;
 use crate::share::message::Word;
 use crate::splice::{Descriptor, Splice};
 
-/// The thing that the streams are for.
+/// A job that needs streams: a connection, a program or files.
 pub(crate) trait Load {
-    /// Opens the streams, and begins to write what they are for.
+    /// Opens the streams, and begins to write their targets.
     ///
     /// # Errors
     ///
-    /// Returns that the layer has closed.
+    /// Returns an error if the stream layer is closed.
     fn open(&mut self, now: Instant, mux: &mut Mux) -> anyhow::Result<()>;
 
-    /// Does what the streams allow, and adds those that are joined with descriptors. Returns how it all ended, once.
-    ///
-    /// # Errors
-    ///
-    /// Returns what this computer refuses.
+    /// Reads the host's answers, and adds a splice for each stream that is to be copied from or to a descriptor.
+    /// Returns the result when the job is done.
     fn turn(
         &mut self,
         now: Instant,
@@ -31,31 +28,31 @@ pub(crate) trait Load {
         splices: &mut Vec<Splice>,
     ) -> anyhow::Result<Option<Carried>>;
 
-    /// Returns whether there is more to do without waiting.
+    /// Returns whether to call [`Load::turn`] again without waiting.
     fn has_work(&self) -> bool {
         false
     }
 
-    /// Notes that the host has everything that it will take of a stream.
+    /// Notes that the host has received a stream's end, or has stopped reading it.
     fn handle_delivered(&mut self, _: StreamId) {}
 
     /// Returns the streams that were opened.
     fn streams(&self) -> Vec<StreamId>;
 }
 
-/// How the forwarding ended.
+/// The result of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Carried {
-    /// All bytes have passed. The program has ended so; a connection with 0.
+    /// All bytes were transferred. The code is that of the program, or 0 for a connection.
     Ended(Exit),
-    /// The streams could not be opened, or were cut, as these sentences say.
+    /// The host refused the streams or they were cut, for these reasons.
     Failed(Vec<String>),
-    /// The session carries no streams, for this reason. Nothing was read from standard input.
+    /// The server cannot do the job, for this reason. Standard input is unread, so another program may do it.
     Declined(String),
 }
 
 impl Carried {
-    /// Returns the word about this.
+    /// Returns the message about this result for the calling process.
     pub(crate) fn into_word(self) -> Word {
         match self {
             Self::Ended(Exit::Code(code)) => Word::Code(code),
@@ -66,20 +63,20 @@ impl Carried {
     }
 }
 
-/// The descriptors that the streams are joined with.
+/// The descriptors between which and the streams bytes are copied.
 pub(crate) enum Ends {
-    /// This process's own standard descriptors, but for standard error if another is named.
+    /// This process's own standard descriptors. `errors` takes the place of standard error, if given.
     Standard { errors: Option<OwnedFd> },
-    /// Ends of pipes, which another process has passed for its own.
+    /// Ends of pipes that another process has passed, in place of its standard descriptors.
     Passed(Vec<Option<OwnedFd>>),
 }
 
 impl Ends {
-    /// Returns the descriptor of this number, which is a standard one's.
+    /// Returns the descriptor for standard input (0), output (1) or error (2).
     ///
     /// # Errors
     ///
-    /// Returns the system's error, or that another process has passed none.
+    /// Returns the system's error, or `InvalidInput` if the other process has passed no such descriptor.
     pub(crate) fn take(&mut self, number: usize) -> io::Result<Descriptor> {
         match self {
             Self::Standard { errors } => match (number, errors) {

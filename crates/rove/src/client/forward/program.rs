@@ -1,4 +1,4 @@
-//! A program that the host runs, on three streams between the standard descriptors and its own.
+//! The job of a `rove exec` call: a program on the host, with one stream each for its input, output and errors.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,17 +10,17 @@ use super::load::{Carried, Ends, Load};
 use crate::opening::{Answered, Opening};
 use crate::splice::Splice;
 
-/// A program, and how far it has come.
+/// The state of a program on the host.
 pub(crate) struct Program {
     ends: Ends,
     /// The streams that were opened.
     streams: Vec<StreamId>,
     part: Part,
-    /// The bytes of the command that its stream has not taken.
+    /// The rest of the command that was not yet written to the stream of input.
     command: Vec<u8>,
-    /// The stream of input, whose answer is the program's end. `None` before the streams are open.
+    /// The stream of input. Its answer is the program's exit status. `None` until the streams are opened.
     input: Option<Opening>,
-    /// The streams of output and errors until their answers have come.
+    /// The streams of output and errors, until the host has answered.
     outputs: [Option<Opening>; 2],
     exit: Option<Exit>,
 }
@@ -39,7 +39,7 @@ impl Program {
         }
     }
 
-    /// Joins the streams with the standard descriptors, once the host has opened them.
+    /// Begins to copy between a stream and its descriptor, once the host has opened the stream.
     fn join(
         &mut self,
         now: Instant,
@@ -53,7 +53,7 @@ impl Program {
             let id = opening.id();
             *output = None;
             if index == 0 {
-                // The host takes input only now, so that another way can still be gone until then.
+                // Standard input is not read earlier, so that ssh can still run the program instead.
                 let stdin = self.ends.take(0)?;
                 splices.push(Splice::halves(input, Some(stdin), None));
                 let stdout = self.ends.take(1)?;
@@ -66,7 +66,7 @@ impl Program {
         Ok(())
     }
 
-    /// Reads the answer about the program's end.
+    /// Reads the answer that contains the program's exit status. Returns the result of a job that has failed.
     fn look_for_end(&mut self, now: Instant, mux: &mut Mux) -> Option<Carried> {
         let has_begun = self.outputs.iter().any(Option::is_none);
         match self.input.as_mut()?.answer(now, mux)? {

@@ -1,4 +1,4 @@
-//! The streams of an interactive client, and the connections that are joined with them.
+//! The stream layer of an interactive client: the streams, and the connections whose bytes are copied to and from them.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -16,32 +16,32 @@ use crate::packet_queue::PacketQueue;
 use crate::socks::Version;
 use crate::splice::{BYTES_PER_TURN, Splice, reset};
 
-/// The streams, from the first connection on.
+/// The stream layer, which exists from the first use of streams on.
 #[derive(Debug)]
 pub(super) struct Layer {
     pub(super) streams: Streams,
     pub(super) waiting: BTreeMap<StreamId, Waiting>,
     pub(super) splices: BTreeMap<StreamId, Splice>,
     pub(super) queue: PacketQueue,
-    /// Space for bytes on their way; none while nothing is joined.
+    /// Buffer for copying; empty while there is nothing to copy.
     buffer: Vec<u8>,
 }
 
-/// A connection that waits for the host's answer.
+/// An accepted connection that waits until the host has connected to its target.
 #[derive(Debug)]
 pub(super) struct Waiting {
     socket: OwnedFd,
     opening: Opening,
-    /// How its client is told.
+    /// Says how to report the host's answer.
     origin: Origin,
 }
 
-/// Where a connection comes from.
+/// The way in which a connection came to the client.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
-    /// From a listener for one place, by the user's option.
+    /// From a listener with a fixed target, for this option of the user.
     Listener(String),
-    /// From a client of SOCKS, which is answered.
+    /// From a SOCKS client, which expects a reply in this version.
     Socks(Version),
 }
 
@@ -57,12 +57,12 @@ impl Layer {
         }
     }
 
-    /// Returns when packets are due that there is room for.
+    /// Returns when the next packet is due, or when a full queue is looked at again.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.queue.poll_timeout(self.streams.poll_timeout())
     }
 
-    /// Opens a stream for a connection. Returns it, or resets the connection.
+    /// Opens a stream for a connection and returns its number. Resets the connection if that fails.
     pub(super) fn open(
         &mut self,
         now: Instant,
@@ -84,7 +84,8 @@ impl Layer {
         }
     }
 
-    /// Lets the agent be lent, and the host listen. Returns sentences for the user, and the news of listeners.
+    /// Runs the loan of the agent and the listeners on the host. Returns sentences for the user, and the listeners'
+    /// news.
     pub(super) fn lend(
         &mut self,
         now: Instant,
@@ -109,7 +110,7 @@ impl Layer {
         (sentences, news)
     }
 
-    /// Gives the host's news to those whom they concern.
+    /// Passes the events of streams to the listeners on the host and to the lender.
     pub(super) fn handle_events(
         &mut self,
         now: Instant,
@@ -131,7 +132,8 @@ impl Layer {
         }
     }
 
-    /// Joins the connections that the host has opened. Returns a sentence for each one that it has refused to a listener.
+    /// Reads the host's answers, and begins to copy bytes of the connections that it has made. Returns a sentence for
+    /// each refused connection of a `-L` listener.
     pub(super) fn take_answers(&mut self, now: Instant) -> Vec<String> {
         let mux = &mut self.streams.mux;
         let answered = self.waiting.iter_mut().filter_map(|(id, waiting)| {
@@ -165,7 +167,7 @@ impl Layer {
         sentences
     }
 
-    /// Moves bytes between the streams and their connections.
+    /// Copies bytes between the streams and their connections.
     pub(super) fn move_bytes(&mut self, now: Instant, lender: Option<&mut Lender>) {
         debug_assert!(
             self.waiting.keys().all(|id| !self.splices.contains_key(id)),

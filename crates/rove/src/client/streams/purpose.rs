@@ -1,4 +1,4 @@
-//! The place of forwarded connections in a session, and where its user reads of them.
+//! Whether a session runs a program or only forwards connections, and where its user sees messages about connections.
 
 use rove_bootstrap::ProgramName;
 use rove_session::Client;
@@ -9,16 +9,16 @@ use crate::messages::warn;
 /// The key that ends a session without a program, as with `ssh -N`.
 const CTRL_C: u8 = 0x03;
 
-/// The place of forwarded connections in a session.
+/// The purpose of the session that forwards connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// They are beside a program, which gets the keys.
+    /// The session runs a program, which gets the keys.
     Beside,
-    /// They are all that the session is for.
+    /// The session only forwards connections (`-N`).
     Alone,
-    /// Nobody sees the session either. It goes to the background, and until then standard error has its messages.
+    /// The same, but the session will go to the background (`-N -f`). Until then messages go to standard error.
     Unseen,
-    /// The session is in the background.
+    /// The same, in the background.
     Background,
 }
 
@@ -28,7 +28,7 @@ impl Purpose {
         self == Self::Alone && keys.contains(&CTRL_C)
     }
 
-    /// Tells the user something that has happened.
+    /// Shows the user a sentence, in the notice bar or on standard error.
     pub(super) fn say(self, now: Instant, session: &mut Client, sentence: String) {
         match self {
             Self::Beside | Self::Alone => session.announce(now, sentence),

@@ -1,9 +1,9 @@
-//! Sentences about the connections of an interactive client, for its user, and the choice between two questions.
+//! Sentences for the user about forwarded connections, and the choice between two questions.
 
 use rove_bootstrap::Place;
 use rove_session::Client;
 
-/// The sentence about a screen without a callback.
+/// The sentence about a screen that shows no web login with a callback to localhost.
 pub(super) const NO_CALLBACK: &str =
     "the screen shows no login that comes back to a port from 1024 on of localhost";
 
@@ -22,8 +22,8 @@ pub(super) fn missing(place: &Place) -> String {
     format!("nothing listens at {place} for this session")
 }
 
-/// Returns which of two questions to show beside the one that is shown. A use of the agent comes first, but not in the place
-/// of a question that the user reads: the yes must not meet another one.
+/// Returns the question to show. A question about the agent takes precedence, but never replaces the question `shown`,
+/// because the user's yes might then answer the wrong one.
 pub(super) fn to_ask<'a>(
     shown: Option<&str>,
     agent: Option<&'a str>,
