@@ -6,11 +6,10 @@ use rustix::stdio;
 use rustix::termios::isatty;
 use zeroize::Zeroizing;
 
-/// Prints the line that the client waits for. It has exactly this form, because readers expect one space between words
-/// and nothing after the key.
+/// Prints `MOSH CONNECT port key`. Stock clients expect exactly one space between words and nothing after the key.
 pub(crate) fn print(port: u16, key: &Key) -> anyhow::Result<()> {
     anyhow::ensure!(!tty::is_closed(stdio::stdout()), "standard output is closed");
-    // The echo of typed-ahead keys must not be on the same line.
+    // On a terminal, the echo of keys that were typed ahead must not share the line.
     let before = if isatty(stdio::stdin()) { "\r\n\n" } else { "" };
     let beginning = format!("{before}MOSH CONNECT {port} ");
     // The line is not written through the standard library's buffer, where the key would stay in memory. The text has

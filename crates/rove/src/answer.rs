@@ -1,9 +1,9 @@
-//! Runs another program for its output.
+//! Runs another program and reads its output.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-/// Runs a program without input. Returns its output, at most `bytes_max` bytes, or `None` if the program fails.
+/// Runs a program without input. Returns the first `bytes_max` bytes of its output, or `None` if the program fails.
 pub(crate) fn of(command: &mut Command, bytes_max: u64) -> Option<Vec<u8>> {
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;

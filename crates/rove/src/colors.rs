@@ -1,13 +1,13 @@
-//! How many colours the user's terminal has, by its terminfo entry.
+//! Finds the number of colours of the user's terminal in its terminfo entry.
 
 use std::env;
 
 use crate::terminfo;
 
-/// Colours of a terminal that terminfo does not know: what every terminal like xterm has at least.
+/// Colours of a terminal without a terminfo entry: the minimum of every terminal like xterm.
 const XTERM_COLORS: i32 = 8;
 
-/// Why the colours of a terminal are not known. Source of the words: Mosh 1.4.0 as observed.
+/// Why the number of colours is unknown. Source of the texts: Mosh 1.4.0 as observed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TerminalNameError {
     #[error("TERM environment variable not set.")]
@@ -24,7 +24,7 @@ pub(crate) fn of_terminal() -> Result<i32, TerminalNameError> {
     colors.map(|it| it.unwrap_or(-1)).map_err(|_| TerminalNameError::Unknown(term))
 }
 
-/// Returns the number of colours, guessed from `TERM` and `COLORTERM` where terminfo does not know the terminal.
+/// Returns the number of colours, guessed from `TERM` and `COLORTERM` if the terminal has no terminfo entry.
 pub(crate) fn of_terminal_or_guess() -> u32 {
     let colors = of_terminal().unwrap_or_else(|_| {
         let rich = env::var("TERM").is_ok_and(|term| term.contains("256color"))

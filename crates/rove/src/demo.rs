@@ -1,6 +1,6 @@
-//! The demo: a server and a client on this computer, joined by an emulated link.
+//! The demo (`rove demo`): a server and a client on this computer, connected by an emulated link.
 //!
-//! It needs no ssh, no privileges and no network. Client and server are those of a real session.
+//! The demo needs no ssh, no privileges and no network. It runs the same client and server code as a real session.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ use crate::threads;
 pub(crate) struct DemoOptions {
     /// The emulated path between the two ends.
     pub(crate) path: PathArgs,
-    /// Whether rove's threads may be those of an emulator that it does not know.
+    /// Whether to start even if the process has threads that rove did not start, as under an unknown emulator.
     pub(crate) allow_emulator: bool,
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: Vec<OsString>,
@@ -56,7 +56,7 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
     // The introduction is also shown in the session, because the client's own screen covers this output.
     prepared.greet(&introduction);
     let (port, key) = (prepared.port(), prepared.key.clone());
-    // The relay's thread comes after the fork: a process with threads cannot be split.
+    // A process with threads cannot fork safely, so the relay's thread starts after the fork.
     let alone = threads::check_alone().context("cannot start the demo's server")?;
     match sys::fork(alone).context("cannot start the demo's server")? {
         Fork::Parent(_) => {}
@@ -68,7 +68,7 @@ pub(crate) fn run(options: DemoOptions) -> anyhow::Result<u8> {
         }
     }
     drop(prepared);
-    // A last screen that stays, or goes to the terminal's history, has it already.
+    // Without the alternate screen, the session's own output stays on the terminal and has the introduction already.
     if options.command.is_empty() && options.choices.init {
         let _ = writeln!(io::stdout(), "{introduction}");
     }
@@ -105,7 +105,7 @@ fn join(options: &DemoOptions, server: SocketAddr, key: Key) -> anyhow::Result<u
     })
 }
 
-/// Makes this process the demo's server, which leaves the terminal and ends with the client.
+/// Makes this process the demo's server: it leaves the terminal's session and, on Linux, ends when the client ends.
 fn stay_behind() -> rustix::io::Result<()> {
     rustix::process::setsid()?;
     #[cfg(all(target_os = "linux", not(rove_portable)))]
@@ -113,7 +113,7 @@ fn stay_behind() -> rustix::io::Result<()> {
     server::silence(server::open_nothing()?)
 }
 
-/// Returns the line that tells what is emulated and how to quit.
+/// Returns the line that describes the emulated link and says how to quit.
 fn introduction(options: &DemoOptions) -> String {
     format!(
         "rove demo: emulated link, {}. To leave: exit, or Ctrl-^ and then a dot.",

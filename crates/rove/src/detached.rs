@@ -1,4 +1,4 @@
-//! The line about a user's sessions without a client, shown at a login, with the commands that go on with them and end them.
+//! The notice at a login that names the user's sessions without a client, with the commands that resume and end them.
 
 use core::fmt::Write;
 use std::ffi::OsStr;
@@ -11,10 +11,10 @@ use crate::attach::waits_for_client;
 use crate::sessions::describe_detached;
 use crate::utmp;
 
-/// How long the servers have to answer; the login waits for them. Chosen: a hundred times the usual time, and less than
+/// Longest wait for the servers' answers, which delays the login. Chosen: a hundred times the usual time, and less than
 /// a person notices.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// Most sessions named in the notice. Chosen: a screen has room for more than the notice.
+/// Most sessions named in the notice. Chosen: the notice leaves room on the screen.
 const NAMED_MAX: usize = 5;
 /// The escape sequence of the notice's colours: white on blue, as in the notice bar.
 const COLORS: &str = "\x1b[37;44m";
@@ -25,7 +25,7 @@ struct Detached {
     /// The process number of the session's server.
     pid: u32,
     description: String,
-    /// Whether the server is rove's own, so that `rove kill` can end the session.
+    /// Whether the server is a rove server, so that `rove kill` can end the session.
     is_ours: bool,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn notice(user: &OsStr) -> String {
             sessions.push(Detached { pid: status.pid, description, is_ours: true });
         }
     }
-    // Stock servers are in the list of users only.
+    // A stock server has no control socket, but an entry in utmp (the list of logged-in users).
     for pid in utmp::detached_servers(user) {
         if !known.contains(&pid) {
             let description = format!("mosh [{pid}]");

@@ -1,7 +1,7 @@
-//! The folder of a host in which copied files are kept, for its user alone: `~/.cache/rove/drop`.
+//! The folder on a host for files that `rove put` copies: `~/.cache/rove/drop`, which only its user may enter.
 //!
-//! A file has its name there once all of it has come. Until then it has a name of its own, which is removed with it, or by
-//! the next copy if this process is killed.
+//! A file gets its final name once it is complete. Until then it has a temporary name. If the copy is cut, the file is
+//! removed; if this process is killed, the next copy removes it.
 
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File};
@@ -20,25 +20,26 @@ use rustix::io::Errno;
 use crate::messages::reason;
 use crate::xdg::Folder;
 
-/// Most bytes of a file. Chosen: pictures and logs are smaller; `rsync -e 'rove exec'` goes on where it was cut.
+/// Most bytes of a file. Chosen: pictures and logs are smaller. For larger files, `rsync -e 'rove exec'` can resume a
+/// copy.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
-/// Most bytes of a kept name. Chosen: a request at a control socket has room for it.
+/// Most bytes of a file's final name. Chosen: the name fits into a request at a control socket.
 const NAME_MAX: usize = 100;
 
-/// Most bytes of a name's ending that stay when the name is cut. Chosen: `.tar.zst` and longer.
+/// Longest ending of a name, in bytes, that is kept when the name is shortened. Chosen: longer than `.tar.zst`.
 const ENDING_MAX: usize = 16;
 
-/// Most files that have the same name but for a number. Chosen: more than a user makes.
+/// Most files whose names differ only in their number. Chosen: more than a user makes.
 const NUMBER_MAX: u32 = 1_000;
 
-/// The beginning of the name of a file that is not complete.
+/// The beginning of a temporary name.
 const PART: &str = ".part-";
 
 /// Why a file is not kept.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DropError {
-    /// The folder cannot be had.
+    /// The folder cannot be made or used.
     #[error("the host has no folder for it: {0}")]
     Folder(String),
     /// The file is too large.
@@ -58,14 +59,14 @@ impl From<Errno> for DropError {
     }
 }
 
-/// The folder, which is open.
+/// The open folder.
 #[derive(Debug)]
 pub(crate) struct DropFolder {
     folder: OwnedFd,
     path: PathBuf,
 }
 
-/// A file that is coming. If it is dropped, nothing is left of it.
+/// An incomplete file. Dropping this value removes it.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     folder: DropFolder,
@@ -75,11 +76,11 @@ pub(crate) struct NewFile {
 }
 
 impl DropFolder {
-    /// Opens the folder that these environment variables lead to, and makes it if there is none.
+    /// Opens the folder below `HOME` or `XDG_CACHE_HOME`, which `variable` returns. Makes the folder if there is none.
     ///
     /// # Errors
     ///
-    /// Returns why no folder of this user can be had.
+    /// Returns why the folder cannot be used.
     pub(crate) fn open(variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, DropError> {
         let missing = || DropError::Folder("HOME is not set".to_owned());
         let cache = Folder::Cache.path(variable).ok_or_else(missing)?;
@@ -97,7 +98,7 @@ impl DropFolder {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(error) => return Err(error.into()),
             }
-            // Nobody else's folder is taken for this one, and no link to one.
+            // A symbolic link, or a folder of another user, could expose the files.
             let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
             folder = openat(&folder, name, flags, Mode::empty())?;
             if fstat(&folder)?.st_uid != rustix::process::geteuid().as_raw() {
@@ -108,11 +109,11 @@ impl DropFolder {
         Ok(Self { folder, path: cache.join("rove/drop") })
     }
 
-    /// Begins a file of a client's name and so many bytes.
+    /// Begins a file of `len` bytes. `name` is the client's name for it.
     ///
     /// # Errors
     ///
-    /// Returns why it cannot be kept.
+    /// Returns why the file cannot be kept.
     pub(crate) fn begin(self, name: &[u8], len: u64) -> Result<NewFile, DropError> {
         if len > FILE_BYTES_MAX {
             return Err(DropError::Large);
@@ -144,8 +145,8 @@ impl DropFolder {
         Err(Errno::EXIST.into())
     }
 
-    /// Marks a new file as one that is coming. Returns false if another copy has just taken it for one of a killed process,
-    /// and removes it.
+    /// Locks a new file, so that no other copy removes it as that of a killed process. Returns `false` if another copy
+    /// was faster.
     fn lock(&self, part: &str, file: &File) -> rustix::io::Result<bool> {
         match flock(file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
@@ -160,7 +161,7 @@ impl DropFolder {
         Ok((found.st_dev, found.st_ino) == (ours.st_dev, ours.st_ino))
     }
 
-    /// Returns the path of a file in the folder. `None` if there is no such file, or a link or another thing.
+    /// Returns the path of a regular file in the folder. `None` if there is no such file.
     pub(crate) fn path_of(&self, name: &str) -> Option<PathBuf> {
         let is_name = name == kept_name(name.as_bytes());
         let found =
@@ -168,14 +169,14 @@ impl DropFolder {
         FileType::from_raw_mode(found.st_mode).is_file().then(|| self.path.join(name))
     }
 
-    /// Creates a file of this name, which nothing has.
+    /// Creates a file, and fails if the name exists.
     fn create(&self, name: &str) -> rustix::io::Result<File> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         openat(&self.folder, name, flags, Mode::RUSR | Mode::WUSR).map(File::from)
     }
 
-    /// Removes files that are not complete and whose process has ended.
+    /// Removes incomplete files of processes that have ended, whose locks are gone.
     fn sweep(&self) {
         let Ok(entries) = Dir::read_from(&self.folder) else { return };
         for entry in entries.flatten() {
@@ -194,25 +195,17 @@ impl DropFolder {
 
 impl NewFile {
     /// Adds bytes at the end.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's refusal.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), DropError> {
         Ok(self.file.write_all(bytes)?)
     }
 
-    /// Gives the file its name, with a number if another file has it. Returns the name and the path.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's refusal.
+    /// Gives the file its final name, with a number if another file has that name. Returns the name and the path.
     pub(crate) fn keep(self) -> Result<(String, PathBuf), DropError> {
         let folder = &self.folder;
         for number in 0..NUMBER_MAX {
             let name = numbered(&self.name, number);
             match folder.create(&name) {
-                // It takes the place of the empty file that this process has just made.
+                // The rename replaces the empty file that this call has just created to reserve the name.
                 Ok(_) => {
                     let renamed = renameat(&folder.folder, &*self.part, &folder.folder, &*name);
                     renamed.inspect_err(|_| {
@@ -235,7 +228,7 @@ impl Drop for NewFile {
     }
 }
 
-/// Returns the name that a file of a client is kept by: without folders, control characters and a dot at its beginning.
+/// Returns the final name for a client's file name: without slashes, control characters and a leading dot.
 fn kept_name(name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name);
     let shown = |c: char| if c == '/' || c.is_control() || c == '\u{fffd}' { '_' } else { c };
@@ -251,7 +244,7 @@ fn kept_name(name: &[u8]) -> String {
     format!("{}{ending}", stem.trim_end())
 }
 
-/// Returns a name with this number before its ending; unchanged for 0.
+/// Inserts a number in front of a name's ending. The name is unchanged for 0.
 fn numbered(name: &str, number: u32) -> String {
     if number == 0 {
         return name.to_owned();

@@ -1,11 +1,13 @@
-//! Whether somebody other than the user and root can change what is at a path.
+//! Checks whether anybody except the user and root can change the file at a path.
 //!
-//! A file is as safe as the folders on the way to it: a user who may write a folder puts other files there. So [`way`]
-//! looks at each of them, and at each symbolic link between them, from the home directory down, or from the root down
-//! where the file lies elsewhere. A user who could change a folder above the home directory has the account anyway.
+//! A file is only as safe as the folders on the way to it, because a user who may write a folder can replace the files
+//! in it. [`way`] therefore checks each folder and symbolic link on the way, from the home directory down, or from the
+//! root if the file lies elsewhere. A user who can change a folder above the home directory controls the account
+//! anyway.
 //!
-//! A folder for everybody with the sticky bit, such as `/tmp`, protects the folders in it, which nobody else can rename.
-//! A file, a link or a socket there is not protected: once it is removed, anybody may put another in its place.
+//! In a folder with the sticky bit that everybody may write, such as `/tmp`, only the owner can rename a folder, so
+//! folders there are safe. A file, a link or a socket there is not: once it is removed, anybody may create another in
+//! its place.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -19,31 +21,31 @@ use crate::getent;
 
 /// Most symbolic links that are followed. Source: Linux's own limit, path_resolution(7).
 const LINKS_MAX: usize = 40;
-/// The bit by which only owners rename and remove what is in a folder.
+/// The mode bit of a folder in which only owners may rename and remove entries.
 const STICKY: u32 = 0o1000;
-/// The bits by which a group, and everybody, may write.
+/// The mode bits by which a group, and everybody, may write.
 const GROUP_WRITES: u32 = 0o020;
 const WORLD_WRITES: u32 = 0o002;
 
 /// A file, a folder or a link that somebody else can change.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Exposure {
-    /// The thing at `path` belongs to another user, who may do anything with it.
+    /// The entry at `path` belongs to another user.
     #[error("{path:?} belongs to user {owner}, who is neither you nor root")]
     Foreign { path: PathBuf, owner: u32 },
-    /// Everybody may write the thing at `path`.
+    /// Everybody may write the entry at `path`.
     #[error("everybody may write {path:?}")]
     World { path: PathBuf },
-    /// A group that may have other members may write the thing at `path`.
+    /// A group that may have other members may write the entry at `path`.
     #[error("all members of group {group} may write {path:?}")]
     Group { path: PathBuf, group: u32 },
-    /// The system does not tell who may change the thing at `path`.
+    /// The system returned an error for `path`.
     #[error("{path:?}: {error}")]
     Io { path: PathBuf, error: io::Error },
 }
 
 impl Exposure {
-    /// Returns whether the only fault is that nothing is there.
+    /// Returns whether the only fault is that the path does not exist.
     pub(crate) fn is_absence(&self) -> bool {
         matches!(self, Self::Io { error, .. } if error.kind() == io::ErrorKind::NotFound)
     }
@@ -71,16 +73,16 @@ impl Exposure {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A folder in which a folder is used; `FolderWithOther`: in which something else is.
+    /// A folder whose next entry on the way is a folder. With `FolderWithOther`, that entry is anything else.
     FolderWithFolder,
     FolderWithOther,
-    /// A symbolic link, whose mode says nothing.
+    /// A symbolic link, or anything else whose mode does not matter.
     Link,
-    /// A file that is read.
+    /// The file itself.
     File,
 }
 
-/// The facts by which a file, a folder or a link is judged.
+/// The facts that decide whether others can change a file, a folder or a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Evidence {
     kind: Kind,
@@ -89,7 +91,7 @@ struct Evidence {
     mode: u32,
 }
 
-/// Why others can change a file, a folder or a link.
+/// The reason why others can change a file, a folder or a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flaw {
     Foreign,
@@ -102,8 +104,8 @@ impl Evidence {
         Self { kind, owner: found.uid(), group: found.gid(), mode: found.mode() }
     }
 
-    /// Decides whether others than `user` and root can change the thing. `is_private` tells whether the owner alone is
-    /// in its group.
+    /// Fails if anybody except `user` and root can change the entry. `is_private` returns whether the owner is the only
+    /// member of its group.
     fn judge(self, user: u32, is_private: impl FnOnce() -> bool) -> Result<(), Flaw> {
         let Self { kind, owner, mode, .. } = self;
         if owner != user && owner != Uid::ROOT.as_raw() {
@@ -122,8 +124,8 @@ impl Evidence {
         Ok(())
     }
 
-    /// Decides for the user of this process. `has_list` tells whether the thing at `path` has an access list, by which
-    /// the bits of the group hold for other users, too.
+    /// Calls [`Evidence::judge`] for the user of this process. `has_list` says that `path` has an access control list,
+    /// with which the group bits may also apply to other users.
     fn check(self, path: &Path, has_list: bool) -> Result<(), Exposure> {
         let is_private = || !has_list && is_private_group(self.owner, self.group);
         let path = path.to_owned();
@@ -135,13 +137,13 @@ impl Evidence {
     }
 }
 
-/// Checks each folder and link on the way to `path`; returns the path to which the way leads, free of links. Where the
-/// way leads through `home`, the folders above `home` are not checked.
+/// Checks each folder and link on the way to `path`, and returns the path without links. If the way leads through
+/// `home`, the folders above `home` are not checked.
 ///
 /// # Errors
 ///
-/// Returns the first folder or link on the way that somebody else can change. If nothing is at `path`, and nobody else
-/// can put anything there: an error of which [`Exposure::is_absence`] is true.
+/// Returns the first folder or link on the way that somebody else can change. If `path` does not exist and nobody else
+/// can create it, [`Exposure::is_absence`] is true of the error.
 pub(crate) fn way(path: &Path, home: Option<&Path>) -> Result<PathBuf, Exposure> {
     let failed = |path: &Path| {
         let path = path.to_owned();
@@ -189,22 +191,22 @@ pub(crate) fn way(path: &Path, home: Option<&Path>) -> Result<PathBuf, Exposure>
     Ok(at)
 }
 
-/// Checks an open file. `path` is the one that [`way`] has returned, and `found` are the file's facts.
+/// Checks an open file with the metadata `found`. `path` is the one that [`way`] has returned.
 ///
 /// # Errors
 ///
-/// Returns why somebody else can change what is in it.
+/// Returns why somebody else can change the file.
 pub(crate) fn file(path: &Path, found: &std::fs::Metadata) -> Result<(), Exposure> {
-    // Nobody reads from a device what others write to it, as everybody may to /dev/null.
+    // Everybody may write /dev/null, but a reader of the device does not get these bytes.
     let kind = if found.file_type().is_char_device() { Kind::Link } else { Kind::File };
     Evidence::new(kind, found).check(path, has_access_list(path))
 }
 
-/// Returns the home directory of the environment, if it belongs to the user or to root.
+/// Returns the directory in `HOME`, after checking that it belongs to the user or to root.
 ///
 /// # Errors
 ///
-/// Returns that the directory is another user's, as it may be after sudo.
+/// Returns an error if the directory belongs to another user, as it may after sudo.
 pub(crate) fn home() -> Result<Option<PathBuf>, Exposure> {
     let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let found = home.as_ref().and_then(|home| home.metadata().ok());
@@ -214,7 +216,7 @@ pub(crate) fn home() -> Result<Option<PathBuf>, Exposure> {
     Ok(home)
 }
 
-/// Returns the names of a path from its root or its beginning.
+/// Returns the components of a path, without the root.
 fn names(path: &Path) -> VecDeque<OsString> {
     let name = |component: Component<'_>| match component {
         Component::Normal(name) => Some(name.to_owned()),
@@ -224,7 +226,7 @@ fn names(path: &Path) -> VecDeque<OsString> {
     path.components().filter_map(name).collect()
 }
 
-/// Returns whether a file has an access list (acl(5)). A file system without them says that it has none.
+/// Returns whether a file has an access control list (acl(5)).
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 fn has_access_list(path: &Path) -> bool {
     let mut list = [0_u8; 0];
@@ -236,14 +238,14 @@ const fn has_access_list(_path: &Path) -> bool {
     false
 }
 
-/// Returns whether a group is the owner's alone, as Debian and Fedora make one for each user. They let the group write
-/// what a user creates (umask 002).
+/// Returns whether the owner is the only member of a group. Debian and Fedora make such a group for each user, and may
+/// let it write the user's files (umask 002).
 fn is_private_group(owner: u32, group: u32) -> bool {
     let text =
         |file: &str| String::from_utf8_lossy(&std::fs::read(file).unwrap_or_default()).into_owned();
     let mut users = text("/etc/passwd");
     let mut groups = text("/etc/group");
-    // Users and groups of a directory are in no file.
+    // The users and groups of a directory service are not in these files.
     if lines(&users).all(|fields| number(&fields, 2) != Some(owner)) {
         users += &getent::lookup("passwd", &owner.to_string()).unwrap_or_default();
     }
@@ -253,8 +255,8 @@ fn is_private_group(owner: u32, group: u32) -> bool {
     is_private(&users, &groups, owner, group)
 }
 
-/// Returns whether by these lines of passwd(5) and group(5) the group is the first one of its owner and of no other
-/// user, has the owner's name, and has no other member.
+/// Returns whether, by these lines of passwd(5) and group(5), the group is the primary group of `owner` and of nobody
+/// else, has the owner's name, and has no other member.
 fn is_private(users: &str, groups: &str, owner: u32, group: u32) -> bool {
     let Some(user) = lines(users).find(|fields| number(fields, 2) == Some(owner)) else {
         return false;

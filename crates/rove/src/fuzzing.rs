@@ -1,7 +1,6 @@
-//! Text from outside, and what must hold whatever it is: for the fuzz targets, and no part of the
-//! library's interface.
+//! Properties that hold for any input from outside, for the fuzz targets. They are no part of the library's interface.
 //!
-//! Each function takes the fuzzer's bytes and panics when something does not hold.
+//! Each function takes the fuzzer's bytes, and panics if a property does not hold.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
@@ -37,7 +36,7 @@ struct Way {
     plan: Plan,
 }
 
-/// The word of a run in which it is known: 32 zeros.
+/// The random word of a run, here fixed: 32 zeros as text.
 const WORD: [u8; 16] = [0; 16];
 
 fn ways() -> &'static [Way] {
@@ -58,9 +57,9 @@ fn ways() -> &'static [Way] {
     })
 }
 
-/// ssh's two streams may hold anything, in pieces of any size and order, and ssh may end with any status. Only stock's
-/// rules refuse anything. A session is announced on the standard output after our own first line, and its address is
-/// told by our proxy command. An ssh that has failed brings no session.
+/// Checks the reading of ssh's output. Both streams may contain anything, in pieces of any size and order, and ssh may
+/// end with any status. Only stock's rules refuse a line. A session counts only if it is announced on standard output
+/// after rove's own first line, with an address from rove's proxy command, and if ssh has not failed.
 pub fn bootstrap_takes_anything(data: &[u8]) {
     let &[choice, status, ref rest @ ..] = data else { return };
     let way = &ways()[usize::from(choice) % CALLS.len()];
@@ -99,7 +98,7 @@ pub fn bootstrap_takes_anything(data: &[u8]) {
     }
 }
 
-/// Asserts that what is announced stands where it may stand.
+/// Asserts that each announced fact comes from a line in which it may stand.
 fn assert_announced(plan: &Plan, announced: &Announced, output: &[u8], errors: &[u8]) {
     let lines = |stream: &[u8]| {
         let lines = stream.split(|&byte| byte == b'\n');
@@ -140,7 +139,7 @@ fn assert_announced(plan: &Plan, announced: &Announced, output: &[u8], errors: &
     }
 }
 
-/// Cuts the fuzzer's bytes: a byte gives a stream and a length, and so many bytes follow.
+/// Cuts the fuzzer's bytes into pieces: a byte gives the stream and the length of the piece that follows.
 fn pieces(data: &[u8]) -> Vec<(Stream, &[u8])> {
     let mut pieces = Vec::new();
     let mut rest = data;
@@ -153,7 +152,7 @@ fn pieces(data: &[u8]) -> Vec<(Stream, &[u8])> {
     pieces
 }
 
-/// Reads the pieces to the streams' ends; returns what was announced and the length of what the user is shown.
+/// Reads the pieces to the streams' ends. Returns the announcement, and the length of the text that the user sees.
 fn read(plan: &Plan, pieces: &[(Stream, &[u8])]) -> (Result<Announced, StartupError>, usize) {
     let (mut startup, mut text) = (Startup::new(plan.rules()), Vec::new());
     let mut is_announced = false;
@@ -171,7 +170,7 @@ fn read(plan: &Plan, pieces: &[(Stream, &[u8])]) -> (Result<Announced, StartupEr
     (end.map_or_else(|| Ok(startup.announced), Err), text.len())
 }
 
-/// A file of settings may hold anything: it is parsed, or the position of its fault lies within the file.
+/// Checks that any file of settings is parsed, or has a fault whose position lies within the file.
 pub fn config_takes_anything(data: &[u8]) {
     let host = String::from_utf8_lossy(&data[..data.len().min(32)]);
     match Config::parse(data) {
@@ -180,7 +179,7 @@ pub fn config_takes_anything(data: &[u8]) {
     }
 }
 
-/// A compiled terminfo entry may hold anything: it is refused, or the terminal is sent at most twice its bytes.
+/// Checks that any compiled terminfo entry is refused, or makes rove send at most twice its bytes to the terminal.
 pub fn terminfo_takes_anything(data: &[u8]) {
     let render_options = RenderOptions { init: true, ..RenderOptions::default() };
     for term in ["xterm-256color", "dumb"] {

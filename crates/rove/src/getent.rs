@@ -1,6 +1,6 @@
 //! Queries the system's name services for a static program. musl reads `/etc/passwd`, `/etc/hosts` and DNS itself. It
-//! does not know the other services that an administrator has configured (nsswitch.conf), such as directories of users
-//! or names on the local network. The system's program `getent` asks them.
+//! does not know other services in nsswitch.conf, such as user directories or names on the local network, which the
+//! system's program `getent` asks.
 
 use std::ffi::OsString;
 use std::net::IpAddr;

@@ -1,8 +1,8 @@
-//! Protection of the session key from other programs: no core dumps, no debuggers, no swap. A client can gain no
-//! privileges either.
+//! Protects the session key from other programs: no core dumps, no debuggers, no swap. A client also renounces gaining
+//! privileges.
 //!
-//! Another program of the same user can do much to a session, such as read its terminal. It must at least not read the
-//! key from a running process: the key would decrypt traffic recorded elsewhere.
+//! Another program of the same user can do much to a session, such as read its terminal. At least it must not read the
+//! key from a running process, because the key decrypts traffic recorded elsewhere.
 
 use std::io;
 use std::ops::Range;
@@ -11,18 +11,14 @@ use rustix::process::{Resource, Rlimit};
 
 use crate::sys;
 
-/// Soft limit on core dumps that prevents them, in bytes. It is smaller than any file, and unlike a limit of 0 it also
-/// stops programs that collect core dumps.
-/// Source: Linux, fs/coredump.c, which takes 1 for "not even to a program".
+/// Soft limit on core dumps that prevents them, in bytes. The value 1 is smaller than any core file, and unlike 0 it
+/// also prevents a dump to a program that collects core dumps. Source: Linux, fs/coredump.c, which takes 1 for "not
+/// even to a program".
 const NO_CORE_DUMP: u64 = 1;
 
 /// Protects the memory of this process: it leaves no core dump, and on Linux only root can read or debug it. Programs
-/// that it executes are not protected, but inherit the limit on core dumps, for which the former limit is returned.
-/// Call this before there is a key.
-///
-/// # Errors
-///
-/// Returns the system's error.
+/// that it executes inherit the limit on core dumps, unless the caller restores the returned former limit. Call this
+/// before there is a key.
 pub(crate) fn conceal_memory() -> io::Result<Rlimit> {
     #[cfg(all(target_os = "linux", not(rove_portable)))]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
@@ -35,10 +31,6 @@ pub(crate) fn conceal_memory() -> io::Result<Rlimit> {
 /// Prevents this process and programs that it executes from gaining privileges (`no_new_privs`). Call this only for a
 /// client that starts no ssh: ssh may need a helper with root's rights (`ssh-keysign`), and proxy commands may need any
 /// rights. Never call it for a server, in whose shell the user calls sudo.
-///
-/// # Errors
-///
-/// Returns the system's error.
 pub(crate) fn renounce_privileges() -> io::Result<()> {
     #[cfg(all(target_os = "linux", not(rove_portable)))]
     rustix::thread::set_no_new_privs(true)?;

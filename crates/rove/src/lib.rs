@@ -1,53 +1,59 @@
-//! The program rove as a library: it moves bytes between the session machines and this computer.
+//! The program rove as a library. It moves bytes between the state machines of sessions (`rove-session`) and this
+//! computer.
 //!
 //! # Modules, from the bottom up
 //!
-//! The machine, where only this program needs it:
+//! This computer, as far as only this program needs it:
 //!
-//! - `sys` is the only unsafe code. `threads` says whether this process may be split in two, also under an emulator.
-//!   `entropy` is randomness.
-//! - `terminal_type` says what the user's terminal can do, by its entry in `terminfo` and its `colors`.
-//! - `answer` runs a program and returns its output. `getent` and `login_records` tell a static program what musl does not. `locale` chooses locale
-//!   variables, `xdg` finds the user's folders, and `logging` starts the log.
+//! - `sys` has the only unsafe code. `threads` says whether this process may fork, and knows emulators that add
+//!   threads. `entropy` draws random keys and seeds.
+//! - `terminal_type` describes the user's terminal by its entry in `terminfo` and its number of `colors`.
+//! - `answer` runs a program and returns its output. `getent` and `login_records` replace C library functions that musl
+//!   lacks. `locale` chooses locale variables, `xdg` finds the user's folders, and `logging` starts the log.
 //! - `hardening` keeps the session key from other programs. `exposure` finds out who else can change a file, and
-//!   `own_file` has files that nobody else can read.
-//! - `messages` writes sentences for the user, `question` asks for an answer, and `syslog` tells the system's log. `ssh_reaper` ends an ssh that may have
-//!   changed the terminal.
+//!   `own_file` makes files that nobody else can read.
+//! - `messages` prints sentences for the user, `question` asks the user, and `syslog` writes to the system's log.
+//!   `ssh_reaper` ends an ssh that may have changed the terminal.
 //!
 //! A session:
 //!
-//! - `client` and `server` are two pumps, each a loop over inputs, session machine and outputs (`pump`, over a `wire`).
-//!   `hold` keeps the output of a shell that starts before its client, `linger` lets a server stay after its client, and `scope` takes a server out of its login. `session_call`
-//!   describes a session to the client that this program turns into, and `escape_key` is the key that commands it.
-//! - `login` is the environment of the host's program, which `scrub` cleans of other terminals' variables, and `piped` that of a program without one. `utmp` adds the session to the list of who
-//!   is logged in, and `detached` tells a login of other sessions.
-//! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client. `announcement` prints port and key.
-//! - `splice` joins a stream with a socket or with pipes, and `packet_queue` lets few packets of streams wait in the system.
-//!   `listeners` accepts connections to forward, some of which say by `socks` where they lead. An `opening` is a stream
-//!   whose answer has not come, and `connect` makes the connection at its other end. An `errand` is work in a thread.
+//! - `client` and `server` are the two ends. Each has an event loop (`pump`) that moves bytes between the session's
+//!   state machine, the terminal and the datagrams' `wire`. In the server, `hold` keeps the output of a shell that
+//!   starts before its client. `linger` keeps the server alive after its client, and `scope` moves it out of its login.
+//! - `session_call` passes a session's options to the client that this program becomes by exec. `escape_key` reads the
+//!   key that starts a command to the client.
+//! - `login` makes the environment of the host's program, `scrub` removes variables of other terminals from it, and
+//!   `piped` makes that of a program without a terminal. `utmp` adds the session to the list of logged-in users, and
+//!   `detached` tells a login about other sessions.
+//! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client, and `announcement`
+//!   prints port and key.
+//! - `splice` copies bytes between a stream and a socket or pipes, and `packet_queue` limits the stream packets in the
+//!   kernel's queue. `listeners` accepts connections to forward, and `socks` reads the target of some. An `opening` is
+//!   a stream that waits for its answer, and `connect` makes the connection at the other end. `errand` is work in a
+//!   thread.
 //! - `drop_folder` keeps files that are copied to the host.
-//! - `agent` lends the user's agent to the host: a private socket, joined connections, and the filter of what passes.
-//! - `tunnel` carries datagrams through ssh: `near` and `far` are its ends.
+//! - `agent` has the parts that lend the user's agent to the host: a private socket, joined connections and a filter.
+//! - `tunnel` carries datagrams through ssh: `near` is the client's end, and `far` the host's.
 //! - `prompt_store` keeps prompts from one session to the next, and `forget` deletes them.
-//! - `resume` keeps what another client needs to go on with a session, and `resume_command` goes on with one.
+//! - `resume` keeps a record by which another client can go on with a session, and `resume_command` does that.
 //!
 //! The start of a session:
 //!
-//! - `bootstrap` starts the server over ssh. `ssh_query` asks ssh for its configuration, and `launch` runs it.
-//! - `stdio_forward` is `rove -W` and `rove exec`. They join the standard descriptors with a port or a program. By `share`
-//!   they borrow the streams of a client that runs.
-//! - `install` copies rove to a host: `far` runs there, and `build` is what is copied.
+//! - `bootstrap` starts the server over ssh. `ssh_query` asks ssh for its configuration, and `launch` runs ssh.
+//! - `stdio_forward` is `rove -W` and `rove exec`: it connects standard input and output with a port or a program. By
+//!   `share`, such a call uses the session of a client that is already running.
+//! - `install` copies rove to a host: `far` is the script there, and `build` the program that is copied.
 //!
 //! Commands:
 //!
-//! - `cli` reads command lines, with one file for each command, and `config` is the user's file. `program` is rove
-//!   as its pages describe it.
-//! - `doctor` goes a session's way, collects `facts`, and names the step that fails (`diagnosis`).
-//! - `demo` runs both ends on this computer, joined by the emulated links of `rove-relay`.
+//! - `cli` reads command lines, with one file for each command; `config` reads the user's file. `program` describes
+//!   rove for its manual pages.
+//! - `doctor` takes a session's steps one by one, collects `facts`, and names the step that fails (`diagnosis`).
+//! - `demo` runs both ends on this computer, connected by the emulated links of `rove-relay`.
 //!
-//! `fuzzing` states what must hold whatever comes from outside. `muxes` is both ends of streams in a test.
+//! `fuzzing` has the properties that hold for any input from outside. `muxes` makes both ends of streams for tests.
 //!
-//! On Windows this library is empty: there the program is that of `rove-windows`.
+//! On Windows this library is empty, because `rove-windows` is the program there.
 
 #![cfg(unix)]
 

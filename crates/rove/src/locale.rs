@@ -1,5 +1,5 @@
-//! Chooses the locale variables for the server, and tells whether a locale's name promises UTF-8. rove codes UTF-8
-//! itself, so no locale, set or missing, ever stops a session.
+//! Chooses the locale variables for the server, and tells whether a locale's name promises UTF-8. rove does not use the
+//! C library's encoding, so no locale, set or missing, ever prevents a session.
 
 use std::env;
 
@@ -29,8 +29,8 @@ pub(crate) const VARIABLES: [&str; 15] = [
 /// pack.
 pub(crate) const FALLBACK: &str = "C.UTF-8";
 
-/// The variable that tells programs that the terminal has more colours than its terminfo entry says. It is sent in the
-/// way of locale variables: a stock server accepts any name and, unless it has no UTF-8 locale of its own, ignores it.
+/// The variable that tells programs that the terminal has more colours than its terminfo entry says. It is sent like a
+/// locale variable, because a stock server accepts any name there.
 pub(crate) const COLORTERM: &str = "COLORTERM";
 
 /// Returns the locale variables that are set in this process's environment.
@@ -38,8 +38,8 @@ pub(crate) fn from_environment() -> Vec<(String, String)> {
     VARIABLES.into_iter().filter_map(variable).collect()
 }
 
-/// Returns the variables that are sent to the server. For `rove` they include a UTF-8 locale, `COLORTERM`, and the word of
-/// the session that this process is inside.
+/// Returns the variables that are sent to the server. Under the name `rove` they include a UTF-8 locale, `COLORTERM`,
+/// and the word that identifies the session in which this process runs, if any.
 pub(crate) fn for_server(name: ProgramName) -> Vec<(String, String)> {
     let variables = from_environment();
     if name == ProgramName::Mosh {
@@ -55,7 +55,7 @@ fn variable(name: &str) -> Option<(String, String)> {
     Some((name.to_owned(), env::var_os(name)?.to_string_lossy().into_owned()))
 }
 
-/// Returns `variables` with the changes that make their character set UTF-8, by a name that servers know.
+/// Changes `variables` so that their character set is UTF-8, by a name that servers know.
 ///
 /// Stock servers refuse to run without a UTF-8 locale, although only the user's terminal needs UTF-8. macOS sets
 /// `LC_CTYPE=UTF-8`, a name unknown elsewhere.
@@ -78,8 +78,7 @@ pub(crate) fn is_utf8(locale: &str) -> bool {
     })
 }
 
-/// Returns the character set in `language_TERRITORY.charset@modifier`; a bare name such as `UTF-8`
-/// counts as one.
+/// Returns the character set in `language_TERRITORY.charset@modifier`; a bare name such as `UTF-8` counts as one.
 fn charset(locale: &str) -> Option<&str> {
     let name = locale.split_once('@').map_or(locale, |(name, _)| name);
     match name.split_once('.') {
@@ -88,8 +87,7 @@ fn charset(locale: &str) -> Option<&str> {
     }
 }
 
-/// Returns the variable that decides the character set, by POSIX precedence; an empty one counts as
-/// unset.
+/// Returns the variable that decides the character set, by POSIX precedence; an empty one counts as unset.
 pub(crate) fn effective(variables: &[(String, String)]) -> Option<(&'static str, &str)> {
     ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|wanted| {
         let set = variables.iter().rev().find(|(name, _)| name == wanted);

@@ -1,4 +1,4 @@
-//! Starts the log: in a file for the client, on standard error for a server started with `-v`.
+//! Starts the log: in a file for the client, and on standard error for a server started with `-v`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -17,11 +17,11 @@ const LOG_FILE_VARIABLE: &str = "ROVE_LOG";
 /// observed.
 pub(crate) const SELF_CHECK_VERBOSITY: u8 = 2;
 
-/// The first error that kept the client's log from being written, as a sentence.
+/// The first error in writing the client's log.
 static FAILURE: OnceLock<String> = OnceLock::new();
 
-/// Starts the client's log in the file named by `ROVE_LOG`, if it is set. The log has sessions and decisions, and from
-/// one `-v` on each packet. Session keys, typed keys and screen text are never logged.
+/// Starts the client's log in the file named by `ROVE_LOG`, if that is set. The log contains sessions and decisions,
+/// with `-v` also each packet, but never session keys, typed keys or screen text.
 ///
 /// # Errors
 ///
@@ -35,13 +35,13 @@ pub(crate) fn to_file(verbose: u8) -> anyhow::Result<()> {
             || format!("cannot write the log {path:?} named by {LOG_FILE_VARIABLE}"),
         )?;
     let level = if verbose == 0 { LevelFilter::DEBUG } else { LevelFilter::TRACE };
-    // A second log in one process, as in the demo, is left to the first.
+    // A second start in the same process, as in the demo, fails, and the first log continues.
     let _ = log(level).with_writer(Mutex::new(LogFile(file))).try_init();
     Ok(())
 }
 
-/// Returns why the client's log is incomplete. `None` if it is complete. The user is told after the session, because
-/// the session has the screen.
+/// Returns why the client's log is incomplete, or `None` if it is complete. The client prints this after the session,
+/// whose screen a message would disturb.
 pub(crate) fn failure() -> Option<String> {
     let error = FAILURE.get()?;
     let path = std::env::var_os(LOG_FILE_VARIABLE).unwrap_or_default();
@@ -76,8 +76,8 @@ pub(crate) fn to_standard_error(verbose: u8) {
     let _ = log(level).with_writer(std::io::stderr).try_init();
 }
 
-/// Returns a log that drops lines that cannot be written. An error message would appear in the middle of the user's
-/// screen. If standard error itself fails, it would end the session by a panic.
+/// Returns a log that drops lines that cannot be written. By default, an error message would appear on standard error,
+/// in the middle of the user's screen, and if standard error fails too, a panic would end the session.
 fn log(level: LevelFilter) -> SubscriberBuilder<DefaultFields, Format, LevelFilter> {
     tracing_subscriber::fmt().with_max_level(level).with_ansi(false).log_internal_errors(false)
 }

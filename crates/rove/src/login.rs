@@ -1,4 +1,4 @@
-//! The environment of a program that the server starts: shell, variables, directory, message of the day.
+//! Prepares the program that the server starts on the host: its shell, variables, directory and message of the day.
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
@@ -19,7 +19,7 @@ use crate::sys::is_locale_installed;
 pub(crate) mod piped;
 mod scrub;
 
-/// Programs are told `TERM=xterm-256color` if the user's terminal has so many colours or more, else `TERM=xterm`.
+/// Number of colours from which programs get `TERM=xterm-256color` instead of `TERM=xterm`.
 const MANY_COLORS: u32 = 256;
 /// Files of messages of the day. The first dynamic one that can be read is shown, then the static one.
 /// Source: Mosh 1.4.0 as observed.
@@ -34,22 +34,22 @@ type Environment = BTreeMap<OsString, OsString>;
 pub(crate) struct Login<'a> {
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: &'a [OsString],
-    /// The random word by which a client inside the session is recognised.
+    /// The random word by which the server recognises a client that runs inside the session.
     pub(crate) word: &'a str,
     /// How many colours the user's terminal has.
     pub(crate) colors: Option<u32>,
-    /// The user's locale variables, for a computer whose own are not UTF-8, and `COLORTERM`.
+    /// The locale variables of the user's computer, for a host whose own are not UTF-8, and `COLORTERM`.
     pub(crate) offered: &'a [(String, String)],
-    /// The user's record, where there is one.
+    /// The user's entry in the user database, if there is one.
     pub(crate) user: Option<User>,
-    /// The session's terminal, where it has a name.
+    /// The path of the session's pseudo-terminal, if known.
     pub(crate) terminal: Option<&'a str>,
     /// The limit on core dumps that was in force before the server lowered it.
     pub(crate) core_limit: Rlimit,
 }
 
 impl Login<'_> {
-    /// Prepares the program to be executed, from the environment of this process.
+    /// Prepares the program to be executed, with the environment `inherited` as a start.
     pub(crate) fn program(&self, inherited: impl Iterator<Item = (OsString, OsString)>) -> Program {
         let mut environment: Environment = inherited.collect();
         choose_locale(&mut environment, self.offered, is_installed);
@@ -97,13 +97,13 @@ impl Login<'_> {
         let many = self.colors.is_some_and(|colors| colors >= MANY_COLORS);
         let term = if many { "xterm-256color" } else { "xterm" };
         environment.insert("TERM".into(), term.into());
-        // A value that ssh has passed on stays.
+        // A value that ssh has passed (`SendEnv`) takes precedence.
         if let Some((name, value)) =
             self.offered.iter().rfind(|(name, _)| name == locale::COLORTERM)
         {
             environment.entry(name.into()).or_insert_with(|| value.into());
         }
-        // Line drawing goes over the wire as UTF-8, never as a shifted character set.
+        // ncurses must draw lines by UTF-8 characters instead of shifting to the alternate character set.
         environment.insert("NCURSES_NO_UTF8_ACS".into(), "1".into());
         environment.insert(SESSION_VARIABLE.into(), self.word.into());
         // GNU screen refuses to start inside what this variable claims to be a screen.
@@ -113,8 +113,8 @@ impl Login<'_> {
         }
     }
 
-    /// Returns the user who is told of sessions without a client as the program starts. `None` if the session runs a
-    /// command. A stock server also heeds `~/.hushlogin` (`is_stock`).
+    /// Returns the user whose detached sessions are named as the program starts. `None` if the session runs a command.
+    /// Under Mosh's name (`is_stock`), also `None` if `~/.hushlogin` exists.
     pub(crate) fn told_of_sessions(
         &self,
         home: Option<OsString>,
@@ -129,7 +129,7 @@ impl Login<'_> {
         user.filter(|_| is_told)
     }
 
-    /// Returns whether anything is shown before the program starts.
+    /// Returns whether messages of the day are shown before the program starts.
     fn is_greeted(&self, home: &Path) -> bool {
         self.command.is_empty() && !home.join(".hushlogin").exists()
     }
@@ -152,8 +152,8 @@ impl Login<'_> {
     }
 }
 
-/// Sets the locale variables so that programs find a UTF-8 locale that `installed` knows: the environment's own, else
-/// the user's (`offered`), else [`locale::FALLBACK`], which changes the character set only.
+/// Sets the locale variables so that programs find an installed UTF-8 locale: the environment's own, else the user's
+/// (`offered`), else [`locale::FALLBACK`] for the character set alone.
 fn choose_locale(
     environment: &mut Environment,
     offered: &[(String, String)],
@@ -178,8 +178,8 @@ fn choose_locale(
     environment.insert("LC_CTYPE".into(), locale::FALLBACK.into());
 }
 
-/// Returns a UTF-8 locale that the environment or the user names and that is not installed. `None` if one of the two
-/// is installed, or only the fallback is missing.
+/// Returns a UTF-8 locale that the environment or the user names, but that is not installed. `None` if either of their
+/// locales is installed, or only the fallback is missing.
 fn missing_locale(
     environment: &Environment,
     offered: &[(String, String)],
@@ -225,7 +225,7 @@ fn greeting() -> Vec<u8> {
 fn message(path: &str) -> Option<Vec<u8>> {
     let mut message = Vec::new();
     let file = std::fs::File::open(path).ok()?;
-    // A message that cannot be read to its end is shown as far as it goes.
+    // After a read error, the first part of the message is shown.
     let _ = file.take(MESSAGE_MAX).read_to_end(&mut message);
     Some(message)
 }
@@ -247,7 +247,7 @@ fn not_found(name: &OsStr) -> Vec<u8> {
     format!("rove: cannot run {text:?}: {} has no such program{hint}\n", host_name()).into_bytes()
 }
 
-/// Returns what the screen shows when the program is there and cannot be started.
+/// Returns the message on the screen for a program that exists but cannot be started.
 fn not_executable(name: &OsStr) -> Vec<u8> {
     let name = name.to_string_lossy();
     format!(

@@ -1,5 +1,6 @@
-//! The list of who is logged in. On Linux, it is read from its file: the functions of musl for it, in static programs, find
-//! nobody. On macOS and FreeBSD, the format of the file is the C library's own affair, so the program `who` is asked.
+//! Reads the list of logged-in users (utmp). On Linux, it is read from its file, because musl's functions for the list
+//! always return an empty one. On macOS and FreeBSD, the format of the file is private to the C library, so the program
+//! `who` is run.
 
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 mod file;

@@ -1,6 +1,5 @@
-//! Prints sentences for the user, each in a single write. ssh mixes the sentences of another computer's rove with the
-//! output of its start-up files, which could otherwise appear within a sentence. JSON for programs may also be shown by
-//! a terminal.
+//! Prints sentences for the user, each in a single write. Otherwise the output of a host's start-up files could appear
+//! within a sentence of the rove there, because ssh mixes both.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -8,38 +7,39 @@ use std::os::fd::AsFd;
 use rove_platform::tty;
 use rove_terminal::char_width;
 
-/// Prints a problem on standard error, after the speaker's name.
+/// Prints a sentence on standard error, after the program's name (`speaker`).
 pub(crate) fn warn(speaker: &str, sentence: &str) {
     say(io::stderr(), &wrapped_for(&io::stderr(), speaker, &format!("{speaker}: {sentence}")));
 }
 
-/// Returns a text of this program, with its lines broken between words if the stream is a terminal. The texts of `mosh`
-/// are not broken, as in stock Mosh.
+/// Breaks the lines of a text between words, if the stream is a terminal. Under Mosh's names the text is unchanged, as
+/// with stock.
 pub(crate) fn wrapped_for(stream: &impl AsFd, speaker: &str, text: &str) -> String {
     let is_ours = speaker.split(' ').next() == Some("rove");
     if is_ours { wrapped(text, columns(stream)) } else { text.to_owned() }
 }
 
-/// Returns the columns of a terminal; without bound if the stream is none.
+/// Returns the number of columns of a terminal, or `usize::MAX` if the stream is no terminal.
 pub(crate) fn columns(stream: &impl AsFd) -> usize {
     tty::window_size(stream.as_fd()).map_or(usize::MAX, |size| usize::from(size.columns()))
 }
 
-/// The beginning of a sentence of another computer's rove.
+/// The beginning of a sentence that a rove on another computer prints.
 const FAR_SPEAKER: &[u8] = b"rove ";
-/// Longest sentence of another rove that is broken, in bytes. Chosen: a screen.
+/// Longest sentence of another computer's rove that is broken into lines, in bytes. Chosen: a screen.
 const FAR_LINE_MAX: usize = 2000;
 
-/// Breaks the sentences of another computer's rove, which come in any pieces. Lines of other programs pass at once.
+/// Breaks sentences of another computer's rove between words. Bytes may arrive in any pieces. Lines of other programs
+/// pass unchanged and without delay.
 #[derive(Debug, Default)]
 pub(crate) struct FarLines {
-    /// The bytes so far of a line that may become a sentence of the other computer's rove.
+    /// The bytes so far of a line that may be such a sentence.
     line: Vec<u8>,
     is_other: bool,
 }
 
 impl FarLines {
-    /// Returns the part of the held bytes and of `bytes` that is to be shown in so many columns.
+    /// Adds `bytes`, and returns the text to show on a terminal of this width. An incomplete sentence is held back.
     pub(crate) fn filter(&mut self, columns: usize, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::with_capacity(bytes.len());
         for &byte in bytes {
@@ -56,7 +56,7 @@ impl FarLines {
         shown
     }
 
-    /// Returns the held bytes, which no line end follows.
+    /// Returns the held bytes at the end of the stream.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         core::mem::take(&mut self.line)
     }
@@ -69,7 +69,7 @@ pub(crate) fn reason(error: &str) -> String {
     text.replace("failed to lookup address information: ", "")
 }
 
-/// Breaks each line that is longer than `columns` at blanks, if it has any.
+/// Breaks each line that is longer than `columns` at blanks.
 pub(crate) fn wrapped(text: &str, columns: usize) -> String {
     let width = |word: &str| word.chars().map(|c| usize::from(char_width(c))).sum::<usize>();
     let mut out = String::with_capacity(text.len());
@@ -101,12 +101,12 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> String {
 /// Prints a text with exactly one line break at its end.
 pub(crate) fn say(mut stream: impl Write, text: &str) {
     let text = format!("{}\n", text.trim_end_matches('\n'));
-    // An error is ignored: the reader may be gone.
+    // An error is ignored, because the reader may be gone.
     let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
 }
 
-/// Returns a JSON text that a terminal may also show: control characters and those that hide or reorder text are
-/// replaced by JSON escapes, which programs read alike.
+/// Returns a JSON text that is safe to show on a terminal: JSON escapes replace control characters and those that hide
+/// or reorder text.
 pub(crate) fn escaped(json: &str) -> String {
     let lines: Vec<_> = json.split('\n').map(rove_terminal::escaped).collect();
     lines.join("\n")

@@ -1,4 +1,4 @@
-//! Files and folders of the user's own, which nobody else may read or change.
+//! Opens files and folders that only the user may read or change.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -9,16 +9,16 @@ use rove_control::{Directory, DirectoryError};
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
-/// The permissions that such a file must not have: any for other users, and execution.
+/// The mode bits that such a file must not have: all bits for other users, and execution.
 const OTHERS: u32 = 0o177;
 
-/// Opens a file of the user. It follows no link and does not block on a pipe. A new file is the user's alone.
+/// Opens a file without following a symbolic link or blocking on a pipe. A new file gets the mode 0600.
 pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
     options.mode(0o600).custom_flags(flags.try_into().expect("flags of open")).open(path)
 }
 
-/// Returns what is known of a file. `None` if another user could have created it, or could read it.
+/// Returns a file's metadata. `None` if it is no regular file, or other users have created it or may access it.
 pub(crate) fn check(file: &File) -> io::Result<Option<Metadata>> {
     let found = file.metadata()?;
     let is_own = found.uid() == geteuid().as_raw() && found.mode() & OTHERS == 0;

@@ -1,8 +1,8 @@
-//! The description of the program for its manual and help.
+//! The description of rove for its manual and help.
 
 use rove_cli_docs::Program;
 
-/// The program as its pages and its help describe it.
+/// The name, description and version of rove.
 pub(crate) static ROVE: Program = Program {
     name: "rove",
     about: "rove is a remote shell that survives the network. It logs in by the ssh that is there; from then on \

@@ -1,9 +1,10 @@
-//! The prompts that are remembered beyond a session, in a file of the user. A session reads the file at its start, adds
-//! its refusals at once, and its known prompts at its end.
+//! Keeps, in a file of the user, hashes of prompts from one session to the next. Known prompts echo typed lines;
+//! refused ones did not echo a line. A session reads the file at its start, and writes refusals at once and known
+//! prompts at its end.
 //!
-//! [`file`](mod@file) is the file on the disk, shared with other clients; [`format`](mod@format) its bytes. All hosts
-//! are in one file, so that their number is limited, no file's name reveals a host, and each change is a single rename.
-//! An error of the file costs a session its memory and nothing else.
+//! [`file`](mod@file) is the file on the disk, shared with other clients, and [`format`](mod@format) its bytes. All
+//! hosts are in one file, so that their number is limited, no file name reveals a host, and each change is a single
+//! rename. After an error, a session goes on without remembered prompts.
 
 use std::io;
 
@@ -18,13 +19,13 @@ mod format;
 use file::PromptFile;
 pub(crate) use file::PromptFileError;
 
-/// The remembered prompts of one account, and what a session has added to the file.
+/// Saves the prompts that a session has learned for its account.
 #[derive(Debug)]
 pub(crate) struct PromptKeeper {
     file: PromptFile,
     account: Account,
     salt: [u8; 16],
-    /// How many refusals of this session's memory are in the file.
+    /// How many of the session's refusals are in the file.
     written: usize,
     /// How many refusals the session has tried to write.
     tried: usize,
@@ -33,8 +34,8 @@ pub(crate) struct PromptKeeper {
 }
 
 impl PromptKeeper {
-    /// Starts to remember prompts for a session with an account; also returns the remembered ones. An account that is
-    /// not in the file is added, so that all sessions with it use one salt.
+    /// Creates the keeper for a session with an account, and returns it with the remembered prompts. A new account is
+    /// added to the file, so that all sessions with it use the same salt.
     ///
     /// # Errors
     ///
@@ -73,8 +74,8 @@ impl PromptKeeper {
         }
     }
 
-    /// Ends the session: writes the prompts that it has added or confirmed, unless the user has removed the account, and
-    /// the refusals that are not in the file.
+    /// Ends the session: writes the prompts that it has added or confirmed, unless the user has removed the account,
+    /// and the refusals that are not in the file.
     pub(crate) fn close(mut self, memory: &PromptMemory) {
         if !memory.kept().is_empty() || memory.refused().len() > self.written {
             self.save(memory, true);
@@ -86,8 +87,8 @@ impl PromptKeeper {
         let saved = self.file.update(|hosts| {
             let (mut stored, is_forgotten) = match hosts.memory(&self.account) {
                 Some(stored) if *stored.salt() == self.salt => (stored, false),
-                // Another session has begun since, with another salt, so our hashes mean nothing in it. Any refusal
-                // then refuses all prompts.
+                // The user has deleted the account, and another session has added it with a new salt, under which this
+                // session's hashes are useless. If this session has refusals, all prompts are refused instead.
                 Some(mut stored) if !refused.is_empty() => {
                     stored.refuse_all();
                     (stored, true)
@@ -112,7 +113,7 @@ impl PromptKeeper {
     }
 }
 
-/// Forgets an account, or all of them; returns how many were forgotten.
+/// Deletes the prompts of an account, or of all accounts for `None`. Returns the number of deleted accounts.
 ///
 /// # Errors
 ///

@@ -31,14 +31,14 @@ pub(crate) fn choose(question: &str, count: usize) -> Option<usize> {
     number(&answer_to(&format!("{question} [1-{count}] "))?, count)
 }
 
-/// Asks like [`choose`], where Enter alone is an answer too: `Some(None)`.
+/// Asks like [`choose`], but Enter alone is also an answer, for which this returns `Some(None)`.
 pub(crate) fn choose_or_enter(question: &str, count: usize) -> Option<Option<usize>> {
     let answer = answer_to(question)?;
     let is_enter = matches!(answer.as_slice(), b"\n" | b"\r\n");
     if is_enter { Some(None) } else { number(&answer, count).map(Some) }
 }
 
-/// Returns the line that the user answers, `None` without a terminal.
+/// Asks, and returns the line that the user types. `None` without a terminal.
 fn answer_to(question: &str) -> Option<Vec<u8>> {
     let mut stderr = io::stderr();
     let text = wrapped_for(&stderr, "rove", question);

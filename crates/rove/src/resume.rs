@@ -1,7 +1,7 @@
-//! Sessions that outlive their client: its record, from which `rove resume` goes on.
+//! Keeps the record of a session, from which `rove resume` goes on after the client was killed.
 //!
-//! [`RecordKeeper`] writes what the client has to write down. `store` has the files, `format` their bytes, `disk` the operations on
-//! them, and `error` says what is wrong with them.
+//! [`RecordKeeper`] writes the record of a running client. `store` has its files, `format` their bytes, `disk` the
+//! operations on them, and `error` their errors.
 
 use std::net::SocketAddr;
 
@@ -22,10 +22,10 @@ pub(crate) use error::ResumeFileError;
 use store::Secret;
 pub(crate) use store::{Folders, Saved, SessionFacts, Store, keep_lock};
 
-/// The keeper of a client's record.
+/// Writes the record of a client's session.
 pub(crate) struct RecordKeeper {
     facts: SessionFacts,
-    /// Whether the session goes on without its client when the terminal is closed.
+    /// Whether the user wants the session to wait for `rove resume` after its terminal was closed.
     outlives_terminal: bool,
     stage: Stage,
 }
@@ -33,14 +33,14 @@ pub(crate) struct RecordKeeper {
 /// The way in which a client comes to its session.
 pub(crate) enum Way {
     New,
-    /// From the record of a former client of a stock server.
+    /// From the record of a former client, with that client's key, to a stock server.
     Stock(Saved),
-    /// With a key of its own, after a former client of a rove server.
+    /// From the record of a former client, with a new key, to a rove server.
     Rove(Saved, NextKeys),
 }
 
 impl Way {
-    /// Returns the way of a client that a rove server has given a key, from the record of the client before.
+    /// Returns the way of a client that a rove server has given a new key, and that goes on from the record `resumed`.
     ///
     /// # Errors
     ///
@@ -50,13 +50,14 @@ impl Way {
         let saved = Folders::create()?.open_locked(record, *lock)?;
         let left = LeftKeys::read(&saved.records).map_err(|_| ResumeFileError::Foreign)?;
         let client = saved.facts.client.parse().map_err(|_| ResumeFileError::Foreign)?;
-        // Another client may have gone on from it meanwhile.
+        // Another client may have resumed the session meanwhile. Then the server's count of keys belongs to that
+        // client.
         let is_same = left.former(client).to_string() == *former;
         let next = left.after(taken.filter(|_| is_same));
         Ok(Self::Rove(saved, next))
     }
 
-    /// Returns the record of the client before, if there is one.
+    /// Returns the record of the former client, if there is one.
     pub(crate) fn into_saved(self) -> Option<Saved> {
         match self {
             Self::New => None,
@@ -69,13 +70,13 @@ enum Stage {
     /// The session has no record yet.
     Waiting(Secret),
     Written(Store),
-    /// There is no record, and will be none.
+    /// The session has no record and will have none.
     Off,
 }
 
 impl RecordKeeper {
-    /// Creates the keeper of a session, before its key is used up, for a client that comes in this way. `None` stands for a session
-    /// that is not to be resumed.
+    /// Creates the keeper for a client that comes to its session by `way`. `None` if the session must not have a
+    /// record.
     pub(crate) fn new(
         name: ProgramName,
         server: SocketAddr,
@@ -106,11 +107,11 @@ impl RecordKeeper {
         })
     }
 
-    /// Starts the record. `store` has the files of an earlier client, whose record is replaced before anything is sent.
+    /// Starts the record. `store` has the files of a former client, whose record is replaced before anything is sent.
     ///
     /// # Errors
     ///
-    /// Returns why the earlier record could not be replaced. The caller must not continue the session then.
+    /// Returns why the former record could not be replaced. The caller must then give the session up.
     pub(crate) fn start(
         &mut self,
         session: &mut Client,
@@ -128,7 +129,7 @@ impl RecordKeeper {
         Ok(())
     }
 
-    /// Writes what is to be written before the next datagram.
+    /// Writes the changes that must be in the record before the next datagram is sent.
     pub(crate) fn turn(&mut self, now: Instant, session: &mut Client) {
         if let Stage::Waiting(secret) = &self.stage {
             let Some(is_with_rove) = session.recording().is_with_rove() else { return };
@@ -138,7 +139,7 @@ impl RecordKeeper {
                 Err(error) => return self.give_up(now, session, &error),
             };
             if is_with_rove && self.facts.call.host.is_none() {
-                // No ssh is known that could ask for a key.
+                // Without a host, the next client could not ask the server for a key over ssh.
                 session.recording().stop();
                 return self.remove();
             }
@@ -170,7 +171,7 @@ impl RecordKeeper {
         }
     }
 
-    /// Goes on without a record: a full disk harms no session.
+    /// Goes on without a record, because a full disk must not end a session.
     fn give_up(&mut self, now: Instant, session: &mut Client, error: &ResumeFileError) {
         tracing::info!(%error, "the session cannot be resumed");
         if !self.facts.call.quiet && !error.is_wanted() {
@@ -180,12 +181,12 @@ impl RecordKeeper {
         self.remove();
     }
 
-    /// Returns whether the session outlasts this client if its terminal is gone.
+    /// Returns whether the session waits for another client if this one's terminal is closed.
     pub(crate) const fn outlives_terminal(&self) -> bool {
         self.outlives_terminal && matches!(self.stage, Stage::Written(_))
     }
 
-    /// Removes the record: the session is over.
+    /// Removes the record for good.
     pub(crate) fn remove(&mut self) {
         if let Stage::Written(store) = core::mem::replace(&mut self.stage, Stage::Off) {
             store.remove();
@@ -193,7 +194,7 @@ impl RecordKeeper {
     }
 }
 
-/// Creates the files of a session. A client of a session that was attached to takes the place of its former client's files.
+/// Creates the files of a session. For a rove server, they replace those of a former client of the same session.
 fn create(
     facts: &SessionFacts,
     secret: Secret,

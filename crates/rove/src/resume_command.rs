@@ -1,4 +1,4 @@
-//! The command `rove resume`: it goes on with a session whose client is gone.
+//! The command `rove resume`: goes on with a session whose client was killed.
 
 use std::io;
 
@@ -15,21 +15,21 @@ use crate::resume::{Folders, Saved};
 use crate::session_call::SessionCall;
 use crate::sessions::age;
 
-/// How `rove resume` goes on.
+/// The next step of `rove resume`.
 pub(crate) enum Step {
     /// The session has ended, with this exit code.
     Done(u8),
-    /// Its server is a rove, which gives a key of its own: these words behind `rove attach` ask for it, at this port.
-    /// The record stays locked, also when this process becomes the client.
+    /// The session has a rove server, which must give a new key. `rove attach` with these words asks for the key of the
+    /// session at this port. The record stays locked while this process becomes the client by exec.
     Attach(Vec<String>, u16, Resumed),
 }
 
-/// Goes on with a session. `wanted` is a host or a number in the list; without it the only session is meant, or one
-/// that the user chooses.
+/// Goes on with a session. `wanted` is a host, or a number in the list. Without it, the only session is taken, or the
+/// user chooses one.
 ///
 /// # Errors
 ///
-/// Returns that there is no such session, or why it cannot be gone on with.
+/// Returns an error if there is no such session, or why it cannot be resumed.
 pub(crate) fn run(wanted: Option<&str>) -> anyhow::Result<Step> {
     hardening::conceal_memory().context("cannot conceal the key")?;
     let (mut sessions, mut refused) = (Vec::new(), Vec::new());
@@ -54,7 +54,7 @@ pub(crate) fn run(wanted: Option<&str>) -> anyhow::Result<Step> {
     go_on(sessions.swap_remove(index))
 }
 
-/// Returns the index of the session that is meant. `None` if there is none. Asks the user if there are several.
+/// Returns the index of the wanted session, or `None` if there is none. If several match, the user chooses.
 fn choose(sessions: &[Saved], wanted: Option<&str>) -> anyhow::Result<Option<usize>> {
     let number: Option<usize> = wanted.and_then(|it| it.parse().ok());
     let is_meant = |index: usize| match (number, wanted) {
@@ -93,7 +93,7 @@ fn go_on(saved: Saved) -> anyhow::Result<Step> {
         key,
         name: ProgramName::Rove,
         verbose: 0,
-        // The former client's tunnel is gone.
+        // The former client's ssh tunnel has ended.
         call: SessionCall { tunnel: None, ..call },
     };
     client::go_on(options, saved).map(Step::Done)
@@ -107,7 +107,7 @@ fn is_host(saved: &Saved, wanted: &str) -> bool {
 fn describe(saved: &Saved) -> String {
     let host = saved.facts.call.host.as_deref().unwrap_or(&saved.facts.server).escape_debug();
     let server = &saved.facts.server;
-    // A clock that went back makes a record no older than new.
+    // If the clock was set back since, the record counts as new.
     let seconds = unix_seconds().saturating_sub(u64::try_from(saved.written_at).unwrap_or(0));
     format!("{host}, server at {server}, last written {} ago", age(seconds))
 }

@@ -1,4 +1,4 @@
-//! The server program: binds a UDP port, announces itself, detaches, then moves data between the pty and the network.
+//! The server program: it binds a UDP port, announces itself, detaches, and moves data between the pty and the network.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -59,13 +59,14 @@ use pump::Pump;
 use stream_life::StreamLife;
 use wire::Wire;
 
-/// Environment variable: seconds without a client after which the session ends; 0 stands for never.
+/// Environment variable: seconds without a client after which the session ends; 0 means never.
 const NETWORK_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_NETWORK_TMOUT";
 /// Environment variable: SIGUSR1 ends only sessions whose client has been silent for this many seconds.
 const SIGNAL_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_SIGNAL_TMOUT";
 
-/// How long a session started as rove's own waits for a silent client: 30 days. Meanwhile it holds memory and a port.
-/// Its client may sleep, or another client may attach. Chosen: longer than a laptop stays shut over a holiday.
+/// Longest silence of the client, under the name `rove`, after which the session ends: 30 days. The client may sleep,
+/// or another client may attach. Until then the session uses memory and a port. Chosen: longer than a laptop stays shut
+/// over a holiday.
 const DETACHED_MAX: Duration = Duration::from_secs(2_592_000);
 
 /// The purpose of a server's session.
@@ -74,14 +75,14 @@ pub(crate) enum Purpose {
     /// The session runs a program on a terminal.
     #[default]
     Program,
-    /// The session carries streams, and has neither program nor terminal.
+    /// The session only carries streams, without a program and a terminal, and ends some time after the last one.
     Streams,
-    /// The same for a client that forwards, and comes back even if no stream is open.
+    /// The same, but the session also waits for its client while no stream is open, for `rove -N`.
     Forwards,
 }
 
 impl Purpose {
-    /// Returns what keeps a session without a program that starts now.
+    /// Returns the rule by which a session without a program stays or ends.
     const fn life(self, now: Instant) -> StreamLife {
         match self {
             Self::Forwards => StreamLife::Kept,
@@ -95,16 +96,18 @@ pub(crate) struct ServerOptions {
     pub(crate) purpose: Purpose,
     pub(crate) bind: BindAddress,
     pub(crate) ports: PortRange,
-    /// How many colours the user's terminal has (`-c`). `None` if not told.
+    /// How many colours the user's terminal has (`-c`). `None` if unknown.
     pub(crate) colors: Option<u32>,
-    /// Locale variables of the user (`-l NAME=VALUE`), used if this computer's are not UTF-8, and `COLORTERM`.
+    /// Variables from the client (`-l NAME=VALUE`): `COLORTERM`, facts for rove, and locale variables for a computer
+    /// whose own are not UTF-8.
     pub(crate) locale: Vec<(String, String)>,
     /// The command and its arguments; empty for the login shell.
     pub(crate) command: Vec<OsString>,
     pub(crate) verbose: u8,
     /// The name under which the program was called.
     pub(crate) name: ProgramName,
-    /// The session's label, if the user has chosen one. If a session has this label, the client attaches to it.
+    /// The session's label, if the user has chosen one. If a session with this label exists, its next client's key is
+    /// printed instead.
     pub(crate) session: Option<SessionLabel>,
 }
 
@@ -115,7 +118,7 @@ pub(crate) struct ServerOptions {
 ///
 /// Returns why no server can start, in a sentence for the user.
 pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
-    // The lock is held until the session answers to its label.
+    // The lock is held until the new session can be found by its label.
     let lock = options.session.as_ref().map(|_| lock_labels()).transpose();
     let lock = lock.context("cannot give the session a name")?;
     if let Some(name) = &options.session
@@ -135,7 +138,7 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     let prepared = PreparedServer { lock, ..PreparedServer::prepare(&options)? };
     let (clock, events) = start_loop()?;
     let nothing = open_nothing().context("cannot open /dev/null")?;
-    // The session outlives the ssh connection that started it, and any hang-up.
+    // The session must outlive the ssh connection that started it, whose end sends SIGHUP.
     signals::set_ignored(libc::SIGHUP, true).context("cannot ignore SIGHUP")?;
     let alone = threads::check_alone().context("cannot detach")?;
     match sys::fork(alone).context("cannot detach")? {
@@ -155,14 +158,14 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     let outcome = prepared.serve(clock, events, Listing::Listed)?;
     tracing::info!(?outcome, "session over");
     if options.verbose > 0 {
-        // The reader of this output may have gone.
+        // Writing may fail, because the reader of this output may be gone.
         let _ = writeln!(io::stdout(), "\n[{} is exiting.]", program(options.name));
     }
     Ok(0)
 }
 
-/// Returns the clock of a session and the loop that waits for its events. The loop receives the signals of this process
-/// and of a forked child. Create it before the session's program starts, so that the program's end is never missed.
+/// Returns the clock of a session and its event loop. The loop still works in a forked child. Create it before the
+/// session's program starts, so that the program's end is never missed.
 ///
 /// # Errors
 ///
@@ -172,12 +175,12 @@ pub(crate) fn start_loop() -> anyhow::Result<(Clock, EventLoop)> {
     Ok((clock, EventLoop::new(clock, &pump::SIGNALS).context("cannot catch signals")?))
 }
 
-/// Whether a session is entered among the logged-in users and in `rove list`.
+/// Whether a session appears in the list of logged-in users (utmp) and in `rove list`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listing {
-    /// The session is entered as a remote login.
+    /// The session appears in both lists.
     Listed,
-    /// The session is not entered: nobody has logged in, and it ends with the process that started it.
+    /// The session appears in neither, because it is that of a demo.
     Unlisted,
 }
 
@@ -185,7 +188,7 @@ pub(crate) enum Listing {
 pub(crate) struct PreparedServer {
     socket: ServerSocket,
     pub(crate) key: Key,
-    /// The session's program. `None` for a session that lives for its streams.
+    /// The session's program. `None` for a session that only carries streams.
     program: Option<PreparedProgram>,
     purpose: Purpose,
     name: ProgramName,
@@ -198,14 +201,14 @@ pub(crate) struct PreparedServer {
     network_timeout: Option<Duration>,
     signal_timeout: Option<Duration>,
     self_check: bool,
-    /// Whether the session has a path to the client's agent.
+    /// Whether the session offers its programs the client's ssh agent.
     has_agent: bool,
-    /// The limit on core dumps that was in force before it was lowered.
+    /// The limit on core dumps for the session's programs, from before the server lowered its own.
     core_limit: Rlimit,
 }
 
 impl PreparedServer {
-    /// Binds a port, draws a key and prepares the program, if there is to be one.
+    /// Binds a port, draws a key and prepares the program, unless the session has none.
     ///
     /// # Errors
     ///
@@ -247,11 +250,12 @@ impl PreparedServer {
         self.socket.local_addr().port()
     }
 
-    /// Serves until the session ends, in a loop from [`start_loop`]. The program becomes a child of this process.
+    /// Serves until the session ends, with the clock and loop of [`start_loop`]. The program becomes a child of this
+    /// process.
     ///
     /// # Errors
     ///
-    /// Returns the system's error for a resource that a server needs.
+    /// Returns an error if the system refuses a resource that a server needs.
     pub(crate) fn serve(
         self,
         clock: Clock,
@@ -261,7 +265,7 @@ impl PreparedServer {
         let card = self.card();
         let listed = listing == Listing::Listed;
         let size = self.program.as_ref().map_or(Size::DEFAULT, |program| program.size);
-        // The path has the number of the process that serves.
+        // The agent socket's path contains the number of this process, so it is made after the fork.
         let agent = if self.has_agent { Agent::open() } else { Agent::default() };
         let (content, hold, entry) = match self.program {
             Some(mut program) => {
@@ -296,7 +300,7 @@ impl PreparedServer {
         Pump::new(events, session, wire, host, forwards, self.signal_timeout).run()
     }
 
-    /// Returns the constant facts that the session's control socket tells. Call this in the process that serves.
+    /// Returns the constant facts in answers of the session's control socket. Call this after the fork.
     fn card(&self) -> SessionStatus {
         let program = self.program.as_ref();
         SessionStatus {
@@ -319,7 +323,7 @@ impl PreparedServer {
     }
 }
 
-/// Returns the extensions that a server of this name offers. Streams are rove's own.
+/// Returns the protocol extensions that a server of this name offers.
 fn capabilities(name: ProgramName) -> Capabilities {
     match name {
         ProgramName::Rove if Policy::read().streams => {
@@ -330,18 +334,18 @@ fn capabilities(name: ProgramName) -> Capabilities {
     }
 }
 
-/// Returns the word of the session that the user's terminal is inside of. `None` elsewhere.
+/// Returns the word of the session in which the user's client runs. `None` if it runs in none.
 fn inside(options: &ServerOptions) -> Option<&str> {
     offered(options, SESSION_VARIABLE)
 }
 
-/// Returns what this login does about sessions without a client.
+/// Returns the user's choice of what this login does about detached sessions.
 fn detached_use(options: &ServerOptions) -> DetachedUse {
     let name = offered(options, DETACHED_VARIABLE).filter(|_| options.name == ProgramName::Rove);
     name.and_then(DetachedUse::from_name).unwrap_or_default()
 }
 
-/// Returns the size of the user's window, if the login shell is to start before the client has come.
+/// Returns the size of the user's window, if the login shell may start before the client's first datagram.
 fn window(options: &ServerOptions) -> Option<Size> {
     let is_shell = options.name == ProgramName::Rove && options.command.is_empty();
     let (columns, rows) =
@@ -356,7 +360,7 @@ fn offered<'a>(options: &'a ServerOptions, variable: &str) -> Option<&'a str> {
 
 /// Prints a warning on standard error.
 fn warn(text: impl AsRef<str>) {
-    // The server also serves if nobody can read the warning.
+    // Writing may fail, because nobody may read standard error.
     say(io::stderr(), text.as_ref());
 }
 
@@ -365,7 +369,7 @@ const fn silence_max(purpose: Purpose, name: ProgramName) -> Option<Duration> {
     match (purpose, name) {
         (Purpose::Streams | Purpose::Forwards, _) => Some(stream_life::UNHEARD_MAX),
         (Purpose::Program, ProgramName::Rove) => Some(DETACHED_MAX),
-        // Stock servers wait for ever, and scripts may depend on it.
+        // Stock servers wait for ever, and scripts may depend on that.
         (Purpose::Program, ProgramName::Mosh) => None,
     }
 }
@@ -397,7 +401,7 @@ const fn program(name: ProgramName) -> &'static str {
     }
 }
 
-/// Prints the version and the server's process number, which scripts read.
+/// Prints the version and the server's process number. Scripts read both.
 fn say_goodbye(name: ProgramName, server: Pid) {
     let server = server.as_raw_nonzero();
     let ours = env!("CARGO_PKG_VERSION");
@@ -414,8 +418,8 @@ fn say_goodbye(name: ProgramName, server: Pid) {
     }
 }
 
-/// Leaves the ssh connection's terminal session, and closes its descriptors unless the user wants to read messages
-/// (`verbose`).
+/// Leaves the terminal session of the ssh connection. Also lets go of the ssh connection's pipes, unless the user wants
+/// to read messages (`verbose`).
 fn detach(verbose: u8, nothing: OwnedFd) -> rustix::io::Result<()> {
     rustix::process::setsid()?;
     if verbose == 0 {

@@ -1,7 +1,7 @@
-//! The session as `rove` describes it to the client that it turns into, in one environment variable. `mosh-client`, and a
-//! `rove client` that the user calls, take the same from the variables that their manuals name.
+//! The facts and options that `rove` passes, in one environment variable, to the client that it becomes by exec.
+//! `mosh-client`, and a `rove client` that the user calls, read them from the variables in their manuals instead.
 //!
-//! The session key has a variable of its own, as in Mosh.
+//! The session key is in the variable `MOSH_KEY`, as in Mosh.
 
 use std::env;
 use std::ffi::CStr;
@@ -17,41 +17,40 @@ use crate::share::Gate;
 use crate::tunnel::inherited::Inherited;
 use crate::{sys, threads};
 
-/// The environment variable that holds the call. Stock clients ignore it.
+/// The environment variable with the [`SessionCall`] in JSON. Stock clients ignore it.
 pub(crate) const VARIABLE: &CStr = c"ROVE_CALL";
 
-/// A session that runs, and how to show it.
+/// The facts about a running session and the user's options.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SessionCall {
     pub(crate) choices: Choices,
     /// The escape key; `None` turns escape processing off.
     pub(crate) escape_key: Option<u8>,
-    /// Whether to leave out the line that says that the program ends.
+    /// Whether to print errors only, without the line that says that the client exits.
     pub(crate) quiet: bool,
     /// The host as the user wrote it, if this client knows.
     pub(crate) host: Option<String>,
-    /// The command that the session runs, as a shell would read it, empty for the login shell; `None` if this
-    /// client does not know.
+    /// The session's command, quoted as for a shell; empty for the login shell. `None` if this client does not know.
     pub(crate) command: Option<String>,
-    /// The user on the host whose prompts are remembered, as ssh knows them; `None` where none are.
+    /// The user, host and port, by ssh's configuration, for which prompts are remembered. `None` to remember none.
     pub(crate) account: Option<String>,
-    /// The words of the ssh command by which the session was started; none if it was not.
+    /// The words of the ssh command by which the session was started; empty if it was started otherwise.
     pub(crate) ssh: Vec<String>,
-    /// Where else the server may be reached.
+    /// Other addresses at which the server may be.
     pub(crate) others: Vec<String>,
-    /// The ssh that carries the datagrams, where one does.
+    /// The running ssh that can carry datagrams, if there is one.
     pub(crate) tunnel: Option<Inherited>,
-    /// The client that this one goes on from, if any. No record holds it.
+    /// The former client that this one resumes, if any. The record for `rove resume` omits this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) resumed: Option<Resumed>,
-    /// The command, without the host, that asks again for a session which may have run before this client's login. `None`
-    /// if the client came to a new session.
+    /// The command, without the host, by which the user can attach to the session again. `None` if the client started
+    /// the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) attached_by: Option<String>,
     /// Whether the session runs no program, so that Ctrl-C ends it.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub(crate) no_program: bool,
-    /// Whether the client of such a session goes to the background.
+    /// Whether the client goes to the background (`-f`).
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub(crate) background: bool,
     #[serde(flatten)]
@@ -61,22 +60,22 @@ pub(crate) struct SessionCall {
 /// The uses of a session's streams.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StreamsCall {
-    /// The connections that the session forwards. `None` if it forwards none.
+    /// The connections to forward. `None` for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) forwards: Option<Forwards>,
-    /// How the user's agent is lent to the host. `None` if it is not.
+    /// How to lend the user's agent to the host. `None` to lend none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<AgentCall>,
-    /// The thing that a session without a program joins the standard descriptors with.
+    /// The port, program or files that `rove -W`, `exec` or `put` connects standard input and output with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) joined: Option<Joined>,
-    /// The gate for which other calls may borrow the session's streams. `None` if none may.
+    /// The host and login (gate) for which other calls may use this session. `None` if none may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) gate: Option<Gate>,
 }
 
 impl SessionCall {
-    /// Reads the call and removes it from the environment.
+    /// Reads the call from [`VARIABLE`], and removes the variable from the environment.
     ///
     /// # Errors
     ///
@@ -94,7 +93,7 @@ impl SessionCall {
         }
     }
 
-    /// Returns the call that the variables in the manual describe.
+    /// Makes the call from the variables in the manual.
     fn from_variables(name: ProgramName) -> anyhow::Result<Self> {
         let predict = match env::var_os("MOSH_PREDICTION_DISPLAY") {
             None => Preference::default(),
@@ -118,12 +117,13 @@ impl SessionCall {
     }
 }
 
-/// Returns whether the environment asks for quiet. Called as `mosh`, rove always prints what scripts wait for.
+/// Returns whether `ROVE_QUIET` is set. Under the name `mosh` it is ignored, because scripts wait for the client's
+/// output.
 pub(crate) fn is_quiet(name: ProgramName) -> bool {
     name == ProgramName::Rove && env::var_os("ROVE_QUIET").is_some()
 }
 
-/// Adds the choices in the environment, except the one about predictions.
+/// Adds the choices in environment variables, except the prediction mode.
 pub(crate) fn with_environment(mut choices: Choices) -> Choices {
     let is_set = |name| env::var_os(name).is_some();
     choices.predict_overwrite |=

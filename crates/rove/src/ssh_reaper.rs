@@ -1,19 +1,18 @@
-//! Ends a program that may have changed the terminal's modes: with repeated requests, and at last with SIGKILL.
+//! Ends a program that may have changed the terminal's modes, by repeated SIGTERM and finally SIGKILL.
 //!
-//! On a request ssh restores the terminal. But if a signal arrives after it has printed its question and before it
-//! reads the answer, only the next signal is noticed (OpenSSH 9.2 as observed). So the request is repeated.
+//! On SIGTERM, ssh restores the terminal and ends. But a signal between its question and the read of the answer is
+//! noticed only with the next signal (OpenSSH 9.2 as observed). SIGTERM is therefore repeated.
 
 use rove_units::{Duration, Instant};
 use rustix::process::Signal;
 
-/// How long a program has to end until it is killed. Chosen: a hundred times the time that ssh needs.
+/// Time until the program is killed. Chosen: a hundred times the time that ssh needs to end.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Interval between two requests to end. Chosen: five times the time that ssh needs, and too short for a user to
-/// notice.
+/// Time between two SIGTERM. Chosen: five times the time that ssh needs to end, and too short for a user to notice.
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 const _: () = assert!(ASK_AGAIN.as_millis() < PATIENCE.as_millis());
 
-/// The schedule of signals that end a program.
+/// Schedules the signals that end a program.
 #[derive(Clone, Debug)]
 pub(crate) struct SshReaper {
     ask_at: Instant,
@@ -25,7 +24,7 @@ impl SshReaper {
         Self { ask_at: now, kill_at: now + PATIENCE }
     }
 
-    /// Returns the signal to send to the program now, if one is due. After [`Signal::KILL`] there are no more.
+    /// Returns the signal that is due, if any. [`Signal::KILL`] is the last.
     pub(crate) fn poll_signal(&mut self, now: Instant) -> Option<Signal> {
         if self.kill_at <= now {
             return Some(Signal::KILL);

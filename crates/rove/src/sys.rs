@@ -1,4 +1,4 @@
-//! The only unsafe code of this crate: system calls that no safe crate offers as we need them.
+//! The only unsafe code of this crate: system calls that no safe crate offers in the needed form.
 
 #![expect(unsafe_code, reason = "this module is where it is kept")]
 
@@ -14,7 +14,7 @@ use libc::c_int;
 use rustix::process::Pid;
 use zeroize::Zeroizing;
 
-/// Evidence that this process has no threads of its own, of which only a check can know.
+/// Evidence that this process has no other threads. Only [`crate::threads::check_alone`] creates it.
 #[derive(Debug)]
 pub(crate) struct Alone(pub(crate) ());
 
@@ -25,12 +25,7 @@ pub(crate) enum Fork {
     Child,
 }
 
-/// Splits this process in two that both go on from here.
-///
-/// # Errors
-///
-/// Returns an error when the system refuses. Other threads would be missing in the child together with whatever locks
-/// they hold.
+/// Forks this process.
 pub(crate) fn fork(_: Alone) -> io::Result<Fork> {
     // SAFETY: with this the only thread, the child is a whole copy of a consistent process.
     match unsafe { libc::fork() } {
@@ -79,7 +74,7 @@ pub(crate) fn is_translated() -> bool {
     result == 0 && answer == 1
 }
 
-/// Returns `false`: this system translates no programs.
+/// Returns `false`, because this system has no Rosetta.
 #[cfg(not(target_os = "macos"))]
 pub(crate) fn is_translated() -> bool {
     false
@@ -105,7 +100,7 @@ pub(crate) fn thread_count() -> Option<usize> {
     usize::try_from(facts.ki_numthreads).ok()
 }
 
-/// Returns `None`: this system is not asked for the number of threads.
+/// Returns `None`, because the number of threads is not read on this system.
 #[cfg(not(any(
     target_os = "linux",
     target_os = "android",
@@ -116,15 +111,13 @@ pub(crate) fn thread_count() -> Option<usize> {
     None
 }
 
-/// Returns a descriptor that this process has inherited as its own, and lets no other program inherit it. `None` if it
-/// is not open, or is a standard one.
+/// Returns an inherited descriptor, and makes it close on exec. `None` if it is not open, or is a standard descriptor.
 pub(crate) fn take_descriptor(number: RawFd) -> Option<OwnedFd> {
     if number <= libc::STDERR_FILENO {
         return None;
     }
-    // SAFETY: an open descriptor is borrowed for the length of two calls; a number that is not open makes
-    // the first of them fail. Nobody else in this process knows of it, as it came from outside, so it is
-    // then ours alone to own.
+    // SAFETY: an open descriptor is borrowed for the length of two calls; a number that is not open makes the first of
+    // them fail. Nobody else in this process knows of it, as it came from outside, so it is then ours alone to own.
     unsafe {
         let flags = libc::fcntl(number, libc::F_GETFD);
         if flags < 0 || libc::fcntl(number, libc::F_SETFD, flags | libc::FD_CLOEXEC) < 0 {
@@ -134,12 +127,11 @@ pub(crate) fn take_descriptor(number: RawFd) -> Option<OwnedFd> {
     }
 }
 
-/// Locks the pages that hold `memory`, so that they are never written to the disk; they are unlocked when they
-/// are given back to the system.
+/// Locks the pages of `memory` in RAM, so that they are never swapped out, until they are unmapped.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal, such as a limit.
+/// Returns the system's error, such as a limit.
 pub(crate) fn lock_memory(memory: Range<*const u8>) -> io::Result<()> {
     let len = memory.end.addr() - memory.start.addr();
     // SAFETY: locking changes no memory, and an address that is not mapped makes it fail.
@@ -149,8 +141,7 @@ pub(crate) fn lock_memory(memory: Range<*const u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns how many bytes of a UDP socket the system has not passed to the network yet, with its own memory for them.
-/// `None` where the system does not tell.
+/// Returns the size of a UDP socket's send queue in bytes, with the kernel's overhead. `None` if it is not reported.
 pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> Option<usize> {
     let mut bytes: c_int = 0;
     if !cfg!(target_os = "linux") {
@@ -162,9 +153,8 @@ pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> Option<usize> {
     if result < 0 { None } else { usize::try_from(bytes).ok() }
 }
 
-/// Returns a secret of the environment and removes it. The variable is gone afterwards, and so are the bytes that
-/// other processes of the user could read through `/proc`. `None` where it is not set. Other threads may be reading the
-/// environment.
+/// Returns a secret from an environment variable, or `None` if it is not set. Removes the variable, and overwrites the
+/// bytes that other processes of the user could read in `/proc`.
 pub(crate) fn take_secret_variable(name: &CStr, _: Alone) -> Option<Zeroizing<Vec<u8>>> {
     // SAFETY: no other thread touches the environment. The value is the process's own memory from
     // the program's start, writable and null-terminated. It is read before and overwritten up to

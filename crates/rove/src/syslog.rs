@@ -1,4 +1,4 @@
-//! Lines for the system's log, where there is one.
+//! Writes to the system's log, if there is one.
 
 use std::io;
 use std::os::unix::net::UnixDatagram;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 /// The socket that the system reads lines from. Source: `syslog(3)` of Linux and the BSDs.
 const SOCKET: &str = "/dev/log";
-/// Facility `authpriv` and severity `info`, as sshd tells logins. Source: RFC 5424, section 6.2.1.
+/// Facility `authpriv` and severity `info`, which sshd uses for logins. Source: RFC 5424, section 6.2.1.
 const PRIORITY: u8 = 10 * 8 + 6;
 
-/// Tells the system's log a sentence about this process. Where there is no log, the sentence goes to our own only.
+/// Writes a sentence about this process to the system's log, if there is one, and to rove's log.
 pub(crate) fn tell(sentence: &str) {
     tracing::info!(sentence);
     if let Err(error) = send(Path::new(SOCKET), sentence) {
@@ -21,7 +21,7 @@ fn send(socket: &Path, sentence: &str) -> io::Result<()> {
     let text = rove_terminal::plain(sentence);
     let line = format!("<{PRIORITY}>rove[{}]: {text}", std::process::id());
     let log = UnixDatagram::unbound()?;
-    // The log may be slow, and the session does not wait for it.
+    // A slow log must not delay the session.
     log.set_nonblocking(true)?;
     log.send_to(line.as_bytes(), socket).map(drop)
 }

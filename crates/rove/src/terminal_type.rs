@@ -1,4 +1,5 @@
-//! The abilities of the user's terminal, by its type: terminfo's entry, and facts that entries do not hold.
+//! Finds the capabilities of the user's terminal by its type (`TERM`): from the terminfo entry, and from a table of
+//! facts that entries lack.
 
 use anyhow::anyhow;
 use rove_bootstrap::ProgramName;
@@ -8,25 +9,26 @@ use terminfo_lean::parse::Terminfo;
 
 use crate::terminfo::{self, EntryError};
 
-/// The terminal takes a title from OSC sequences, and passes over those it does not know. Source: of xterm, rxvt, kterm, Eterm,
-/// alacritty, screen and tmux, Mosh 1.4.0 as observed; of the others, their documentation. So are all facts below.
+/// The terminal takes a title from OSC sequences, and ignores unknown ones. Source, also of all facts below: for xterm,
+/// rxvt, kterm, Eterm, alacritty, screen and tmux, Mosh 1.4.0 as observed; for the others, their documentation.
 const TITLED: u8 = 1;
-/// The terminal shows a frame between the marks of mode 2026 at once, though its terminfo entry may not say so yet.
+/// The terminal knows synchronized output (mode 2026), even if its terminfo entry does not say so.
 const SYNCHRONIZED: u8 = 1 << 1;
-/// The terminal knows every kind and colour of underline, though its terminfo entry may not say so.
+/// The terminal knows every kind and colour of underline, even if its terminfo entry does not say so.
 const DECORATING: u8 = 1 << 2;
-/// The terminal shows a bar of progress.
+/// The terminal shows a progress bar (OSC 9;4).
 const PROGRESS: u8 = 1 << 3;
-/// The terminal shows nothing of a question that it does not know, in any version. The Linux console and PuTTY show some
-/// of what they do not know, as hardware terminals do.
+/// No version of the terminal prints parts of a query that it does not know. The Linux console, PuTTY and hardware
+/// terminals may print some.
 const ASKABLE: u8 = 1 << 4;
-/// The terminal knows modifyOtherKeys for certain. A terminal that calls itself `xterm` may take its sequence for colours.
+/// The terminal certainly knows modifyOtherKeys. Other terminals with the name `xterm` may misread its sequence as
+/// colours.
 const MODIFIES_KEYS: u8 = 1 << 5;
-/// The terminal knows all that the entry of [`XTERM`] says. Its own entry comes with the program, and a computer that the
-/// user has reached by ssh often lacks it.
+/// The terminal has all capabilities in the entry of [`XTERM`]. Its own entry is installed with the terminal, so a
+/// computer that the user has reached by ssh often lacks it.
 const XTERM_LIKE: u8 = 1 << 6;
 
-/// Beginnings of `TERM` names, and the facts about such terminals. A name has the facts of all its beginnings.
+/// Beginnings of `TERM` names, and the facts about such terminals. All matching lines apply to a name.
 const TERMINALS: [(&str, u8); 22] = [
     ("Eterm", TITLED),
     ("alacritty", TITLED | SYNCHRONIZED | DECORATING | ASKABLE | XTERM_LIKE),
@@ -52,14 +54,14 @@ const TERMINALS: [(&str, u8); 22] = [
     ("xterm-kitty", SYNCHRONIZED | DECORATING | XTERM_LIKE),
 ];
 
-/// Beginnings of the `TERM` names whose terminals may print an operating system command.
-/// Source: their documentation; every terminal with a window passes over those it does not know.
+/// Beginnings of `TERM` names whose terminals may print an OSC sequence as text. Source: their documentation. Every
+/// terminal in a window ignores unknown OSC sequences.
 const PLAIN_TERMINALS: [&str; 5] = ["ansi", "cons25", "dumb", "linux", "vt"];
 
-/// The entry that describes an [`XTERM_LIKE`] terminal without an entry.
+/// The entry that is used for an [`XTERM_LIKE`] terminal without its own.
 const XTERM: &str = "xterm-256color";
 
-/// How a session uses the user's terminal.
+/// The user's options for drawing a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RenderOptions {
     /// The program's name, which is in the prefix of titles.
@@ -70,7 +72,7 @@ pub(crate) struct RenderOptions {
     pub(crate) title_prefix: bool,
 }
 
-/// Finds out what the user's terminal, called `term`, can do.
+/// Returns the capabilities of a terminal of the type `term`.
 ///
 /// # Errors
 ///
@@ -99,7 +101,7 @@ pub(crate) fn capabilities(
     })
 }
 
-/// Returns what a terminal can do by its terminfo entry and its name.
+/// Returns a terminal's capabilities by its terminfo entry and its name.
 fn described_by(info: &Terminfo<'_>, term: &str, options: RenderOptions) -> TerminalCapabilities {
     let text = |name| info.strings.get(name).map(|it| without_delays(it)).unwrap_or_default();
     TerminalCapabilities {
@@ -118,7 +120,7 @@ fn described_by(info: &Terminfo<'_>, term: &str, options: RenderOptions) -> Term
         scrollback: options.scrollback,
         cursor_styles: has(info, "Ss") || is(term, DECORATING),
         modify_other_keys: is(term, MODIFIES_KEYS),
-        // Known only once the terminal has answered.
+        // These are known only after the terminal has answered queries.
         kitty_keyboard: false,
         pixel_mouse: false,
         alternate_scroll: None,
@@ -131,11 +133,11 @@ fn has(info: &Terminfo<'_>, name: &str) -> bool {
     info.booleans.contains(name) || info.strings.contains_key(name)
 }
 
-/// Returns what a compiled terminfo entry says of the terminal.
+/// Returns the capabilities in a compiled terminfo entry.
 ///
 /// # Errors
 ///
-/// Returns that the bytes are no entry, or a damaged one.
+/// Returns an error if the bytes are no entry, or a damaged one.
 pub(crate) fn read_entry(
     entry: &[u8],
     term: &str,
@@ -144,8 +146,8 @@ pub(crate) fn read_entry(
     terminfo::read(entry, |info| described_by(info, term, options))
 }
 
-/// Returns what can be expected of a terminal that terminfo does not know. All terminals of today
-/// have xterm's alternate screen, and a session looks right with nothing more.
+/// Returns the capabilities of a terminal without a terminfo entry: only xterm's alternate screen, which all present
+/// terminals have.
 pub(crate) fn plain_capabilities(options: RenderOptions) -> TerminalCapabilities {
     TerminalCapabilities {
         osc: OscSupport { any: true, ..OscSupport::default() },
@@ -157,12 +159,12 @@ pub(crate) fn plain_capabilities(options: RenderOptions) -> TerminalCapabilities
     }
 }
 
-/// Returns whether a terminal may be asked what it can do.
+/// Returns whether a terminal may be sent queries about its capabilities.
 pub(crate) fn can_be_asked(term: &str) -> bool {
     is(term, ASKABLE)
 }
 
-/// Returns the graphic renditions that a terminal knows. Others it ignores or misreads: an old terminal takes the
+/// Returns the graphic renditions (SGR) that a terminal knows. It may misread others: an old terminal takes the
 /// sub-parameters of an underline's kind for other attributes.
 fn repertoire(info: &Terminfo<'_>, term: &str) -> Repertoire {
     let is_decorated = is(term, DECORATING);
@@ -177,7 +179,7 @@ fn repertoire(info: &Terminfo<'_>, term: &str) -> Repertoire {
         attributes: known.fold(Attributes::NONE, |set, (attribute, _)| set.with(attribute)),
         underlines: has("Smulx") || has("Su"),
         underline_colors: has("Setulc"),
-        // Every terminal that takes a title from an OSC sequence passes over those it does not know.
+        // A terminal with this fact ignores an OSC sequence that it does not know.
         links: is(term, TITLED),
         ..Repertoire::PLAIN
     }
@@ -192,7 +194,7 @@ fn title_prefix(options: RenderOptions) -> String {
     if options.title_prefix { format!("[{}] ", options.name.as_str()) } else { String::new() }
 }
 
-/// Removes terminfo's delays (`$<5/>`), which no terminal of today needs.
+/// Removes terminfo's delays (`$<5/>`), which no present terminal needs.
 fn without_delays(capability: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(capability.len());
     let mut rest = capability;

@@ -1,4 +1,4 @@
-//! A terminfo entry: where it is, and whether it is whole.
+//! Finds and reads terminfo entries.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,18 +14,18 @@ const ENTRY_MAX: u64 = 32_768;
 /// Bytes before the names of an entry. Source: term(5).
 const HEADER_LEN: usize = 12;
 
-/// Why there is no description of a terminal.
+/// Why a terminfo entry cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EntryError {
     /// No entry has this name, or the bytes are no entry.
     #[error("there is no such entry")]
     Unknown,
-    /// An offset in the entry leads out of it.
+    /// An offset in the entry points outside of the entry.
     #[error("the entry is damaged")]
     Damaged,
 }
 
-/// Looks up the entry of this name and returns what `look` finds in it.
+/// Reads the entry of this name, and returns the result of `look` for it.
 ///
 /// # Errors
 ///
@@ -40,9 +40,10 @@ pub(crate) fn look_up<T>(
     read(&entry, look)
 }
 
-/// Returns the file of an entry, in a folder called by the first letter of its name or by that letter's code.
+/// Returns the file of an entry. Its folder is named by the first letter of the entry's name, or by that letter's
+/// hexadecimal code.
 fn find(name: &str) -> Option<PathBuf> {
-    // The name becomes a path, and with a slash it could lead to any file.
+    // The name becomes part of a path, and with a slash it could lead to any file.
     let first = *name.as_bytes().first().filter(|_| !name.contains('/'))?;
     let mut folders = search_directories();
     folders.extend(termux::prefix().map(|it| it.join("share/terminfo")));
@@ -52,7 +53,7 @@ fn find(name: &str) -> Option<PathBuf> {
     files.into_iter().find(|it| it.is_file())
 }
 
-/// Reads the bytes as a compiled entry and returns what `look` finds in it.
+/// Reads a compiled entry, and returns the result of `look` for it.
 ///
 /// # Errors
 ///

@@ -1,10 +1,9 @@
-//! The check that this process has no threads of its own. Without one, it can be split in two, and its environment can
-//! be changed.
+//! Checks that this process has no other threads, so that it can fork and change its environment.
 //!
-//! An emulator of another processor's programs may run threads in the same process, and the system counts them. qemu
-//! does, for example where a container of another processor runs. They do no harm: qemu looks after them at a fork. Two
-//! facts tell such threads from those of a library or of rove. They ran before rove could start any, and the system says
-//! that it executes an emulator for this process.
+//! An emulator of another processor, such as qemu for a container, may run threads in the same process, which the
+//! system counts. They do no harm, because qemu takes care of them at a fork. Two facts tell such threads from those of
+//! a library or of rove. They ran before rove could start any, and the system reports that this process executes an
+//! emulator.
 
 use std::env;
 use std::ffi::OsStr;
@@ -16,20 +15,20 @@ use rove_bootstrap::remote::ALLOW_EMULATOR_VARIABLE;
 
 use crate::sys::{self, Alone};
 
-/// The program that Linux executes for this thread. qemu answers questions about `/proc/self/exe` itself and names the
-/// program that it emulates (qemu 11.1). It passes questions about this path on to the system.
+/// The path at which Linux names the program that this thread executes. qemu itself answers for `/proc/self/exe`, with
+/// the emulated program (qemu 11.1), but passes this path on to the system.
 const EXECUTED: &str = "/proc/thread-self/exe";
 
-/// How the file names of emulators begin. Only qemu has been seen here.
+/// The beginnings of emulators' file names. Only qemu was observed.
 const EMULATORS: [&str; 1] = ["qemu-"];
 
 /// How many threads ran when this program started.
 static AT_START: OnceLock<Option<usize>> = OnceLock::new();
 
-/// Whether the user says that an emulator runs this program.
+/// Whether the user has said, by an option, that an emulator runs this program.
 static IS_EMULATOR_ALLOWED: AtomicBool = AtomicBool::new(false);
 
-/// Why this process does not count as one without threads of its own.
+/// Why this process cannot count as one without other threads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ThreadsError {
     #[error(
@@ -52,7 +51,7 @@ struct Facts {
     now: usize,
     /// Whether the system executes an emulator for this process.
     is_emulated: bool,
-    /// Whether the user says that an emulator runs this program.
+    /// Whether the user has said, by an option, that an emulator runs this program.
     is_allowed: bool,
 }
 
@@ -61,18 +60,18 @@ pub(crate) fn note_start() {
     AT_START.get_or_init(sys::thread_count);
 }
 
-/// Believes that an emulator runs this program, because the user says so.
+/// Records that the user says that an emulator runs this program.
 pub(crate) fn allow_emulator() {
     IS_EMULATOR_ALLOWED.store(true, Ordering::Relaxed);
 }
 
-/// Checks that this process has no threads of its own, as far as the system tells.
+/// Checks that this process has no other threads, as far as the system reports.
 ///
 /// # Errors
 ///
-/// Returns an error if it has started threads, or if the origin of other threads is in doubt.
+/// Returns an error if the process has started threads, or if the origin of other threads is unknown.
 pub(crate) fn check_alone() -> Result<Alone, ThreadsError> {
-    // Where the system tells nothing, as without /proc, nothing can be checked.
+    // If the system does not report the number, as without `/proc`, nothing can be checked.
     let Some(now) = sys::thread_count() else { return Ok(Alone(())) };
     debug_assert!(now > 0, "this code runs in a thread");
     Facts {
@@ -91,7 +90,7 @@ impl Facts {
         let Self { at_start, now, is_emulated, is_allowed } = self;
         match () {
             () if now <= 1 => Ok(()),
-            // The user's word is about threads that rove has found, so it does not excuse later ones.
+            // The user can vouch only for threads that ran before rove started.
             () if now > at_start => Err(ThreadsError::Started(now - at_start)),
             () if is_emulated || is_allowed => Ok(()),
             () => Err(ThreadsError::Unknown(now)),

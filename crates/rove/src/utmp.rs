@@ -1,9 +1,9 @@
-//! The session's entry in the list of who is logged in, for `who` and `w`.
+//! The session's entry in the list of logged-in users (utmp), for `who` and `w`.
 //!
-//! The list is not ours to write. Linux distributions install a helper that may (utempter), and FreeBSD has one of its own
-//! (ulog-helper). Both take the pseudo-terminal as their standard input; where there is none, as on macOS, the session is
-//! not listed. The helper waits while another program has the list locked, up to ten seconds with glibc, so nothing but
-//! the end of a session waits for it.
+//! An ordinary user may not write the list. Linux distributions install a helper that may (utempter), and FreeBSD has
+//! another (ulog-helper). Both take the pseudo-terminal as their standard input. Without a helper, as on macOS, the
+//! session is not listed. The helper waits while another program has locked the list, up to ten seconds with glibc, so
+//! only the end of a session waits for the helper.
 
 use std::ffi::OsStr;
 use std::net::IpAddr;
@@ -22,26 +22,26 @@ const ULOG_HELPER: &str = "ulog-helper";
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 const STATE_BYTES_MAX: u64 = 64;
 
-/// A session's entry; dropping it removes it from the list.
+/// A session's entry. Dropping this value removes the entry from the list.
 #[derive(Debug)]
 pub(crate) struct Entry {
     helper: PathBuf,
     master: OwnedFd,
-    /// The host field that the list is to have.
+    /// The host field that the entry should have.
     wanted: String,
-    /// The host field that the helper was last told.
+    /// The host field that was last passed to the helper.
     told: String,
-    /// The helper, while it runs.
+    /// The running helper, if any.
     running: Option<Child>,
 }
 
 impl Entry {
-    /// Lists a session that no client has joined yet. `None` where sessions cannot be listed.
+    /// Adds the entry of a session that has no client yet. `None` if there is no helper.
     pub(crate) fn add(master: BorrowedFd<'_>) -> Option<Self> {
         Self::with(helpers().into_iter().find(|helper| helper.is_file())?, master)
     }
 
-    /// Lists a session by this helper.
+    /// Adds the entry by this helper.
     fn with(helper: PathBuf, master: BorrowedFd<'_>) -> Option<Self> {
         let master = master.try_clone_to_owned().ok()?;
         let (wanted, told, running) = (String::new(), String::new(), None);
@@ -50,13 +50,14 @@ impl Entry {
         Some(entry)
     }
 
-    /// Shows the client's address, or that there is no client at the moment, as soon as the list is free.
+    /// Sets the client's address in the entry, or that there is no client, as soon as the helper is free.
     pub(crate) fn show(&mut self, client: Option<IpAddr>) {
         self.wanted = origin(client, std::process::id());
         self.handle_child_end();
     }
 
-    /// Call this when a child of this process may have ended: a changed entry is then passed to the helper.
+    /// Passes a changed entry to the helper, unless the helper is running. Call this when a child process may have
+    /// ended.
     pub(crate) fn handle_child_end(&mut self) {
         if let Some(helper) = &mut self.running {
             let Ok(Some(status)) = helper.try_wait() else { return };
@@ -70,7 +71,7 @@ impl Entry {
         }
     }
 
-    /// Starts the helper; it takes about a millisecond where nobody else has the list.
+    /// Starts the helper, which takes about a millisecond unless the list is locked.
     fn start(&self, arguments: &[&str]) -> Option<Child> {
         let master = self.master.try_clone().ok()?;
         Command::new(&self.helper)
@@ -86,7 +87,7 @@ impl Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        // Otherwise an entry that is still being added would stay.
+        // An entry that is still being added would otherwise stay.
         let added = self.running.take();
         let wait = |helper: Option<Child>| helper.map(|mut helper| helper.wait());
         wait(added);
@@ -105,7 +106,8 @@ pub(crate) fn detached_servers(user: &OsStr) -> Vec<u32> {
         .collect()
 }
 
-/// Returns whether a process of this number runs. A process that has ended has the state Z until its parent takes notice.
+/// Returns whether a process with this number runs. A process that has ended has the state Z until its parent waits for
+/// it.
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 fn is_running(process: u32) -> bool {
     let mut ps = Command::new("ps");
@@ -113,8 +115,8 @@ fn is_running(process: u32) -> bool {
     state.is_some_and(|state| !state.trim_ascii().starts_with(b"Z"))
 }
 
-/// Returns whether a process of this number runs. A server that was killed leaves its entry in the list. Until its
-/// parent takes notice, its number still names a process, whose command line is then empty.
+/// Returns whether a process with this number runs. A server that was killed leaves its entry in the list. Until its
+/// parent waits for it, it is a zombie with an empty command line.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 fn is_running(process: u32) -> bool {
     std::fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|words| !words.is_empty())
@@ -125,7 +127,7 @@ fn detached_server(host: &str) -> Option<u32> {
     host.strip_prefix("mosh [")?.strip_suffix(']')?.parse().ok()
 }
 
-/// Returns where the helper may be: Debian's place, then those of other distributions, then FreeBSD's.
+/// Returns the possible paths of the helper: of Debian, of other distributions, and of FreeBSD.
 fn helpers() -> [PathBuf; 4] {
     let debian = format!("/usr/lib/{}-linux-gnu/utempter/utempter", std::env::consts::ARCH);
     let freebsd = format!("/usr/libexec/{ULOG_HELPER}");
@@ -134,13 +136,12 @@ fn helpers() -> [PathBuf; 4] {
     [debian, fedora, arch, freebsd].map(PathBuf::from)
 }
 
-/// Returns the words by which this helper adds an entry and removes it.
+/// Returns the arguments by which this helper adds an entry and removes it.
 fn words(helper: &Path) -> [&'static str; 2] {
     if helper.ends_with(ULOG_HELPER) { ["login", "logout"] } else { ["add", "del"] }
 }
 
-/// Returns the entry's host field. Administrators' scripts look for exactly this text.
-/// Source: Mosh 1.4.0 as observed.
+/// Returns the entry's host field. Administrators' scripts look for exactly this text. Source: Mosh 1.4.0 as observed.
 fn origin(client: Option<IpAddr>, server: u32) -> String {
     match client {
         Some(address) => format!("{} via mosh [{server}]", address.to_canonical()),

@@ -1,4 +1,4 @@
-//! The user's folders, by what is in them (XDG Base Directory Specification 0.8).
+//! The user's folders for several kinds of files (XDG Base Directory Specification 0.8).
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 pub(crate) enum Folder {
     /// Files that the user writes.
     Configuration,
-    /// Files that a program needs and its user does not write.
+    /// Files that a program needs, but that its user does not write.
     Data,
     /// Files that a program can do without.
     Cache,
@@ -16,7 +16,7 @@ pub(crate) enum Folder {
 }
 
 impl Folder {
-    /// Returns the user's folder of this kind, as these environment variables say; `None` where they say nothing.
+    /// Returns the user's folder of this kind by the environment variables. `None` if they name none.
     pub(crate) fn path(self, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
         let (name, usual) = match self {
             Self::Configuration => ("XDG_CONFIG_HOME", ".config"),
@@ -24,7 +24,7 @@ impl Folder {
             Self::Data => ("XDG_DATA_HOME", ".local/share"),
             Self::State => ("XDG_STATE_HOME", ".local/state"),
         };
-        // The specification has relative folders ignored.
+        // By the specification, relative paths are ignored.
         let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
         folder(name).or_else(|| Some(folder("HOME")?.join(usual)))
     }

@@ -1,4 +1,4 @@
-//! A command without a terminal, in the environment that sshd gives one.
+//! Prepares a command without a terminal, in the environment that sshd would give it.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,7 +11,7 @@ use rustix::process::Rlimit;
 use super::{Environment, scrub};
 use crate::getent::User;
 
-/// Prepares a command for the user's login shell, as sshd does: `shell -c command`, or the login shell for an empty one.
+/// Prepares a command as sshd does: `shell -c command` with the user's shell, or the login shell for an empty command.
 /// `inherited` is the environment of this process, which sshd has made.
 pub(crate) fn program(
     inherited: impl Iterator<Item = (OsString, OsString)>,
@@ -20,7 +20,7 @@ pub(crate) fn program(
     core_limit: Rlimit,
 ) -> Program {
     let mut environment: Environment = inherited.collect::<BTreeMap<_, _>>();
-    // sshd names no terminal to a command that has none.
+    // sshd sets no `TERM` for a command without a terminal.
     if environment.contains_key(OsStr::new("SSH_TTY")) {
         environment.remove(OsStr::new("TERM"));
     }

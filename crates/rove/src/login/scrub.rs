@@ -1,28 +1,27 @@
-//! Variables that a session must not inherit from the ssh connection that started it: that connection is over before
-//! the first program runs.
+//! Removes variables that a session must not inherit from the ssh connection that started it, because that connection
+//! has ended when the session's programs run.
 //!
-//! A variable that leads nowhere is worse than none. `ssh` and `git push` fail on a dead agent instead of asking for a
-//! key, X programs hang, and `SSH_TTY` may be another user's terminal by then. Variables that only tell of the login
-//! (`SSH_CONNECTION`, `SSH_CLIENT`) stay, as prompts and scripts ask for them. So does all that ssh has not set, and
-//! everything where the session was not started over ssh.
+//! With a dead agent, `ssh` and `git push` fail instead of asking for a password. With a dead display, X programs hang.
+//! `SSH_TTY` may have become another user's terminal. Variables that only describe the login (`SSH_CONNECTION`,
+//! `SSH_CLIENT`) stay, because prompts and scripts read them. Nothing is removed that ssh has not set, or if the
+//! session was not started over ssh.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
 use super::Environment;
 
-/// First display number that sshd gives away.
-/// Source: OpenSSH, sshd_config(5), X11DisplayOffset.
+/// First display number that sshd uses for forwarded X11. Source: OpenSSH, sshd_config(5), X11DisplayOffset.
 const FORWARDED_DISPLAY_MIN: u32 = 10;
 
-/// Removes what ended with the ssh connection, and makes `SSH_TTY` the session's own terminal: scripts
-/// write to it what is for the user's terminal, such as copies.
+/// Removes the variables that ended with the ssh connection. `SSH_TTY` becomes the session's own terminal, because
+/// scripts write escape sequences for the user's terminal there, such as for the clipboard.
 pub(super) fn forget(environment: &mut Environment, terminal: Option<&str>) {
     let value = |name: &str| environment.get(OsStr::new(name)).filter(|value| !value.is_empty());
     if value("SSH_CONNECTION").is_none() {
         return;
     }
-    // An agent that the user has started has this variable, too.
+    // `ssh-agent` sets this variable, but sshd does not.
     let has_own_agent = value("SSH_AGENT_PID").is_some();
     let agent_is_stale = value("SSH_AUTH_SOCK").is_some_and(|path| is_forwarded_agent(path));
     let display_is_stale = value("DISPLAY").is_some_and(|display| is_forwarded_display(display));
@@ -40,10 +39,9 @@ pub(super) fn forget(environment: &mut Environment, terminal: Option<&str>) {
     }
 }
 
-/// Returns whether an agent's socket is one that an ssh server makes for a connection, by its name. Sockets at a path
-/// of the user's choice, and those of other agents, live on. Source: OpenSSH before 10.1
-/// (`/tmp/ssh-XXXXXXXXXX/agent.PID`) and since (`~/.ssh/agent/s.X.sshd.X`), Dropbear
-/// (`/tmp/dropbear-XXXXXXXX/auth-XXXXXXXX-1`).
+/// Returns whether an agent socket's name is one that an ssh server makes for a connection. Other sockets outlive the
+/// connection. Source: OpenSSH before 10.1 (`/tmp/ssh-XXXXXXXXXX/agent.PID`) and since (`~/.ssh/agent/s.X.sshd.X`),
+/// Dropbear (`/tmp/dropbear-XXXXXXXX/auth-XXXXXXXX-1`).
 fn is_forwarded_agent(path: &OsStr) -> bool {
     let path = Path::new(path);
     let text = |name: Option<&OsStr>| name.map(|name| name.to_string_lossy().into_owned());
@@ -57,7 +55,7 @@ fn is_forwarded_agent(path: &OsStr) -> bool {
         || (folder.starts_with("dropbear-") && name.starts_with("auth-"))
 }
 
-/// Returns whether a display is one that an ssh server offers: on a host, with a high number.
+/// Returns whether a display is one of forwarded X11: it names a host, and has a high number.
 fn is_forwarded_display(display: &OsStr) -> bool {
     let display = display.to_string_lossy();
     let Some((host, rest)) = display.rsplit_once(':') else { return false };

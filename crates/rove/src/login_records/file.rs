@@ -1,4 +1,4 @@
-//! The list of who is logged in, read from its file.
+//! Reads the list of logged-in users from the file utmp.
 
 use core::ops::Range;
 use std::fs::File;
@@ -18,12 +18,12 @@ const RECORD_LEN: usize = if cfg!(target_arch = "aarch64") { 400 } else { 384 };
 /// The kind of a record that is a login. Source: utmp(5), `USER_PROCESS`.
 const LOGIN: i16 = 7;
 
-/// Where in a record the terminal, the user and the host are.
+/// The ranges of bytes of the terminal, the user and the host in a record.
 const LINE: Range<usize> = 8..40;
 const USER: Range<usize> = 44..76;
 const HOST: Range<usize> = 76..332;
 
-/// Returns who is logged in; nobody where there is no list.
+/// Returns the logged-in users, or none if there is no list.
 pub(crate) fn read() -> Vec<LoginRecord> {
     let mut bytes = Vec::new();
     let read = File::open(FILE).and_then(|file| file.take(FILE_BYTES_MAX).read_to_end(&mut bytes));

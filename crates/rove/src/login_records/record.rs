@@ -1,4 +1,4 @@
-//! An entry in the list of who is logged in.
+//! An entry in the list of logged-in users.
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LoginRecord {

@@ -1,4 +1,4 @@
-//! The list of who is logged in, as the program `who` prints it.
+//! Reads the list of logged-in users from the output of the program `who`.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use crate::answer;
 /// Most bytes of the list that are read. Chosen: five thousand logins.
 const LIST_BYTES_MAX: u64 = 512 * 1024;
 
-/// Returns who is logged in; nobody where there is no list.
+/// Returns the logged-in users, or none if `who` fails.
 #[cfg_attr(
     not(any(rove_portable, not(target_os = "linux"))),
     expect(dead_code, reason = "Linux reads the file")
@@ -18,8 +18,8 @@ pub(crate) fn read() -> Vec<LoginRecord> {
     String::from_utf8_lossy(&list).lines().filter_map(record).collect()
 }
 
-/// Reads a line: the user, the terminal, a date, and the host in parentheses, if there is one. Source: POSIX.1-2024, who, and
-/// the program of Linux as observed, those of macOS and FreeBSD as their manuals have it.
+/// Reads a line: the user, the terminal, a date, and the host in parentheses, if there is one. Source: POSIX.1-2024,
+/// who; the program of Linux as observed; the manuals of macOS and FreeBSD.
 fn record(line: &str) -> Option<LoginRecord> {
     let (login, host) = line.split_once('(').unwrap_or((line, ""));
     let mut words = login.split_whitespace();

@@ -1,4 +1,4 @@
-//! The file on the disk: its checks, its lock, and changes that happen completely or not at all.
+//! The file of prompts on the disk: its checks, its lock, and atomic changes.
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
@@ -13,10 +13,10 @@ use super::format::{FILE_BYTES_MAX, Hosts};
 use crate::own_file;
 use crate::xdg::Folder;
 
-/// The file's name. The names of its lock and of the next version of the file add endings.
+/// The file's name. Its lock (`.lock`) and its next version (`.new`) add an ending.
 const NAME: &str = "prompts";
-/// How often another client's lock is tried before a change is given up. Chosen: with [`LOCK_WAIT`] a tenth of a
-/// second, as a change takes less than a millisecond, and a session must not wait for a process that is stopped.
+/// Number of tries for the lock until a change is given up. Chosen: with [`LOCK_WAIT`] a tenth of a second. A change
+/// takes less than a millisecond, and a session must not wait for a client that is suspended.
 const LOCK_TRIES: usize = 20;
 /// Wait between two tries of the lock.
 const LOCK_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
@@ -40,7 +40,7 @@ pub(crate) enum PromptFileError {
     Io(#[from] io::Error),
 }
 
-/// The file of remembered prompts, by its folder.
+/// The file of remembered prompts, represented by its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PromptFile(pub(super) Directory);
 
@@ -55,13 +55,13 @@ impl PromptFile {
         Ok(Directory::open(&folder()?)?.map(Self))
     }
 
-    /// Reads the file of prompts. A missing file counts as empty, and so does a damaged one or one of another format.
+    /// Reads the file. A missing or damaged file, or one of another format, counts as empty.
     pub(super) fn read(&self) -> Result<Hosts, PromptFileError> {
         let path = self.path("");
         let file = match own_file::open(&path, OpenOptions::new().read(true)) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Hosts::default()),
-            // Only a symbolic link gives this error.
+            // A symbolic link fails to open because of `O_NOFOLLOW`.
             Err(error) if is_link(&path) => {
                 tracing::debug!(%error, "the file of prompts is a symbolic link");
                 return Err(PromptFileError::Foreign(path));
@@ -77,7 +77,8 @@ impl PromptFile {
         Ok(Hosts::decode(&bytes).unwrap_or_default())
     }
 
-    /// Changes the contents of the file under its lock, and writes them if they differ. Returns the result of `change`.
+    /// Applies `change` to the contents of the file under its lock, and writes them if they differ. Returns the result
+    /// of `change`.
     pub(super) fn update<T>(
         &self,
         change: impl FnOnce(&mut Hosts) -> T,
@@ -100,16 +101,16 @@ impl PromptFile {
         Ok(count)
     }
 
-    /// Replaces the file in one step. It does not wait until the new file is on the disk: a crash of the system may
-    /// damage it, and then nothing is remembered.
+    /// Replaces the file atomically. It is not synced, so a crash of the system may damage it, which only loses the
+    /// remembered prompts.
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let next = self.path(".new");
         own_file::open(&next, OpenOptions::new().write(true).create_new(true))?.write_all(bytes)?;
         fs::rename(&next, self.path(""))
     }
 
-    /// Waits for the lock, and removes the file that a client left when it was killed while it wrote. Dropping the
-    /// returned file releases the lock.
+    /// Waits for the lock, and removes the incomplete next version of a client that was killed. Dropping the returned
+    /// file releases the lock.
     pub(super) fn lock(&self) -> Result<File, PromptFileError> {
         let file =
             own_file::open(&self.path(".lock"), OpenOptions::new().write(true).create(true))?;

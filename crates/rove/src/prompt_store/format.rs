@@ -1,4 +1,4 @@
-//! The bytes of the file: a mark with the number of the format, a SHA-256 of the rest, and the hosts.
+//! The bytes of the file of prompts: a mark with the number of the format, a SHA-256 of the rest, and the hosts.
 //!
 //! A host is its salt (16 bytes), its name (16), two counts (a byte each), and that many hashes (8 each, the least
 //! significant byte first) of known prompts and of refused ones. Its name is a hash of salt and account, so that the
@@ -28,7 +28,7 @@ const HOST_BYTES_MAX: usize = 34 + 8 * HASHES_MAX;
 pub(super) const FILE_BYTES_MAX: usize = 48 + HOSTS_MAX * HOST_BYTES_MAX;
 const _: () = assert!(MARK.len() + SUM_BYTES == 48);
 
-/// The hosts of the file, each with its remembered prompts.
+/// The accounts in the file, each with its remembered prompts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hosts(
     /// The hosts, the most recently written one last.

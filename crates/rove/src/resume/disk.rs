@@ -1,4 +1,4 @@
-//! The operations on files that a record consists of, so that a test can end the process in each of them.
+//! The file operations by which a record is written. A test can replace them, to simulate a crash in each.
 
 use std::fs::{self, File};
 use std::io;
@@ -6,15 +6,15 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 pub(crate) trait Disk {
-    /// Writes all of `bytes` at an offset.
+    /// Writes all of `bytes` at an offset of the file.
     fn write(&mut self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()>;
-    /// Waits until what was written is on the disk.
+    /// Waits until written bytes are on the disk.
     fn sync(&mut self, file: &File) -> io::Result<()>;
-    /// Puts a file in the place of another.
+    /// Replaces the file `to` by `from`.
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()>;
 }
 
-/// The disk of this computer.
+/// The real file operations.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct System;
 

@@ -34,7 +34,8 @@ pub(crate) enum ResumeFileError {
 }
 
 impl ResumeFileError {
-    /// Returns whether the user wants no records, as the environment names no folder for them.
+    /// Returns whether the user has prevented records on purpose: the environment names no folder for them, or
+    /// something else than a folder.
     pub(crate) fn is_wanted(&self) -> bool {
         match self {
             Self::NoPlace | Self::Directory(DirectoryError::NotDirectory(_)) => true,
@@ -42,7 +43,7 @@ impl ResumeFileError {
         }
     }
 
-    /// Returns why there is no record, in the words of the system where it has some: a line of the screen is short.
+    /// Returns why there is no record, if possible only in the system's words, to fit into a line of the screen.
     pub(crate) fn in_short(&self) -> String {
         reason(&self.system().map_or_else(|| self.to_string(), io::Error::to_string))
     }

@@ -1,7 +1,8 @@
-//! The bytes of the files: a secret, records that are sealed under it, and how far they have come.
+//! The bytes of a session's files: a secret, records that are sealed (encrypted and authenticated) with it, and the
+//! progress.
 //!
-//! The file of records begins with its generation and a salt. The sealed pieces follow, each with its length in front. Their first
-//! byte says whether a record ends there. The progress is the number of the generation and of the pieces in it.
+//! The file of records begins with its generation and a salt. Sealed pieces follow, each after its length. A piece's
+//! first byte says whether it ends a record. The progress is the number of the generation and of its complete pieces.
 
 use rove_session::Record;
 use rove_ssp::{Key, RecordCipher};
@@ -10,27 +11,27 @@ use zeroize::Zeroizing;
 
 use super::error::ResumeFileError;
 
-/// The beginnings of both files: the name, and the number of the format.
+/// The first bytes of the key file and the file of records: a name, and the number of the format.
 const KEY_MARK: [u8; 8] = *b"rovekey\x01";
 const RECORD_MARK: [u8; 8] = *b"roverec\x01";
 
-/// Bytes of the beginning of the file of records: mark, generation and salt.
+/// Length of the head of a file of records: mark, generation and salt.
 const HEAD_LEN: usize = 32;
 
-/// Bytes of a record in a piece, besides its first byte.
+/// Most bytes of a record in a piece, whose first byte is not part of the record.
 const PIECE_LEN: usize = RecordCipher::PIECE_LEN_MAX - 1;
 
-/// Most bytes of the file of records. Chosen: a whole record of the largest window with the input that may wait, some times over.
+/// Most bytes of the file of records. Chosen: several times a whole record with the largest window and input.
 pub(super) const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The place up to which the records are written.
+/// The place up to which the records were written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Progress {
     pub(super) generation: u64,
     pub(super) pieces: u64,
 }
 
-/// The secret that seals the records of a session. Its client holds it in memory, and the session's key file on the disk.
+/// The secret that seals the records of a session. It is in the client's memory and in the session's key file.
 pub(super) type Secret = Zeroizing<[u8; 16]>;
 
 /// Returns the contents of a key file.
@@ -38,7 +39,7 @@ pub(super) fn encode_secret(secret: &Secret) -> Zeroizing<Vec<u8>> {
     Zeroizing::new([&KEY_MARK[..], &secret[..]].concat())
 }
 
-/// Reads a key file; `None` if it is none.
+/// Reads the contents of a key file. `None` if they are malformed.
 pub(super) fn decode_secret(bytes: &[u8]) -> Option<Secret> {
     Some(Zeroizing::new(bytes.strip_prefix(&KEY_MARK)?.try_into().ok()?))
 }
@@ -58,7 +59,7 @@ impl Progress {
     }
 }
 
-/// The writer of a generation.
+/// Seals the records of a generation: a file that begins with a whole record.
 pub(super) struct Sealer {
     cipher: RecordCipher,
     pub(super) progress: Progress,
@@ -67,7 +68,7 @@ pub(super) struct Sealer {
 }
 
 impl Sealer {
-    /// Begins a generation; returns also the beginning of its file.
+    /// Begins a generation, and returns the sealer with the head of the file.
     pub(super) fn begin(secret: &[u8; 16], generation: u64, salt: [u8; 16]) -> (Self, Vec<u8>) {
         let head = head(generation, salt);
         let progress = Progress { generation, pieces: 0 };
@@ -92,18 +93,18 @@ impl Sealer {
     }
 }
 
-/// The records of a file as they were read: the first by itself, and the others one after another.
+/// The opened records of a file. The first has the session's facts, and `rest` is all others joined.
 pub(super) struct Opened {
     pub(super) first: Zeroizing<Vec<u8>>,
     pub(super) rest: Zeroizing<Vec<u8>>,
     pub(super) progress: Progress,
 }
 
-/// Opens a file of records, of which so much is known to be `written`. Pieces beyond that may be cut off, and are left out.
+/// Opens a file of records that has at least the progress `written`. An incomplete record at the end is dropped.
 ///
 /// # Errors
 ///
-/// Returns that the file is another one, or older than that.
+/// Returns an error if the file has another secret, is cut short, or is older than `written`.
 pub(super) fn open(
     secret: &Secret,
     written: Progress,
@@ -121,7 +122,7 @@ pub(super) fn open(
     while let Some((sealed, after)) = split_piece(rest) {
         let mut piece = Zeroizing::new(sealed.to_vec());
         if !cipher.open(pieces, &mut piece) {
-            // The first piece was made under another key, or is of another generation.
+            // The first piece was sealed with another secret, or belongs to another generation.
             if pieces == 0 {
                 return Err(ResumeFileError::Foreign);
             }
@@ -139,7 +140,7 @@ pub(super) fn open(
     if progress < written {
         return Err(ResumeFileError::Old);
     }
-    // The last one is not whole.
+    // The last one is empty or incomplete.
     records.pop();
     let mut records = records.into_iter();
     let first = records.next().ok_or(ResumeFileError::Truncated)?;
@@ -147,13 +148,13 @@ pub(super) fn open(
     Ok(Opened { first, rest, progress })
 }
 
-/// Returns the first of the sealed pieces, and the rest.
+/// Splits the first sealed piece off.
 fn split_piece(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (len, rest) = bytes.split_first_chunk()?;
     rest.split_at_checked(u16::from_be_bytes(*len).into())
 }
 
-/// Returns the bytes of a record that begins a generation.
+/// Returns the first two sealed records of a generation: the session's facts, and a whole record.
 pub(super) fn first_records(sealer: &mut Sealer, facts: &[u8], record: &Record) -> Vec<u8> {
     let mut out = Vec::new();
     sealer.seal(facts, &mut out);
@@ -165,24 +166,24 @@ fn head(generation: u64, salt: [u8; 16]) -> Vec<u8> {
     [&RECORD_MARK[..], &generation.to_be_bytes(), &salt].concat()
 }
 
-/// Seals the session key, so that it lies nowhere else in the clear while its session runs.
+/// Seals the session key, so that the record does not contain it in clear text.
 pub(super) fn seal_key(secret: &[u8; 16], key: &Key) -> Vec<u8> {
     let text = key.to_text();
-    // Room from the start: bytes that grew would leave a copy behind.
+    // The full capacity is reserved from the start, because growing would leave a copy of the key in memory.
     let mut sealed = Vec::with_capacity(text.len() + RecordCipher::TAG_LEN);
     sealed.extend(text.as_bytes());
     RecordCipher::new(&file_key(secret, &KEY_MARK)).seal(0, &mut sealed);
     sealed
 }
 
-/// Opens the session key; `None` if it is damaged.
+/// Opens a sealed session key. `None` if it is damaged.
 pub(super) fn open_key(secret: &[u8; 16], sealed: &[u8]) -> Option<Key> {
     let mut text = Zeroizing::new(sealed.to_vec());
     let is_whole = RecordCipher::new(&file_key(secret, &KEY_MARK)).open(0, &mut text);
     Key::from_text(str::from_utf8(&text).ok().filter(|_| is_whole)?).ok()
 }
 
-/// Returns the key of a generation: no two of them share one, as their salts differ.
+/// Returns the key of a file. Each generation has another key, because its head has another salt.
 fn file_key(secret: &[u8; 16], head: &[u8]) -> Key {
     let sum = Sha256::new().chain_update(secret).chain_update(head).finalize();
     Key::from_bytes(*sum.first_chunk().expect("a sum has 32 bytes"))

@@ -1,7 +1,7 @@
-//! The files of a session on the disk: who holds them, what is refused, and when they go.
+//! The files of a session's record on the disk: their lock, the checks on reading, and their removal.
 //!
-//! A session has a key file in one folder, and its record in another, with a file that says how far it has come. The lock on the
-//! key file is held by the session's client. A whole record takes the place of the one before by a rename.
+//! A session has a key file in one folder. Its record is in another, beside a file with the record's progress. The
+//! session's client holds the lock on the key file. A new whole record replaces the former one by a rename.
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
@@ -30,28 +30,28 @@ use crate::session_call::SessionCall;
 use crate::sys;
 use crate::xdg::Folder;
 
-/// The beginning of both names.
+/// The beginning of the names of the key file and the record.
 const PREFIX: &str = "resume-";
-/// The endings of the record that is to take the place of another, and of the file that says how far it has come.
+/// The endings of a record that will replace another, and of the file with the progress.
 const NEXT: &str = "new";
 const PROGRESS: &str = "at";
-/// Most sessions that are looked at.
+/// Most sessions that are listed.
 const SESSIONS_MAX: usize = 256;
 
-/// The facts about a session that its records begin with.
+/// The facts about a session at the beginning of its file of records.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct SessionFacts {
     pub(crate) server: String,
-    /// The session key, sealed; `None` where the next client gets another one over ssh.
+    /// The sealed session key. `None` if the next client gets a new key over ssh.
     pub(crate) key: Option<Vec<u8>>,
     pub(crate) call: SessionCall,
-    /// The client, or the one whose keys it goes on with.
+    /// The client's identity, or that of the former client whose keystrokes it still sends.
     pub(crate) client: String,
-    /// Whether the record outlasts the computer's end.
+    /// Whether the record outlives a restart of the computer.
     pub(crate) is_on_disk: bool,
     computer: String,
     boot: String,
-    /// Device and number of both files: a copy has others.
+    /// Device and inode of the key file and the record. A copy of the files has other numbers.
     files: [(u64, u64); 2],
 }
 
@@ -69,7 +69,7 @@ impl SessionFacts {
         }
     }
 
-    /// Returns whether both are of one session with a rove server.
+    /// Returns whether `self` and `other` describe the same session with a rove server.
     pub(super) fn is_same_rove(&self, other: &Self) -> bool {
         let port = |facts: &Self| facts.server.rsplit_once(':').map(|(_, port)| port.to_owned());
         self.key.is_none() && self.call.host == other.call.host && port(self) == port(other)
@@ -78,7 +78,7 @@ impl SessionFacts {
 
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
-/// The folders of the files.
+/// The folders of key files and records.
 #[derive(Clone, Debug)]
 pub(crate) struct Folders {
     keys: Directory,
@@ -89,7 +89,8 @@ pub(crate) struct Folders {
 }
 
 impl Folders {
-    /// Returns the user's folders. The folders of keys and of records in memory are created where there are none.
+    /// Returns the user's folders, after creating those of keys and of records in the runtime directory if they do not
+    /// exist.
     pub(crate) fn create() -> Result<Self, ResumeFileError> {
         let folder = |kind: Folder| kind.path(|name| env::var_os(name));
         let own = |kind| folder(kind).map(|it| it.join("rove")).ok_or(ResumeFileError::NoPlace);
@@ -110,8 +111,8 @@ impl Folders {
         folder.join(format!("{PREFIX}{name}"))
     }
 
-    /// Returns the sessions whose client is gone, in the order of their records' ages, and why others cannot be resumed. This
-    /// also removes the other files of sessions without a record.
+    /// Returns the sessions whose client is gone, the latest first, then the errors of those that cannot be resumed.
+    /// Also removes the files of sessions without a record, and of those that a restart of the computer has ended.
     pub(crate) fn sessions(&self) -> Vec<(String, Result<Saved, ResumeFileError>)> {
         let entries =
             self.keys.path().read_dir().into_iter().flatten().take(SESSIONS_MAX).flatten();
@@ -132,7 +133,7 @@ impl Folders {
     }
 
     fn remove(&self, name: &str) {
-        // Without its key a record is noise; so the key goes first, and is overwritten.
+        // A record cannot be read without its key, so the key is overwritten and removed first.
         let key = self.key_path(name);
         if let Ok(file) = open(&key, OpenOptions::new().write(true)) {
             let _ = System.write(&file, &[0; 24], 0);
@@ -144,21 +145,21 @@ impl Folders {
         }
     }
 
-    /// Opens what is written of a session, and takes its lock.
+    /// Opens the files of a session, and takes their lock.
     ///
     /// # Errors
     ///
-    /// Returns why it cannot be resumed.
+    /// Returns why the session cannot be resumed.
     pub(crate) fn open(&self, name: &str) -> Result<Saved, ResumeFileError> {
         let options = OpenOptions::new().read(true).write(true).clone();
         self.open_by(name, open(&self.key_path(name), &mut options.clone())?)
     }
 
-    /// Opens what is written of a session, whose lock this process has kept ([`keep_lock`]).
+    /// Opens the files of a session whose lock was kept over an exec ([`keep_lock`]).
     ///
     /// # Errors
     ///
-    /// As [`Folders::open`].
+    /// Returns the errors of [`Folders::open`].
     pub(crate) fn open_locked(&self, name: &str, lock: RawFd) -> Result<Saved, ResumeFileError> {
         let key_file = sys::take_descriptor(lock).ok_or(ResumeFileError::Foreign)?;
         self.open_by(name, key_file.into())
@@ -168,7 +169,7 @@ impl Folders {
         lock(&key_file)?;
         let found = check(&key_file)?;
         let mut bytes = Zeroizing::new([0; 64]);
-        // The process before has read it by this descriptor, whose position is behind that.
+        // The program before the exec has read from this descriptor, so its position is not at the beginning.
         let len = key_file.read_at(&mut *bytes, 0)?;
         let secret = format::decode_secret(&bytes[..len]).ok_or(ResumeFileError::Foreign)?;
         let (record, progress_file, opened) = self.open_record(name, &secret)?;
@@ -225,17 +226,18 @@ impl Folders {
 /// A session whose client is gone.
 pub(crate) struct Saved {
     pub(crate) facts: SessionFacts,
-    /// The session key; `None` where the next client gets another one over ssh.
+    /// The session key. `None` if the next client gets a new key over ssh.
     pub(crate) key: Option<Key>,
-    /// For [`rove_session::Client::resume`], or for [`rove_session::LeftKeys::read`] if the next client gets a key over ssh.
+    /// The records, for [`rove_session::Client::resume`], or for [`rove_session::LeftKeys::read`] if the next client
+    /// gets a new key over ssh.
     pub(crate) records: Zeroizing<Vec<u8>>,
-    /// When they were last written, in seconds since 1970, by the clock of that time.
+    /// The record's time of modification, in seconds since 1970.
     pub(crate) written_at: i64,
-    /// The session's files, which the next client takes over.
+    /// The session's files, which the next client replaces.
     pub(crate) store: Store,
 }
 
-/// The files of a session that runs, whose lock this process holds.
+/// The files of a session, whose lock this process holds.
 pub(crate) struct Store<D = System> {
     folders: Folders,
     name: String,
@@ -243,7 +245,7 @@ pub(crate) struct Store<D = System> {
     secret: Secret,
     progress_file: File,
     progress: Progress,
-    /// The file of this process's generation.
+    /// The file that this process writes. `None` until it has written a whole record.
     written: Option<(Sealer, File)>,
     disk: D,
 }
@@ -292,11 +294,11 @@ impl<D: Disk> Store<D> {
         Ok((key_file, progress_file))
     }
 
-    /// Writes a record: a whole one, as a process begins with, to a new file (a generation), and any other to its end.
+    /// Writes a record: a whole record to a new file (a generation), and any other to the end of that file.
     ///
     /// # Errors
     ///
-    /// Returns why it could not be written. The session goes on without a record then.
+    /// Returns why the record could not be written. The session then goes on without one.
     pub(crate) fn write(
         &mut self,
         facts: &SessionFacts,
@@ -346,7 +348,7 @@ impl<D: Disk> Store<D> {
         self.note_progress()
     }
 
-    /// Notes how far the record has come: an older one is refused from here on.
+    /// Writes the progress to its file. From here on, an older copy of the record is refused.
     fn note_progress(&mut self) -> Result<(), ResumeFileError> {
         let (sealer, _) = self.written.as_ref().expect("something was written");
         self.progress = sealer.progress;
@@ -358,12 +360,12 @@ impl<D: Disk> Store<D> {
         &self.name
     }
 
-    /// Returns the contents of the key file that matter.
+    /// Returns the secret in the key file.
     pub(super) fn secret(&self) -> Secret {
         self.secret.clone()
     }
 
-    /// Returns the descriptor that holds the lock until it is closed. Programs that this process starts do not inherit it.
+    /// Returns the descriptor that holds the lock until it is closed. Child processes do not inherit it.
     pub(crate) fn into_lock(self) -> RawFd {
         self.key_file.into_raw_fd()
     }
@@ -378,7 +380,7 @@ impl<D: Disk> Store<D> {
 ///
 /// # Errors
 ///
-/// Returns that there is no such descriptor.
+/// Returns an error if there is no such descriptor.
 pub(crate) fn keep_lock(lock: RawFd) -> io::Result<()> {
     let lock = sys::take_descriptor(lock).ok_or(ErrorKind::NotFound)?;
     fcntl_setfd(&lock, FdFlags::empty())?;
@@ -386,7 +388,7 @@ pub(crate) fn keep_lock(lock: RawFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Checks that nobody else may read or write a file; returns what is known of it.
+/// Returns a file's metadata, after checking that only the user may read or write the file.
 fn check(file: &File) -> Result<fs::Metadata, ResumeFileError> {
     own_file::check(file)?.ok_or(ResumeFileError::Foreign)
 }
@@ -399,7 +401,7 @@ fn identity_of(found: &fs::Metadata) -> (u64, u64) {
     (found.dev(), found.ino())
 }
 
-/// Returns what a file says of this computer; nothing where the system has no such file.
+/// Returns the text of a file that identifies this computer or its boot, or an empty text if there is no such file.
 fn identity(path: &str) -> String {
     fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
 }

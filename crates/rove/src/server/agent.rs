@@ -1,8 +1,8 @@
-//! The host's end of the user's agent: one path for the life of the session, which leads to wherever the present client's
-//! ssh has its socket.
+//! The host's end of a lent ssh agent. A socket at a constant path serves the session's programs, and connects them to
+//! the agent socket of the ssh that the present client has logged in.
 //!
-//! While no client is there, and while its ssh has not logged in, a connection to the path is closed at once: a program
-//! then goes on without an agent, and does not wait.
+//! While the client is away or its ssh has not logged in, a connection to the path is closed at once. A program thus
+//! goes on without an agent instead of waiting.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -19,35 +19,35 @@ use crate::agent::CONNECTIONS_MAX;
 use crate::agent::joint::Joint;
 use crate::agent::socket::PrivateSocket;
 
-/// How often it is looked whether the client is still there, while there are connections. Chosen: a program waits for the
-/// agent of a client that has gone only this much longer than the client counts as there.
+/// Time between two checks whether the client is still there, while there are connections. Chosen: after a client
+/// counts as gone, a program waits for its agent for at most this long.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The refusal of a client's agent by a session that has no path for one.
+/// The refusal of a client's agent by a session that was started without one.
 const NO_PATH: &str = "the session was started without -A";
 
-/// The session's path to the agent, and its connections.
+/// The session's socket for the agent, and its connections.
 #[derive(Debug, Default)]
 pub(super) struct Agent {
     /// The socket at the session's path. `None` if the session was started without `-A`.
     socket: Option<PrivateSocket>,
-    /// The client's stream about its agent. `None` if there is none.
+    /// The stream on which the client names its ssh's socket. `None` if there is none.
     lent: Option<Lent>,
     joints: Vec<Joint>,
     is_client_there: bool,
     look_at: Option<Instant>,
 }
 
-/// A client's statement where its agent is.
+/// The path of the agent socket of the client's ssh, as read from a stream.
 #[derive(Debug)]
 struct Lent {
     id: StreamId,
-    /// The line so far. A complete one has a newline.
+    /// The line so far. A complete line ends in a newline.
     line: Vec<u8>,
 }
 
 impl Agent {
-    /// Opens a session's path. Without a directory for it, the session has none.
+    /// Opens a session's socket. If that fails, the session has no agent.
     pub(super) fn open() -> Self {
         let socket = PrivateSocket::open("agent");
         let socket =
@@ -55,12 +55,12 @@ impl Agent {
         Self { socket, ..Self::default() }
     }
 
-    /// Returns the session's path.
+    /// Returns the path of the session's socket.
     pub(super) fn path(&self) -> Option<&Path> {
         self.socket.as_ref().map(PrivateSocket::path)
     }
 
-    /// Begins a stream of the client about its agent, and answers it. A former one counts no more.
+    /// Answers a stream on which the client will name its ssh's socket. The stream replaces a former one.
     pub(super) fn begin(&mut self, mux: &mut Mux, reception: &mut Reception, id: StreamId) {
         if let Some(socket) = &mut self.socket {
             socket.restore();
@@ -75,8 +75,8 @@ impl Agent {
         }
     }
 
-    /// Does everything that can be done at once. `mux` has the client's streams, if there are any, and `silence` tells for
-    /// how long the client is missed.
+    /// Reads the client's stream and serves the connections, without blocking. `mux` has the client's streams, if any,
+    /// and `silence` says for how long the client has been silent.
     pub(super) fn turn(&mut self, now: Instant, mux: Option<&mut Mux>, silence: Option<Duration>) {
         let Some(socket) = &mut self.socket else { return };
         let lent = self.lent.take().zip(mux);
@@ -101,12 +101,12 @@ impl Agent {
         self.look_at = (!self.joints.is_empty()).then(|| now + LOOK_INTERVAL);
     }
 
-    /// Returns when to call [`Agent::turn`] without news.
+    /// Returns when to call [`Agent::turn`] at the latest.
     pub(super) const fn poll_timeout(&self) -> Option<Instant> {
         self.look_at
     }
 
-    /// Returns the descriptors whose news call for [`Agent::turn`].
+    /// Returns the descriptors to wait for. When one is ready, call [`Agent::turn`].
     pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         let socket = self.socket.iter().filter_map(PrivateSocket::interest);
         socket.chain(self.joints.iter().flat_map(Joint::interests))
@@ -114,7 +114,7 @@ impl Agent {
 }
 
 impl Lent {
-    /// Reads the line. Returns whether the stream goes on.
+    /// Reads more of the line. Returns whether the stream goes on.
     fn read(&mut self, now: Instant, mux: &mut Mux) -> bool {
         let mut buffer = [0; PATH_MAX + 1];
         match mux.read(now, self.id, &mut buffer) {
@@ -127,7 +127,7 @@ impl Lent {
         }
     }
 
-    /// Returns the socket of the client's ssh. `None` until it has logged in.
+    /// Returns the path of the socket. `None` until the client has named it.
     fn place(&self) -> Option<PathBuf> {
         let path = self.line.strip_suffix(b"\n")?;
         let is_path = path.first() == Some(&b'/') && !path.contains(&0);
@@ -135,7 +135,7 @@ impl Lent {
     }
 }
 
-/// Connects to the socket of the client's ssh. A socket in the file system answers at once, or refuses.
+/// Connects to the socket of the client's ssh. Connecting to a Unix socket succeeds or fails at once.
 fn connect(place: &Path) -> io::Result<OwnedFd> {
     let address = rustix::net::SocketAddrUnix::new(place)?;
     let socket = crate::listeners::open(rustix::net::AddressFamily::UNIX)?;
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    /// Returns whether a connection closes. A child that another test has just forked holds it until it is another program.
+    /// Returns whether a connection closes. A child that another test has forked keeps it open until the child's exec.
     fn closes(stream: &mut UnixStream) -> bool {
         stream.set_nonblocking(false).unwrap();
         stream.set_read_timeout(Some(HANG_GUARD)).unwrap();

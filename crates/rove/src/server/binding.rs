@@ -1,4 +1,4 @@
-//! The UDP port of a server: where the user wants it, or else at any address of this computer.
+//! Binds a server's UDP port: at the address that the user chose, or else at any address of this computer.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -26,7 +26,7 @@ pub(crate) enum BindAddress {
 ///
 /// # Errors
 ///
-/// Returns that no port is free, in a sentence for the user.
+/// Returns, in a sentence for the user, why no port could be bound.
 pub(super) fn bind(at: BindAddress, ports: PortRange) -> anyhow::Result<ServerSocket> {
     let ssh_connection = std::env::var_os("SSH_CONNECTION");
     let wanted = match at {
@@ -48,7 +48,7 @@ pub(super) fn bind(at: BindAddress, ports: PortRange) -> anyhow::Result<ServerSo
     }
     let PortRange { low, high } = ports;
     let any = match bind_to(Ipv6Addr::UNSPECIFIED.into(), ports) {
-        // This computer has no IPv6. If another process has the port for IPv6, the port is not taken for IPv4 alone.
+        // This computer has no IPv6. A port that another process has bound for IPv6 must not be bound for IPv4 alone.
         Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
             bind_to(Ipv4Addr::UNSPECIFIED.into(), ports)
         }
@@ -65,7 +65,7 @@ pub(super) fn bind(at: BindAddress, ports: PortRange) -> anyhow::Result<ServerSo
     })
 }
 
-/// Binds a free port, or a port at which an ended session of this user still lingers.
+/// Binds a free port. If there is none, asks a server of this user that lingers after its session to release its port.
 fn bind_to(address: IpAddr, ports: PortRange) -> io::Result<ServerSocket> {
     match ServerSocket::bind(address, ports) {
         Err(error)

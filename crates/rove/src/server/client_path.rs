@@ -1,7 +1,8 @@
-//! The carrier of the client's datagrams, and since when it carries them: UDP, UDP by a jump host, or ssh.
+//! Finds out by which path the client's datagrams come, and since when: UDP, UDP by a jump host, or ssh.
 //!
-//! Datagrams through ssh come from its far end, a process on this computer. So does a client on this computer. The far end
-//! therefore tells its port over the control socket. It also passes on what the client says of a jump host's forwarder.
+//! Datagrams through ssh come from `rove tunnel`, a process on this computer, as do those of a client on this computer.
+//! To tell them apart, `rove tunnel` reports its UDP port over the control socket. It also reports a jump host's
+//! forwarder that the client uses.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -9,42 +10,42 @@ use std::net::SocketAddr;
 use rove_control::{Carrier, ClientPath};
 use rove_units::Instant;
 
-/// Most far ends, and most forwarders, that are known. Chosen: the old one, the new one, and another for a client that
-/// takes the session over.
+/// Most remembered ports of `rove tunnel`, and most remembered forwarders. Chosen: the old one, the new one, and that
+/// of a client that takes the session over.
 const FAR_ENDS_MAX: usize = 3;
 
-/// The path of the client.
+/// The path of the client's datagrams.
 #[derive(Debug, Default)]
 pub(super) struct PathWatch {
     client: Option<SocketAddr>,
-    /// The UDP ports of the newest far ends.
+    /// The UDP ports of the latest `rove tunnel` processes.
     far_ends: VecDeque<u16>,
-    /// The addresses from which the newest forwarders send.
+    /// The addresses from which the latest forwarders send.
     forwarders: VecDeque<SocketAddr>,
-    /// The carrier, whether it is a jump host's forwarder, and since when.
+    /// The present carrier, whether it is a forwarder on a jump host, and since when.
     current: Option<(Carrier, bool, Instant)>,
 }
 
 impl PathWatch {
-    /// Notes the address from which the client's newest datagram came.
+    /// Notes the source address of the client's newest datagram.
     pub(super) fn handle_client(&mut self, now: Instant, client: SocketAddr) {
         self.client = Some(canonical(client));
         self.judge(now);
     }
 
-    /// Notes that another client has taken the session over: its path begins.
+    /// Notes that another client has taken the session over, so that the path's age begins at zero.
     pub(super) fn handle_newcomer(&mut self, now: Instant) {
         self.current = None;
         self.judge(now);
     }
 
-    /// Notes the UDP port of a far end.
+    /// Notes the UDP port of a `rove tunnel` process.
     pub(super) fn handle_far_end(&mut self, now: Instant, port: u16) {
         push(&mut self.far_ends, port);
         self.judge(now);
     }
 
-    /// Notes from where a forwarder sends.
+    /// Notes the address from which a forwarder sends.
     pub(super) fn handle_forwarder(&mut self, now: Instant, source: SocketAddr) {
         push(&mut self.forwarders, canonical(source));
         self.judge(now);
@@ -76,7 +77,7 @@ fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// Adds one, and forgets the oldest beyond the bound.
+/// Adds an entry, and drops the oldest beyond [`FAR_ENDS_MAX`].
 fn push<T>(known: &mut VecDeque<T>, newest: T) {
     known.push_back(newest);
     if known.len() > FAR_ENDS_MAX {

@@ -1,4 +1,4 @@
-//! Files that a client copies to the host, until they are complete and their paths are typed.
+//! Receives files that a client copies to the host, and types their paths into a session.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -14,53 +14,53 @@ use crate::server::other_session::OtherSession;
 use crate::server::typing::TypingError;
 use crate::splice::BYTES_PER_TURN;
 
-/// The files that are coming, each on a stream of its own.
+/// The files that are being received, each on a stream of its own.
 #[derive(Debug, Default)]
 pub(super) struct Drops {
     coming: BTreeMap<StreamId, Coming>,
     kept: BTreeMap<StreamId, Kept>,
-    /// The threads that ask other sessions' servers.
+    /// The threads that contact other sessions' servers.
     errands: Errands,
-    /// Whether the last turn ended before the streams' bytes did.
+    /// Whether bytes were left in the streams at the end of the last turn.
     has_more: bool,
 }
 
-/// A file that is coming.
+/// A file that is being received.
 #[derive(Debug)]
 struct Coming {
     file: NewFile,
     left: u64,
-    /// The session into which its path is typed. `None` for this one.
+    /// The session into which the path is typed. `None` for this server's session.
     session: Option<OtherSession>,
 }
 
-/// A complete file.
+/// A complete file, which the client has not been told of.
 #[derive(Debug)]
 struct Kept {
     path: PathBuf,
     typed: Typed,
 }
 
-/// Whether a file's path is typed.
+/// The result of typing a file's path.
 #[derive(Debug)]
 enum Typed {
     Here(Result<(), TypingError>),
-    /// Another session's server is asked to type it.
+    /// A thread asks another session's server to type it.
     Elsewhere(Errand<Result<(), TypingError>>),
 }
 
-/// How far a file has come.
+/// The progress of a file.
 enum Progress {
-    /// More is to come; `true` if it is there already.
+    /// The file is incomplete. `true` if more bytes can be read at once.
     More(bool),
     Complete,
-    /// The client has given it up.
+    /// The client has given the file up.
     GivenUp,
     Failed(TypingError),
 }
 
 impl Drops {
-    /// Begins a file, or refuses it.
+    /// Begins to receive a file, or refuses it.
     pub(super) fn begin(
         &mut self,
         mux: &mut Mux,
@@ -77,7 +77,8 @@ impl Drops {
         }
     }
 
-    /// Reads what has come. `type_file` types the path of a file of this name into this session.
+    /// Reads the streams, and answers those of completed files. `type_file` types the path of a file with this name
+    /// into this server's session.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -115,25 +116,25 @@ impl Drops {
         });
     }
 
-    /// Forgets the file of a stream that the client has given up.
+    /// Drops the file of a stream that the client has given up.
     pub(super) fn give_up(&mut self, mux: &mut Mux, reception: &mut Reception, id: StreamId) {
         if self.coming.remove(&id).is_some() || self.kept.remove(&id).is_some() {
             reception.give_up(mux, id);
         }
     }
 
-    /// Forgets all files.
+    /// Drops all files.
     pub(super) fn clear(&mut self) {
         self.coming.clear();
         self.kept.clear();
     }
 
-    /// Returns how many files are coming, or have not been answered.
+    /// Returns the number of files that have not been answered.
     pub(super) fn len(&self) -> usize {
         self.coming.len() + self.kept.len()
     }
 
-    /// Returns the descriptors whose news call for [`Drops::turn`].
+    /// Returns the descriptors to wait for. When one is ready, call [`Drops::turn`].
     pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         let sought = self.coming.values().filter_map(|it| it.session.as_ref()?.interest());
         sought.chain(self.kept.values().filter_map(|it| match &it.typed {
@@ -142,14 +143,14 @@ impl Drops {
         }))
     }
 
-    /// Returns whether there is more to read without waiting.
+    /// Returns whether to call [`Drops::turn`] again without waiting.
     pub(super) const fn has_work(&self) -> bool {
         self.has_more
     }
 }
 
 impl Coming {
-    /// Begins to keep a file, and to look for the session into which its path is typed.
+    /// Creates the file, and begins to look for the session into which its path is typed.
     fn begin(put: &Put, errands: &Errands) -> Result<Self, TypingError> {
         let folder = DropFolder::open(|name| env::var_os(name))?;
         let file = folder.begin(&put.name, put.len)?;
@@ -158,7 +159,7 @@ impl Coming {
         Ok(Self { file, left: put.len, session })
     }
 
-    /// Reads what has come. The file is complete once its session is known, too.
+    /// Reads the stream. A file counts as complete only after its session was found, too.
     fn turn(&mut self, now: Instant, mux: &mut Mux, id: StreamId) -> Progress {
         match self.session.as_mut().map_or(Ok(true), OtherSession::is_found) {
             Err(error) => Progress::Failed(error),
@@ -192,7 +193,7 @@ impl Coming {
         Progress::More(true)
     }
 
-    /// Keeps the complete file, and types its path or lets it be typed.
+    /// Gives the complete file its final name, and types its path, or asks another session's server to.
     fn keep(
         self,
         errands: &Errands,
@@ -211,7 +212,7 @@ impl Coming {
 }
 
 impl Kept {
-    /// Returns the answer, once it is known whether the path is typed.
+    /// Returns the answer to the client, once it is known whether the path was typed.
     fn answer(&mut self) -> Option<Answer> {
         if let Typed::Elsewhere(errand) = &self.typed {
             let typed = errand.take()?.map_err(TypingError::from);
@@ -229,7 +230,7 @@ fn refused(error: &impl ToString) -> Answer {
     Answer::Refused { code: UNREACHED, text: error.to_string() }
 }
 
-/// Returns a path as users write it, with `~` for their home.
+/// Returns a path with `~` for the user's home directory.
 fn shown(path: &Path) -> String {
     let home = env::var_os("HOME").unwrap_or_default();
     match path.strip_prefix(&home) {

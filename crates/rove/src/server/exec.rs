@@ -1,4 +1,4 @@
-//! A program that a client runs without a terminal, on streams of its own.
+//! Runs programs without a terminal for a client (`rove exec`), each on three streams.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ use crate::login::piped;
 use crate::messages::reason;
 use crate::splice::{Descriptor, Splice};
 
-/// Where systems have the server of ssh's subsystem `sftp`: Debian, Fedora, Arch, macOS and the BSDs, Alpine.
+/// Paths of the server of ssh's subsystem `sftp`: on Debian, Fedora, Arch, macOS and the BSDs, and Alpine.
 const SFTP_SERVERS: [&str; 5] = [
     "/usr/lib/openssh/sftp-server",
     "/usr/libexec/openssh/sftp-server",
@@ -28,29 +28,29 @@ const SFTP_SERVERS: [&str; 5] = [
     "/usr/lib/sftp-server",
 ];
 
-/// The programs of a client, by the stream of their input.
+/// The programs of a client, by the number of their input's stream.
 #[derive(Debug, Default)]
 pub(super) struct Programs {
     running: BTreeMap<StreamId, Running>,
-    /// Whether a child process has ended since the last look.
+    /// Whether a child process has ended since the last turn.
     has_news: bool,
 }
 
-/// A program and its three pipes. If it is dropped before its end, the program is hung up.
+/// A program and its three pipes. Dropping this value sends SIGHUP to a program that still runs.
 #[derive(Debug)]
 struct Running {
     child: PipedChild,
     /// The pipes of standard input, standard output and standard error.
     splices: [Splice; 3],
     exit: Option<ExitStatus>,
-    /// Whether the client has stopped the answer.
+    /// Whether the client has stopped reading the stream with the answer.
     is_unwanted: bool,
-    /// Whether the client has given the program up, which counts until it ends.
+    /// Whether the client has given the program up. The program still counts until it ends.
     is_given_up: bool,
 }
 
 impl Programs {
-    /// Starts a program, or says why it cannot be.
+    /// Starts a program, or answers the client why it cannot be started.
     pub(super) fn start(
         &mut self,
         mux: &mut Mux,
@@ -65,7 +65,7 @@ impl Programs {
                 [output, errors].iter().for_each(|id| reception.answer(mux, *id, &opened));
                 let former = self.running.insert(input, running);
                 debug_assert!(former.is_none(), "a stream is one program's");
-                // It may have ended before it was known here.
+                // The program may have ended already, before it was in `running`.
                 self.has_news = true;
             }
             Err(error) => {
@@ -80,14 +80,15 @@ impl Programs {
         self.has_news = true;
     }
 
-    /// Gives up the program whose answer the client does not want: its input may have ended before the client did.
+    /// Gives up the program whose answer the client has stopped reading. That may be the only sign of the client's end,
+    /// if the input ended earlier.
     pub(super) fn give_up(&mut self, input: StreamId) {
         if let Some(running) = self.running.get_mut(&input) {
             running.is_unwanted = true;
         }
     }
 
-    /// Moves bytes, and answers for the programs that have ended and whose output has.
+    /// Copies bytes, and answers with the exit status once a program and its output have ended.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -117,7 +118,7 @@ impl Programs {
                     let exit = match status {
                         ExitStatus::Code(code) => Exit::Code(code),
                         ExitStatus::Signal(signal) => Exit::Signal(signal),
-                        // A child's status tells of nothing else.
+                        // A child process has no other status.
                         ExitStatus::Outside(_) => Exit::Code(u8::MAX),
                     };
                     reception.answer(mux, *id, &Answer::Exited(exit));
@@ -128,22 +129,22 @@ impl Programs {
         });
     }
 
-    /// Returns how many programs run.
+    /// Returns the number of programs.
     pub(super) fn len(&self) -> usize {
         self.running.len()
     }
 
-    /// Returns the pipes.
+    /// Returns the splices of all pipes.
     pub(super) fn splices(&self) -> impl Iterator<Item = &Splice> {
         self.running.values().flat_map(|running| &running.splices)
     }
 
-    /// Returns the descriptors to wait for, as many as [`Programs::handle_ready`] takes.
+    /// Returns the descriptors to wait for, in the order of [`Programs::handle_ready`].
     pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         self.splices().flat_map(Splice::interests)
     }
 
-    /// Notes which of [`Programs::interests`] are met.
+    /// Notes which of [`Programs::interests`] are ready.
     pub(super) fn handle_ready(&mut self, ready: &mut impl Iterator<Item = bool>) {
         let splices = self.running.values_mut().flat_map(|running| &mut running.splices);
         splices.for_each(|splice| splice.handle_ready(ready));
@@ -162,7 +163,7 @@ impl Running {
         }
         let user = getent::own_user();
         let program = piped::program(std::env::vars_os(), user, &command, core_limit);
-        // Afterwards, only an exit code could tell.
+        // After the fork, only an exit code could report a missing shell.
         if let Some(shell) = program.candidates.first() {
             rustix::fs::access(shell.as_c_str(), rustix::fs::Access::EXEC_OK)?;
         }

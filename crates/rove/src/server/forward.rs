@@ -1,4 +1,5 @@
-//! The streams of a client: connections that this computer makes or accepts for it, served beside the session.
+//! Serves the streams of a client beside its session: connections that this computer makes or accepts, programs, files,
+//! and the agent.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,17 +24,17 @@ use crate::server::ssh_target;
 use crate::server::typing;
 use crate::splice::{BYTES_PER_TURN, Splice};
 
-/// How long connections may take what the client had sent when it ended the session. Chosen: the time that a connection
-/// may take to be made.
+/// Longest time, after the client has ended the session, for connections to take the bytes that the client had sent.
+/// Chosen: the longest time for making a connection.
 const DRAIN_MAX: Duration = Duration::from_secs(30);
 
-/// The streams of a session's own client. A session without streams has none of this.
+/// The streams of a session's client. `layer` is `None` until the client uses streams.
 #[derive(Debug)]
 pub(super) struct Forwards {
-    /// The limit on core dumps of programs.
+    /// The limit on core dumps for programs.
     core_limit: Rlimit,
     layer: Option<Box<Layer>>,
-    /// [`Server::takeovers`] when the layer was made.
+    /// The value of [`Server::takeovers`] when the layer was made.
     takeovers: u32,
     lookups: Errands,
     agent: Agent,
@@ -47,25 +48,25 @@ struct Layer {
     reception: Reception,
     connects: BTreeMap<StreamId, Connect>,
     splices: BTreeMap<StreamId, Splice>,
-    /// The streams of programs that have not begun.
+    /// The streams of programs that wait for their other streams.
     gathering: Gathering,
     programs: Programs,
     drops: Drops,
-    /// The streams that ask which program has the terminal.
+    /// Streams that ask for the name of the program in the terminal's foreground.
     asked: Vec<StreamId>,
     core_limit: Rlimit,
     buffer: Vec<u8>,
 }
 
 impl Forwards {
-    /// Creates the streams of a client that has used none. `core_limit` is that of the programs that it may run, and `agent`
-    /// the session's path to the client's agent.
+    /// Creates the value for a client that has not used streams. `core_limit` applies to the client's programs, and
+    /// `agent` is the session's socket for a lent agent.
     pub(super) fn new(core_limit: Rlimit, agent: Agent) -> Self {
         let (lookups, listeners) = (Errands::default(), HostListeners::default());
         Self { core_limit, layer: None, takeovers: 0, lookups, agent, listeners }
     }
 
-    /// Returns how many connections and programs there are.
+    /// Returns the number of connections, programs and files.
     pub(super) fn open(&self) -> usize {
         self.layer.as_ref().map_or(0, |layer| {
             let begun = layer.connects.len() + layer.splices.len() + layer.programs.len();
@@ -73,7 +74,7 @@ impl Forwards {
         })
     }
 
-    /// Returns what the list of sessions says of this.
+    /// Returns the facts for `rove list`.
     pub(super) fn status(&self) -> Forwarding {
         Forwarding { listeners: self.listeners.places(), streams: self.open() as u64 }
     }
@@ -83,11 +84,12 @@ impl Forwards {
         self.layer.iter_mut().for_each(|layer| layer.programs.handle_child_end());
     }
 
-    /// Does everything that can be done at once. Call it after datagrams have arrived, after a wait, and before
-    /// [`Forwards::poll_transmit`]. `program` is the session's.
+    /// Does all work that needs no waiting. Call this after datagrams have arrived, after a wait, and before
+    /// [`Forwards::poll_transmit`]. `program` is the session's program.
     pub(super) fn turn(&mut self, now: Instant, session: &mut Server, program: Option<&Hosted>) {
         if session.takeovers() != self.takeovers {
-            // The former client's connections are cut. Its packets have another key, and their numbers begin again.
+            // The new client's packets have another key, and numbers from zero on. This cuts the former client's
+            // connections.
             (self.layer, self.takeovers) = (None, session.takeovers());
             self.listeners.handle_takeover(now);
         }
@@ -117,11 +119,8 @@ impl Forwards {
         layer.streams.poll_transmit(now, session.carriage()?)
     }
 
-    /// Passes on what the client had sent when it ended the session, as long as the connections take it in time.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's refusal to wait.
+    /// After the client has ended the session, waits up to [`DRAIN_MAX`] for the connections to take the bytes that the
+    /// client had sent.
     pub(super) fn drain(&mut self, events: &mut EventLoop) -> io::Result<()> {
         let until = events.now() + DRAIN_MAX;
         loop {
@@ -129,7 +128,7 @@ impl Forwards {
             let Some(layer) = &mut self.layer else { return Ok(()) };
             layer.connects.clear();
             self.listeners.close();
-            // Nobody is left who would read of them.
+            // No client is left to read the programs' output.
             layer.programs = Programs::default();
             layer.turn(now, &self.lookups, &mut self.agent, &mut self.listeners);
             layer.splices.retain(|_, splice| splice.owes_output() || splice.has_work());
@@ -148,7 +147,7 @@ impl Forwards {
         }
     }
 
-    /// Returns whether there is more to do without waiting.
+    /// Returns whether to call [`Forwards::turn`] again without waiting.
     pub(super) fn has_work(&self) -> bool {
         self.layer.iter().any(|layer| {
             layer.drops.has_work()
@@ -156,7 +155,7 @@ impl Forwards {
         })
     }
 
-    /// Returns when to call [`Forwards::turn`] and [`Forwards::poll_transmit`] unless something happens before.
+    /// Returns when to call [`Forwards::turn`] and [`Forwards::poll_transmit`] at the latest.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let layer = self.layer.iter().flat_map(|layer| {
             let connects = layer.connects.values().map(Connect::poll_timeout);
@@ -165,7 +164,7 @@ impl Forwards {
         layer.chain(self.agent.poll_timeout()).chain(self.listeners.poll_timeout()).min()
     }
 
-    /// Returns the descriptors to wait for, as many as [`Forwards::handle_ready`] is told of.
+    /// Returns the descriptors to wait for, in the order of [`Forwards::handle_ready`].
     pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         let layer = self.layer.iter().flat_map(|layer| {
             let connects = layer.connects.values().flat_map(Connect::interests);
@@ -177,8 +176,8 @@ impl Forwards {
         layer.chain(self.agent.interests())
     }
 
-    /// Notes which of [`Forwards::interests`] are met. Connects, listeners, files and the agent's connections are looked at in each
-    /// turn.
+    /// Notes which of [`Forwards::interests`] are ready. Only splices need that; [`Forwards::turn`] looks at all others
+    /// in any case.
     pub(super) fn handle_ready(&mut self, ready: &[bool]) {
         let Some(layer) = &mut self.layer else { return };
         let connects = layer.connects.values().map(|it| it.interests().count()).sum();
@@ -248,7 +247,7 @@ impl Layer {
         self.programs.turn(now, mux, reception, &mut self.buffer);
     }
 
-    /// Serves the streams that are about the session's terminal.
+    /// Serves the streams that concern the session's terminal.
     fn serve_terminal(&mut self, now: Instant, session: &mut Server, program: Option<&Hosted>) {
         self.tell_foreground(|| program.and_then(|hosted| hosted.master.foreground()));
         let (mux, reception) = (&mut self.streams.mux, &mut self.reception);
@@ -256,14 +255,14 @@ impl Layer {
         self.drops.turn(now, mux, reception, type_file);
     }
 
-    /// Tells the program that has the terminal to the streams that ask for it.
+    /// Answers the streams that ask for the name of the foreground program.
     fn tell_foreground(&mut self, name: impl Fn() -> Option<String>) {
         for id in std::mem::take(&mut self.asked) {
             self.reply(id, name().unwrap_or_default());
         }
     }
 
-    /// Lets the packets to the client follow the controller that it has chosen.
+    /// Sets the congestion controller that the client has chosen for packets to it.
     fn follow(&mut self, now: Instant, id: StreamId, name: String) {
         let Some(controller) = StreamController::from_name(&name) else {
             let known = StreamController::NAMES.join(", ");
@@ -273,12 +272,12 @@ impl Layer {
         self.reply(id, name);
     }
 
-    /// Answers a stream that carries nothing but this text.
+    /// Answers a stream with a text, and closes it.
     fn reply(&mut self, id: StreamId, address: String) {
         let mux = &mut self.streams.mux;
         self.reception.answer(mux, id, &Answer::Opened { address });
         let _ = mux.finish(id);
-        // A client has nothing to say here. Unread, its end would keep the stream.
+        // The client sends nothing on such a stream. If its end stayed unread, the stream would stay open.
         let _ = mux.stop(id, UNREACHED);
     }
 
@@ -298,7 +297,7 @@ impl Layer {
             Some(Target::Foreground) => self.asked.push(id),
             Some(Target::Controller(name)) => self.follow(now, id, name),
             Some(Target::Listen(wanted)) => listeners.begin(mux, reception, id, wanted),
-            // Only a server accepts for its peer.
+            // Only a server opens streams for accepted connections.
             Some(Target::Accepted(_)) => reception.handle_strange(now, mux, id),
             Some(target) => self.begin(now, id, target, lookups),
             None => listeners.handle_news(now, mux, reception, id),

@@ -1,15 +1,16 @@
-//! The output of a login shell that starts before its client has come.
+//! Holds back the output of a login shell that starts before its client's first datagram.
 //!
-//! The shell starts while the client is on its way, so a login does not wait for that round trip. The shell's output
-//! waits in the pty, because a program may ask for facts that only the client knows.
+//! The shell starts before the client's first datagram, so that a login does not wait for that round trip. The shell's
+//! output waits in the pty, because a program may ask for facts about the terminal that only the client knows.
 
 use rove_units::{Duration, Instant};
 
-/// How long output waits after the client's first words. The answers of the user's terminal about itself come after
-/// those, and programs ask the server for them. Chosen: a shell that starts when its client comes takes as long.
+/// Time for which output waits after the client's first datagram. The answers of the user's terminal to queries arrive
+/// after that datagram, and programs ask the server for them. Chosen: the time until the first output of a shell that
+/// starts at the client's arrival.
 const TERMINAL_ANSWERS: Duration = Duration::from_millis(5);
 
-/// Whether the output of the session's program is read.
+/// Whether the server reads the output of the session's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hold {
     /// Output waits for the client.
@@ -21,7 +22,7 @@ pub(super) enum Hold {
 }
 
 impl Hold {
-    /// Creates the hold of a program that starts before its client has come (`is_early`), or after.
+    /// Creates the hold of a program that starts before (`is_early`) or after its client's first datagram.
     pub(super) const fn new(is_early: bool) -> Self {
         if is_early { Self::Client } else { Self::Over }
     }
@@ -31,7 +32,7 @@ impl Hold {
         self == Self::Over
     }
 
-    /// Handles the coming of the client.
+    /// Handles the client's first datagram.
     pub(super) fn handle_client(&mut self, now: Instant) {
         if *self == Self::Client {
             *self = Self::Until(now + TERMINAL_ANSWERS);

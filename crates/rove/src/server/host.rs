@@ -1,4 +1,4 @@
-//! The host's side of a running session: its program or its streams, and its entries in the system's lists.
+//! The host's side of a running session: its program, and its entries in lists of users and sessions.
 
 use rove_control::{Listener, SessionName, SessionStatus};
 use rove_host::pty::{Child, Master};
@@ -12,20 +12,21 @@ use crate::utmp::Entry;
 
 pub(super) struct Host {
     pub(super) content: Content,
-    /// Whether output waits for the client.
+    /// Whether the program's output waits for the client.
     pub(super) hold: Hold,
     /// The session's entry among the logged-in users. `None` if it is not listed.
     pub(super) entry: Option<Entry>,
-    /// The control socket, at which the session is found and ended. `None` if it is not listed. It is the last field:
-    /// when its connections end, all other resources have been released, except the port of a lingering server.
+    /// The control socket, for `rove list`, `rove kill` and others. `None` if the session is not listed. The field is
+    /// the last, so that a process connected to the socket sees its end only after all other resources were released,
+    /// except the port of a lingering server.
     pub(super) control: Option<Control>,
 }
 
-/// The thing that a session is kept for.
+/// The purpose of a session.
 pub(super) enum Content {
     /// The session runs a program on a terminal.
     Program(Hosted),
-    /// The session has no program, and lives for its streams.
+    /// The session has no program, and only carries streams.
     Streams(StreamLife),
 }
 
@@ -53,7 +54,7 @@ impl Host {
         }
     }
 
-    /// Returns when the lack of streams ends the session. `None` for never.
+    /// Returns when a session without a program ends for lack of streams. `None` for never.
     pub(super) fn stream_deadline(&self) -> Option<Instant> {
         match &self.content {
             Content::Program(_) => None,
@@ -61,7 +62,7 @@ impl Host {
         }
     }
 
-    /// Releases everything except the program's process, which is still a child.
+    /// Releases everything except the program's process, and returns that.
     pub(super) fn let_go(self) -> Option<Child> {
         let Self { content, hold: _, entry, control } = self;
         let child = match content {
@@ -77,7 +78,7 @@ impl Host {
     }
 }
 
-/// The session's control socket, and the facts that it tells.
+/// The session's control socket, and the facts for its answers.
 pub(super) struct Control {
     pub(super) listener: Listener,
     /// The facts about the session that are constant.

@@ -1,7 +1,9 @@
-//! The listeners that the client asks for (`-R`): each connection that comes goes to the client in a stream of its own.
+//! The host's end of `-R`: opens the listeners that the client asks for, and sends each accepted connection to the
+//! client in a stream of its own.
 //!
-//! Only the client's table says where connections lead. A listener lives as long as the stream that asked for it. After a
-//! client was replaced, its listeners stay bound for a while, so that the next client gets the same ports.
+//! Only the client knows the targets of the connections. A listener lives as long as the stream that asked for it.
+//! After another client has taken the session over, the listeners stay bound for a while, so that this client gets the
+//! same ports.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,27 +27,27 @@ use crate::splice::{Splice, reset};
 /// Most listeners of a session. Source: the wire contract, docs/wire.md.
 const LISTENERS_MAX: usize = 32;
 
-/// How long listeners of a replaced client stay bound. Source: the wire contract, docs/wire.md.
+/// Time for which the listeners of a replaced client stay bound. Source: the wire contract, docs/wire.md.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// Most connections that are accepted in a second. Chosen: half of what a client takes, whose seconds begin at other
-/// times.
+/// Most connections that are accepted in a second. Chosen: half of a client's limit, because the client's seconds begin
+/// at other times.
 const ACCEPTED_MAX: u32 = 50;
 
-/// The time in which [`ACCEPTED_MAX`] are accepted, and the pause after the system had no descriptor.
+/// The period of [`ACCEPTED_MAX`], and the pause after `accept` has failed for lack of a descriptor.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Why the host does not listen. A client's bar has room for few words.
+/// Why the host does not listen. The texts are short, because the client's notice bar has little room.
 #[derive(Debug, thiserror::Error)]
 enum Refusal {
     #[error("more than {LISTENERS_MAX} listeners")]
     Many,
-    /// Other computers may not connect.
+    /// The host's rules allow only listeners on the loopback.
     #[error("its server.toml lacks gateway-ports = true")]
     Closed,
     #[error("its server.toml does not count: {0}")]
     NoRules(#[from] PolicyError),
-    /// A name would have to be looked up, which takes time.
+    /// Looking a name up could block the server.
     #[error("it listens at an address, not at a name")]
     Name,
     #[error("the path is not UTF-8")]
@@ -54,15 +56,15 @@ enum Refusal {
     System(#[from] io::Error),
 }
 
-/// The listeners of a session, for its present client.
+/// The listeners that a session's client has asked for.
 #[derive(Debug, Default)]
 pub(super) struct HostListeners {
     all: Vec<Held>,
-    /// Connections whose stream the client has not answered.
+    /// Accepted connections whose streams the client has not answered.
     waiting: BTreeMap<StreamId, (OwnedFd, Opening)>,
-    /// When the present second of connections began, and how many there were.
+    /// The start of the present second, and the number of connections accepted in it.
     accepted: Option<(Instant, u32)>,
-    /// When connections are accepted again.
+    /// The end of a pause in accepting connections.
     paused_until: Option<Instant>,
 }
 
@@ -74,17 +76,17 @@ struct Held {
     holder: Holder,
 }
 
-/// The thing that keeps a listener open.
+/// The reason why a listener stays open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holder {
-    /// The client's stream that asked for it.
+    /// The client's stream that asked for the listener is open.
     Stream(StreamId),
-    /// The hope that the next client asks for it before this time.
+    /// The former client was replaced. The listener waits until this time for the next client to ask for it.
     Next(Instant),
 }
 
 impl HostListeners {
-    /// Listens where the client wants that, and answers. A repeated wish gets the listener that there is.
+    /// Opens a listener for the client, and answers the stream. If the listener exists, the stream takes it over.
     pub(super) fn begin(
         &mut self,
         mux: &mut Mux,
@@ -111,7 +113,8 @@ impl HostListeners {
         reception.answer(mux, id, &answer);
     }
 
-    /// Looks at a stream of which there are news. If it held a listener and has ended, the listener is closed.
+    /// Handles an event of the stream `id`. If the stream has asked for a listener and has ended, the listener is
+    /// closed.
     pub(super) fn handle_news(
         &mut self,
         now: Instant,
@@ -122,14 +125,14 @@ impl HostListeners {
         let Some(at) = self.all.iter().position(|it| it.holder == Holder::Stream(id)) else {
             return;
         };
-        // After its wish, a client has nothing to say.
+        // After its request, the client sends nothing but the stream's end.
         if mux.read(now, id, &mut [0; 1]) != Ok(Read::Blocked) {
             self.all.remove(at);
             reception.give_up(mux, id);
         }
     }
 
-    /// Ends everything of a client that was replaced, and keeps its listeners for the next.
+    /// Cuts the waiting connections of a client that was replaced, and keeps its listeners for the next client.
     pub(super) fn handle_takeover(&mut self, now: Instant) {
         self.cut_waiting();
         self.all.iter_mut().for_each(|it| it.holder = Holder::Next(now + KEPT));
@@ -143,12 +146,12 @@ impl HostListeners {
         debug_assert!(self.places().is_empty() && self.waiting.is_empty());
     }
 
-    /// Closes the listeners that no client has asked for in time.
+    /// Closes kept listeners that no client has asked for in time.
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         self.all.retain(|it| !matches!(it.holder, Holder::Next(until) if until <= now));
     }
 
-    /// Accepts what has come, and joins the connections that the client has taken.
+    /// Accepts connections, and begins to copy bytes of those that the client has accepted.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -167,7 +170,7 @@ impl HostListeners {
                 Some(reason) => {
                     tracing::debug!(reason, id = id.get(), "the client has refused a connection");
                     reset(&socket);
-                    // The connection's client would wait for a stream that goes nowhere.
+                    // Both ends of the stream must be closed, or it would stay open.
                     let _ = mux.reset(id, UNREACHED);
                 }
             }
@@ -175,7 +178,7 @@ impl HostListeners {
         debug_assert!(self.waiting.len() <= CONNECTS_MAX);
     }
 
-    /// Returns where the client's listeners are, for people.
+    /// Returns the addresses and paths of the listeners, as text for people.
     pub(super) fn places(&self) -> Vec<String> {
         let place = |held: &Held| match &held.wanted.at {
             ListenPlace::Port { host, port } => {
@@ -193,7 +196,7 @@ impl HostListeners {
         self.waiting.len()
     }
 
-    /// Returns when to call [`HostListeners::handle_timeout`] and [`HostListeners::turn`] without news.
+    /// Returns when to call [`HostListeners::handle_timeout`] and [`HostListeners::turn`] at the latest.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let ends = self.all.iter().filter_map(|it| match it.holder {
             Holder::Next(until) => Some(until),
@@ -202,7 +205,8 @@ impl HostListeners {
         ends.chain(self.paused_until).min()
     }
 
-    /// Returns the descriptors whose news call for [`HostListeners::turn`]. `open` is how many streams there are.
+    /// Returns the descriptors to wait for. When one is ready, call [`HostListeners::turn`]. `open` is the number of
+    /// connected streams.
     pub(super) fn interests(&self, open: usize) -> impl Iterator<Item = Interest<'_>> {
         let accepts = self.paused_until.is_none() && self.has_room(open);
         let held = self.all.iter().filter(move |it| accepts && it.is_held());
@@ -261,13 +265,13 @@ impl HostListeners {
 }
 
 impl Held {
-    /// Returns whether a client wants the listener.
+    /// Returns whether a client's stream holds the listener.
     const fn is_held(&self) -> bool {
         matches!(self.holder, Holder::Stream(_))
     }
 }
 
-/// Listens at a place, if the host's policy allows that.
+/// Opens the sockets of a listener, if the host's policy allows its address.
 fn open(
     wanted: &Listen,
     policy: impl FnOnce() -> Result<Policy, PolicyError>,
@@ -285,7 +289,7 @@ fn open(
     Ok(Sockets::open(&place, &rules)?)
 }
 
-/// Checks an address to listen at.
+/// Checks that the host's policy allows a listener at this address.
 fn check_host(
     host: Option<&str>,
     policy: impl FnOnce() -> Result<Policy, PolicyError>,

@@ -1,7 +1,7 @@
-//! A server that stays for a while after its client has left, and repeats its acknowledgment if the first was lost.
+//! Keeps a server for a while after its session has ended, to repeat the final acknowledgment if the first was lost.
 //!
-//! The session's resources are released before: its terminal, so that programs get the hang-up, and its entries in
-//! `rove list` and among the logged-in users. Another server of the same user that finds no free port takes this one.
+//! The session's resources are already released: its terminal, so that programs get SIGHUP, and its entries in `rove
+//! list` and utmp. Another server of the same user that finds no free port may ask for this one.
 
 use std::os::fd::AsFd;
 
@@ -12,8 +12,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::server::wire::Wire;
 
-/// Lingers for as long as the session asks for, or until a signal ends this process or another server asks for the
-/// port. The session's program may still run as a child.
+/// Lingers for as long as `session` wants, or until SIGTERM or SIGINT arrives or another server asks for the port. The
+/// session's program may still be running as `child`.
 pub(super) fn linger(
     events: &mut EventLoop,
     mut session: Server,

@@ -1,6 +1,7 @@
-//! Another session of this user's, into which the path of a copied file is typed.
+//! Finds another session of this user, and types the path of a copied file into it.
 //!
-//! A server that is stopped answers nobody. So threads ask it, and the keys of this session never wait.
+//! Threads contact the other servers, because one that is suspended does not answer, and this session's keys must not
+//! wait for it.
 
 use rove_bootstrap::SessionRef;
 use rove_control::{AskError, Conversation, Found, ReplyError, Request, survey};
@@ -13,13 +14,13 @@ use crate::server::typing::TypingError;
 use crate::sessions::choice::{describe_silent, means, silent};
 use crate::sessions::computer::Computer;
 
-/// How long another session's server may take to answer. Chosen: it answers between two turns of its loop.
+/// Longest wait for another session's server. Chosen: a running server answers within a turn of its loop.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
 
-/// A session on this computer, once it is found.
+/// Another session on this computer, or the search for it.
 #[derive(Debug)]
 pub(super) enum OtherSession {
-    /// The servers are asked which session it is.
+    /// A thread asks all servers of this user.
     Sought(Errand<Result<Box<Found>, TypingError>>),
     Found(Box<Found>),
 }
@@ -29,7 +30,7 @@ impl OtherSession {
     ///
     /// # Errors
     ///
-    /// Returns why nobody can look, in words for the user.
+    /// Returns why the search cannot begin, in words for the user.
     pub(super) fn seek(errands: &Errands, name: &str) -> Result<Self, TypingError> {
         let wanted: Option<SessionRef> = match name {
             "" => None,
@@ -42,7 +43,7 @@ impl OtherSession {
     ///
     /// # Errors
     ///
-    /// Returns why there is not just one, in words for the user.
+    /// Returns why there is no such session, or not just one, in words for the user.
     pub(super) fn is_found(&mut self) -> Result<bool, TypingError> {
         if let Self::Sought(errand) = self
             && let Some(found) = errand.take()
@@ -52,11 +53,11 @@ impl OtherSession {
         Ok(matches!(self, Self::Found(_)))
     }
 
-    /// Begins to type the path of a file in the folder into the session, which must have been found.
+    /// Asks the found session's server to type the path of the file `name` in the drop folder.
     ///
     /// # Errors
     ///
-    /// Returns why nothing is typed, in words for the user.
+    /// Returns why the path is not typed, in words for the user.
     pub(super) fn type_file(
         self,
         errands: &Errands,
@@ -66,7 +67,7 @@ impl OtherSession {
         Ok(errands.begin("type", move || type_into(&found, name))?)
     }
 
-    /// Returns the descriptor whose news call for [`OtherSession::is_found`].
+    /// Returns the descriptor to wait for. When it is ready, call [`OtherSession::is_found`].
     pub(super) fn interest(&self) -> Option<Interest<'_>> {
         match self {
             Self::Sought(errand) => Some(errand.interest()),

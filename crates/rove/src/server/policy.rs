@@ -1,4 +1,4 @@
-//! The administrator's rules for the streams of all sessions on this host.
+//! The administrator's rules for the streams of all sessions on this host (`/etc/rove/server.toml`).
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -7,23 +7,23 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-/// Most bytes of the file. Chosen: many times those of all its keys.
+/// Most bytes of the file that are read. Chosen: many times the length of all its keys.
 const FILE_BYTES_MAX: u64 = 65_536;
 
-/// The bits by which a group or everybody may write.
+/// The mode bits by which a group or everybody may write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// The rules. A host without the file has the usual ones.
+/// The rules. Without the file, the defaults apply.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct Policy {
-    /// Whether sessions have streams.
+    /// Whether sessions may carry streams.
     pub(crate) streams: bool,
-    /// Whether listeners for clients may be at addresses other than the loopback's.
+    /// Whether listeners of `-R` may be at other addresses than the loopback.
     pub(crate) gateway_ports: bool,
 }
 
-/// Why the file does not count.
+/// Why the file is ignored.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PolicyError {
     #[error("{error}")]
@@ -47,10 +47,10 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// The path of the file.
+    /// The path of the file with the rules.
     pub(crate) const PATH: &str = "/etc/rove/server.toml";
 
-    /// Reads the rules of this host. A file that does not count is ignored, and the log says why.
+    /// Reads the rules of this host. A file with a fault is ignored, and the log says why.
     pub(crate) fn read() -> Self {
         Self::find().unwrap_or_else(|error| {
             tracing::warn!(path = Self::PATH, %error, "the host's rules are ignored");
@@ -62,12 +62,12 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// Returns why the file does not count.
+    /// Returns the fault for which the file must be ignored.
     pub(crate) fn find() -> Result<Self, PolicyError> {
         Self::at(Path::new(Self::PATH), 0)
     }
 
-    /// Reads the file at a path, which must belong to `owner` alone.
+    /// Reads the file at a path. The file and its folder must belong to `owner`, and nobody else may write them.
     fn at(path: &Path, owner: u32) -> Result<Self, PolicyError> {
         let file = match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),

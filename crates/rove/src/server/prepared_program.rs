@@ -1,4 +1,4 @@
-//! The program of a session and its terminal, obtained while errors can still be shown to the user.
+//! Prepares a session's program and its pseudo-terminal while errors can still be shown to the user.
 
 use std::ffi::OsString;
 use std::os::fd::AsFd;
@@ -19,16 +19,16 @@ use crate::server::host::Hosted;
 use crate::server::{ServerOptions, detached_use, warn, window};
 use crate::{detached, getent, utmp};
 
-/// The environment variable in which programs look for the agent. Source: ssh-agent(1).
+/// The environment variable that names the agent's socket. Source: ssh-agent(1).
 const AGENT_SOCKET: &str = "SSH_AUTH_SOCK";
 
 pub(super) struct PreparedProgram {
     pty: Pty,
     pub(super) size: Size,
-    /// Whether the program starts before the client has come.
+    /// Whether the program starts before the client's first datagram.
     starts_early: bool,
     program: Program,
-    /// The user to whom the session shows a notice about detached sessions. `None` for no notice.
+    /// The user whose detached sessions a notice at the start names. `None` for no notice.
     told_of_sessions: Option<OsString>,
 }
 
@@ -76,7 +76,7 @@ impl PreparedProgram {
         self.program.greeting = [line.as_bytes(), b"\n", &rest].concat();
     }
 
-    /// Lets the program and what it starts find the agent at this path. Without one, nothing changes.
+    /// Sets the program's `SSH_AUTH_SOCK` to this path, if there is one.
     pub(super) fn lead_to(&mut self, agent: Option<&Path>) {
         let variable = agent.and_then(|path| assignment(AGENT_SOCKET.as_ref(), path.as_ref()));
         let Some(variable) = variable else { return };
@@ -85,7 +85,7 @@ impl PreparedProgram {
         self.program.environment.push(variable);
     }
 
-    /// Returns the device of the terminal; empty if it is unknown.
+    /// Returns the path of the terminal's device, or an empty text if it is unknown.
     pub(super) fn terminal(&self) -> String {
         self.pty.terminal_name().unwrap_or_default()
     }
@@ -96,17 +96,17 @@ impl PreparedProgram {
         words.map(|word| word.to_string_lossy().into_owned()).collect()
     }
 
-    /// Starts the program as a child of this process. If the session is listed, the program is entered as a remote login
-    /// and the user told of other sessions.
+    /// Starts the program as a child of this process. If the session is listed, also adds a login to utmp, and shows
+    /// the notice about detached sessions.
     ///
     /// # Errors
     ///
-    /// Returns that the system gives no process.
+    /// Returns an error if the system creates no process.
     pub(super) fn start(
         mut self,
         is_listed: bool,
     ) -> anyhow::Result<(Hosted, Hold, Option<utmp::Entry>)> {
-        // The notice is made here because the announcement must not be delayed.
+        // The notice is made here, after the announcement, which it must not delay.
         if is_listed && let Some(user) = &self.told_of_sessions {
             self.program.greeting.extend(detached::notice(user).into_bytes());
         }

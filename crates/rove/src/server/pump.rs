@@ -24,21 +24,20 @@ use crate::syslog;
 /// The signals that wake the loop.
 pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
 /// Most bytes read from the pty in one turn of the loop, so that datagrams are handled in between and Ctrl-C reaches a
-/// program that never stops writing.
-/// Source: Mosh 1.4.0 as observed.
+/// program that never stops writing. Source: Mosh 1.4.0 as observed.
 const HOST_OUTPUT_PER_TURN: usize = 16_384;
-/// Free space in the buffer, in bytes, below which the reading of a turn ends. A read into less space would cost as
-/// much as a full one, and cut the output at a place where no program ended a write. Under `yes`, every turn would then leave half of
-/// a line on the screen, to be sent in a frame.
-/// Source: Linux, whose pty holds 4095 bytes for its reader.
+/// Free space in the buffer, in bytes, below which a turn stops reading from the pty. A read into less space would cost
+/// as much as a full one, and end at a place where the program did not end a write. Under `yes`, every turn would then
+/// leave half of a line on the screen, and a frame would be sent with it. Source: Linux, whose pty holds 4095 bytes for
+/// its reader.
 const HOST_READ_MAX: usize = 4096;
 const _: () = assert!(HOST_READ_MAX <= HOST_OUTPUT_PER_TURN);
-/// Most bytes read from the pty after the program's end. The program's own output waits in the pty, which holds less.
-/// More output is from a program that it left running, which must not keep the session open. Chosen: four times what
-/// Linux lets a pty hold.
+/// Most bytes read from the pty after the program's end. The pty buffers fewer bytes of the program's own output. More
+/// output comes from a child process that the program left running, which must not keep the session open. Chosen: four
+/// times the most that a pty buffers on Linux.
 const LAST_OUTPUT_MAX: usize = 262_144;
-/// How long a program may take to end after the last descriptor of its terminal was closed; then the session ends
-/// without its exit status. Chosen: longer than a busy computer delays a program's exit. Only a program that closes its
+/// Longest wait for the program's end after the last descriptor of its terminal was closed. Then the session ends
+/// without an exit status. Chosen: longer than a busy computer delays a program's exit. Only a program that closes its
 /// terminal and keeps running delays the session's end by this time.
 const EXIT_GRACE: Duration = Duration::from_secs(3);
 
@@ -55,7 +54,7 @@ pub(super) struct Pump {
     /// The newest input that the shell had read when it was last seen waiting at its prompt. `None` if it was not
     /// waiting.
     prompt: Option<InputNum>,
-    /// [`Server::takeovers`] when the pty was last examined.
+    /// The value of [`Server::takeovers`] when the pty was last examined.
     takeovers: u32,
     signal_timeout: Option<Duration>,
     started: Instant,
@@ -185,8 +184,8 @@ impl Pump {
         if has_datagrams {
             self.wire.receive(now, &mut self.session);
         }
-        // Keys are written before output is read: Ctrl-C must not wait for the output that it is to stop. New keys are
-        // written without asking the system first; it reports later when the pty takes the rest.
+        // Keys are written before output is read, because Ctrl-C must not wait for the output that it is to stop. New
+        // keys are written without polling the pty first. The next wait polls for the rest.
         if takes_input || (has_datagrams && self.program.has_terminal()) {
             self.write_host(now);
         }
@@ -223,7 +222,7 @@ impl Pump {
         }
     }
 
-    /// Ends a session without a program if no stream keeps it, and discards the client's keys, which nobody reads.
+    /// In a session without a program, discards the client's keys, and ends the session if `StreamLife` says so.
     fn live_for_streams(&mut self, now: Instant) {
         let open = self.forwards.open();
         let Content::Streams(life) = &mut self.host.content else { return };
@@ -235,7 +234,7 @@ impl Pump {
         }
     }
 
-    /// Notes the program's end, if it has ended and its output may be read.
+    /// Notes the program's end, unless its output is still held back.
     fn look_for_end(&mut self) {
         if self.program == Program::Running
             && self.host.hold.is_over()
@@ -245,7 +244,7 @@ impl Pump {
         }
     }
 
-    /// Answers requests at the control socket, and ends the session if one asks for that.
+    /// Answers requests at the control socket, and ends the session if a request asks for that.
     fn answer_control(&mut self, now: Instant) {
         let Some(mut control) = self.host.control.take() else { return };
         let Control { listener, card, path } = &mut control;
@@ -320,7 +319,8 @@ impl Pump {
         }
     }
 
-    /// Passes the modes of the pty to the session: after all output that was read, and before any of it is sent.
+    /// Passes the modes of the pty to the session. They must be as new as the output that was read, and known before
+    /// that output is sent.
     fn look_at_tty(&mut self, now: Instant) {
         let is_due = self.tty_watch.look(now);
         if self.program.has_terminal()
@@ -328,7 +328,7 @@ impl Pump {
             && let Some(tty) = hosted.master.modes()
         {
             let takeovers = self.session.takeovers();
-            // The last examination was about input of the former client.
+            // After a takeover, the last examination was about the former client's input.
             if is_due || takeovers != self.takeovers {
                 self.takeovers = takeovers;
                 let Hosted { master, child } = hosted;
@@ -370,7 +370,7 @@ impl Pump {
         if start {
             self.start_program();
         }
-        // This starts another process, for which the program must not wait.
+        // The program is started first, because `show_client` starts another process and takes time.
         if let Some(client) = shown {
             self.show_client(client);
         }
@@ -385,7 +385,7 @@ impl Pump {
         syslog::tell(&format!("a client{client} has attached to this session"));
     }
 
-    /// Starts the program, unless it has started early. It is started when the window's true size is set.
+    /// Starts the program, unless it has started early. The caller has set the window's size.
     fn start_program(&mut self) {
         self.host.hold.handle_client(self.events.now());
         let learns = self.session.client_learns_exit_status();
@@ -395,7 +395,7 @@ impl Pump {
     }
 
     fn show_client(&mut self, client: Option<IpAddr>) {
-        // The system may have removed files of a user whose last login has just ended.
+        // The system may have removed the control socket, because the user's last login has just ended.
         if let Some(control) = &mut self.host.control {
             control.listener.flush();
         }
@@ -404,7 +404,7 @@ impl Pump {
         }
     }
 
-    /// Reads the programs' output, at most [`HOST_OUTPUT_PER_TURN`] bytes.
+    /// Reads output from the pty, at most [`HOST_OUTPUT_PER_TURN`] bytes.
     fn read_host(&mut self, now: Instant) {
         let Content::Program(hosted) = &self.host.content else { return };
         let mut filled = 0;
@@ -436,7 +436,7 @@ impl Pump {
         };
     }
 
-    /// Writes the user's keys to the pty, as many as it takes.
+    /// Writes as many of the user's keys to the pty as it takes.
     fn write_host(&mut self, now: Instant) {
         let Content::Program(hosted) = &self.host.content else { return };
         if self.session.host_input().is_empty() {
@@ -468,7 +468,7 @@ impl Pump {
     }
 }
 
-/// The reason why a turn's reading from the pty stopped.
+/// The reason why a turn stopped reading from the pty.
 enum Found {
     /// Less than [`HOST_READ_MAX`] bytes of the buffer are free; there may be more output.
     More,
@@ -487,7 +487,7 @@ impl Program {
     const fn deadline(self) -> Option<Instant> {
         match self {
             Self::HungUp { until } => Some(until),
-            // More output or its end may be ready at once.
+            // The rest of the output may be ready at once.
             Self::Ended { .. } => Some(Instant::ZERO),
             Self::Absent | Self::Running | Self::Closed => None,
         }

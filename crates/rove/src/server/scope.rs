@@ -1,7 +1,7 @@
-//! Moves a server out of its login where systemd-logind ends the login's processes at logout (`KillUserProcesses`).
+//! Moves a server out of its login if systemd-logind would end the login's processes at logout (`KillUserProcesses`).
 //!
-//! The user's service manager gives the server a scope of its own, as `systemd-run --user --scope` does. That manager
-//! outlives the logout only where the user lingers (`loginctl enable-linger`). Elsewhere a server stays in its login.
+//! The user's service manager gives the server a scope of its own, as with `systemd-run --user --scope`. That manager
+//! outlives the logout only if the user lingers (`loginctl enable-linger`). Otherwise a server stays in its login.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -18,31 +18,32 @@ use rustix::event::{Timespec, poll};
 
 use crate::getent;
 
-/// How long a login waits for its scope. Chosen: less than a second. systemd 252 needs 10 to
-/// 30 ms.
+/// Longest time for which a login waits for the scope. Chosen: less than a second. systemd 252 needs 10 to 30 ms.
 const PATIENCE: Duration = Duration::from_millis(800);
 const _: () = assert!(PATIENCE.as_millis() < 1_000);
-/// How long to wait between two looks at the control group of this process.
+/// Time between two checks of this process's control group.
 const STEP: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
 
-/// Folders of systemd's configuration; a file in an earlier one replaces its namesakes. Source: `logind.conf(5)`.
+/// Folders of systemd's configuration. A file in an earlier folder replaces files of the same name in later ones.
+/// Source: `logind.conf(5)`.
 const FOLDERS: [&str; 4] =
     ["etc/systemd", "run/systemd", "usr/local/lib/systemd", "usr/lib/systemd"];
 
 /// The call for a new scope, without its arguments. Source: `org.freedesktop.systemd1(5)`.
 const START: &str = "--user call org.freedesktop.systemd1 /org/freedesktop/systemd1 \
                      org.freedesktop.systemd1.Manager StartTransientUnit ssa(sv)a(sa(sv))";
-/// Properties of a scope that only newer managers know, the older first. By `CollectMode` (systemd 236) a failed scope
-/// is forgotten. Without `OOMPolicy` (253), the kernel's end of one program for lack of memory would end the session.
+/// Properties of a scope that only newer managers know, the oldest property first. With `CollectMode` (systemd 236),
+/// the manager forgets a failed scope. With `OOMPolicy` (253), a program killed for lack of memory does not end the
+/// whole session.
 const OPTIONAL: [[&str; 3]; 2] =
     [["CollectMode", "s", "inactive-or-failed"], ["OOMPolicy", "s", "continue"]];
 
-/// Moves this process into a systemd scope of its own if the end of its login would end the process. Where that fails,
-/// the process stays in its login. Call this before the server forks: a child forked later starts in the same scope.
-/// A server called as `mosh-server` stays in its login, where scripts expect it.
+/// Moves this process into a systemd scope of its own if the logout would otherwise end the process. If that fails, the
+/// process stays in its login. Call this before the server forks, because a child starts in its parent's scope. A
+/// server called as `mosh-server` stays in its login, where scripts expect it.
 pub(super) fn leave_login(name: ProgramName) {
     let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    // sshd sets the variable for a login that logind knows. No other login ends its processes.
+    // A login known to logind has this variable. Only the processes of such logins end at logout.
     let is_meant = |folder: &PathBuf| name == ProgramName::Rove && folder.is_absolute();
     let Some(runtime) = runtime.filter(is_meant) else { return };
     let (root, busctl) = (Path::new("/"), OsStr::new("busctl"));
@@ -50,19 +51,19 @@ pub(super) fn leave_login(name: ProgramName) {
     host.leave_login(|| getent::own_user().map(|user| user.name));
 }
 
-/// The paths and the program by which this computer's systemd is asked.
+/// The paths and the program for contacting systemd.
 struct Host<'a> {
-    /// The folder of all files but those below `runtime`.
+    /// The root of all paths outside `runtime`.
     root: &'a Path,
     /// The user's folder for sockets (`XDG_RUNTIME_DIR`).
     runtime: &'a Path,
-    /// systemd's program that talks to the user's manager.
+    /// The program `busctl`, which sends calls to the user's manager.
     busctl: &'a OsStr,
     patience: Duration,
 }
 
 impl Host<'_> {
-    /// Returns whether this process has left the login. The user is asked for only where logind ends processes.
+    /// Returns whether this process has left the login. `user` is called only if logind ends processes at logout.
     fn leave_login(&self, user: impl FnOnce() -> Option<OsString>) -> bool {
         let logind = Logind::read(self.root);
         let is_possible = |user: &OsString| {
@@ -73,11 +74,11 @@ impl Host<'_> {
         logind.ends_processes && user().as_ref().is_some_and(is_possible) && self.enter_scope()
     }
 
-    /// Asks the manager for a scope with this process in it, and waits. Returns whether this process has come into it.
+    /// Asks the manager for a scope for this process, and waits. Returns whether this process was moved there.
     fn enter_scope(&self) -> bool {
         let clock = Clock::start();
         let until = clock.now() + self.patience;
-        // The scope outlives this process, whose number may come again.
+        // The scope may outlive this process, so the time distinguishes it from a later process with the same number.
         let scope = format!("rove-{}-{}.scope", std::process::id(), clock::unix_seconds());
         for count in (0..=OPTIONAL.len()).rev() {
             let Ok(mut call) = self.call(&scope, &OPTIONAL[..count]) else { return false };
@@ -100,7 +101,7 @@ impl Host<'_> {
             .args(["PIDs", "au", "1", &process])
             .args(optional.as_flattened())
             .arg("0")
-            // Another bus than the manager's may be the login's.
+            // The login's bus may be another than the manager's.
             .env_remove("DBUS_SESSION_BUS_ADDRESS")
             .env("XDG_RUNTIME_DIR", self.runtime)
             .stdin(Stdio::null())
@@ -109,7 +110,8 @@ impl Host<'_> {
             .spawn()
     }
 
-    /// Returns whether this process has come into the scope. The manager answers the call before it moves the process.
+    /// Waits until this process is in the scope, because the manager answers the call before it moves the process.
+    /// Returns `false` if the call fails or `until` passes.
     fn wait(&self, clock: Clock, until: Instant, call: &mut Child, scope: &str) -> bool {
         loop {
             let groups = read(&self.root.join("proc/self/cgroup")).unwrap_or_default();

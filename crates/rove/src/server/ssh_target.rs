@@ -1,4 +1,4 @@
-//! `localhost:22`, as the user of a gate means it: the sshd through which the session was started.
+//! Resolves a stream's target `localhost:22` to the sshd by which the session was started.
 
 use std::ffi::OsStr;
 use std::net::IpAddr;
@@ -6,8 +6,9 @@ use std::net::IpAddr;
 /// The TCP port of ssh. Source: RFC 4253, section 4.1.
 const SSH_PORT: u16 = 22;
 
-/// Returns the host and port to connect to for a stream's target. An sshd may listen on another port than ssh's own, and
-/// not on the loopback. `ssh_connection` is sshd's `client-ip client-port server-ip server-port`.
+/// Returns the host and port to connect to for a stream's target. `localhost:22` becomes the address of the sshd in
+/// `ssh_connection` (`client-ip client-port server-ip server-port`), which may use another port, or not listen on the
+/// loopback.
 pub(super) fn resolve(host: &str, port: u16, ssh_connection: Option<&OsStr>) -> (String, u16) {
     let sshd = || {
         let port = ssh_connection?.to_str()?.split_whitespace().nth(3)?;

@@ -1,35 +1,35 @@
-//! The end of a session without a program, which is there for its streams only.
+//! Decides when a session without a program ends for lack of streams.
 
 use rove_units::{Duration, Instant};
 
-/// How long the session stays without a stream: from its start, and after its last stream closed. Chosen: longer than
-/// the next ssh through the same gate usually takes.
+/// Longest time of the session without a stream, after its start or after its last stream closed. Chosen: longer than
+/// the usual time until the next ssh through the same host.
 const QUIET_MAX: Duration = Duration::from_secs(600);
-/// How long the session waits for a client that is silent while streams are open. Chosen: a laptop sleeps for a night and
-/// a day, and the connections of its streams stay open at the host meanwhile.
+/// Longest silence of the client while streams are open. Chosen: a laptop may sleep for a night and a day, while the
+/// connections of its streams stay open at the host.
 pub(super) const UNHEARD_MAX: Duration = Duration::from_secs(86_400);
 const _: () = assert!(QUIET_MAX.as_secs() < UNHEARD_MAX.as_secs());
 
-/// Whether streams keep a session without a program.
+/// The reason why a session without a program continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StreamLife {
     /// Streams are open. Only the client's silence ends the session.
     Busy,
     /// No stream has been open since this time.
     QuietSince(Instant),
-    /// The client forwards connections, and only its own end or silence ends the session.
+    /// The client forwards connections (`rove -N`). Only the client's end or silence ends the session.
     Kept,
     /// The session's end has begun.
     Over,
 }
 
 impl StreamLife {
-    /// Creates the life of a session that starts now, without streams.
+    /// Creates the value for a session that starts without streams.
     pub(super) const fn new(now: Instant) -> Self {
         Self::QuietSince(now)
     }
 
-    /// Notes how many streams are open, and returns whether the session ends now. It does so once.
+    /// Notes how many streams are open. Returns `true`, once, when the session must end.
     pub(super) fn handle(&mut self, now: Instant, open: usize) -> bool {
         *self = match *self {
             known @ (Self::Over | Self::Kept) => known,

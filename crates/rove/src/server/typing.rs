@@ -16,7 +16,7 @@ use crate::server::host::Hosted;
 /// Why a file's path is not typed, in words for the user.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TypingError {
-    /// The folder of copied files cannot be had.
+    /// The folder of copied files cannot be used.
     #[error(transparent)]
     Folder(#[from] DropError),
     /// The folder has no file of this name.
@@ -25,10 +25,10 @@ pub(super) enum TypingError {
     /// The path has characters that cannot be typed.
     #[error("the folder's name cannot be typed")]
     Path,
-    /// The session or its program takes no text.
+    /// The session or its program must not get text at present.
     #[error(transparent)]
     Session(#[from] Untyped),
-    /// No session has such a name.
+    /// The session's name is malformed.
     #[error(transparent)]
     Name(#[from] LabelError),
     /// The user has no session.
@@ -37,10 +37,10 @@ pub(super) enum TypingError {
     /// The user has no session of this name or number.
     #[error("no session of yours on the host is {0}")]
     OtherName(SessionRef),
-    /// The user has this many sessions, and has named none.
+    /// The user has this many sessions, and the request names none.
     #[error("{0} sessions of yours run there: name one, as in host:NAME")]
     Many(usize),
-    /// The session that may be meant has a server that does not answer.
+    /// The wanted session may be that of a server that does not answer.
     #[error("{0}")]
     Silent(String),
     /// The other session's server refuses, for this reason.
@@ -49,16 +49,16 @@ pub(super) enum TypingError {
     /// The other session's server does not answer.
     #[error(transparent)]
     Server(AskError),
-    /// The other session's server cannot be asked.
+    /// No thread could be started to contact the other session's server.
     #[error("{}", reason(&.0.to_string()))]
     Thread(#[from] io::Error),
 }
 
-/// Types the path of a file in the folder, and a space. `program` is the session's.
+/// Types the path of a file in the folder of copied files, and a space. `program` is the session's program.
 ///
 /// # Errors
 ///
-/// Returns why nothing is typed, in words for the user.
+/// Returns why the path is not typed, in words for the user.
 pub(super) fn type_file(
     session: &mut Server,
     now: Instant,
@@ -72,7 +72,7 @@ pub(super) fn type_file(
     Ok(session.paste(now, tty, &format!("{word} "))?)
 }
 
-/// Returns a path as any shell reads it. `None` if it has a control character, or is no text.
+/// Returns a path quoted for any shell. `None` if it contains a control character, or is not UTF-8.
 pub(super) fn word(path: &Path) -> Option<String> {
     let path = path.to_str().filter(|it| !it.contains(char::is_control))?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@:".contains(c);

@@ -1,4 +1,4 @@
-//! Decides who may take over, view or share a running session, and tells the system's log.
+//! Decides which clients may take over, view or share a running session, and writes that to the system's log.
 
 use std::net::IpAddr;
 
@@ -8,12 +8,12 @@ use rove_units::Instant;
 
 use crate::{entropy, hardening, syslog};
 
-/// The origin of a request for a key, as far as it is known.
+/// The known facts about who asks for a key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct From {
     /// The address of the user's ssh client. `None` for a request on this computer.
     pub(super) by: Option<IpAddr>,
-    /// The process number of the caller at the control socket. `None` if unknown.
+    /// The number of the process that asks at the control socket. `None` if unknown.
     pub(super) peer: Option<u32>,
 }
 
@@ -25,7 +25,7 @@ pub(super) enum Refusal {
         "its user has locked it, and its client lives: unlock it there with Ctrl-^ l, or end that client"
     )]
     Locked,
-    /// The session's client, which would show who joins, is silent.
+    /// The session's own client is silent, and could not show its user that another client joins.
     #[error(
         "nobody may join it: its client, which would show that, is silent; `rove attach` without --view and --share \
          takes it over"
@@ -38,13 +38,14 @@ pub(super) enum Refusal {
     Uninvited(#[from] Uninvited),
 }
 
-/// Invites another client to take over, view or share the session. `former` is the client that it goes on from, if it
-/// takes over for a client that is gone. `is_attached` tells whether the session's own client is alive. Returns the new
-/// client's key, or `None` if the system gives no random numbers; and how many keys of the former client were taken.
+/// Invites another client to take over (`way` is `None`), view or share the session. `former` is the client whose
+/// record the new one goes on from, if any. `is_attached` says whether the session's own client is alive. Returns the
+/// new client's key, or `None` if the system gives no random bytes. Also returns how many keystrokes of the former
+/// client were received.
 ///
 /// # Errors
 ///
-/// Returns why the client is refused. The lock of a client that is gone has no effect.
+/// Returns why the client is refused. A lock has no effect while the session's own client is silent.
 pub(super) fn invite(
     session: &mut Server,
     now: Instant,

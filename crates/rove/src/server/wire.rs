@@ -15,28 +15,27 @@ use rove_units::Instant;
 use crate::packet_queue::PacketQueue;
 use crate::server::forward::Forwards;
 
-/// Most clients whose addresses are remembered. Chosen: as many as a session has, and one each that is invited, leaves
-/// or takes over.
+/// Most clients whose addresses are remembered. Chosen: as many as a session has, and one each for a client that is
+/// invited, leaves or takes over.
 const WAYS_MAX: usize = JOINED_MAX + 3;
 
-/// The server's socket, and the local address from which each client is answered.
+/// The server's UDP socket, with the local address for answers to each client.
 pub(super) struct Wire {
     socket: ServerSocket,
-    /// The socket at which another server asks for the port while this one lingers. `None` at other times. It is closed
-    /// after the UDP socket.
+    /// The socket at which another server can ask for the port while this one lingers. `None` at other times. The field
+    /// is dropped, and thus closed, after `socket`.
     pub(super) handover: Option<Handover>,
-    /// The name for the handover socket. `None` for a session that others must not find, or after the handover socket
-    /// is open.
+    /// The name for the handover socket. `None` if the session is not listed, or the handover socket is open.
     name: Option<SessionName>,
     sieve: Sieve,
     queue: PacketQueue,
-    /// The address of each client, with the local address that it sends to, if the system tells that. The client whose
-    /// address changed last is at the end.
+    /// The address of each client, with the local address to which the client sends, if the system reports it. The most
+    /// recently added client is the last.
     ways: VecDeque<(SocketAddr, Option<Ipv6Addr>)>,
 }
 
 impl Wire {
-    /// Creates the wire of a session that has no client.
+    /// Creates the value for a session that has no client yet.
     pub(super) fn new(socket: ServerSocket, name: Option<SessionName>) -> Self {
         let (sieve, queue) = (Sieve::default(), PacketQueue::default());
         Self { socket, handover: None, name, sieve, queue, ways: VecDeque::new() }
@@ -51,8 +50,8 @@ impl Wire {
             if let Err(error) = session.handle_datagram(now, source, received.ecn, payload) {
                 tracing::debug!(%error, len, %source, "datagram of no use");
             }
-            // A forged datagram may claim the client's address, in the same turn in which the client sends. Only the
-            // session can tell.
+            // Only the session can tell the client's datagrams from forged ones, which may have the client's source
+            // address.
             if (session.takeovers(), session.client_datagrams()) > before {
                 note_way(ways, source, received.local);
             } else {
@@ -64,7 +63,7 @@ impl Wire {
         }
     }
 
-    /// Handles timers that have expired: the socket's filter against strangers.
+    /// Handles the timer of the socket's filter, which drops datagrams of strangers.
     pub(super) fn handle_timeout(&mut self, now: Instant, session: &Server) {
         self.sieve.handle_timeout(now, session.client_address(), &self.socket);
     }
@@ -74,8 +73,8 @@ impl Wire {
         self.sieve.poll_timeout()
     }
 
-    /// Sends all datagrams that the session has. Once its client knows the end, the port is offered to the user's next
-    /// server, because the client may start another session at once.
+    /// Sends all datagrams that the session has. When the server begins to linger, opens the handover socket first,
+    /// because the client may start another session, which needs a port, at once.
     pub(super) fn send(&mut self, now: Instant, session: &mut Server) {
         while let Some(transmit) = session.poll_transmit(now) {
             if session.lingers_until().is_some()
@@ -89,7 +88,7 @@ impl Wire {
         }
     }
 
-    /// Sends the streams' packets, as long as few wait in the system's queue. Send the session's datagrams first.
+    /// Sends packets of streams while few of them wait in the kernel's send queue. Send the session's datagrams first.
     pub(super) fn send_packets(
         &mut self,
         now: Instant,
@@ -108,12 +107,12 @@ impl Wire {
         }
     }
 
-    /// Returns when to send packets that are due at `packets_due`.
+    /// Returns when to send packets that are due at `packets_due`: later, if the send queue was full.
     pub(super) fn packets_due(&self, packets_due: Option<Instant>) -> Option<Instant> {
         self.queue.poll_timeout(packets_due)
     }
 
-    /// Returns the local address that a client sends to, if the system tells that.
+    /// Returns the local address to which a client sends, if known.
     fn local_for(&self, client: SocketAddr) -> Option<Ipv6Addr> {
         let way = self.ways.iter().find(|(known, _)| *known == client);
         way.and_then(|(_, local)| *local)
@@ -130,7 +129,7 @@ impl Wire {
     }
 }
 
-/// Records the local address that a client sends to.
+/// Records the local address to which a client sends.
 fn note_way(
     ways: &mut VecDeque<(SocketAddr, Option<Ipv6Addr>)>,
     client: SocketAddr,
