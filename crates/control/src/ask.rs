@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use crate::directory::{self, is_for_later, is_peer};
 use crate::protocol::{Answer, REPLY_LEN_MAX, ReplyError, Request, decode_reply, encode_request};
 
-/// The reason for which a server did not answer.
+/// Why a request to a server brought no usable answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     /// The server process has ended.
@@ -23,7 +23,7 @@ pub enum AskError {
     /// The server did not answer before the deadline.
     #[error("its server does not answer")]
     Silent,
-    /// A process of another user has the socket.
+    /// The socket was opened by a process of another user.
     #[error("its socket is another user's")]
     Foreign,
     /// The server refuses the request, or its answer is malformed.
@@ -37,29 +37,29 @@ pub enum AskError {
 impl From<io::Error> for AskError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            // The server ended earlier, with its directory, or while it was asked.
+            // The server ended before the connection or during it. Its directory may have been removed too.
             io::ErrorKind::ConnectionRefused
             | io::ErrorKind::NotFound
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::BrokenPipe => Self::Gone,
-            // The backlog of a server that is stopped, as by SIGSTOP, is full.
+            // `connect` would block: a process that is stopped, as by SIGSTOP, accepts nothing, so its backlog is full.
             io::ErrorKind::WouldBlock => Self::Silent,
             _ => Self::Io(error),
         }
     }
 }
 
-/// Tells this user's server at UDP port `port` something, without waiting for the answer. A server that has no control
-/// socket does not hear it.
+/// Sends `request` to this user's server at UDP port `port`, and does not wait for the answer. Has no effect if that
+/// server has no control socket.
 pub fn tell(port: u16, request: &Request) {
     let sockets = directory::existing().0.into_iter().flat_map(|it| it.sockets());
     for (_, path) in sockets.filter(|(name, _)| name.port == port) {
-        // A server that has ended may have left a socket of the same port.
+        // Sending fails at a socket that an ended server of the same port has left. The loop then tries the next one.
         let _ = Conversation::start(Clock::start(), &path, request.clone());
     }
 }
 
-/// A connection to a server that has been sent a request.
+/// A connection over which a request has been sent to a server.
 #[derive(Debug)]
 pub struct Conversation {
     stream: UnixStream,
@@ -71,13 +71,13 @@ impl Conversation {
     ///
     /// # Errors
     ///
-    /// Returns why the server cannot be asked.
+    /// Returns why the connection failed or the request was not sent.
     pub fn start(clock: Clock, path: &Path, request: Request) -> Result<Self, AskError> {
         let mut stream = directory::connect(path)?;
         if !is_peer(&stream, |user| user == geteuid()) {
             return Err(AskError::Foreign);
         }
-        // A new socket's buffer has room for a line.
+        // The send buffer of a new socket has room for the whole request, so this does not block.
         stream.write_all(encode_request(request).as_bytes())?;
         Ok(Self { stream, clock })
     }
@@ -89,7 +89,7 @@ impl Conversation {
     /// Returns why there is no answer.
     pub fn reply(&mut self, deadline: Instant) -> Result<Answer, AskError> {
         let mut buffer = Zeroizing::new([0; 4096]);
-        // Room from the start, as in `encode_reply`.
+        // The buffer has its full size from the start, because growing would leave a copy of the key in memory.
         let mut reply = Zeroizing::new(Vec::with_capacity(REPLY_LEN_MAX + buffer.len()));
         while !reply.ends_with(b"\n") {
             if reply.len() > REPLY_LEN_MAX {
@@ -106,8 +106,8 @@ impl Conversation {
         Ok(decode_reply(&reply)?)
     }
 
-    /// Waits until the server closes the connection, which happens when its process ends, or until `deadline`. Returns
-    /// whether it was closed.
+    /// Waits until the server closes the connection, as when its process ends, or until `deadline`. Returns true if it
+    /// did.
     pub fn wait_closed(&mut self, deadline: Instant) -> bool {
         let mut buffer = [0; 64];
         while self.wait_until(deadline).is_ok() {

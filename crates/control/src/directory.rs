@@ -1,4 +1,4 @@
-//! A directory that only the user may enter, and the search for the directory of the control sockets.
+//! Finds the directory of the control sockets, and checks that only its user may enter it.
 
 use std::ffi::OsString;
 use std::fmt::{self, Display};
@@ -15,7 +15,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::process::{Pid, Uid, geteuid, test_kill_process};
 use socket2::{Domain, SockAddr, Socket, Type};
 
-/// Environment variable that names the only directory of control sockets, in place of the usual ones.
+/// Environment variable that names the only directory of control sockets, in place of the usual directories.
 const DIRECTORY_VARIABLE: &str = "ROVE_RUNTIME_DIR";
 /// Environment variable that names the user's runtime directory (XDG Base Directory Specification).
 const XDG_VARIABLE: &str = "XDG_RUNTIME_DIR";
@@ -23,7 +23,7 @@ const XDG_VARIABLE: &str = "XDG_RUNTIME_DIR";
 const ENTRIES_MAX: usize = 4096;
 /// Mode of the directory: only its owner may enter.
 const PRIVATE: u32 = 0o700;
-/// The end of the name of the symbolic link that tells a session's label.
+/// The end of the name of a symbolic link whose target is a session's label, the name that the user gave the session.
 const LABEL_SUFFIX: &str = ".label";
 
 /// The file name of a session's control socket, which identifies the session on this computer.
@@ -47,12 +47,12 @@ impl FromStr for SessionName {
     fn from_str(text: &str) -> Result<Self, ()> {
         let (pid, port) = text.split_once('-').ok_or(())?;
         let name = Self { pid: pid.parse().map_err(|_| ())?, port: port.parse().map_err(|_| ())? };
-        // A session has a single name: no signs, no leading zeros.
+        // Each session has exactly one spelling, so signs and leading zeros are refused.
         if name.to_string() == text { Ok(name) } else { Err(()) }
     }
 }
 
-/// The reason for which a directory is not used.
+/// Why a directory is not used.
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
     /// The directory belongs to another user, who could have put files there.
@@ -69,19 +69,19 @@ pub enum DirectoryError {
     Io(PathBuf, io::Error),
 }
 
-/// A directory that only this user can have changed.
+/// The path of a directory whose owner is this user and whose mode lets no other user in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directory(PathBuf);
 
 impl Directory {
-    /// Returns the directory at `path` after checks of owner and mode. `None` if there is no directory.
+    /// Checks the owner and mode of the directory at `path`, and returns it. `None` if there is no directory.
     ///
     /// # Errors
     ///
     /// Returns why the directory is not trusted.
     pub fn open(path: &Path) -> Result<Option<Self>, DirectoryError> {
         let path = path.to_owned();
-        // For a symbolic link this is the link itself.
+        // `symlink_metadata` does not follow a symbolic link, so a link is refused below.
         let found = match path.symlink_metadata() {
             Ok(found) => found,
             Err(error)
@@ -103,11 +103,11 @@ impl Directory {
         if found.mode() & 0o777 != PRIVATE {
             return Err(DirectoryError::Open(path));
         }
-        // From here on nobody else can replace the directory: its parent is ours, the system's or sticky (/tmp).
+        // After these checks no other user can replace the directory: its parent is the user's, root's or sticky.
         Ok(Some(Self(path)))
     }
 
-    /// Returns the directory at `path` after the checks of [`Self::open`]. It is created if it is missing.
+    /// Creates the directory at `path` if it is missing, and returns it after the checks of [`Self::open`].
     ///
     /// # Errors
     ///
@@ -115,8 +115,8 @@ impl Directory {
     pub fn create(path: &Path) -> Result<Self, DirectoryError> {
         let failed = |error| DirectoryError::Io(path.to_owned(), error);
         let parent = path.parent().unwrap_or(Path::new("/"));
-        // The owner of a directory can replace what is in it. So no directory is created where the environment of
-        // another user points, as after su.
+        // The owner of a directory can replace its entries. After `su`, the environment may still point to a directory
+        // of the former user, so nothing is created there.
         let owner = parent.metadata().map_err(failed)?.uid();
         if owner != geteuid().as_raw() && owner != Uid::ROOT.as_raw() {
             return Err(DirectoryError::Foreign(parent.to_owned()));
@@ -136,8 +136,8 @@ impl Directory {
         self.0.join(name.to_string())
     }
 
-    /// Returns the path of a session's socket while the socket does not take connections yet, or while its server
-    /// lingers after the session.
+    /// Returns the path of a session's socket in the two states in which nobody may ask it: the socket does not accept
+    /// connections yet, or the session is over and its server only lingers ([`crate::Handover`]).
     pub(crate) fn unready_socket(&self, name: SessionName) -> PathBuf {
         self.0.join(format!(".{name}"))
     }
@@ -148,7 +148,7 @@ impl Directory {
         self.named(|text| text.parse().ok())
     }
 
-    /// Removes sockets and labels of dead processes. A new session wakes no other server by this.
+    /// Removes sockets and labels of dead processes. Connects only to their sockets, so it wakes no running server.
     pub(crate) fn remove_leftovers(&self) {
         for entry in self.entries() {
             let kind = entry.file_type().ok();
@@ -164,7 +164,7 @@ impl Directory {
         }
     }
 
-    /// Returns the sockets that take no connections yet, and those of servers that linger, in order.
+    /// Returns the sockets at the paths of [`Self::unready_socket`], in order.
     pub(crate) fn unready_sockets(&self) -> Vec<(SessionName, PathBuf)> {
         self.named(|text| text.strip_prefix('.')?.parse().ok())
     }
@@ -183,7 +183,7 @@ impl Directory {
     }
 }
 
-/// Returns the process that a socket or a label of this name belongs to. `None` for other names.
+/// Returns the number of the process that made the socket or label of this name. `None` for other names.
 fn owner(file_name: &str) -> Option<u32> {
     let name = file_name.strip_prefix('.').unwrap_or(file_name);
     let name = name.strip_suffix(LABEL_SUFFIX).unwrap_or(name);
@@ -193,17 +193,17 @@ fn owner(file_name: &str) -> Option<u32> {
     }
 }
 
-/// Tells the label of the session with this control socket to everybody whom its server does not answer.
+/// Writes a session's label beside its control socket, for when the server does not answer. `None` removes it.
 pub(crate) fn write_label(socket: &Path, label: Option<&str>) {
     let path = label_path(socket);
-    // A dead server may have had the same number and port.
+    // A dead server with the same process number and port may have left a label.
     let _ = std::fs::remove_file(&path);
     if let Some(Err(error)) = label.map(|label| symlink(label, &path)) {
         tracing::warn!(%error, "the session's name is told only while the server answers");
     }
 }
 
-/// Returns the label of the session with this control socket. `None` if the session has none, or an older server.
+/// Reads the label of the session with this control socket. `None` if the session or its version of rove has no labels.
 pub(crate) fn label(socket: &Path) -> Option<String> {
     std::fs::read_link(label_path(socket)).ok()?.into_os_string().into_string().ok()
 }
@@ -213,7 +213,7 @@ fn label_path(socket: &Path) -> PathBuf {
     socket.with_file_name(format!(".{name}{LABEL_SUFFIX}"))
 }
 
-/// Returns the user's directory for sockets and the like: the first usable one, created if needed.
+/// Returns the user's directory for sockets and locks: the first candidate that can be used, created if needed.
 ///
 /// # Errors
 ///
@@ -232,8 +232,8 @@ pub fn runtime_directory() -> Result<Directory, DirectoryError> {
     Err(refusal.expect("there is always a directory to try"))
 }
 
-/// Waits until no other process of this user starts a named session. Until the returned file is closed, other processes
-/// wait in turn.
+/// Waits for the lock that keeps two processes of this user from starting named sessions at once. Closing the returned
+/// file releases the lock.
 ///
 /// # Errors
 ///
@@ -247,8 +247,8 @@ pub fn lock_labels() -> Result<OwnedFd, DirectoryError> {
     locked.map_err(|error| DirectoryError::Io(path, error.into()))
 }
 
-/// Returns a path for a socket for this purpose (a word) that only this process uses, beside the control sockets. `None`
-/// if no directory can be used. Files of dead processes are removed.
+/// Returns a path, in the directory of the control sockets, for a socket that only this process uses. `purpose` is a
+/// word of its file name. `None` if no directory can be used. Removes files of dead processes.
 pub fn private_socket(purpose: &str) -> Option<PathBuf> {
     let directory = runtime_directory().ok()?;
     directory.remove_leftovers();
@@ -257,8 +257,8 @@ pub fn private_socket(purpose: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Returns the sockets for a purpose that [`private_socket`] names, or for all purposes that begin so, the newest first.
-/// Nobody may listen there any more.
+/// Returns the sockets made at paths of [`private_socket`] whose purpose begins with `purpose`, the newest first. The
+/// processes that made them may have ended.
 pub fn sockets_of(purpose: &str) -> Vec<PathBuf> {
     let prefix = format!("{purpose}-");
     let mut found = Vec::new();
@@ -276,7 +276,7 @@ pub fn sockets_of(purpose: &str) -> Vec<PathBuf> {
     found.into_iter().rev().map(|(_, path)| path).collect()
 }
 
-/// Returns all trusted directories where this user's sockets may be, and why others are not trusted.
+/// Returns all trusted directories where this user's sockets may be, and why the others are not trusted.
 pub(crate) fn existing() -> (Vec<Directory>, Vec<DirectoryError>) {
     let (mut directories, mut errors) = (Vec::new(), Vec::new());
     for path in paths() {
@@ -293,9 +293,9 @@ pub fn is_of_user(stream: &UnixStream) -> bool {
     is_peer(stream, |user| user == geteuid() || user.is_root())
 }
 
-/// Returns whether the process at the other end of a connection runs as a user for whom `counts` is true.
+/// Returns whether `counts` is true for the user of the process at the other end of a connection.
 pub(crate) fn is_peer(stream: &UnixStream, counts: impl Fn(Uid) -> bool) -> bool {
-    // Each system has one of the two calls.
+    // Linux and Android have `SO_PEERCRED`, and other systems `getpeereid`.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let user = rustix::net::sockopt::socket_peercred(stream).ok().map(|peer| peer.uid);
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -303,7 +303,7 @@ pub(crate) fn is_peer(stream: &UnixStream, counts: impl Fn(Uid) -> bool) -> bool
     user.is_some_and(counts)
 }
 
-/// Connects to a socket without waiting for a process that is stopped.
+/// Connects to a socket without blocking, because the process that listens there may be stopped.
 pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     socket.set_nonblocking(true)?;
@@ -311,12 +311,12 @@ pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
     Ok(OwnedFd::from(socket).into())
 }
 
-/// Returns whether a read or a write must be tried again later.
+/// Returns whether a failed read or write must be tried again later.
 pub(crate) fn is_for_later(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
-/// Returns whether a process with this number exists, as far as the system tells.
+/// Returns whether a process with this number exists. A process that may not be signalled counts as existing.
 pub(crate) fn is_running(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
     test_kill_process(pid) != Err(rustix::io::Errno::SRCH)
@@ -328,7 +328,7 @@ fn paths() -> Vec<PathBuf> {
 }
 
 /// Returns the possible directories of control sockets, in order of preference. A server may have started with another
-/// environment than the process that looks for it, so all usual paths count.
+/// environment than the process that looks for it, so all usual paths are included.
 fn candidates(
     chosen: Option<OsString>,
     runtime: Option<OsString>,

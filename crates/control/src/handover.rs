@@ -1,8 +1,8 @@
 //! Hands the UDP port of a server that lingers after its session to the next server of the same user.
 //!
-//! The lingering server has a socket beside the control sockets, under the name of a socket that is not ready. So the
-//! server is not listed, and the socket is removed after the server's end. Every peer that connects is this user's, and
-//! wants the port.
+//! A server that lingers has no session left, and only repeats its last acknowledgment to a client that may have missed
+//! it. It listens at the path of a socket that is not ready, so `rove list` does not show it, and the socket is removed
+//! after its process has ended. The server ends when a peer connects, because only this user's servers connect there.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -17,7 +17,7 @@ use crate::directory::{self, SessionName};
 use crate::listener::listen;
 use crate::protocol::Request;
 
-/// How long a lingering server may take to release its port. Chosen: a thousand times what it needs.
+/// How long a lingering server may take to release its port. Chosen: a thousand times the time that it needs.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The socket by which a lingering server learns that its port is wanted.
@@ -51,8 +51,8 @@ impl Drop for Handover {
     }
 }
 
-/// Asks this user's lingering servers at the wanted ports to release them, and waits until they have ended. Returns
-/// whether any has. A server that is only starting there answers with its status, and keeps its port.
+/// Asks this user's lingering servers whose ports satisfy `is_wanted` to release them, and waits until they have ended.
+/// Returns whether any has ended. A server that is still starting answers with its status instead, and keeps its port.
 pub fn ask_for_port(is_wanted: impl Fn(u16) -> bool) -> bool {
     let clock = Clock::start();
     let deadline = clock.now() + PATIENCE;

@@ -1,15 +1,15 @@
 //! The control socket of each session: how `rove list`, `rove kill` and the next login reach the servers of this user on
 //! this computer.
 //!
-//! A server's loop holds a [`Listener`]. A program that looks for sessions calls [`survey()`], and asks one session's
-//! server in a [`Conversation`]. Neither screens nor typed keys are sent here. The only session key that is sent is
-//! that of a next client.
+//! A server's loop holds a [`Listener`]. A program that looks for sessions calls [`survey()`], and sends a request to a
+//! single server in a [`Conversation`]. Control sockets carry no screens and no typed keys. The only key that they
+//! carry is the session key for a client that joins or replaces another.
 //!
 //! # Modules, from the bottom up
 //!
 //! - `directory` decides where the sockets are and who may reach them. `protocol` is the bytes on them.
 //! - `listener` is the server's side, and `ask` the client's. `survey` asks all servers at once.
-//! - `handover` gives the port of a server that lingers to the next server.
+//! `handover` lets a new server take the UDP port of a server that only lingers after its session.
 
 #![forbid(unsafe_code)]
 

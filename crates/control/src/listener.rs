@@ -1,7 +1,7 @@
-//! The server's side of a control socket: a few connections, for which the session never waits.
+//! The server's side of a control socket: a few non-blocking connections that the session's loop serves.
 //!
-//! A connection takes a descriptor and a short buffer, but no timer and no wake-up while it is silent. There are at
-//! most [`CONNECTIONS_MAX`]. A new connection replaces the oldest, so that silent ones cannot lock others out.
+//! A silent connection takes a descriptor and a short buffer, and causes no timers and no wake-ups. There are at most
+//! [`CONNECTIONS_MAX`]. A new connection replaces the oldest, so that silent peers cannot lock others out.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -39,23 +39,23 @@ pub struct Listener {
 struct BoundSocket {
     listener: UnixListener,
     path: PathBuf,
-    /// Device and inode of the socket file, which tell whether the path still leads to this socket.
+    /// Device and inode of the socket file. If the file at `path` has others, somebody has replaced or removed it.
     identity: (u64, u64),
-    /// Whether accepting failed, for example for lack of descriptors. Nothing is accepted until the next flush, because
-    /// trying again would keep a processor busy.
+    /// True after `accept` has failed, for example because the process has no free descriptor. The loop then ignores
+    /// the socket until the next [`Listener::flush`], because an immediate retry would keep a processor busy.
     is_muted: bool,
 }
 
 impl Listener {
-    /// Creates the control socket of a session. If that fails, the session runs without, and is not listed.
+    /// Creates the control socket of a session. If that fails, the session runs without, and `rove list` omits it.
     pub fn open(name: SessionName, label: Option<String>) -> Self {
         let mut listener = Self { name, label, socket: None, connections: VecDeque::new() };
         listener.flush();
         listener
     }
 
-    /// Creates the socket again if its path is gone, because the system removes the runtime directory of a user who
-    /// seems to have logged out. Call this from time to time.
+    /// Creates the socket again if its file is gone: the system removes the runtime directory of a user who seems to
+    /// have logged out. Call this from time to time.
     pub fn flush(&mut self) {
         if let Some(socket) = &mut self.socket {
             socket.is_muted = false;
@@ -69,7 +69,7 @@ impl Listener {
         }
     }
 
-    /// Returns the descriptors to wait for.
+    /// Returns the descriptors that the caller's event loop must watch.
     pub fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         let socket = self.socket.iter().filter(|socket| !socket.is_muted);
         let socket = socket.map(|socket| Interest::new(socket.listener.as_fd(), true, false));
@@ -94,7 +94,7 @@ impl Listener {
         for _ in 0..ACCEPTS_PER_TURN {
             match socket.listener.accept() {
                 Ok((stream, _)) => {
-                    // A descriptor of the directory may have been handed on.
+                    // A process of another user may have been given a descriptor of the directory, and connect by it.
                     if !is_of_user(&stream) || stream.set_nonblocking(true).is_err() {
                         continue;
                     }
@@ -124,8 +124,8 @@ impl BoundSocket {
     fn bind(name: SessionName, label: Option<&str>) -> io::Result<Self> {
         let directory = directory::runtime_directory().map_err(io::Error::other)?;
         directory.remove_leftovers();
-        // The socket gets its name only when it accepts connections. A socket that refuses them counts as a dead
-        // server's, and is removed.
+        // The socket file is moved to its final name after `listen`. A socket at that name that refuses connections
+        // counts as a dead server's, and is removed.
         let (unready, path) = (directory.unready_socket(name), directory.socket(name));
         let listener = listen(&unready)?;
         directory::write_label(&path, label);
@@ -148,7 +148,7 @@ impl Drop for BoundSocket {
     }
 }
 
-/// Opens a socket at `path` that only this user may connect to.
+/// Opens a socket at `path` to which only this user may connect.
 pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
     let _ = std::fs::remove_file(path);
     let listener = UnixListener::bind(path)?;
@@ -173,9 +173,9 @@ struct Connection {
 enum Phase {
     /// The bytes of the request read so far.
     Asking(Vec<u8>),
-    /// The rest of the answer, and whether the connection stays open afterwards until the session ends.
+    /// The rest of the answer is being sent. If `is_end`, the connection stays open until the server's process ends.
     Told { rest: Zeroizing<Vec<u8>>, is_end: bool },
-    /// The answer is sent. The end of the session closes the connection.
+    /// The whole answer is sent. The end of the server's process closes the connection.
     Waiting,
 }
 
@@ -220,7 +220,7 @@ impl Connection {
             match self.stream.write(rest) {
                 Ok(len) => drop(rest.drain(..len)),
                 Err(error) if is_for_later(&error) => {}
-                // A peer that asked for the end may have gone. Its request counts all the same.
+                // The peer that asked to end the session may have disconnected. Its request is still carried out.
                 Err(_) if next == Next::Keep => return Next::Close,
                 Err(_) => rest.clear(),
             }

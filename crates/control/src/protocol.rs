@@ -1,16 +1,19 @@
-//! The protocol of a control socket: a line of text is the request, a line of JSON the answer.
+//! The protocol of a control socket: a line of text is the request, and a line of JSON the answer.
 //!
-//! `rove/1 status` is answered by `{"protocol":1,"session":{...}}`, and so is `rove/1 end`. After `end` the server ends
-//! the session, and its exit closes the connection. `rove/1 attach [ADDRESS]` is answered by
-//! `{"protocol":1,"session":{...},"key":"..."}`. The key is for a client that takes the session over, and ADDRESS is
-//! where the user asks from. `rove/1 view [ADDRESS]` and `rove/1 share [ADDRESS]` are answered alike, with the key of a
-//! client that joins. `rove/1 resume FORMER [ADDRESS]` is answered as `attach`, for a client that goes on from the one that FORMER
-//! names; `taken` is the number of that one's keys that the server has taken. `rove/1 tunnel PORT` tells the UDP port on this
-//! computer from which an ssh's end sends the client's datagrams, and is answered as `status`; so is
-//! `rove/1 jump ADDRESS:PORT`, from where a jump host's forwarder sends them. `rove/1 drop NAME` asks the server to type the path of the file of this
-//! name in the user's drop folder, and is answered as `status`. Refusals and other requests are answered by
-//! `{"protocol":1,"error":"..."}`. Fields may be added,
-//! which old readers skip. A change of an existing field needs another protocol number.
+//! An answer has the form `{"protocol":1,"session":{...}}`, with further members that the list names. A refusal is
+//! `{"protocol":1,"error":"..."}`. ADDRESS is the IP address from which the user asks.
+//!
+//! - `rove/1 status` asks for the session's description.
+//! - `rove/1 end` ends the session. The exit of the server then closes the connection.
+//! - `rove/1 attach [ADDRESS]` asks for `key`, the session key for a client that takes the session over.
+//! - `rove/1 view [ADDRESS]`, `rove/1 share [ADDRESS]` ask for the `key` of a client that joins the present one.
+//! - `rove/1 resume FORMER [ADDRESS]` is `attach` for a client that continues the client FORMER. `taken` is the number
+//!   of FORMER's keys that the server has received.
+//! - `rove/1 tunnel PORT` names the local UDP port from which `rove tunnel` sends the client's datagrams.
+//! - `rove/1 jump ADDRESS:PORT` names the source of the client's datagrams that a jump host's forwarder sends.
+//! - `rove/1 drop NAME` asks the server to type the path of file NAME in the user's drop folder.
+//!
+//! Later versions may add members, which readers skip. A changed member needs another protocol number.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -51,8 +54,7 @@ const _: () = assert!(
         < REPLY_LEN_MAX / 8 * 7
 );
 
-/// How long a client may say nothing after it was due to until its session counts as one without a client. Chosen: three
-/// heartbeats, of which none has come.
+/// How long a datagram of the client is overdue until its session counts as detached. Chosen: three heartbeats.
 const ATTACHED_MAX: Duration = Duration::from_secs(9);
 
 /// A request to a session's server.
@@ -62,14 +64,14 @@ pub enum Request {
     Status,
     /// Asks the server to end its session in order.
     End,
-    /// Asks for a key with which another client joins, or takes the session over (`None`). The address is where the user
-    /// asks from.
+    /// Asks for the session key of a client that joins in this mode, or takes the session over (`None`). The address is
+    /// that from which the user asks.
     Attach(Option<JoinMode>, Option<IpAddr>),
-    /// Asks for a key with which another client goes on from this one.
+    /// Asks for the session key of a client that continues this former client, from a user at this address.
     Resume(Former, Option<IpAddr>),
-    /// Tells the UDP port on this computer from which `rove tunnel` sends the client's datagrams.
+    /// Names the UDP port on this computer from which `rove tunnel` sends the client's datagrams.
     Tunnel(u16),
-    /// Tells from where the forwarder on a jump host sends the client's datagrams.
+    /// Names the address from which the forwarder on a jump host sends the client's datagrams.
     Forwarder(SocketAddr),
     /// Asks the server to type the path of the file of this name in the user's drop folder.
     Drop(String),
@@ -83,11 +85,11 @@ pub type KeyText = Zeroizing<String>;
 pub struct Answer {
     /// The description of the session.
     pub status: SessionStatus,
-    /// The key for the session's next client. `None` unless it was asked for.
+    /// The session key for the session's next client. `None` if the request asked for none.
     pub key: Option<KeyText>,
-    /// How many keys of the former client were taken. `None` if the server does not know that client.
+    /// How many typed keys of the former client the server has received. `None` if it does not know that client.
     pub taken: Option<u64>,
-    /// Why there is no key. Nothing else is answered then.
+    /// Why the server gives no key. The answer then consists of this text only.
     pub refusal: Option<String>,
 }
 
@@ -98,14 +100,14 @@ pub enum State {
     /// No client has connected yet.
     #[default]
     Waiting,
-    /// The client was due to send a datagram less than 9 s ago, or has sent it.
+    /// Less than 9 s have passed since a datagram was due from the client, or none is overdue.
     Attached,
-    /// The client has sent nothing for 9 s after it was due to: it is unreachable, asleep or gone.
+    /// A datagram of the client is overdue by at least 9 s: the client is unreachable, asleep or gone.
     Detached,
 }
 
 impl State {
-    /// Returns the state of a session whose client was due to send a datagram `silence` ago. `None` means that no client
+    /// Returns the state of a session whose client owes a datagram since `silence`. `None` means that no client has
     /// ever sent one.
     pub fn of_silence(silence: Option<Duration>) -> Self {
         match silence {
@@ -142,38 +144,38 @@ pub struct Attachment {
     /// The name that the user gave the session. `None` if it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The random word in the environment of the session's programs, by which a client inside the session is known.
-    /// `None` from an older server.
+    /// A random word in the environment of the session's programs. A client that finds it in its own environment runs
+    /// inside this session. `None` from an older server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub word: Option<String>,
-    /// Whether the server listens on the loopback only, so that a client elsewhere comes through a tunnel.
+    /// Whether the server listens only on the loopback interface, so that clients on other computers need a tunnel.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub loopback: bool,
-    /// Whether the session has no program, so that there is nothing to attach to.
+    /// Whether the session runs no program (as for file transfer), so that no client can attach to it.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub no_program: bool,
     /// Number of times that another client has taken the session over.
     pub takeovers: u32,
-    /// The streams beside the session.
+    /// The forwarded connections and further programs of the session.
     #[serde(flatten)]
     pub forwards: Forwarding,
-    /// The clients that have joined: where their users asked from, their processes and what they do.
+    /// The clients that have joined: each text names the user's address, the client's process and its mode.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub joined: Vec<String>,
 }
 
-/// The carrier of a client's datagrams.
+/// How a client's datagrams reach the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Carrier {
-    /// The network carries them from the client to the server.
+    /// As UDP datagrams on the network.
     Udp,
-    /// An ssh carries them to this computer.
+    /// Through an ssh connection to this computer.
     Ssh,
 }
 
 impl Carrier {
-    /// Returns its name, as users read it.
+    /// Returns the carrier's name, as users read it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Udp => "UDP",
@@ -182,20 +184,20 @@ impl Carrier {
     }
 }
 
-/// The path of a session's client, and its silence. All fields are empty if no client ever connected.
+/// The path of a session's client, and how long the client is silent. Empty if no client ever connected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ClientPath {
-    /// The client's last known address and port; through ssh, those of `rove tunnel` on this computer.
+    /// The client's last known address and port. Through ssh, those of `rove tunnel` on this computer.
     pub client: Option<String>,
-    /// The carrier of the client's datagrams. `None` also from a server that does not tell it.
+    /// The carrier of the client's datagrams. `None` also from a server of a version that does not state it.
     pub path: Option<Carrier>,
     /// Seconds since the client changed to this path.
     pub path_age_seconds: Option<u64>,
     /// Whether a forwarder on a jump host sends the datagrams.
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub by_jump_host: bool,
-    /// Seconds since a datagram of the client was due, if none has come; 0 before the first, and from an older server.
+    /// Seconds for which a datagram of the client has been overdue. 0 if none is, and from an older server.
     #[serde(skip_serializing_if = "is_zero")]
     pub missed_seconds: u64,
 }
@@ -207,7 +209,7 @@ impl ClientPath {
     }
 }
 
-/// A server's description of its session. It has no text of the screen but the title, and no key.
+/// A server's description of its session. It contains no key, and no text of the screen except the window title.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionStatus {
@@ -241,19 +243,19 @@ pub struct SessionStatus {
     pub title: String,
     /// The command of the session with its arguments.
     pub command: Vec<String>,
-    /// The facts that the next client needs.
+    /// The facts that the session's next client needs.
     #[serde(flatten)]
     pub attachment: Attachment,
 }
 
-/// The streams beside a session, as far as its server knows.
+/// The streams that a session carries beside its terminal, as far as its server knows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Forwarding {
-    /// The places at which the server listens for its client.
+    /// The addresses or ports at which the server listens on behalf of its client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub listeners: Vec<String>,
-    /// How many forwarded connections and programs beside the session's own there are.
+    /// Number of open streams: forwarded connections, and programs other than the session's own.
     #[serde(skip_serializing_if = "is_zero")]
     pub streams: u64,
 }
@@ -263,7 +265,7 @@ const fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// The reason for which a request is refused.
+/// Why a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// The request is in another version of the protocol.
@@ -274,7 +276,7 @@ pub enum RequestError {
     Unknown,
 }
 
-/// The reason for which a reply has no answer.
+/// Why a reply contains no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyError {
     /// The server refuses the request, with this reason.
@@ -290,7 +292,7 @@ struct Reply<'a> {
     protocol: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<SessionStatus>,
-    /// Borrowed, so that no copy of the key stays in memory.
+    /// Borrows from the line that was read, so that no further copy of the key stays in memory.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     key: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -299,7 +301,7 @@ struct Reply<'a> {
     error: Option<String>,
 }
 
-/// Returns the line of a request, with its end.
+/// Returns a request as a line of text with its line end.
 pub(crate) fn encode_request(request: Request) -> String {
     let from = |by: Option<IpAddr>| by.map_or(String::new(), |by| format!(" {by}"));
     match request {
@@ -308,7 +310,7 @@ pub(crate) fn encode_request(request: Request) -> String {
         Request::End => format!("rove/{PROTOCOL} end\n"),
         Request::Tunnel(port) => format!("rove/{PROTOCOL} tunnel {port}\n"),
         Request::Forwarder(source) => {
-            // Without its zone it fits.
+            // An IPv6 zone is left out, so that the line stays within [`REQUEST_LEN_MAX`].
             let source = SocketAddr::new(source.ip(), source.port());
             format!("rove/{PROTOCOL} jump {source}\n")
         }
@@ -317,10 +319,10 @@ pub(crate) fn encode_request(request: Request) -> String {
     }
 }
 
-/// The modes in which another client may come; `None` takes the session over.
+/// The modes in which a further client may ask for a session key. `None` means that it takes the session over.
 const ATTACH_MODES: [Option<JoinMode>; 3] = [None, Some(JoinMode::View), Some(JoinMode::Share)];
 
-/// Returns the word of a request for a key.
+/// Returns the protocol's word for a request of a session key.
 const fn attach_word(mode: Option<JoinMode>) -> &'static str {
     match mode {
         None => "attach",
@@ -329,7 +331,7 @@ const fn attach_word(mode: Option<JoinMode>) -> &'static str {
     }
 }
 
-/// Reads the line of a request, without its end.
+/// Parses a request from its line, without the line end.
 ///
 /// # Errors
 ///
@@ -362,7 +364,7 @@ pub fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
     }
 }
 
-/// Returns the line of a reply, with its end. Texts that are too long are cut.
+/// Returns a reply as a line of JSON with its line end. Texts that are too long are cut.
 pub(crate) fn encode_reply(answer: Result<Answer, RequestError>) -> Zeroizing<Vec<u8>> {
     // The buffer has its full size from the start, because growing would leave a copy of the key in memory.
     let mut line = Zeroizing::new(Vec::with_capacity(REPLY_LEN_MAX));
@@ -386,7 +388,7 @@ pub(crate) fn encode_reply(answer: Result<Answer, RequestError>) -> Zeroizing<Ve
     line
 }
 
-/// Reads the line of a reply, with or without its end.
+/// Parses a reply from its line, with or without the line end.
 ///
 /// # Errors
 ///

@@ -13,7 +13,7 @@ use crate::protocol::{Request, SessionStatus};
 /// limit of descriptors.
 const AT_ONCE: usize = 64;
 
-/// A session that was found, and the path to its server.
+/// A session whose server answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// The server's description of the session.
@@ -27,13 +27,13 @@ pub struct Found {
 pub struct Silent {
     /// The process and the port of the server.
     pub name: SessionName,
-    /// The name that the user gave the session. `None` if it has none, or an older server.
+    /// The name that the user gave the session. `None` if it has no name, or its server's version records none.
     pub label: Option<String>,
     /// Why there is no answer.
     pub error: AskError,
 }
 
-/// The result of a survey: the sessions found, and the servers and directories that gave none.
+/// The result of a survey: the sessions, and the servers and directories that could not be asked.
 #[derive(Debug, Default)]
 pub struct Survey {
     /// The sessions whose servers answered, oldest first.
@@ -44,12 +44,12 @@ pub struct Survey {
     pub errors: Vec<DirectoryError>,
 }
 
-/// Asks every other server of this user for its status, and waits for the replies until `deadline`. The sockets of servers
-/// that have ended are removed.
+/// Asks every other server of this user for its status, and waits for the replies until `deadline`. Removes the sockets
+/// of servers that have ended.
 pub fn survey(clock: Clock, deadline: Instant) -> Survey {
     let (directories, errors) = directory::existing();
     let sockets = directories.iter().flat_map(|directory| directory.sockets());
-    // A server that asks could not answer itself.
+    // If this process is itself a server, it cannot answer while it waits here.
     let sockets: Vec<_> = sockets.filter(|(name, _)| name.pid != std::process::id()).collect();
     let mut survey = Survey { errors, ..Survey::default() };
     for group in sockets.chunks(AT_ONCE) {
@@ -63,7 +63,7 @@ pub fn survey(clock: Clock, deadline: Instant) -> Survey {
                     survey.sessions.push(Found { status: answer.status, path: path.clone() });
                 }
                 Err(AskError::Gone) => {
-                    // The server may also have ended at this moment and removed its socket.
+                    // The server may have ended while it was being asked, so a second attempt must fail too.
                     if let Err(AskError::Gone) = Conversation::start(clock, path, Request::Status) {
                         let _ = std::fs::remove_file(path);
                         directory::write_label(path, None);
