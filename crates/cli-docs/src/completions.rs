@@ -1,5 +1,5 @@
-//! Completion of a program's command lines: the script of a shell asks the program, and `answer` makes the answer from
-//! the program's [`Manual`]s.
+//! Completion of a program's command lines. A shell's script runs the program's `complete` command, and `answer` makes
+//! the output of that command from the program's [`Manual`]s.
 
 use std::ffi::OsString;
 
@@ -17,7 +17,7 @@ pub const SHELLS: &[&str] = &["bash", "zsh", "fish"];
 /// The command by which a shell's script asks the program for completions.
 pub const COMMAND: &str = "complete";
 
-/// Completion script for bash. Bash splits words at `=` and `@`, and replaces only the end of a word, `$2`.
+/// Completion script for bash. Bash splits words at `=` and `@`, and replaces only the last part of a word, `$2`.
 const BASH: &str = r#"# Completion of PROGRAM for bash.
 _NAME() {
     local found
@@ -37,7 +37,8 @@ _NAME() {
 complete -F _NAME PROGRAM
 "#;
 
-/// Completion script for zsh. As a function of `fpath` it is called at once; when sourced it is registered.
+/// Completion script for zsh. Loaded as a function from `fpath`, it completes at once. Sourced, it registers the
+/// function.
 const ZSH: &str = r#"#compdef PROGRAM
 _NAME() {
   local -a found valued others
@@ -55,7 +56,7 @@ _NAME() {
 if [[ $funcstack[1] == _NAME ]]; then _NAME "$@"; else compdef _NAME PROGRAM; fi
 "#;
 
-/// Completion script for fish, which adds the `=` of a long option itself.
+/// Completion script for fish. It strips the `=` from long options, because fish itself adds the `=`.
 const FISH: &str = r#"# Completion of PROGRAM for fish.
 function __NAME_answer
     set -l words (commandline -opc)

@@ -6,8 +6,8 @@ use crate::completions::{Names, answer};
 use crate::man;
 use crate::manual::{Book, HELP_COLUMNS, Manual};
 
-/// Panics unless every command of `book` describes itself, and its help, manual pages and completions list all options
-/// and commands.
+/// Panics unless each command of `book` has a description, and its help, manual page and completions list all of its
+/// options and commands.
 pub fn assert_integrity(book: &Book) {
     let manuals = (book.manuals)();
     assert!(manuals[0].word.is_empty(), "the first manual is the program's own");

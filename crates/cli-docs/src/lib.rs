@@ -1,13 +1,13 @@
-//! The manual of a program's commands: `--help`, completions and manual pages are made from the same [`Manual`]s, which
-//! a [`Book`] holds together.
+//! The user documentation of a program. A [`Manual`] describes a command and a [`Book`] all commands, and this crate
+//! makes `--help`, completions and manual pages from them.
 //!
 //! # Modules
 //!
 //! - `manual` describes a command for its users.
-//! - `completions` answers a shell that completes a command line, and prints the scripts by which bash, zsh and fish ask.
-//!   `man` prints the manual page.
-//! - `refusal` has the sentences about a wrong command line.
-//! - `integrity` checks the rules of each book, for the tests of the programs.
+//! - `completions` prints the completion scripts for bash, zsh and fish, and answers their questions.
+//! - `man` prints manual pages.
+//! - `refusal` words the errors in a command line.
+//! - `integrity` checks the rules of a book, for the tests of the programs.
 
 #![forbid(unsafe_code)]
 

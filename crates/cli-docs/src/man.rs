@@ -87,7 +87,7 @@ pub fn page(book: &Book, manual: &Manual) -> String {
     page
 }
 
-/// Returns the description of the program. On the page of a command, it also describes the command.
+/// Returns the program's description, or on a command's page its first sentence and a sentence about the command.
 fn introduction(manual: &Manual) -> String {
     let whole = manual.program.about;
     if manual.word.is_empty() {
@@ -115,7 +115,7 @@ fn list(page: &mut String, heading: &str, entries: &[(&str, &str)]) {
     }
 }
 
-/// Appends a paragraph with its heading beside or above it. The heading is in roff already.
+/// Appends a paragraph with its heading beside or above it. `heading` already is roff.
 fn entry(page: &mut String, heading: &str, text: &str) {
     let _ = writeln!(page, ".TP\n{heading}\n{}", prose(text));
 }
@@ -144,7 +144,7 @@ pub(crate) fn bold(text: &str) -> String {
     format!("\\fB{}\\fR", literal(text))
 }
 
-/// Returns roff for text that a reader copies and types: characters are not changed, and lines do not break in it.
+/// Returns roff for text that the reader may copy and type: without typographic characters and line breaks.
 fn literal(text: &str) -> String {
     escaped(text, |character| match character {
         '-' => Some("\\-"),
@@ -157,8 +157,7 @@ fn literal(text: &str) -> String {
     })
 }
 
-/// Returns roff for running text. Words with leading dashes are options: they are written as [`literal`] text, because
-/// a reader types them.
+/// Returns roff for running text. Words with leading dashes are options to type, and become [`literal`] text.
 fn prose(text: &str) -> String {
     let words: Vec<String> = text
         .split_whitespace()
@@ -177,7 +176,7 @@ fn prose(text: &str) -> String {
     words.join(" ")
 }
 
-/// Escapes characters that roff would interpret. The first character cannot begin a request.
+/// Escapes characters that roff would interpret. The text cannot begin with a roff request either.
 fn escaped(text: &str, special: impl Fn(char) -> Option<&'static str>) -> String {
     let mut out = String::new();
     for character in text.chars() {

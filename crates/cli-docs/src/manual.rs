@@ -1,5 +1,5 @@
-//! The description of a command for its users. `--help`, completions and man pages are all made from it, and from the
-//! clap definition that parses the command line.
+//! The description of a command for its users. This description, with the clap definition that parses the command line,
+//! is the source of `--help`, completions and manual pages.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
@@ -12,7 +12,7 @@ pub(crate) const HELP_COLUMNS: usize = 80;
 /// Widest left column of a list in the help, in columns. Chosen: it leaves half a line for the right column.
 const LEFT_COLUMNS_MAX: usize = 40;
 
-/// The description of a program without its commands.
+/// The description of a program, without its commands.
 pub struct Program {
     /// The name of the program.
     pub name: &'static str,
@@ -28,7 +28,7 @@ pub struct Program {
 pub struct Book {
     /// The description of the program itself.
     pub program: &'static Program,
-    /// The commands, in the order of the help. The first describes the program called without the name of a command.
+    /// Returns the manuals, in the order of the help. The first describes the program when no command is named.
     pub manuals: fn() -> Vec<&'static Manual>,
 }
 
@@ -39,11 +39,11 @@ pub type Entries = &'static [(&'static str, &'static str)];
 pub struct Manual {
     /// The program that the command belongs to.
     pub program: &'static Program,
-    /// The word after the program's name. Empty for the program called without a command.
+    /// The command's name on the command line. Empty in the manual of the program itself.
     pub word: &'static str,
-    /// Returns the command's options for clap, each with its help.
+    /// Returns the clap definition of the command, in which each option has its help.
     pub definition: fn() -> Command,
-    /// The kind of words that the command takes besides options.
+    /// The arguments that the command accepts besides options.
     pub words: Words,
     /// Paragraphs that the help shows after the options.
     pub notes: &'static [&'static str],
@@ -59,10 +59,10 @@ pub struct Manual {
     pub exit_status: Entries,
 }
 
-/// The words of a command line besides options, for completion.
+/// The arguments of a command besides options, from which completion offers candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Words {
-    /// Words that completion cannot know.
+    /// Arguments for which completion has no candidates.
     Unknown,
     /// The word `[user@]host`.
     Host,
@@ -72,12 +72,12 @@ pub enum Words {
     Command,
     /// A word of this list.
     OneOf(&'static [&'static str]),
-    /// A word of this list. The word in the second field is followed by the name of a host.
+    /// A word of this list. The name of a host follows the word in the second field.
     OneOfThenHost(&'static [&'static str], &'static str),
-    /// The name of a command of the program.
+    /// The name of a command of this program.
     OurCommands,
-    /// Sessions, as the program's command `list` shows them, with their ports in the second column. A `[user@]host` may
-    /// precede them. Completion does not ask that host for its sessions.
+    /// UDP ports of sessions, as the program's `list` command shows them in its second column. A `[user@]host` may
+    /// precede them, but completion does not ask that host for its sessions.
     HostThenSessions,
 }
 
@@ -145,7 +145,7 @@ impl Book {
 }
 
 impl Manual {
-    /// Returns a manual of `program` in which nothing is written yet: the base of the others.
+    /// Returns a manual of `program` with all texts empty: the base from which other manuals fill their gaps.
     pub const fn of(program: &'static Program) -> Self {
         Self {
             program,
@@ -161,7 +161,7 @@ impl Manual {
         }
     }
 
-    /// Returns the words that call the command: `rove` or `rove demo`.
+    /// Returns the words that call the command, such as `rove demo`.
     pub fn called(&self) -> String {
         let program = self.program.name;
         if self.word.is_empty() { program.to_owned() } else { format!("{program} {}", self.word) }
@@ -200,7 +200,7 @@ impl Manual {
             .collect()
     }
 
-    /// Returns the text that `--help` shows after the options. `commands` are listed in it.
+    /// Returns the text that `--help` shows after the options, with a list of `commands`.
     fn after_help(&self, commands: &[&Self]) -> String {
         let mut text = String::new();
         list(&mut text, "Examples", self.examples);
@@ -253,8 +253,8 @@ impl OptionEntry {
     }
 }
 
-/// A clap parser that accepts any text, and offers these words to completions. The text is checked later, so that
-/// errors have the program's order and wording.
+/// A clap parser that accepts any text, and offers these words as completions. The caller checks the text later, so
+/// that errors have the program's own order and wording.
 #[derive(Clone)]
 pub struct Suggested(pub &'static [&'static str]);
 
@@ -275,8 +275,8 @@ impl TypedValueParser for Suggested {
     }
 }
 
-/// Returns the letters of short options in the form of getopt: letters without a value, and letters with a value.
-/// Options that also have a long form are left out, because they are recognised earlier.
+/// Returns the letters of the short options as for getopt: the letters without a value, and the letters with a value.
+/// Leaves out options with a long form too, because the caller recognises those earlier.
 pub fn getopt_letters(definition: &Command) -> (String, String) {
     let takes_value = |arg: &&Arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     let letters = |of_values| {
@@ -289,7 +289,7 @@ pub fn getopt_letters(definition: &Command) -> (String, String) {
     (letters(false), letters(true))
 }
 
-/// Parses the arguments of a command that clap reads without preparation.
+/// Parses the arguments of a command by its clap definition.
 ///
 /// # Errors
 ///
@@ -298,7 +298,7 @@ pub fn matches(manual: &Manual, args: Vec<OsString>) -> Result<clap::ArgMatches,
     manual.command().no_binary_name(true).try_get_matches_from(args)
 }
 
-/// Appends a list in two columns under a heading, and an empty line. An empty list appends nothing.
+/// Appends a list in two columns under a heading, and an empty line. Appends nothing for an empty list.
 fn list(text: &mut String, heading: &str, entries: &[(&str, &str)]) {
     if entries.is_empty() {
         return;
@@ -318,7 +318,7 @@ fn list(text: &mut String, heading: &str, entries: &[(&str, &str)]) {
     text.push('\n');
 }
 
-/// Breaks a paragraph into lines of at most [`HELP_COLUMNS`] columns, each indented and ended.
+/// Breaks a paragraph into lines of at most [`HELP_COLUMNS`] columns. Each line is indented and has a line end.
 fn wrap(text: &str, indent: usize) -> String {
     let mut out = String::new();
     let mut column = HELP_COLUMNS;

@@ -1,4 +1,4 @@
-//! Sentences about mistakes in a command line, in one form for refusals by a program's own parsers and by clap.
+//! Error messages about a command line. Programs that parse options themselves word their errors as for clap's errors.
 
 use clap::Command;
 use clap::builder::StyledStr;
@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 use crate::manual::{Book, Manual};
 
-/// Returns the sentence about an option that does not exist. `near` is the option that was probably meant.
+/// Returns the message about an option that does not exist. `near` is an existing option with a similar name.
 pub fn unknown_option(option: &str, near: Option<&str>) -> String {
     let option = option.escape_debug();
     match near {
@@ -15,8 +15,8 @@ pub fn unknown_option(option: &str, near: Option<&str>) -> String {
     }
 }
 
-/// Returns the option that was probably meant by an unknown option, both with dashes. `None` if no option is similar.
-/// For a letter this is the letter in the other case, for a long option also the letter whose definition has this name.
+/// Returns the existing option that resembles an unknown one, both with their dashes. `None` if no option is similar.
+/// For `-x` this is `-X`. For a long option it may also be a short one whose clap definition has a similar name.
 pub fn near_option(command: &Command, option: &str) -> Option<String> {
     let mut command = command.clone();
     // Adds --help and --version, if a definition leaves them to clap.
@@ -37,7 +37,7 @@ pub fn near_option(command: &Command, option: &str) -> Option<String> {
     known.iter().find(|(name, _)| *name == near).map(|(_, spelling)| spelling.clone())
 }
 
-/// Returns the sentence about a command that does not exist, with the command that was probably meant.
+/// Returns the message about a command that does not exist, with the most similar command that does.
 pub fn unknown_command(book: &Book, word: &str) -> String {
     let words = book.command_words();
     let advice = match nearest(word, words.iter().copied()) {
@@ -47,9 +47,9 @@ pub fn unknown_command(book: &Book, word: &str) -> String {
     format!("there is no command \"{}\"; {advice}", word.escape_debug())
 }
 
-/// Returns the name that was probably meant by `written`. `None` if no name is similar. A similar name differs in case
-/// or dashes only, or by a few typing errors: a character too many, missing or wrong, or two exchanged. An error is
-/// allowed for each four characters.
+/// Returns the name most similar to `written`. `None` if no name is similar. A similar name differs only in case or
+/// dashes, or by at most one typing error for each four characters: a missing, wrong or additional character, or two
+/// exchanged ones.
 pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |text: &str| text.to_lowercase().replace(['-', '_'], "");
     let (folded, length) = (fold(written), written.chars().count());
@@ -67,7 +67,7 @@ pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> O
 }
 
 /// Returns the message with which a command refuses a command line: the command, the reason, and the usage. `None` if
-/// help or version was asked for, which clap also returns as errors.
+/// the user asked for help or the version, which clap also returns as an error.
 pub fn refusal(manual: &Manual, error: &Error) -> Option<String> {
     let said =
         || format!("{}: {}\n{}", manual.called(), sentence(manual, error), usage_hint(manual));
@@ -84,12 +84,12 @@ pub fn sentence(manual: &Manual, error: &Error) -> String {
     let argument = text(error, ContextKind::InvalidArg);
     let value = text(error, ContextKind::InvalidValue);
     let Some(argument) = argument else {
-        // The sentence is ours, or of a kind that our definitions do not cause.
+        // Errors without an argument carry a sentence of this program, or are of a kind that it does not cause.
         let text = error.to_string();
         let text = text.strip_prefix("error: ").unwrap_or(&text);
         return text.lines().next().unwrap_or_default().to_owned();
     };
-    // clap writes "--port <PORT>" and "<PORT>".
+    // clap names the argument in forms such as "--port <PORT>" and "<PORT>".
     let option = argument.split(' ').next().unwrap_or_default().trim_matches(['<', '>', '.']);
     match error.kind() {
         ErrorKind::UnknownArgument if argument.starts_with('-') => {

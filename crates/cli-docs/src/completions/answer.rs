@@ -1,8 +1,8 @@
-//! The answer to a shell that completes a command line: candidates for its last word.
+//! The output of a program's `complete` command: candidates for the last word of a command line.
 //!
-//! The first line of an answer is its kind. After `words` each line is a candidate, with its meaning after a tab. For
-//! `files` and `commands` the shell knows the candidates itself. `arguments N` are those of a command whose name is
-//! word N.
+//! The first line names the kind of the candidates. After `words`, each further line is a candidate, with its meaning
+//! after a tab. After `files` or `commands`, the shell finds the candidates itself. After `arguments N`, the shell
+//! completes as for the command that word N of the line names.
 
 use std::ffi::OsString;
 
@@ -17,11 +17,11 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names of a program that knows none.
+    /// Offers no names.
     pub const NONE: Self = Self { hosts: Vec::new, sessions: Vec::new };
 }
 
-/// The candidates for a word, or their kind if the shell knows them.
+/// The candidates for a word. For the last three kinds, the shell itself finds them.
 enum Place {
     Words(Vec<(String, String)>),
     Files,
@@ -35,20 +35,20 @@ struct Line {
     options: Vec<OptionEntry>,
     /// The words that are not options.
     named: Vec<String>,
-    /// The index of the word at which a command to run begins. `None` if there is none.
+    /// The index of the word at which a command to run begins. `None` if the line has no such command.
     command_at: Option<usize>,
     /// The option whose value is completed. `None` if another word is completed.
     awaiting: Option<OptionEntry>,
-    /// Whether no more options may follow.
+    /// Whether all further words are arguments, even if they begin with `-`.
     is_behind_options: bool,
-    /// Whether the program's name is followed by no word.
+    /// Whether the line has only the program's name.
     is_empty: bool,
 }
 
-/// Returns the answer to the arguments of `complete`: `[--part=TEXT] -- WORD...`. The shell replaces only `TEXT`, the
-/// end of the last word.
+/// Returns the answer to `complete [--part=TEXT] -- WORD...`, whose last word is to be completed. A shell that splits
+/// words states `TEXT`, the end of the last word, which is all that it replaces.
 ///
-/// Only options begin with `-` among the candidates, and no candidate has control characters.
+/// No candidate contains control characters, and only options begin with `-`.
 pub fn answer(book: &Book, names: &Names, args: &[OsString]) -> String {
     let mut args: Vec<String> =
         args.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -77,7 +77,7 @@ pub fn answer(book: &Book, names: &Names, args: &[OsString]) -> String {
     answer
 }
 
-/// Joins words that bash has split: `--option=value` and `user@host`.
+/// Joins the parts of `--option=value` and `user@host`, which bash passes as separate words.
 fn joined(words: &[String]) -> Vec<String> {
     let mut joined: Vec<String> = Vec::new();
     let mut goes_on = false;
@@ -133,8 +133,8 @@ impl Line {
         line
     }
 
-    /// Returns the value-taking option in `word`, and the part before the value: `--port=` in `--port=22`. The part is
-    /// `None` if the value is the next word. `None` as a whole if the word has no such option.
+    /// Returns the option in `word` that takes a value, and the part of `word` before the value: `--port=` in
+    /// `--port=22`. This part is `None` if the value is the next word. Returns `None` if `word` has no such option.
     fn valued<'a>(&self, word: &'a str) -> Option<(OptionEntry, Option<&'a str>)> {
         let takes_value = |entry: &&OptionEntry| entry.value.is_some();
         if let Some(name) = word.strip_prefix("--") {
@@ -230,8 +230,8 @@ fn commands(book: &Book) -> Vec<(String, String)> {
     book.commands().iter().map(|manual| (manual.word.to_owned(), manual.about())).collect()
 }
 
-/// Returns the names of hosts, each with the user that `word` names. Names that begin with `-` would be options, so
-/// they are left out, as are names with characters that names and addresses do not have.
+/// Returns the names of hosts, each after the `user@` that `word` begins with. Leaves out names that begin with `-`,
+/// because programs would read them as options, and names with characters that no name or address has.
 fn hosts(names: &Names, word: &str) -> Vec<(String, String)> {
     let user = word.rfind('@').map_or("", |at| &word[..=at]);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:%-".contains(c);
