@@ -14,7 +14,7 @@ use crate::ending::FAILURE;
 use crate::host::{self, HostArgs};
 use crate::messages::{say, warn};
 
-/// Commands of other systems, which no host is likely to be called.
+/// Commands that rove has on other systems only. A host is hardly ever named like one of them.
 const NOT_YET: [&str; 11] = [
     "attach", "doctor", "exec", "forget", "install", "kill", "list", "put", "resume", "server",
     "tunnel",
@@ -129,7 +129,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Joins the session through a relay on this computer.
+/// Connects to the server through a relay on this computer that emulates the link.
 fn demo(args: DemoArgs) -> anyhow::Result<u8> {
     let call = Call::from_environment(args.server.address())?;
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -142,7 +142,7 @@ fn demo(args: DemoArgs) -> anyhow::Result<u8> {
     client::run(Call { server: relay.address(), ..call })
 }
 
-/// Runs a command, and returns its exit code. An error is said in one sentence.
+/// Runs a command, and returns its exit code. Prints an error as one sentence.
 fn run_command<A: FromArgMatches>(
     manual: &Manual,
     args: Vec<OsString>,

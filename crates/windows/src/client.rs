@@ -1,4 +1,4 @@
-//! Prepares a session on this process's console, and says how it ended.
+//! Runs a client on this process's console, and tells the user how the session ended.
 
 use std::net::SocketAddr;
 
@@ -21,7 +21,7 @@ use crate::pump::{End, Pump};
 /// The escape key, Ctrl-^. Source: Mosh 1.4.0 as observed.
 const ESCAPE_KEY: u8 = 0x1e;
 
-/// The session to show.
+/// A server to connect to, and the session's key.
 pub(crate) struct Call {
     pub(crate) server: SocketAddr,
     /// Further addresses at which the server may be, in the order to try them.
@@ -30,11 +30,11 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Returns the call of a user who gives the key in `MOSH_KEY`.
+    /// Returns the call for `server`, with the key from the environment variable `MOSH_KEY`.
     ///
     /// # Errors
     ///
-    /// Returns that the variable holds no key.
+    /// Returns that `MOSH_KEY` is unset or holds no key.
     pub(crate) fn from_environment(server: SocketAddr) -> anyhow::Result<Self> {
         Ok(Self { server, others: Vec::new(), key: key()? })
     }
@@ -44,8 +44,8 @@ impl Call {
 ///
 /// # Errors
 ///
-/// Returns why the session could not start or how it failed, in a sentence for the user. The console has been given back
-/// by then.
+/// Returns why the session could not start or how it failed, in a sentence for the user. The console already has its
+/// former state again.
 pub(crate) fn run(call: Call) -> anyhow::Result<u8> {
     let Call { server, others, key } = call;
     let choices = Choices { predict: preference()?, ..Choices::default() };
@@ -98,7 +98,7 @@ fn config(
         transport: Config { capabilities: Some(CAPABILITIES), ..Config::client() },
         size,
         terminal: described(),
-        // Windows Terminal names itself, and shows nothing of a question that it does not know.
+        // Windows Terminal sets `WT_SESSION`. It displays nothing when it gets a query that it does not know.
         query: std::env::var_os("WT_SESSION").is_some(),
         escape_key: Some(ESCAPE_KEY),
         prediction: choices.prediction(),
@@ -110,7 +110,7 @@ fn config(
     }
 }
 
-/// Returns what every console of Windows 10 and newer can do. Source: Microsoft, "Console Virtual Terminal Sequences".
+/// Returns what every console of Windows 10 and later can do. Source: Microsoft, "Console Virtual Terminal Sequences".
 fn described() -> TerminalCapabilities {
     TerminalCapabilities {
         erase_characters: true,

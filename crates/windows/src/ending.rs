@@ -1,4 +1,4 @@
-//! The end of a client: its exit code, and the sentence about an end that was not in order.
+//! The end of a client: its exit code, and the message if the session ended unexpectedly.
 
 use std::net::SocketAddr;
 
@@ -7,7 +7,7 @@ use rove_session::{ClientOutcome, ExitStatus, Outside};
 /// Exit code of a session that failed. Source: Mosh 1.4.0 as observed, docs/wire.md.
 pub(crate) const FAILURE: u8 = 1;
 
-/// Returns the exit code: that of the command on the host where it is known.
+/// Returns the exit code of the command on the host, or 0 if it is unknown. Returns [`FAILURE`] if the session failed.
 pub(crate) fn exit_code(outcome: ClientOutcome) -> u8 {
     match outcome {
         ClientOutcome::Ended(status) => status.map_or(0, ExitStatus::shell_code),
@@ -15,7 +15,7 @@ pub(crate) fn exit_code(outcome: ClientOutcome) -> u8 {
     }
 }
 
-/// Returns the sentence about a session that did not end by its own command or its user. `None` for another.
+/// Returns the message about a session that neither its command nor its user has ended. `None` if one of them has.
 pub(crate) fn sentence(outcome: ClientOutcome, server: SocketAddr) -> Option<String> {
     let text = match outcome {
         ClientOutcome::Ended(Some(ExitStatus::Outside(outside))) => match outside {

@@ -1,4 +1,4 @@
-//! `rove HOST`: ssh runs beside this program and starts a server on the host, whose client this process becomes.
+//! `rove HOST`: runs ssh, which starts a server on the host, and then becomes the client of this server.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -26,17 +26,17 @@ pub(crate) const NO_SERVER: u8 = 10;
 /// The colours that the terminal description names on the host. Source: terminfo of xterm-256color.
 const COLORS: u32 = 256;
 
-/// The locale for a host whose own is not UTF-8. Chosen: it is there without a language pack.
+/// The locale for a host whose own is not UTF-8. Chosen: it exists without a language pack.
 const LOCALE: (&str, &str) = ("LC_CTYPE", "C.UTF-8");
 
-/// Shell text for the host that sends its errors the way of its output, which the announcement ends. A terminal does the
-/// same elsewhere, but Windows' ssh asks for one only with a console as its input.
+/// Prefix of the shell text for the host: errors go to the standard output too, where rove reads them until the server
+/// announces itself. Elsewhere a pseudo-terminal does this, but Windows' ssh needs a console to ask for one.
 const JOINS_STREAMS: &str = "exec 2>&1; ";
 
 /// Most bytes of `ssh -G`'s output that are kept. Chosen: a hundred times the usual output.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 
-/// The port that the resolver wants to be named; only the address is used.
+/// Port for the resolver, which requires one. Only the resolved addresses are used.
 const SSH_PORT: u16 = 22;
 
 /// Starts a session on a host by ssh
@@ -75,7 +75,7 @@ pub(crate) fn run(args: HostArgs) -> anyhow::Result<u8> {
     }
 }
 
-/// Lets ssh start a server, and returns where it is.
+/// Lets ssh start a server, and returns the server's addresses and key.
 fn start(args: HostArgs) -> anyhow::Result<Call> {
     Tty::require_console()?;
     let options = HostOptions {
@@ -110,7 +110,7 @@ fn start(args: HostArgs) -> anyhow::Result<Call> {
     })
 }
 
-/// Decides what ssh runs on the host.
+/// Decides which command line ssh runs on the host.
 fn plan(options: &HostOptions) -> anyhow::Result<Plan> {
     let config = config(options);
     let mut word = [0; 16];
@@ -123,13 +123,13 @@ fn plan(options: &HostOptions) -> anyhow::Result<Plan> {
     Ok(Plan::new(options, way, challenge, &args, JOINS_STREAMS, OsStr::new("rove")))
 }
 
-/// Runs ssh to its end, and shows the user its words up to the announcement. Returns what the host announced.
+/// Runs ssh to its end, and shows the user its output up to the announcement. Returns the server's announcement.
 fn log_in(options: &HostOptions, plan: &Plan) -> anyhow::Result<(Announced, ExitStatus)> {
     let mut startup = Startup::new(plan.rules());
     let mut last_words = LastWords::new(&options.host, &plan.config, false);
     let mut filters: [Printable; 2] = Default::default();
     let mut show = |stream: Stream, text: &[u8]| {
-        // A closed stream is no reason to end the session.
+        // A closed standard output is no reason to end the session.
         let mut screen = io::stdout();
         let _ = screen.write_all(&filters[stream as usize].filter(text));
         let _ = screen.flush();
@@ -139,10 +139,10 @@ fn log_in(options: &HostOptions, plan: &Plan) -> anyhow::Result<(Announced, Exit
     let mut is_announced = false;
     let status = ssh::run(&mut command, |stream, bytes| {
         let mut text = Vec::new();
-        // Only stock's rules know an error.
+        // `read` fails only in the mode for servers of Mosh 1.4.0, which is not used here.
         let _ = startup.read(stream, bytes, &mut text);
         match stream {
-            // A goodbye of server and ssh is not shown.
+            // After the announcement, the farewells of the server and of ssh are not shown.
             _ if is_announced => {}
             Stream::Output => show(stream, &text),
             Stream::Errors => show(stream, &last_words.filter(&text)),
@@ -173,7 +173,7 @@ fn log_in(options: &HostOptions, plan: &Plan) -> anyhow::Result<(Announced, Exit
     Ok((startup.announced, status))
 }
 
-/// Returns ssh's configuration for the host; an empty one if ssh does not tell it, or is another program.
+/// Returns the configuration from `ssh -G`. It is empty if that fails, or if `--ssh` names another program.
 fn config(options: &HostOptions) -> SshConfig {
     let (program, args) = options.ssh.split_first().expect("an ssh command has a program");
     if !ssh_config::is_ssh(&options.ssh) {
@@ -188,16 +188,16 @@ fn config(options: &HostOptions) -> SshConfig {
         }
     });
     match status {
-        // Windows' ssh shares no connection.
+        // Windows' ssh has no connection sharing.
         Ok(status) if status.success() => {
             ssh_config::parse(&String::from_utf8_lossy(&answer), |_| Sharing::Unknown)
         }
-        // If ssh fails here, it fails again when it is to connect, with a message.
+        // If ssh fails here, it fails again with a message when it connects.
         _ => SshConfig::default(),
     }
 }
 
-/// Returns how the host's address becomes known: by its name, or where only ssh finds the host, from the host.
+/// Returns how the client learns the host's address: by resolving the name, or from the host if only ssh can reach it.
 fn route(config: &SshConfig) -> Route {
     if let Some(words) = &config.detour {
         return Route::Detour(words.clone());
@@ -212,7 +212,7 @@ fn route(config: &SshConfig) -> Route {
     }
 }
 
-/// Returns an address of [`numeric`] with a port. `None` if either is none.
+/// Returns the socket address of a numeric IP address and a port. `None` if either is malformed.
 fn socket(address: &str, port: &str) -> Option<SocketAddr> {
     let forms = [format!("{address}:{port}"), format!("[{address}]:{port}")];
     forms.iter().find_map(|form| form.parse().ok())

@@ -1,4 +1,4 @@
-//! Prints sentences for the user. A stream that nobody reads is no fault.
+//! Prints sentences for the user. Errors are ignored, because a stream may have no reader.
 
 use std::io::{self, Write};
 

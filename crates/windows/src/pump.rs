@@ -1,4 +1,4 @@
-//! The client's loop: keys and datagrams in; session machine; frames and datagrams out.
+//! The client's loop: gives keys and datagrams to the session's state machine, and writes its frames and datagrams.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -10,20 +10,20 @@ use rove_ssp::Transmit;
 use rove_udp::{DualStackSockets, Inbox, Received, Refusal, SendFailure, send};
 use rove_units::Instant;
 
-/// The answer to keys that ask for something that this program cannot do.
+/// The notice after a key command that needs a feature that rove lacks on Windows.
 const NOT_HERE: &str = "rove cannot do this on Windows.";
 
 /// The byte that the key Ctrl-C types.
 const CTRL_C: &[u8] = b"\x03";
 
-/// How a session ended.
+/// The outcome of a session.
 pub(crate) struct End {
     pub(crate) outcome: ClientOutcome,
     /// Why drawing on the console failed.
     pub(crate) output_error: Option<String>,
 }
 
-/// A session's loop and everything it moves bytes between.
+/// The loop of a session, with the sockets and the console between which it moves bytes.
 pub(crate) struct Pump {
     events: EventLoop,
     session: Client,
@@ -46,11 +46,11 @@ impl Pump {
         Self { events, session, sockets, inbox, terminal, output_error, keys }
     }
 
-    /// Turns the loop until the session is over, then gives the console back.
+    /// Runs the loop until the session is over, then gives the console its former state back.
     ///
     /// # Errors
     ///
-    /// Returns the system's refusal to wait.
+    /// Returns the error if the system cannot wait for the sockets and the console.
     pub(crate) fn run(mut self) -> io::Result<End> {
         let mut now = self.events.now();
         self.name_port();
@@ -68,8 +68,8 @@ impl Pump {
         Ok(End { outcome, output_error: self.output_error })
     }
 
-    /// Sleeps until something happens, unless there is work left, and gives the session what has come: keys first.
-    /// Returns the time of waking.
+    /// Waits for the next event, unless the session has work left. Then gives the session the keys, and after them the
+    /// datagrams. Returns the time after the wait.
     fn wait_and_read(&mut self, now: Instant) -> io::Result<Instant> {
         let deadline = self.session.poll_timeout();
         let mut interests: Vec<Interest<'_>> =
@@ -113,8 +113,8 @@ impl Pump {
         }
     }
 
-    /// Gives the session the datagrams that have come, as many as a turn may. `waiting` says of each socket whether one
-    /// waits there.
+    /// Gives the session the datagrams that have arrived, up to the limit of a turn. `waiting` states for each socket
+    /// whether it has datagrams.
     fn receive(&mut self, now: Instant, waiting: &[bool]) {
         let Self { session, sockets, inbox, .. } = self;
         debug_assert_eq!(waiting.len(), sockets.iter().count());
@@ -147,7 +147,7 @@ impl Pump {
             match self.sockets.newest_for(to).map_err(SendFailure::Other).and_then(by(&transmit)) {
                 Ok(()) => {}
                 Err(SendFailure::TooLong) => self.session.handle_message_too_long(now, len),
-                // Only a probe's answer matters.
+                // The client probes other addresses of the server, and a probe that cannot be sent needs no message.
                 Err(_) if to != self.session.server() => {}
                 Err(SendFailure::Other(error)) => self.handle_unreachable(now, to, &error),
             }
@@ -184,27 +184,27 @@ impl Pump {
         }
     }
 
-    /// Tells the session the local port that its datagrams leave from.
+    /// Tells the session the local port of the socket that it sends from.
     fn name_port(&mut self) {
         if let Some(port) = self.sockets.local_port(self.session.server()) {
             self.session.handle_local_port(port);
         }
     }
 
-    /// Writes the newest frame, or the next stage of a large one. The console takes all of it, or fails.
+    /// Writes the newest frame, or the next part of a large one. The console accepts all bytes or fails.
     fn draw(&mut self, now: Instant) {
         if self.output_error.is_none()
             && let Some(frame) = self.session.poll_output(now)
             && let Err(error) = self.terminal.write_all(&frame)
         {
-            // The user could not see what keys do.
+            // The session ends, because the user could not see the effect of keys.
             self.output_error = Some(reason(&error));
             self.session.shutdown(now, "Cannot draw, shutting down...");
         }
     }
 }
 
-/// Returns the sending of a datagram from a socket.
+/// Returns a function that sends the datagram from a socket.
 fn by(transmit: &Transmit) -> impl FnOnce(&UdpSocket) -> Result<(), SendFailure> {
     move |socket| send(socket, transmit)
 }
@@ -212,7 +212,7 @@ fn by(transmit: &Transmit) -> impl FnOnce(&UdpSocket) -> Result<(), SendFailure>
 /// Tells the session of an error that a socket has reported.
 fn fail(now: Instant, error: &io::Error, session: &mut Client) {
     tracing::debug!(%error, "receive failed");
-    // The error may be about a probe, which may fail.
+    // The error may concern a probe of another address of the server. Probes are expected to fail.
     if session.candidates().is_probing() {
         return;
     }

@@ -1,4 +1,4 @@
-//! A running ssh: threads read its two streams, so that one wait is for both of them and for its end.
+//! Runs ssh: threads read its two output streams, so that one loop can wait for both and for the end of the process.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -26,11 +26,11 @@ enum News {
     Ended(io::Result<ExitStatus>),
 }
 
-/// Runs a command without input to its end, and gives its output to `take`. Returns how it ended.
+/// Runs a command without input to its end, and passes its output to `take`. Returns the exit status.
 ///
 /// # Errors
 ///
-/// Returns the system's refusal.
+/// Returns the error if the system cannot start the command or wait for it.
 pub(crate) fn run(
     command: &mut Command,
     mut take: impl FnMut(Stream, &[u8]),
@@ -56,7 +56,7 @@ pub(crate) fn run(
     }
 }
 
-/// Returns the news of a child, which three threads report.
+/// Starts three threads that report the output, the errors and the end of a child. Returns the receiver of the reports.
 fn watch(mut child: Child) -> mpsc::Receiver<News> {
     let (sender, news) = mpsc::sync_channel(PIECES_MAX);
     if let Some(output) = child.stdout.take() {
@@ -69,7 +69,7 @@ fn watch(mut child: Child) -> mpsc::Receiver<News> {
     news
 }
 
-/// Reports what a stream says until it ends, or nobody listens any longer.
+/// Starts a thread that reports the bytes of a stream until the stream ends or the receiver is dropped.
 fn report(stream: Stream, mut source: impl Read + Send + 'static, sender: SyncSender<News>) {
     thread::spawn(move || {
         let mut bytes = [0; READ_LEN];
@@ -81,7 +81,7 @@ fn report(stream: Stream, mut source: impl Read + Send + 'static, sender: SyncSe
     });
 }
 
-/// Splits the value of `--ssh` at blanks outside of double quotes. A backslash is part of a path.
+/// Splits the value of `--ssh` at blanks outside of double quotes. A backslash is an ordinary character, as in paths.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
