@@ -1,17 +1,17 @@
-//! A user's account on a host, for which facts are remembered between sessions.
+//! A user's account on a host. rove remembers facts about accounts between sessions.
 
 use core::fmt::{self, Display};
 
-/// Longest account that is remembered, in bytes. Source: 253 for a host's name (RFC 1035), 32 for a user's
-/// (useradd(8)); chosen: room for longer users.
+/// Longest text of an account, in bytes. Source: 253 for a host's name (RFC 1035), 32 for a user's (useradd(8)).
+/// Chosen: room for longer users.
 const ACCOUNT_BYTES_MAX: usize = 512;
 
-/// A user's account on a host, as ssh resolves both: `user@host:port`.
+/// A user's account on a host, with the names that ssh has resolved: `user@host:port`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account(String);
 
 impl Account {
-    /// Returns the account of this user on this host. `None` if its text is too long.
+    /// Returns the account of `user` on `host`. `None` if its text is too long.
     pub fn new(user: &str, host: &str, port: u16) -> Option<Self> {
         Self::from_text(format!("{user}@{host}:{port}"))
     }

@@ -1,31 +1,31 @@
-//! The user's agent that a session lends to its host: ssh's `-A` and `ForwardAgent`, as `ssh -G` prints them.
+//! The ssh agent that a session forwards to its host (ssh's `-A` and `ForwardAgent`), as `ssh -G` prints the settings.
 
 use serde::{Deserialize, Serialize};
 
-/// Where the agent is that is lent.
+/// The location of the agent that is forwarded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LentAgent {
-    /// The agent is where ssh looks for it.
+    /// The agent that ssh uses by default (`SSH_AUTH_SOCK`).
     Usual,
-    /// The agent is at this path, or at the one in the variable of this name after `$`.
+    /// The agent's socket is at this path, or at the path in the environment variable named after `$`.
     At(String),
 }
 
-/// How the user learns of the agent's use.
+/// How the user controls the use of the forwarded agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AgentUse {
-    /// The notice bar tells of each use.
+    /// A notice reports each use.
     #[default]
     Notify,
-    /// The user allows each use.
+    /// Each use needs the user's consent.
     Confirm,
 }
 
 impl AgentUse {
-    /// The values of the setting.
+    /// The values of the setting, in the order of the variants.
     pub const NAMES: &'static [&'static str] = &["notify", "confirm"];
 
-    /// Returns the use of this name.
+    /// Returns the variant with this name. `None` for another word.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Notify, Self::Confirm];
         Self::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, found)| found)
@@ -33,7 +33,7 @@ impl AgentUse {
 }
 
 impl LentAgent {
-    /// Reads the values of `ForwardAgent` and `IdentityAgent`, which is where ssh looks. `None` if no agent is lent.
+    /// Parses the values of `ForwardAgent` and `IdentityAgent` (the path of ssh's agent). `None` if none is forwarded.
     pub(crate) fn read(forward: &str, identity: &str) -> Option<Self> {
         let is_path =
             |text: &str| text.starts_with(['/', '~', '$']) && !text.contains(char::is_control);

@@ -1,12 +1,12 @@
-//! The challenge, by which a run recognises the lines of its own commands in other output.
+//! The challenge: a random word by which a run of rove recognises the lines of its own commands in other output.
 
 use core::fmt;
 
-/// A random word that a run puts into the commands that it starts, and that these repeat in their lines. Neither a
-/// banner nor a start-up file nor a computer that answers in the host's place knows it.
+/// A random word that a run of rove puts into the commands that it starts. The commands repeat the word in the lines
+/// that they print. No banner, no start-up file and no impostor of the host knows it.
 ///
-/// Process lists show the word on both computers. That does no harm: whoever prints on ssh's streams sees neither list,
-/// except the host's own account, which may run anything there.
+/// Process lists on both computers show the word. That does no harm: nobody who can print on ssh's streams sees these
+/// lists, except the host's own account, which may run any command there anyway.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Challenge(String);
 
@@ -16,7 +16,7 @@ impl Challenge {
         Self(format!("{:032x}", u128::from_be_bytes(bytes)))
     }
 
-    /// Returns the text after `marker` and this word, with its leading space. `None` for lines without both.
+    /// Returns the rest of a line after `marker`, a space and this word. `None` for lines that do not begin with these.
     pub fn answer<'a>(&self, marker: &str, line: &'a str) -> Option<&'a str> {
         line.strip_prefix(marker)?.strip_prefix(' ')?.strip_prefix(&self.0)
     }

@@ -1,40 +1,40 @@
-//! The user's options for the client of a session.
+//! The user's options for a session's client.
 
 use rove_session::{Prediction, Preference};
 use serde::{Deserialize, Serialize};
 
-/// The options that the user has chosen for the client.
+/// The user's options for a session's client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choices {
     /// When the client shows predicted effects of keys.
     #[serde(with = "PreferenceName")]
     pub predict: Preference,
-    /// Whether predicted characters overwrite instead of shifting the rest of the line.
+    /// Whether predicted characters overwrite the line, rather than shift the rest of the line to the right.
     pub predict_overwrite: bool,
     /// Whether the session uses the terminal's alternate screen.
     pub init: bool,
-    /// Whether lines that scroll off at the host enter the terminal's own history. The whole session is then on the
-    /// normal screen. `None` if the user did not say.
+    /// Whether lines that scroll off the host's screen enter the history of the user's terminal. The session then uses
+    /// the terminal's normal screen. `None` if the user did not choose.
     pub scrollback: Option<bool>,
     /// Whether window titles begin with the program's name.
     pub title_prefix: bool,
-    /// Whether to ask the terminal for its abilities, if its type allows that.
+    /// Whether the client queries the terminal's capabilities, if the terminal's type allows that.
     pub query: bool,
-    /// Whether programs on the host may ask for text that a program of the session has copied (OSC 52).
+    /// Whether programs on the host may read (by OSC 52) text that a program of this session has copied.
     pub read_copied: bool,
-    /// The cases in which another client on this computer can go on with the session.
+    /// When another client on this computer may resume the session.
     pub resume: Resume,
-    /// Whether other clients may join the session beside the user's own.
+    /// Whether other clients may join the session while the user's own client is connected.
     pub share: bool,
-    /// The window that decides a shared session's size, as `rove_session::SizeRule` reads it, if the user said.
+    /// The rule for a shared session's window size, as `rove_session::SizeRule` parses it. `None` if not chosen.
     pub size: Option<String>,
-    /// The congestion controller of the session's streams, as `rove_session::StreamController` names it, if the user said.
+    /// The streams' congestion controller, by its name in `rove_session::StreamController`. `None` if not chosen.
     pub controller: Option<String>,
-    /// Whether to speak stock Mosh's protocol only, without any extension.
+    /// Whether the client uses only the protocol of Mosh 1.4.0, without rove's extensions.
     pub strict: bool,
 }
 
-/// The cases in which a session can be resumed on the computer of its client, after the client is gone.
+/// The reasons for a client's end after which another client on the same computer can resume the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Resume {
     /// The session can never be resumed.

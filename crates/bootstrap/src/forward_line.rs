@@ -1,27 +1,27 @@
-//! A line that adds or removes a forwarded connection in a session, as ssh's `~C` takes it.
+//! Parses a line that adds or removes a port forward in a running session, as in ssh's `~C` command line.
 
 use crate::forwards::{Forward, Place, RemoteForward};
 
-/// The request of a line.
+/// The command in such a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ForwardLine {
-    /// `-L` and `-D`: the client listens.
+    /// `-L` and `-D`: the client opens a listener.
     Add(Forward),
-    /// `-R`: the host listens.
+    /// `-R`: the host opens a listener.
     AddRemote(RemoteForward),
-    /// `-KL` and `-KD`: the client listens no longer. The second value says whether it listens for SOCKS.
+    /// `-KL` and `-KD`: the client closes the listener at this place. The second value is true for `-KD` (SOCKS).
     Remove(Place, bool),
-    /// `-KR`: the host listens no longer.
+    /// `-KR`: the host closes the listener at this place.
     RemoveRemote(Place),
-    /// `?`: the user wants to know the forms.
+    /// `?` or an empty line: the user asks for the forms of the commands.
     Help,
 }
 
 impl ForwardLine {
-    /// The forms of a line.
+    /// The forms of commands, for a message to the user.
     pub const FORMS: &str = "-L or -R port:host:port, -D or -R port, -KL, -KR or -KD port";
 
-    /// Reads a line. `None` if it has none of the forms, or asks for port 0 here.
+    /// Parses a line. `None` if it has none of the forms, or asks the client to listen at port 0.
     pub fn parse(line: &str) -> Option<Self> {
         let line = line.trim();
         if line.is_empty() || line == "?" {
@@ -60,7 +60,7 @@ impl ForwardLine {
     }
 }
 
-/// Splits a forward at its colons, but for those of an address in brackets.
+/// Splits a forward's text at its colons, except at those of an IPv6 address in brackets.
 fn fields(text: &str) -> Option<Vec<String>> {
     let mut fields = vec![String::new()];
     let mut is_bracketed = false;
@@ -77,7 +77,7 @@ fn fields(text: &str) -> Option<Vec<String>> {
     Some(fields)
 }
 
-/// Reads the places of a forward.
+/// Parses the place to listen at and the place to connect to.
 fn both(words: &[&str]) -> Option<(Place, Place)> {
     let is_path = |word: &str| word.starts_with('/');
     let target_len = if is_path(words.last()?) { 1 } else { 2 };
@@ -90,7 +90,7 @@ fn both(words: &[&str]) -> Option<(Place, Place)> {
     (target != Place::Port(None, 0)).then_some((listen(first)?, target))
 }
 
-/// Reads a place to listen at.
+/// Parses a place to listen at.
 fn listen(words: &[&str]) -> Option<Place> {
     match *words {
         [path] if path.starts_with('/') => Some(Place::Socket(path.to_owned())),
@@ -102,7 +102,7 @@ fn listen(words: &[&str]) -> Option<Place> {
     }
 }
 
-/// Reads a port to connect to.
+/// Parses a port to connect to.
 fn port_of(text: &str) -> Option<u16> {
     text.parse().ok().filter(|port| *port != 0)
 }

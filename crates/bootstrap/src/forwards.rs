@@ -1,65 +1,65 @@
-//! Connections that one end accepts and the other goes on with: ssh's `-L`, `-D` and `-R`, as `ssh -G` prints them.
+//! Port forwards: an end listens and the other continues the connections (ssh's `-L`, `-D`, `-R`), read from `ssh -G`.
 
 use std::fmt::{self, Display};
 
 use serde::{Deserialize, Serialize};
 
-/// The mask of new sockets in the file system unless the user says otherwise. Source: ssh_config(5), OpenSSH 9.2.
+/// The umask of new Unix sockets if the configuration has none. Source: ssh_config(5), OpenSSH 9.2.
 const MASK: u32 = 0o177;
 
-/// The forwarded connections that the user wants, and the rules for all of them.
+/// The user's port forwards, and the settings that apply to all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forwards {
     /// The listeners of the client.
     pub all: Vec<Forward>,
     /// The listeners that the host opens for the client.
     pub remote: Vec<RemoteForward>,
-    /// The places that connections of [`Self::remote`] may name themselves (`PermitRemoteOpen`).
+    /// The destinations that the SOCKS clients of [`Self::remote`] may name (`PermitRemoteOpen`).
     pub permitted: Permitted,
-    /// Whether the session ends if one cannot be had (`ExitOnForwardFailure`).
+    /// Whether the session ends if a listener cannot be opened (`ExitOnForwardFailure`).
     pub are_required: bool,
-    /// Whether a listener without an address listens at all addresses (`GatewayPorts`).
+    /// Whether a listener without an address listens on all interfaces (`GatewayPorts`).
     pub are_open: bool,
-    /// The mask of new sockets in the file system (`StreamLocalBindMask`).
+    /// The umask of new Unix sockets (`StreamLocalBindMask`).
     pub mask: u32,
-    /// Whether a socket in the file system may be replaced (`StreamLocalBindUnlink`).
+    /// Whether a listener may replace an existing Unix socket (`StreamLocalBindUnlink`).
     pub replaces: bool,
 }
 
-/// A listener of the client, and where its connections lead.
+/// A listener of the client, and the destination of its connections.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forward {
     /// Where the client listens.
     pub listen: Place,
-    /// Where the host connects to. `None` if each connection says so itself (SOCKS).
+    /// The destination that the host connects to. `None` if each connection names its own (SOCKS).
     pub target: Option<Place>,
 }
 
-/// A listener of the host, and where its connections lead.
+/// A listener of the host, and the destination of its connections.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteForward {
-    /// Where the host listens. It chooses a port in place of port 0.
+    /// Where the host listens. If the port is 0, the host chooses one.
     pub listen: Place,
-    /// Where the client connects to. `None` if each connection says so itself (SOCKS).
+    /// The destination that the client connects to. `None` if each connection names its own (SOCKS).
     pub target: Option<Place>,
 }
 
-/// The places that connections from the host may name themselves.
+/// The destinations that SOCKS clients on the host may name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Permitted {
-    /// All places but this computer's own.
+    /// All destinations, except addresses of the client's computer itself.
     #[default]
     Any,
-    /// These hosts and ports. Either is `None` where any is permitted.
+    /// Only these hosts and ports. `None` stands for any host, or any port.
     Only(Vec<(Option<String>, Option<u16>)>),
 }
 
-/// A place that connections come to.
+/// An address to listen at or to connect to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
-    /// A TCP port of a host. Without a name, the loopback or all addresses.
+    /// A TCP port of a host. A listener without a host listens on the loopback or all interfaces (`GatewayPorts`).
     Port(Option<String>, u16),
-    /// A socket in the file system.
+    /// The path of a Unix socket.
     Socket(String),
 }
 
@@ -78,12 +78,12 @@ impl Default for Forwards {
 }
 
 impl Forwards {
-    /// Returns whether there are none.
+    /// Returns whether there are no forwards.
     pub const fn is_empty(&self) -> bool {
         self.all.is_empty() && self.remote.is_empty()
     }
 
-    /// Reads a line of `ssh -G`. Lines about other things change nothing.
+    /// Reads a line of `ssh -G`. Ignores lines about other settings.
     pub(crate) fn take(&mut self, keyword: &str, value: &str) {
         let forward = match keyword {
             "localforward" => pair(value).map(|(listen, target)| (listen, Some(target))),
@@ -101,7 +101,7 @@ impl Forwards {
         self.all.extend(forward.map(|(listen, target)| Forward { listen, target }));
     }
 
-    /// Drops what `ssh -G` prints twice: OpenSSH 9.2 shows a local forward to a socket also as a dynamic one.
+    /// Removes repeated forwards: OpenSSH 9.2 prints a local forward to a Unix socket also as a dynamic forward.
     pub(crate) fn drop_repeated(&mut self) {
         let fixed: Vec<Place> =
             self.all.iter().filter(|it| it.target.is_some()).map(|it| it.listen.clone()).collect();
@@ -111,7 +111,7 @@ impl Forwards {
 }
 
 impl RemoteForward {
-    /// Reads a remote forward, whose second place may be the word for SOCKS.
+    /// Parses a remote forward. The word `socks` in place of the destination means that connections name their own.
     fn parse(value: &str) -> Option<Self> {
         let (listen, target) = pair(value)?;
         let is_socks = target == Place::Port(Some("socks".to_owned()), 0);
@@ -129,12 +129,13 @@ impl Permitted {
         };
         match value {
             "any" => Self::Any,
-            // A place that cannot be read is not permitted.
+            // An entry that cannot be parsed permits nothing.
             value => Self::Only(value.split_ascii_whitespace().filter_map(place).collect()),
         }
     }
 
-    /// Returns whether connections may name this place. `Some(true)` if the user has named the host.
+    /// Returns whether a connection may name this destination. `Some(true)` if an entry names its host, and
+    /// `Some(false)` if only a wildcard permits it.
     pub fn find(&self, host: &str, port: u16) -> Option<bool> {
         let Self::Only(places) = self else { return Some(false) };
         let fits = |(name, number): &(Option<String>, Option<u16>)| {
@@ -146,7 +147,7 @@ impl Permitted {
 }
 
 impl Place {
-    /// Reads a place as `ssh -G` prints it. `None` if that is none, or would act on a terminal.
+    /// Parses an address as `ssh -G` prints it. `None` if it is malformed or contains control characters.
     fn parse(text: &str) -> Option<Self> {
         let is_plain = !text.contains(char::is_control);
         let place = match text.strip_prefix('[').and_then(|rest| rest.rsplit_once("]:")) {
@@ -164,8 +165,8 @@ impl Place {
     }
 }
 
-/// Reads the two places of a local forward. A path may have blanks, but a place after the first one begins with `[`, `/`
-/// or `~`.
+/// Splits the two addresses of a forward. A path may contain blanks, so the second address begins after the last blank
+/// that precedes `[`, `/`, `~` or `.`.
 fn pair(value: &str) -> Option<(Place, Place)> {
     let mut blanks = value.match_indices(' ').filter(|(at, _)| {
         let next = value.as_bytes().get(at + 1);
@@ -176,7 +177,7 @@ fn pair(value: &str) -> Option<(Place, Place)> {
 }
 
 impl Display for Forward {
-    /// Writes the option as ssh has it.
+    /// Writes the option in ssh's syntax.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.target {
             Some(target) => write!(f, "-L {}:{target}", self.listen),
@@ -186,7 +187,7 @@ impl Display for Forward {
 }
 
 impl Display for RemoteForward {
-    /// Writes the option as ssh has it.
+    /// Writes the option in ssh's syntax.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.target {
             Some(target) => write!(f, "-R {}:{target}", self.listen),

@@ -1,4 +1,4 @@
-//! The setting `install`: what happens if `rove host` finds no server.
+//! The setting `install`: what `rove host` does if the host has no server program.
 
 /// Whether `rove host` may copy rove to a host that has no server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,37 +1,37 @@
-//! Why ssh has not reached a host: one sentence in place of the several lines that ssh prints.
+//! Explains why ssh could not reach a host, with one sentence that replaces the lines of ssh's own message.
 //!
-//! Only such lines are held back. If ssh succeeds nevertheless, they are shown unchanged.
+//! The filter holds back only such lines. If ssh succeeds after all, they are shown unchanged.
 
 use std::ffi::OsStr;
 
 use crate::line::LINE_BYTES_MAX;
 use crate::ssh_config::SshConfig;
 
-/// Most bytes that are held back; with more, all are shown at once. Chosen: twice OpenSSH's warning of a changed key.
+/// Most bytes that are held back; with more, all are shown. Chosen: twice OpenSSH's warning of a changed key.
 const HELD_BYTES_MAX: usize = 4096;
 
 /// The frame around ssh's warnings about host keys.
 const FRAME: &str = "@@@@@@@@";
 const UNKNOWN_NAME: &str = "ssh: Could not resolve hostname ";
 const NO_CONNECTION: &str = "ssh: connect to host ";
-/// The beginning, the middle and the end of the line that refuses an unknown host key.
+/// The beginning, middle and end of ssh's message that it refuses an unknown host key.
 const UNKNOWN_KEY: [&str; 3] =
     ["No ", " host key is known for ", " and you have requested strict checking."];
 const NOT_VERIFIED: &str = "Host key verification failed.";
 const CHANGED: &str = "REMOTE HOST IDENTIFICATION HAS CHANGED!";
 const NO_GREETING: &str = "kex_exchange_identification: ";
 const HUNG_UP: [&str; 2] = ["Connection closed by ", "Connection reset by "];
-/// The address that ssh names for a host behind a proxy command.
+/// Text that ssh prints in place of an address if a proxy command connects it.
 const NO_ADDRESS: &str = "UNKNOWN port ";
-/// The beginning of the line that ssh prints if its proxy command has ended before the greeting of the two sides.
+/// The beginning of ssh's message that its proxy command ended before client and server had exchanged greetings.
 const NOT_GREETED: &str = "banner exchange: Connection to UNKNOWN port ";
-/// The lines of a jump host's ssh that cannot connect to the next host.
+/// The messages of a jump host's ssh that it cannot connect to the next host.
 const NOT_FORWARDED: [&str; 2] = ["channel 0: open failed: ", "stdio forwarding failed"];
-/// The beginning and the end of the line in which ssh reports the end of a terminal session.
+/// The beginning and the end of ssh's message at the end of a session with a terminal.
 const GOODBYE: [&str; 2] = ["Connection to ", " closed."];
 
-/// The beginnings of the lines of ssh that are held back for a sentence of rove, first those about host keys. Source:
-/// OpenSSH 9.2 as observed.
+/// The beginnings of ssh's messages that are held back because a sentence of rove may replace them. Those about host
+/// keys come first. Source: OpenSSH 9.2 as observed.
 const BEGINNINGS: [&str; 12] = [
     FRAME,
     UNKNOWN_KEY[0],
@@ -46,20 +46,20 @@ const BEGINNINGS: [&str; 12] = [
     NOT_FORWARDED[1],
     NOT_GREETED,
 ];
-/// How many of the first entries of the list above are about host keys.
+/// How many of the first entries of [`BEGINNINGS`] are about host keys.
 const ABOUT_KEYS: usize = 3;
 
-/// The reason for which ssh has not reached a host.
+/// Why ssh could not reach a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum Refusal {
-    /// The host's name has no address.
+    /// The host's name cannot be resolved.
     #[error("cannot find the address of {name}: {reason}")]
     UnknownName { name: String, reason: String },
     /// No address of the host accepted the connection.
     #[error("cannot connect to {host} port {port}: {reason}")]
     NoConnection { host: String, port: String, reason: String },
-    /// The host accepted the connection, and ended it before its greeting as an ssh server.
+    /// The host accepted the TCP connection, but closed it before its greeting as an ssh server.
     #[error("{address} hung up before it said that it is an ssh server ({reason})")]
     HungUp { address: String, reason: String },
     /// A jump host could not connect to the host.
@@ -68,7 +68,7 @@ pub enum Refusal {
     /// The jump host's ssh, or the proxy command, ended before the host answered.
     #[error("the jump host or proxy command on the way to {host} ended before {host} answered")]
     DetourEnded { host: String },
-    /// The host's key is unknown, and ssh must not ask the user about it.
+    /// The host's key is unknown, and ssh's configuration forbids to ask the user about it.
     #[error(
         "the {kind} key of {host} is not known, and ssh's configuration forbids to ask for it \
          (StrictHostKeyChecking); ssh -o StrictHostKeyChecking=ask {host} shows it"
@@ -79,12 +79,12 @@ pub enum Refusal {
     ChangedKey {
         host: String,
         new: String,
-        /// File and line of the known key.
+        /// File and line number of the known key.
         old: String,
-        /// The host's name in the file of known keys.
+        /// The host's name in the known_hosts file.
         name: String,
     },
-    /// The user has not accepted the host's key, or could not be asked.
+    /// The user did not accept the host's key, or ssh could not ask.
     #[error("the key of {host} was not accepted")]
     NotAccepted { host: String },
 }
@@ -102,26 +102,26 @@ fn changed(host: &str, new: &str, old: &str, name: &str) -> String {
 #[derive(Debug, Default)]
 pub struct LastWords {
     host: String,
-    /// Whether all output is shown, and nothing is held back.
+    /// Whether the filter shows all output and holds nothing back.
     is_open: bool,
-    /// Whether lines about host keys are shown: a jump host's may be followed by a login.
+    /// Whether lines about host keys are shown. True with a jump host, because a login at the host may follow them.
     shows_keys: bool,
-    /// Whether ssh asks about unknown keys, by its configuration.
+    /// Whether ssh's configuration makes it ask about unknown keys.
     asks: bool,
-    /// The bytes of the current line, while it may become a line to hold back.
+    /// The bytes of the current line, while it may still become a line to hold back.
     line: Vec<u8>,
-    /// Whether the current line is shown.
+    /// Whether the rest of the current line is shown.
     is_text: bool,
-    /// The earlier lines that are held back.
+    /// The complete lines that are held back.
     held: Vec<u8>,
-    /// The bytes of the current line, shown or not, up to [`LINE_BYTES_MAX`].
+    /// The bytes of the current line, whether shown or not, up to [`LINE_BYTES_MAX`].
     whole: Vec<u8>,
-    /// The refusal of an unknown host key, if ssh has printed one although it asks by its configuration.
+    /// The refusal of an unknown host key, if ssh printed one although its configuration makes it ask.
     unknown_key: Option<Refusal>,
 }
 
 impl LastWords {
-    /// Creates a filter. It holds nothing back if a login may follow a warning, or if the user wants all output.
+    /// Creates a filter. It holds nothing back if ssh may log in after a warning, or if the user wants all output.
     pub fn new(host: &OsStr, config: &SshConfig, verbose: bool) -> Self {
         let host = rove_terminal::plain(&host.to_string_lossy());
         let refuses_other_key =
@@ -131,7 +131,7 @@ impl LastWords {
         Self { host, is_open, shows_keys, asks: config.asks_about_keys(), ..Self::default() }
     }
 
-    /// Returns the part of the held bytes and of `bytes` that is to be shown now.
+    /// Returns the text to show: the part of the held bytes and of `bytes` that is not held back any further.
     pub fn filter(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::new();
         for &byte in bytes {
@@ -158,8 +158,7 @@ impl LastWords {
         shown
     }
 
-    /// Returns why ssh has failed, if it has and the reason is known. Otherwise returns the held bytes, which are to be
-    /// shown.
+    /// Returns why ssh has failed, if it has and the reason is known. Otherwise returns the held bytes, to be shown.
     pub fn conclude(&mut self, has_failed: bool) -> (Option<Refusal>, Vec<u8>) {
         let mut text = Vec::new();
         self.release(&mut text);
@@ -172,8 +171,8 @@ impl LastWords {
         }
     }
 
-    /// Takes up the next byte of ssh's messages. At the end of a line, it looks for the refusal of an unknown host key,
-    /// even if the line is not shown.
+    /// Adds a byte of ssh's messages to the current line. At the line's end, records it if it refuses an unknown host
+    /// key, whether or not the line is shown.
     fn note(&mut self, byte: u8) {
         if byte != b'\n' {
             self.whole.extend((self.whole.len() < LINE_BYTES_MAX).then_some(byte));
@@ -191,7 +190,7 @@ impl LastWords {
         shown.append(&mut self.line);
     }
 
-    /// Returns whether the current line may become a line to hold back.
+    /// Returns whether the current line may still become a line to hold back.
     fn may_be_held(&self) -> bool {
         let begins =
             |it: &str| self.line.iter().zip(it.as_bytes()).all(|(have, want)| have == want);
@@ -202,13 +201,13 @@ impl LastWords {
         BEGINNINGS.into_iter().skip(if self.shows_keys { ABOUT_KEYS } else { 0 })
     }
 
-    /// Returns whether the current line only says that ssh has ended.
+    /// Returns whether the current line only reports the end of the connection.
     fn is_goodbye(&self) -> bool {
         let line = self.line.trim_ascii_end();
         line.starts_with(GOODBYE[0].as_bytes()) && line.ends_with(GOODBYE[1].as_bytes())
     }
 
-    /// Returns whether the current line, which is complete, is a line to hold back.
+    /// Returns whether the current line, which is complete, is to be held back.
     fn is_held(&self) -> bool {
         let line = String::from_utf8_lossy(&self.line);
         let begins = |it: &str| line.starts_with(it) && ![UNKNOWN_KEY[0], GOODBYE[0]].contains(&it);
@@ -218,18 +217,18 @@ impl LastWords {
     }
 }
 
-/// Returns whether ssh says by this line that it does not know the host's key, and must not ask.
+/// Returns whether this message of ssh says that the host's key is unknown, and that ssh must not ask about it.
 pub fn is_unknown_key(line: &str) -> bool {
     let [beginning, middle, end] = UNKNOWN_KEY;
     line.starts_with(beginning) && line.contains(middle) && line.ends_with(end)
 }
 
-/// Returns the refusal in these lines, which are all that were held back. `None` if they mean something else.
+/// Returns the refusal that these lines express, which are all that were held back. `None` if they mean something else.
 fn refusal(host: &str, lines: &[String]) -> Option<Refusal> {
     let host = host.to_owned();
     let behind = |beginning: &str| lines.iter().find_map(|line| line.strip_prefix(beginning));
     if lines.first()?.starts_with(FRAME) {
-        // Other warnings have frames, too. Lines with exactly two frames hold just one warning.
+        // ssh frames other warnings too. Two frame lines contain a single warning.
         let frames = lines.iter().filter(|line| line.starts_with(FRAME)).count();
         let has_changed = frames == 2 && lines.iter().any(|line| line.contains(CHANGED));
         let new = lines.iter().find(|line| line.starts_with("SHA256:"))?.trim_end_matches('.');
@@ -257,7 +256,7 @@ fn refusal(host: &str, lines: &[String]) -> Option<Refusal> {
         let hung_up = lines.iter().filter_map(|line| {
             HUNG_UP.into_iter().find_map(|beginning| line.strip_prefix(beginning))
         });
-        // A host behind a jump host has no address, and ends with the jump host.
+        // If the connection to a jump host breaks, ssh reports that of the host behind it too, without an address.
         let (unnamed, named): (Vec<_>, Vec<_>) =
             hung_up.partition(|address| address.starts_with(NO_ADDRESS));
         let Some(address) = named.first() else {

@@ -1,22 +1,22 @@
-//! The start of a session over ssh, sans I/O: what ssh is to run, and how its output is read.
+//! Starts a session over ssh, sans I/O: decides what ssh runs, and reads its output.
 //!
-//! The caller runs ssh, asks for its configuration, resolves names and reads files. This crate decides what to run,
-//! recognises rove's own lines in the output of ssh and the host, and says why there is no session.
+//! The caller runs ssh and `ssh -G`, resolves names and reads files. This crate recognises rove's own lines in the
+//! output of ssh and the host, and explains why a session could not be started.
 //!
 //! # Modules, from the bottom up
 //!
 //! - `program_name`, `install_policy`, `platform`, `account` and `session_ref` are small values. `options` holds the
 //!   user's options, and `choices` those for the client.
-//! - `quote` writes words for a shell, and `remote` the command that ssh runs on the host.
-//! - `challenge` recognises rove's lines, and `line` reads them byte by byte. `startup` reads both streams of ssh.
-//!   `printable` makes the rest harmless for a terminal.
-//! - `ssh_config` reads the answer of `ssh -G`, `forwards` the ports in it, and `agent` the agent. `forward_line` reads a port that is added in a session. `sharing` judges an open connection. `last_words` says in one sentence
-//!   why ssh has failed, and `no_session` why it has brought none.
-//! - `plan` decides what ssh runs, where the session's server is, and why there is none.
-//! - `tunnel` is the protocol of datagrams through ssh: `banner` finds its beginning, `frame` has its bytes, `carrier`
-//!   is one end. `retry` decides when another ssh is started, and `standby` when one logs in beside UDP. `connection`
-//!   decides whether that shares an open connection. `forwarder` passes datagrams on at a jump host, whose `sshd_config` may
-//!   forbid that.
+//! - `quote` quotes words for a shell, and `remote` makes the command that ssh runs on the host.
+//! - `challenge` recognises rove's lines, and `line` reads them. `startup` reads both streams of ssh. `printable`
+//!   removes control sequences from all other output.
+//! - `ssh_config` parses the output of `ssh -G`, `forwards` its port forwards, and `agent` its agent. `forward_line`
+//!   parses a port forward that the user adds to a session. `sharing` decides whether to use an open ssh connection.
+//! - `last_words` explains why ssh has failed, and `no_session` why it has started no session.
+//! - `plan` decides what ssh runs, and where the session's server is.
+//! - `tunnel` carries datagrams through ssh: `banner` skips output before it, `frame` has the format, `carrier` is an
+//!   end. `retry` decides when to start another ssh, `standby` when one logs in while UDP is silent, and `connection`
+//!   whether it shares an open connection. `forwarder` is a relay on a jump host, if `sshd_config` there permits.
 
 #![forbid(unsafe_code)]
 

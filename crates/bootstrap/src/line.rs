@@ -1,7 +1,7 @@
-//! Reads lines as they arrive. A line that cannot be one of rove's goes to the user without waiting for its end.
+//! Reads lines as they arrive. Passes a line on to the user, without waiting for its end, once it cannot be rove's.
 
-/// Longest line that can be one of rove's, in bytes; longer lines are for the user. Chosen: five times the longest
-/// possible, with two IPv6 addresses with zones and their ports.
+/// Longest line of rove's own, in bytes. Longer lines are text for the user. Chosen: five times the longest possible,
+/// with two IPv6 addresses with zones and their ports.
 pub const LINE_BYTES_MAX: usize = 1024;
 
 /// The words at the start of rove's own lines.
@@ -12,21 +12,21 @@ const MARKERS: [&[u8]; 2] = [b"MOSH ", b"ROVE "];
 pub struct Ended {
     /// The line without its line end, up to [`LINE_BYTES_MAX`].
     pub bytes: Vec<u8>,
-    /// Whether the line is for the user, and has been passed on already.
+    /// Whether the line is text for the user. [`LineReader::push`] has then already passed it on.
     pub is_text: bool,
 }
 
-/// Reads the lines of one stream, and tells rove's own from the user's.
+/// Reads the lines of one stream, and separates rove's own lines from text for the user.
 #[derive(Debug, Default)]
 pub struct LineReader {
     /// The bytes of the current line, up to [`LINE_BYTES_MAX`].
     line: Vec<u8>,
-    /// Whether the current line is for the user, and has been passed on so far.
+    /// Whether the current line is text for the user, and its bytes have been passed on.
     is_text: bool,
 }
 
 impl LineReader {
-    /// Adds a byte that is not a line end. If the line cannot be one of rove's, it goes to `text`.
+    /// Adds a byte that is not a line end. Once the line cannot be rove's, appends its bytes to `text`.
     pub fn push(&mut self, byte: u8, text: &mut Vec<u8>) {
         let fits = self.line.len() < LINE_BYTES_MAX;
         if fits {

@@ -1,4 +1,4 @@
-//! The reasons for which ssh has brought no session, as sentences for the user.
+//! The reasons why ssh could not start a session, as sentences for the user.
 
 use std::ffi::OsString;
 use std::process::ExitStatus;
@@ -7,24 +7,24 @@ use crate::options::{HostOptions, WantedSession};
 use crate::session_ref::attach_command;
 use crate::startup::{Announced, EarlyOutput, ProxyFailure, RunningSession};
 
-/// Exit code of OpenSSH's sshd for a user whom `/etc/nologin` keeps out, after it printed that file on the error stream.
+/// Exit code of OpenSSH's sshd if `/etc/nologin` forbids logins. sshd has then printed that file on the error stream.
 /// Source: OpenSSH 9.2 as observed.
 const NO_LOGINS: i32 = 254;
 
-/// The reason for which ssh has brought no session.
+/// Why ssh could not start a session.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum NoSession {
-    /// ssh failed before anything ran on the host.
+    /// ssh failed before a command ran on the host. `is_hushed`: the user's `-q` suppresses ssh's own explanation.
     #[error(
         "ssh did not get through to {}; {}", host.display(),
         if *is_hushed { "leave out -q, and it says why" } else { "what it said stands above" }
     )]
     SshFailed { host: OsString, is_hushed: bool },
-    /// Rove's proxy command could not connect for ssh.
+    /// Rove's proxy command could not open the connection for ssh.
     #[error("{}", failure.sentence)]
     NotConnected { failure: ProxyFailure },
-    /// No output told the server's address.
+    /// No output stated the server's address.
     #[error(
         "Did not find the remote IP address (is ssh's ProxyCommand disabled?); \
          try --experimental-remote-ip=remote"
@@ -39,47 +39,47 @@ pub enum NoSession {
     /// Rove's command ran, but its server ended during its start, after it printed the reason.
     #[error("no server could be started on {} ({status}); what it said stands above", host.display())]
     ServerFailed { host: OsString, status: ExitStatus },
-    /// More than one session fits what the user asked for.
+    /// The user named no session, and several would fit.
     #[error(
         "{} sessions of yours run on {}: name one of them, as in `rove attach {} {}`",
         sessions.len(), host.display(), host.display(), sessions[0].port
     )]
     SeveralSessions { host: OsString, sessions: Vec<RunningSession> },
-    /// The host has no such session, or the session's server gives no key. The host has printed which.
+    /// The host has no such session, or the session's server refuses a key. The host has printed the reason.
     #[error("nothing to attach to on {} ({status}); what it said stands above", host.display())]
     NotAttached { host: OsString, status: ExitStatus },
-    /// The session's server listens on the host's loopback only, and ssh carries nothing to it.
+    /// The session's server listens on the host's loopback only, and this login has no tunnel through ssh.
     #[error(
         "the session's server listens on the loopback of {} only, as --tunnel has it, and no datagram reaches it but \
          through ssh: attach with --tunnel", host.display()
     )]
     BehindTunnel { host: OsString },
-    /// The host's rove does not know the requested command.
+    /// The host's version of rove does not know the requested command.
     #[error(
         "the rove on {} is older and has no {lacks}: `rove install {}` copies this one there", host.display(),
         host.display()
     )]
     OlderRove { host: OsString, lacks: &'static str },
-    /// The host's server started no session without a program.
+    /// The host's server cannot start a session without a program.
     #[error(
         "rove -N needs a rove of this version on {}, whose server started no session without a program: \
          `rove install {}` copies one there", host.display(), host.display()
     )]
     NoForwarding { host: OsString },
-    /// A server was announced on the host before rove's command had begun.
+    /// Before rove's command had begun, the host announced a server.
     #[error(
         "{} did not run rove's command, and what it announced in its place is not believed: a start-up \
          file there printed it and ended the login, or a forced command runs a server of its own; for \
          that, call rove as mosh", host.display()
     )]
     Diverted { host: OsString },
-    /// ssh has logged in, but rove's command did not run.
+    /// ssh logged in, but rove's command did not run.
     #[error(
         "{} did not run rove's command (ssh: {status}): a start-up file there ended the login, or the login is \
          bound to another command", host.display()
     )]
     NotRun { host: OsString, status: ExitStatus },
-    /// ssh has logged in, but the host printed something else and ended the login, as for an account without a shell.
+    /// ssh logged in, but the host printed other text and ended the login, as for an account without a shell.
     #[error("{} did not run rove's command (ssh: {status}); what it said stands above", host.display())]
     TurnedAway { host: OsString, status: ExitStatus },
     /// The server is too old for a range of ports.
@@ -88,7 +88,7 @@ pub enum NoSession {
 }
 
 impl NoSession {
-    /// Returns why there is no announcement, under the rules of `rove`. `has_failed` tells whether ssh itself failed.
+    /// Returns why rove's command brought no announcement. `has_failed` is true if ssh itself failed.
     pub fn of(
         options: &HostOptions,
         announced: &Announced,
@@ -124,7 +124,8 @@ impl NoSession {
         }
     }
 
-    /// Returns that rove's command did not run. A guess at the reason would contradict what the host `has_said`.
+    /// Returns that rove's command did not run. If the host printed a reason (`has_said`), it does not guess at
+    /// another.
     pub fn not_run(host: OsString, status: ExitStatus, has_said: bool) -> Self {
         if has_said || status.code() == Some(NO_LOGINS) {
             Self::TurnedAway { host, status }
@@ -133,14 +134,14 @@ impl NoSession {
         }
     }
 
-    /// Returns that ssh has failed. The sentence says whether ssh has told the reason or was quiet.
+    /// Returns that ssh has failed. The sentence tells whether ssh has printed the reason or was silenced by `-q`.
     pub fn ssh_failed(options: &HostOptions) -> Self {
         let is_hushed = options.ssh.iter().any(|word| word == "-q");
         Self::SshFailed { host: options.host.clone(), is_hushed }
     }
 }
 
-/// Returns the feature that a rove must have for this session.
+/// Returns the feature that the host's rove must have for this session.
 const fn feature(options: &HostOptions) -> &'static str {
     match &options.session {
         WantedSession::New if options.no_program => "rove -N",

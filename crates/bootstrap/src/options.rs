@@ -1,4 +1,4 @@
-//! The user's options for a session that is started over ssh.
+//! The user's options for starting a session over ssh.
 
 use std::ffi::OsString;
 
@@ -12,7 +12,7 @@ use crate::program_name::ProgramName;
 use crate::session_ref::{SessionLabel, SessionRef, attach_command};
 use crate::ssh_config;
 
-/// The user's options for a session to start. The default names neither ssh nor a host.
+/// The user's options for starting a session over ssh. The default names neither ssh nor a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostOptions {
     /// The name by which the program was called.
@@ -23,59 +23,59 @@ pub struct HostOptions {
     pub server: Option<OsString>,
     /// The options for the client.
     pub choices: Choices,
-    /// The address family in lower case. The word may be unknown.
+    /// The address family, as a word in lower case that may be unknown.
     pub family: String,
-    /// The server's UDP port or range of ports, which has been checked. `None` if the user did not say.
+    /// The server's UDP port or range of ports, already validated. `None` if the user did not choose.
     pub port: Option<String>,
     /// The address that the server binds.
     pub bind_server: BindServer,
     /// The words of the ssh command. There is at least one.
     pub ssh: Vec<String>,
-    /// Whether ssh is asked for a terminal.
+    /// Whether ssh requests a pseudo-terminal.
     pub ssh_pty: bool,
     /// Whether to start the server on this computer, without ssh.
     pub local: bool,
     /// When the session's datagrams go through ssh.
     pub tunnel: TunnelUse,
-    /// How to learn the server's address. `None` if the user did not say.
+    /// How to find the server's address. `None` if the user did not choose.
     pub remote_ip: Option<RemoteIp>,
-    /// The escape key. `None` if the user did not say; `Some(None)` if there is none.
+    /// The escape key: `None` if the user did not choose, and `Some(None)` if the user disabled it.
     pub escape_key: Option<Option<u8>>,
-    /// Whether rove's threads may be an emulator's that it does not know, on either computer.
+    /// Whether rove starts, on either computer, although its threads may be those of an unknown emulator.
     pub allow_emulator: bool,
     /// Whether to print nothing but errors.
     pub quiet: bool,
     /// Whether to print the steps of the start.
     pub verbose: bool,
-    /// How the user learns of the use of an agent that is lent.
+    /// How the user controls the use of a forwarded agent.
     pub agent: AgentUse,
     /// Whether rove may be copied to a host that has no server.
     pub install: InstallPolicy,
-    /// Whether the positions of prompts are remembered between sessions.
+    /// Whether the client remembers the positions of prompts between sessions.
     pub prompt_memory: bool,
     /// The host as the user wrote it: `[user@]host`.
     pub host: OsString,
     /// The command for the host, with its arguments. Empty for the login shell.
     pub command: Vec<OsString>,
-    /// Whether the session runs no program, and is there for its forwarded connections.
+    /// Whether the session runs no program, and only forwards connections (`-N`).
     pub no_program: bool,
-    /// Whether the client of such a session goes to the background.
+    /// Whether the client of a session without a program goes to the background.
     pub background: bool,
     /// The session to start or to attach to.
     pub session: WantedSession,
-    /// The login's treatment of sessions without a client.
+    /// The action of the login if the user has sessions without a client on the host.
     pub detached: DetachedUse,
 }
 
-/// A login's treatment of the user's sessions on the host that have no client.
+/// The action of a login if the user has sessions on the host that have no client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DetachedUse {
-    /// The login names them on the screen, with the command to type.
+    /// The login lists them on the screen, with the command that attaches to them.
     #[default]
     Hint,
-    /// The login asks which one to go on with.
+    /// The login asks which of them to attach to.
     Ask,
-    /// The login goes on with the newest.
+    /// The login attaches to the newest of them.
     Newest,
     /// The login does not mention such sessions.
     Never,
@@ -85,69 +85,70 @@ impl DetachedUse {
     /// The values of the setting.
     pub const NAMES: &'static [&'static str] = &["hint", "ask", "newest", "never"];
 
-    /// Returns the use of this name.
+    /// Returns the variant with this name. `None` for another word.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Hint, Self::Ask, Self::Newest, Self::Never];
         Self::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, found)| found)
     }
 
-    /// Returns the name.
+    /// Returns the variant's name.
     pub const fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
 }
 
-/// The session that a login asks for.
+/// The session that a login starts or attaches to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum WantedSession {
     /// A new session.
     #[default]
     New,
-    /// The session with this name. If it does not run, a new session gets the name.
+    /// The session with this name. If it does not exist, a new session gets the name.
     Named(SessionLabel),
-    /// A running session, and the mode in which to join it; without a mode, the session is taken over. If no session is
-    /// named, it is the only one without a client, or, to join, the only one with a client.
+    /// A running session, and the mode in which to join it. Without a mode, the client takes the session over. If no
+    /// session is named, it must be the only one without a client. In a mode, it must be the only one with a client.
     Attached(Option<SessionRef>, Option<JoinMode>),
-    /// A new session without a program, for a connection or a program that is none of a session.
+    /// A session without a program, only for a single forwarded connection or remote command.
     Streams(Passage),
-    /// The session at this port, whose client on this computer is gone.
+    /// The session at this port, whose former client ran on this computer and has ended.
     Resumed(u16, Resumed),
 }
 
-/// The streams that a session without a program is started for.
+/// The streams for which a session without a program is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// The other end of the streams.
+    /// The remote end of the streams.
     pub joined: Joined,
-    /// The gates on the way, for the environment of an ssh whose ProxyCommand may be rove again.
+    /// The targets of enclosing `rove -W` processes, for the environment of an ssh whose ProxyCommand may be rove
+    /// again.
     pub gates: String,
 }
 
-/// The thing at the session's host that the standard descriptors are joined with.
+/// The remote end to which rove connects its standard input and output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Joined {
     /// A host and port to which the session's host connects.
     Port(String),
-    /// A program that the session runs.
+    /// A program that runs on the session's host.
     Program {
-        /// The command as ssh would send it; empty for the login shell. A client takes it from a variable of its own, as
-        /// it may be as long as a word can be.
+        /// The command in ssh's form. Empty for the login shell. Not serialised: the client reads it from its own
+        /// environment variable, because it may be as long as a word can be.
         #[serde(skip)]
         command: OsString,
-        /// Whether the command names a subsystem of ssh.
+        /// Whether the command names an ssh subsystem.
         is_subsystem: bool,
     },
-    /// Nothing: files of this computer are copied there.
+    /// Nothing. The session copies files from this computer to its host.
     Files {
-        /// The session into which their paths are typed; empty for the only one.
+        /// The session into which the server types the files' paths. Empty for the only one.
         session: String,
-        /// The bytes of the files' paths, as a path need not be text.
+        /// The files' paths, as bytes because a path need not be text.
         files: Vec<Vec<u8>>,
     },
 }
 
 impl Joined {
-    /// Returns the option or command of rove that asks for this.
+    /// Returns the option or command of rove that starts such streams.
     pub const fn feature(&self) -> &'static str {
         match self {
             Self::Port(_) => "rove -W",
@@ -157,16 +158,16 @@ impl Joined {
     }
 }
 
-/// The record of a client that is gone, from which the next one goes on with a key that the server gives.
+/// The record of a client that has ended. The next client continues from this record, with a new key from the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resumed {
     /// The name of the record's files.
     pub record: String,
-    /// The number of the descriptor that holds the record's lock, from the reading of the record on.
+    /// The file descriptor that holds the record's lock, from when the record was read.
     pub lock: i32,
-    /// The client, as the server is told of it ([`Former`](rove_session::Former)).
+    /// The former client, in the text form of [`Former`](rove_session::Former), for the server.
     pub former: String,
-    /// How many keys of it the server has taken. `None` if it does not tell.
+    /// How many of the former client's keys the server has received. `None` if the server does not state it.
     pub taken: Option<u64>,
 }
 
@@ -184,8 +185,8 @@ impl HostOptions {
         }
     }
 
-    /// Returns whether the login's ssh stays open beside UDP, if the host's server turns out to be ours. The server
-    /// must also be reachable at the host's loopback.
+    /// Returns whether the login's ssh stays open as a fallback for UDP, if the host's server is rove's. This requires
+    /// that the server listens on the host's loopback too.
     pub fn carries_beside(&self) -> bool {
         let is_ours =
             self.name == ProgramName::Rove && self.server.is_none() && self.client.is_none();
@@ -194,8 +195,8 @@ impl HostOptions {
         is_asked && is_ours && is_reached && ssh_config::is_ssh(&self.ssh)
     }
 
-    /// Returns whether the session forwards connections, if the host's server can. The client must be rove's own, and ssh
-    /// the one that reads what to forward. A client that joins beside another one forwards none.
+    /// Returns whether the session forwards connections, if the host's server can. This requires rove's own client, and
+    /// an ssh that prints the configured forwards. A client that joins another one does not forward.
     pub fn forwards(&self) -> bool {
         let is_ours = self.name == ProgramName::Rove && self.client.is_none();
         let is_read = !self.local && ssh_config::is_ssh(&self.ssh);
@@ -206,8 +207,8 @@ impl HostOptions {
         is_ours && is_read && has_streams && !self.choices.strict
     }
 
-    /// Returns what this login does about sessions without a client. Only a login of rove's own for a new session looks
-    /// for others, and a quiet login neither asks nor goes on with any.
+    /// Returns what this login does about sessions without a client. Only `rove`'s login for a new session lists them
+    /// at all. With `--quiet`, a login neither asks nor attaches to any.
     pub fn detached_use(&self) -> DetachedUse {
         let is_login = self.name == ProgramName::Rove
             && !self.no_program
@@ -221,8 +222,8 @@ impl HostOptions {
         }
     }
 
-    /// Returns the command, without the host, that asks again for a session which may have run before this login. `None`
-    /// if the login's session is its own.
+    /// Returns the command, without the host, that attaches to this login's session again, if the session may have
+    /// existed before this login. `None` if the session is new.
     pub fn attached_by(&self) -> Option<String> {
         match &self.session {
             WantedSession::Named(name) => Some(format!("{} --session {name}", self.name.as_str())),
@@ -235,8 +236,8 @@ impl HostOptions {
         }
     }
 
-    /// Returns whether the login shell may start before the client has come. The client must be rove's own, because
-    /// the server does not wait to learn what the client can do. A command waits for its client: it must not run if its
+    /// Returns whether the login shell may start before the client has connected. This requires rove's own client,
+    /// because the server does not wait for the client's capabilities. A command always waits: it must not run if its
     /// user never sees it.
     pub fn starts_early(&self) -> bool {
         let is_new = matches!(self.session, WantedSession::New | WantedSession::Named(_));
@@ -255,7 +256,7 @@ impl HostOptions {
         self.port.as_ref()?.parse().ok().filter(|port| *port != 0)
     }
 
-    /// Returns a hint about a UDP port that was probably meant for ssh. `None` if the port is plausible.
+    /// Returns a hint if the user probably meant the UDP port for ssh. `None` if the port is plausible.
     pub fn port_hint(&self) -> Option<String> {
         let port = self.single_port()?;
         let is_low = self.name == ProgramName::Rove && port < USER_PORTS_FROM;
@@ -281,24 +282,24 @@ pub enum TunnelUse {
 }
 
 impl TunnelUse {
-    /// The values of `--tunnel`, and of the setting.
+    /// The values of `--tunnel` and of the setting, in the order of the variants.
     pub const NAMES: &'static [&'static str] = &["true", "false", "auto"];
 
-    /// Returns the use of this name.
+    /// Returns the variant with this name. `None` for another word.
     pub fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Always, Self::Never, Self::Auto];
         Self::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, found)| found)
     }
 }
 
-/// The address that a server is told to bind.
+/// The address that the server binds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BindServer {
-    /// Any address of the host for a `rove` server, which answers from the address that the client sent to. For a stock
-    /// Mosh server, the address at which ssh arrived.
+    /// Any address of the host for a rove server, which answers from the address to which the client sent. A stock Mosh
+    /// server binds the address at which ssh arrived.
     #[default]
     Open,
-    /// The address at which ssh arrived.
+    /// The address of the host at which ssh arrived.
     Ssh,
     /// Any address of the host.
     Any,
@@ -306,14 +307,14 @@ pub enum BindServer {
     Address(String),
 }
 
-/// How the client learns the server's address.
+/// How the client finds the server's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoteIp {
-    /// From rove's own proxy command, which connects on behalf of ssh.
+    /// rove's own proxy command, which connects on behalf of ssh, prints it.
     Proxy,
-    /// From the variable `SSH_CONNECTION` on the server's host.
+    /// The server's host prints its variable `SSH_CONNECTION`.
     Remote,
-    /// From resolving the host's name on this computer.
+    /// The host's name is resolved on this computer.
     Local,
 }
 

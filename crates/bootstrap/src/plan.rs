@@ -1,4 +1,4 @@
-//! Plans the start of a session: the command to run, and how the server's address becomes known.
+//! Plans the start of a session: the command to run, and how to find the server's address.
 
 use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, SocketAddr};
@@ -13,7 +13,7 @@ use crate::ssh_config::{self, SshConfig};
 use crate::startup::{Announced, Connect, Rules, StockAddress};
 use crate::{quote, remote, tunnel};
 
-/// Returns an address as a word, in numeric form with its IPv6 zone, if any.
+/// Returns an IP address in numeric form, with the IPv6 zone if it has one.
 pub fn numeric(address: SocketAddr) -> String {
     match address {
         SocketAddr::V6(v6) if v6.scope_id() != 0 => format!("{}%{}", v6.ip(), v6.scope_id()),
@@ -21,27 +21,27 @@ pub fn numeric(address: SocketAddr) -> String {
     }
 }
 
-/// How ssh reaches the host, and how the host's address becomes known.
+/// How ssh reaches the host, and how the host's address is found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     /// ssh connects through rove's proxy command, which prints the address.
     Proxy(OsString),
     /// ssh connects by itself, and the host prints its address.
     Direct,
-    /// ssh connects by a detour, in these words of its configuration. The host prints its address.
+    /// ssh uses `ProxyCommand` or `ProxyJump`, in these words of its configuration. The host prints its address.
     Detour(String),
-    /// ssh connects as configured, without a proxy command of rove's, maybe through a connection that is open already.
-    /// The host has these addresses, at least one.
+    /// ssh connects as configured, without rove's proxy command, perhaps through a shared connection. The host has
+    /// these addresses, at least one.
     Known(Vec<String>),
-    /// ssh connects to this address.
+    /// ssh connects to this address itself.
     Address(String),
     /// ssh connects as configured, and carries the whole session.
     Tunnel,
-    /// There is no ssh. The server runs on this computer, at this address.
+    /// No ssh is used. The server runs on this computer, at this address.
     Local(String),
 }
 
-/// The caller's findings and decisions, from which a [`Plan`] is made.
+/// The caller's findings and decisions, from which [`Plan::new`] makes the plan.
 #[derive(Clone, Debug)]
 pub struct Way {
     /// How ssh reaches the host.
@@ -50,7 +50,7 @@ pub struct Way {
     pub destination: OsString,
     /// ssh's configuration for the host, if the program runs as `rove`.
     pub config: SshConfig,
-    /// How ssh shares the run's own connection. `None` if the run has none.
+    /// How ssh shares the connection that this run of rove has opened. `None` if the run has opened none.
     pub own: Option<Shared>,
 }
 
@@ -67,27 +67,27 @@ pub struct Plan {
     pub challenge: Challenge,
     /// ssh's configuration for the host, if the program runs as `rove`.
     pub config: SshConfig,
-    /// How ssh shares the run's own connection. `None` if the run has none.
+    /// How ssh shares the connection that this run of rove has opened. `None` if the run has opened none.
     own: Option<Shared>,
     /// Whether ssh refuses an unknown host key without asking the user.
     refuses_new_key: bool,
-    /// Whether ssh goes on as a tunnel, if the server is ours.
+    /// Whether ssh carries datagrams after the server has started, if the server is rove's.
     pub carries: bool,
 }
 
-/// The address to which the client sends datagrams.
+/// The address to which the client sends its datagrams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerAddress {
     /// The address in numeric form.
     pub text: String,
-    /// A remark about the address for the user.
+    /// A remark for the user about the origin of the address.
     pub note: Option<String>,
 }
 
 impl Plan {
-    /// Creates the plan for a session. `challenge` was drawn for this run, and `args` are the server's arguments.
-    /// `preamble` is shell text for the host to run first, usually empty. `ourselves` is this program, for a server on
-    /// this computer.
+    /// Creates the plan for a session. `challenge` is the random word of this run, and `args` are the server's
+    /// arguments. The host first runs the shell text `preamble`, which is usually empty. `ourselves` is the path of
+    /// this program, for a server on this computer.
     pub fn new(
         options: &HostOptions,
         way: Way,
@@ -98,7 +98,7 @@ impl Plan {
     ) -> Self {
         let Way { route, destination, config, own } = way;
         let waits = own.as_ref().is_some_and(|own| !own.is_open);
-        // An open connection of the run's own ends with the run.
+        // A shared connection that is already open ends with this run, so it cannot carry the session.
         let is_lasting = own.as_ref().is_none_or(|own| !own.is_open);
         let may_carry = options.carries_beside() && preamble.is_empty() && is_lasting;
         let carries = route == Route::Tunnel || may_carry;
@@ -127,7 +127,7 @@ impl Plan {
             }
             (ProgramName::Rove, None, _) => {
                 let is_open = options.bind_server == BindServer::Open;
-                // Only a rove server can attach to sessions, and has named sessions.
+                // Attaching to a session and naming a session require a rove server.
                 let is_new = options.session == WantedSession::New;
                 let bind = is_new.then_some(if is_open { "-s" } else { "" });
                 remote::searching(preamble, &challenge, args, bind, waits, carries)
@@ -137,15 +137,15 @@ impl Plan {
         Self { carries, name, route, destination, remote, challenge, config, own, refuses_new_key }
     }
 
-    /// Returns the plan with which ssh does not ask about an unknown host key. Behind rove's proxy command ssh could
-    /// not say at which address it found the key.
+    /// Returns a plan with which ssh refuses an unknown host key. This applies behind rove's proxy command, where ssh
+    /// could not tell the user the address that presented the key.
     pub fn without_key_question(self) -> Self {
         let is_hidden = matches!(self.route, Route::Proxy(_));
         Self { refuses_new_key: is_hidden && self.config.asks_about_keys(), ..self }
     }
 
-    /// Returns the plan with which ssh connects by itself, so that it can ask about the key of the host. `None` if that
-    /// is not needed or no address of the host is known.
+    /// Returns a plan with which ssh connects by itself, so that it can ask about the host key. `None` if that is not
+    /// needed, or if no address of the host is known.
     pub fn with_key_question(&self, announced: &Announced) -> Option<Self> {
         let addresses = announced.addresses();
         let is_possible = self.refuses_new_key && !addresses.is_empty();
@@ -156,17 +156,17 @@ impl Plan {
         })
     }
 
-    /// Returns whether the command on the host, if it finds no server, keeps its connection open for a copy of rove.
+    /// Returns whether the command on the host, if it finds no server program, waits until rove has copied one there.
     pub fn waits(&self) -> bool {
         self.own.as_ref().is_some_and(|own| !own.is_open)
     }
 
-    /// Returns whether the end of the terminal must not end ssh, because ssh carries the session's orderly end.
+    /// Returns whether ssh must outlive the user's terminal, because it carries the datagrams that end the session.
     pub fn outlives_terminal(&self) -> bool {
         self.carries
     }
 
-    /// Returns a plan that runs this shell text on the host instead, by the same route.
+    /// Returns a plan that runs this shell text on the host instead of a server, by the same route.
     pub fn for_script(&self, script: &str) -> Self {
         let remote = match self.route {
             Route::Local(_) => script.into(),
@@ -175,12 +175,12 @@ impl Plan {
         Self { remote, carries: false, ..self.clone() }
     }
 
-    /// Returns the text for the shell of this computer. `None` if ssh runs the command.
+    /// Returns the command for the shell of this computer. `None` if ssh runs the command.
     pub fn local_script(&self) -> Option<&OsStr> {
         matches!(self.route, Route::Local(_)).then_some(&*self.remote)
     }
 
-    /// Returns the detour of ssh, in the words of its configuration. `None` if ssh connects directly.
+    /// Returns the `ProxyCommand` or `ProxyJump` of ssh's configuration. `None` if ssh connects directly.
     pub fn detour(&self) -> Option<&str> {
         match &self.route {
             Route::Detour(words) => Some(words),
@@ -193,12 +193,12 @@ impl Plan {
         self.route == Route::Tunnel
     }
 
-    /// Returns whether the command is of rove's own wording.
+    /// Returns whether the command on the host is rove's own. Otherwise it equals that of stock Mosh.
     fn is_ours(&self) -> bool {
         self.name == ProgramName::Rove || self.is_tunnel()
     }
 
-    /// Returns the rules by which the output is read.
+    /// Returns the rules for reading the output.
     pub fn rules(&self) -> Rules {
         if self.is_ours() {
             return Rules::Tolerant {
@@ -214,12 +214,11 @@ impl Plan {
         })
     }
 
-    /// Returns the address and the announcement of the session. If ssh has failed, an announcement is not trusted,
-    /// because its origin is unknown.
+    /// Returns the server's address and announcement. If ssh has failed, they are not trusted: their origin is unknown.
     ///
     /// # Errors
     ///
-    /// Returns why there is no session. A host without a server program is not among the reasons.
+    /// Returns why there is no session. The caller must first check [`Announced::lacks_program`].
     pub fn judge(
         &self,
         options: &HostOptions,
@@ -254,8 +253,8 @@ impl Plan {
         }
     }
 
-    /// Returns the host's other addresses at which the announced session may be, in the order to try them. It is empty
-    /// if the user said how to find the address.
+    /// Returns further addresses of the host at which the server may be reached, in the order to try them. It is empty
+    /// if the user chose how to find the address.
     pub fn other_addresses(&self, options: &HostOptions, announced: &Announced) -> Vec<String> {
         let is_open = options.remote_ip.is_none() && self.is_ours() && !self.is_tunnel();
         let first = self.address(options, announced);
@@ -265,7 +264,7 @@ impl Plan {
             "inet6" => address.is_ipv6(),
             _ => true,
         };
-        // A host that reports a loopback address names a forwarder, unless ssh went to loopback, too.
+        // A loopback address reported by the host belongs to a forwarder, unless ssh itself connected to loopback.
         let here = first.text.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
         let mut others: Vec<String> = Vec::new();
         let resolved = match &self.route {
@@ -306,7 +305,7 @@ impl Plan {
         Some(ServerAddress { text, note: Some(note) })
     }
 
-    /// Returns whether ssh itself has failed: it exits with 255, or was killed. Stock Mosh never checks this.
+    /// Returns whether ssh itself has failed: it exits with 255, or a signal ended it. Stock Mosh never checks this.
     pub fn is_ssh_failure(&self, status: ExitStatus) -> bool {
         let is_ssh = !matches!(self.route, Route::Local(_));
         is_ssh && status.code().is_none_or(|code| code == SSH_FAILURE)
@@ -324,33 +323,34 @@ impl Plan {
         command.args(args).args(self.config.overrides());
         match (self.carries, options.ssh_pty) {
             (true, false) if self.is_tunnel() => &mut command,
-            // A server that the user named may leave the terminal in a mode that changes bytes.
+            // A pseudo-terminal may change bytes, and a server that the user named may leave it in such a mode.
             (true, true) if self.is_tunnel() => command.arg("-T"),
-            // A stock server has the terminal as ever. The far end of a tunnel makes it pass bytes as they are.
+            // A stock server needs a terminal as usual. The tunnel's end on the host then switches it to raw mode.
             (true, true) => command.args(["-tt", "-e", "none"]),
             (true, false) => command.arg("-T"),
             (false, true) => command.args(["-n", "-tt"]),
             (false, false) => command.arg("-n"),
         };
-        // Stock Mosh passes the address family only if ssh connects by itself.
+        // Stock Mosh passes the address family only if ssh connects directly.
         let is_told = self.is_ours() || self.route == Route::Direct;
         command.args(options.family_word().filter(|_| is_told));
         match (&self.own, &self.route) {
             (Some(own), _) => command.args(own.last_words()),
-            // A shared connection would never run the proxy command.
+            // ssh would not run the proxy command over a shared connection.
             (None, Route::Proxy(_)) => command.args(["-S", "none"]),
-            // If the connection is gone by now, this ssh must not open one that others depend on.
+            // If the shared connection has ended, this ssh must not become a master that other ssh would depend on.
             (None, Route::Known(_)) => {
                 command.args(self.config.sharing.words()).args(["-o", "ControlMaster=no"])
             }
             _ => command.args(self.config.sharing.words()),
         };
         if self.carries && self.own.is_none() && ssh_config::is_ssh(&options.ssh) {
-            // Other uses of ssh must be able to end while this session goes on, and the other way round.
+            // This ssh must not become a master: neither its end nor the session's may then depend on other uses of
+            // ssh.
             command.args(["-o", "ControlMaster=no"]);
         }
         if let Route::Proxy(proxy) = &self.route {
-            // ssh runs the proxy command with the user's shell, but it is written for sh.
+            // ssh runs the proxy command with the user's shell, but the command is written for sh.
             command.arg("-o").arg(proxy).env("SHELL", "/bin/sh");
             if hands_over(options) {
                 command.args(["-o", "ProxyUseFdpass=yes"]);
@@ -367,13 +367,13 @@ pub const SSH_FAILURE: i32 = 255;
 /// The argument that tells rove's proxy command to pass the connected socket to ssh.
 pub const HANDS_OVER: &str = "hand-over";
 
-/// Returns whether rove's proxy command passes its connected socket to ssh. Only `rove` asks this, and only of OpenSSH.
+/// Returns whether rove's proxy command passes its connected socket to ssh. Requires OpenSSH and a call as `rove`.
 fn hands_over(options: &HostOptions) -> bool {
     options.name == ProgramName::Rove && ssh_config::is_ssh(&options.ssh)
 }
 
-/// Returns the ssh option with which `program`, which is rove's, connects for ssh. As `mosh`, it equals stock Mosh's
-/// byte for byte.
+/// Returns the ssh option that makes `program`, which is rove, the proxy command. If called as `mosh`, the option
+/// equals that of stock Mosh byte for byte.
 pub fn proxy_option(options: &HostOptions, program: OsString, challenge: &Challenge) -> OsString {
     let mut option = OsString::from("ProxyCommand=");
     for word in [program, format!("--family={}", options.family).into()] {
@@ -390,7 +390,7 @@ pub fn proxy_option(options: &HostOptions, program: OsString, challenge: &Challe
     option
 }
 
-/// Doubles the percent signs in a word, because ssh's tokens begin with them.
+/// Doubles the percent signs in a word, because ssh expands tokens that begin with them.
 fn without_tokens(word: &OsStr) -> OsString {
     let doubled = word.as_encoded_bytes().iter().flat_map(|byte| {
         let copies = if *byte == b'%' { 2 } else { 1 };

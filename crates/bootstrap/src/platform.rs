@@ -1,4 +1,4 @@
-//! The platform of a program: operating system and processor, as a host's `uname` or a program's header names them.
+//! The platform of a program: operating system and processor, from a host's `uname` or a program file's header.
 
 use core::fmt;
 
@@ -17,8 +17,8 @@ const PROCESSORS: [(&str, &str); 5] =
 const NAME_CHARS_MAX: usize = 32;
 
 impl Platform {
-    /// Returns the platform from the output of `uname -s` and `uname -m`, with a space between. `None` if it is
-    /// unusual.
+    /// Returns the platform from the output of `uname -s` and `uname -m`, with a space between. `None` if a name has
+    /// unusual characters or length.
     pub fn from_uname(text: &str) -> Option<Self> {
         let mut names = text.split_ascii_whitespace();
         let (system, machine) = (names.next()?, names.next()?);
@@ -38,24 +38,24 @@ impl Platform {
         Some(Self { system, processor })
     }
 
-    /// Returns the platform of a program's file, ELF or Mach-O. `None` for another file.
+    /// Returns the platform of a program file (ELF or Mach-O). `None` for other files.
     pub fn of_program(file: &[u8]) -> Option<Self> {
         let (system, processor) = elf(file).or_else(|| mach_o(file))?;
         Some(Self { system: system.to_owned(), processor: processor.to_owned() })
     }
 
-    /// Returns the name of this platform in names of files, and for `cargo xtask dist --target`.
+    /// Returns the platform's name, as in file names and in `cargo xtask dist --target`.
     pub fn name(&self) -> String {
         format!("{}-{}", self.system, self.processor)
     }
 
-    /// Returns the file name of a rove for this platform.
+    /// Returns the name of rove's program file for this platform.
     pub fn file_name(&self) -> String {
         format!("rove-{}", self.name())
     }
 
-    /// Returns whether a program's file runs on this platform. On Linux it must need no loader and no libraries, because
-    /// distributions have different ones.
+    /// Returns whether a program file runs on this platform. A Linux program must need neither a loader nor libraries,
+    /// because these differ between distributions.
     pub fn runs(&self, file: &[u8]) -> bool {
         let processor = if self.processor.starts_with("armv") { "arm" } else { &self.processor };
         let fits = |it: Self| it.system == self.system && it.processor == processor;
@@ -75,14 +75,14 @@ impl fmt::Display for Platform {
     }
 }
 
-/// Returns the system and the processor of a little-endian ELF file (`EI_OSABI`, `e_machine`). Source: System V ABI, edition
-/// 4.1, chapter 4.
+/// Returns the system and processor in the header of a little-endian ELF file (`EI_OSABI`, `e_machine`). Source: System
+/// V ABI, edition 4.1, chapter 4.
 fn elf(file: &[u8]) -> Option<(&'static str, &'static str)> {
     const LITTLE_ENDIAN: u8 = 1;
     if !file.starts_with(b"\x7fELF") || file.get(5) != Some(&LITTLE_ENDIAN) {
         return None;
     }
-    // Linkers for Linux write 0 (System V), or 3 where the file has a GNU extension.
+    // Linux linkers write 0 (System V), or 3 if the file uses a GNU extension.
     let system = match file.get(7)? {
         0 | 3 => "linux",
         9 => "freebsd",
@@ -99,8 +99,8 @@ fn elf(file: &[u8]) -> Option<(&'static str, &'static str)> {
     Some((system, processor))
 }
 
-/// Returns the system and the processor of a Mach-O program of 64 bits (`cputype`, `filetype`). Source: Apple, mach-o/loader.h
-/// and mach/machine.h.
+/// Returns the system and processor in the header of a 64-bit Mach-O program (`cputype`, `filetype`). Source: Apple,
+/// mach-o/loader.h and mach/machine.h.
 fn mach_o(file: &[u8]) -> Option<(&'static str, &'static str)> {
     const EXECUTE: u64 = 2;
     if number(file, 0, 4)? != 0xfeed_facf || number(file, 12, 4)? != EXECUTE {
@@ -113,7 +113,7 @@ fn mach_o(file: &[u8]) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// Returns whether an ELF file names no loader (`PT_INTERP`), so that it needs no libraries either.
+/// Returns whether an ELF file needs no loader (`PT_INTERP`), and therefore no libraries.
 fn is_static(file: &[u8]) -> bool {
     const LOADER: u64 = 3;
     let is_wide = file.get(4) == Some(&2);
@@ -130,7 +130,7 @@ fn is_static(file: &[u8]) -> bool {
     })
 }
 
-/// Returns the little-endian number of `len` bytes at offset `at`. `None` beyond the end of the file.
+/// Returns the little-endian number of `len` bytes at offset `at`. `None` if it reaches beyond the end of the file.
 fn number(file: &[u8], at: usize, len: usize) -> Option<u64> {
     let bytes = file.get(at..at.checked_add(len)?)?;
     Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))

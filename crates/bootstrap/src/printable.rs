@@ -1,5 +1,5 @@
-//! Makes text harmless that a host prints before the login. Banners and messages stay readable. They move no cursor,
-//! set no title, ask the terminal nothing, and neither hide nor reverse other text.
+//! Filters text that a host prints before the login. Banners and messages stay readable, but they cannot move the
+//! cursor, set the title, query the terminal, or hide or reverse other text.
 
 use core::mem;
 
@@ -11,16 +11,16 @@ const BLANK_LINES_MAX: u8 = 2;
 /// The character that replaces malformed UTF-8.
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
-/// A filter for bytes that are shown on the user's terminal. Only complete UTF-8 characters pass, because a terminal of
-/// 8 bits may take a stray byte for a control (C1).
+/// A filter for bytes that are shown on the user's terminal. Passes only complete UTF-8 characters, because an 8-bit
+/// terminal may interpret a stray byte as a control character (C1).
 #[derive(Debug, Default)]
 pub struct Printable {
     state: State,
     /// The bytes of a UTF-8 character that is not complete yet.
     partial: Partial,
-    /// Blank lines held back until text follows, because the server prints a blank line before its announcement.
+    /// Number of blank lines that wait for text, because the server prints a blank line before its announcement.
     blank_lines: u8,
-    /// Whether the current line has text already.
+    /// Whether the current line contains text already.
     in_line: bool,
     /// Decides which characters of the current line are shown.
     plain: Plain,
@@ -61,7 +61,7 @@ impl Printable {
             self.text(REPLACEMENT, shown);
         }
         match (self.state, byte) {
-            // A line break ends any sequence: a broken one must not swallow all that follows.
+            // A line break ends any sequence, so that a broken sequence does not swallow the lines after it.
             (_, b'\n') => self.line_end(shown),
             (State::String | State::StringEscape, 0x1b) => State::StringEscape,
             (State::String, 0x07) | (State::StringEscape, b'\\') => State::Text,
@@ -94,7 +94,7 @@ impl Printable {
     }
 
     fn text(&mut self, character: char, shown: &mut Vec<u8>) -> State {
-        // A tab separates words as a space does.
+        // [`Plain`] gets a space for a tab, because both separate words.
         if !self.plain.admits(if character == '\t' { ' ' } else { character }) {
             return State::Text;
         }

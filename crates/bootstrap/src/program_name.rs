@@ -1,6 +1,6 @@
-//! The name by which the program was called.
+//! The name by which the user called the program.
 
-/// The name by which the program was called. It decides the wording of messages, never the protocol.
+/// The name by which the user called the program. It decides the wording of messages, not the protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProgramName {
     /// The program was called as `rove`.

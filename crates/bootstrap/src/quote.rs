@@ -1,29 +1,29 @@
-//! Quotes words for a shell, which splits them into exactly the same words.
+//! Quotes words for a shell, so that the shell splits the text into exactly these words.
 
 use std::ffi::{OsStr, OsString};
 
 /// Quotes a word as stock Mosh does: in single quotes, with `'\''` for a single quote.
 ///
-/// The result is for Bourne shells. Programs that admit commands on bastions compare exactly this form.
+/// The result is for Bourne shells. Bastions that admit only certain commands compare this form byte for byte.
 pub fn bourne(word: &OsStr) -> OsString {
     quote(word, b"'")
 }
 
 /// Quotes a word for any login shell: sh, fish or csh.
 ///
-/// Within single quotes, fish reads a backslash as an escape, and csh an exclamation mark as history. So both are
-/// written outside, as the quote is. A line break has no form that works in csh and the other shells. Words with a line
-/// break reach sh and fish unchanged.
+/// Within single quotes, fish reads a backslash as an escape, and csh an exclamation mark as a history reference. So
+/// these two are written outside of the quotes, like a single quote. Line breaks have no form that works in csh and in
+/// the other shells. Words with line breaks reach sh and fish unchanged.
 pub fn any_shell(word: &OsStr) -> OsString {
     quote(word, b"'\\!")
 }
 
-/// Returns whether a program's name was probably meant as a line for a shell.
+/// Returns whether a user has probably written a shell command line where a program's name is expected.
 pub fn is_for_a_shell(name: &str) -> bool {
     name.contains(|c: char| c.is_whitespace() || "|&;<>()$`*?".contains(c))
 }
 
-/// Returns the command that runs a line with a shell, to show it to the user.
+/// Returns the command that runs a line with a shell, as a suggestion for the user.
 pub fn with_a_shell(line: &str) -> String {
     format!("sh -c {}", shell_words::quote(&rove_terminal::plain(line)))
 }
@@ -41,7 +41,7 @@ fn quote(word: &OsStr, outside: &[u8]) -> OsString {
     from_bytes(quoted)
 }
 
-/// Returns a word of these bytes. Outside Unix it becomes text.
+/// Returns a word of these bytes. Outside Unix, malformed UTF-8 is replaced.
 pub(crate) fn from_bytes(bytes: Vec<u8>) -> OsString {
     #[cfg(unix)]
     return std::os::unix::ffi::OsStringExt::from_vec(bytes);

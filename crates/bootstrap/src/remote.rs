@@ -1,5 +1,5 @@
-//! The commands that ssh runs on the host. Their lines carry the [`Challenge`], a random word of this run of rove. By
-//! the word, rove tells the lines from other output.
+//! The commands that ssh runs on the host. Their lines contain the [`Challenge`], a random word of this run of rove, by
+//! which rove tells the lines from other output.
 
 use std::ffi::{OsStr, OsString};
 use std::iter;
@@ -11,74 +11,73 @@ use crate::options::{BindServer, DetachedUse, HostOptions, WantedSession};
 use crate::quote;
 use crate::tunnel::NO_TUNNEL_PROGRAM;
 
-/// The line that rove's search prints if the host has no server program.
+/// The line that rove's search command prints if the host has no server program.
 pub const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";
 
-/// Begins the line in which rove's commands name the host's system if it has no program for them. The output of `uname`
-/// follows.
+/// The beginning of the line by which rove's commands name the host's system, if it has no program for them. The output
+/// of `uname` follows.
 pub const SYSTEM: &str = "ROVE SYSTEM";
 
-/// Begins the line that a command for the host's rove prints if there is no rove. The challenge follows.
+/// The beginning of the line that a command for the host's rove prints if the host has no rove. The challenge follows.
 pub const NO_ROVE: &str = "ROVE NO ROVE";
 
-/// Begins the line that the command of [`searching`] prints before a stock Mosh server starts. The challenge follows.
+/// The beginning of the line that [`searching`] prints before it starts a stock Mosh server. The challenge follows.
 pub const STOCK_SERVER: &str = "ROVE STOCK";
 
-/// Begins the first line of `rove`'s own commands. The challenge follows. Output of start-up files precedes the line.
+/// The beginning of the first line of `rove`'s own commands. Start-up files may print text earlier. The challenge
+/// follows.
 pub const START: &str = "ROVE START";
 
-/// Begins the line that tells the path of an agent's socket on the host. The challenge follows.
+/// The beginning of the line with the path of an agent's socket on the host. The challenge follows.
 pub const AGENT: &str = "ROVE AGENT";
 
-/// Environment variable that tells the host's rove the name by which the user calls the host. A rove that does not know
-/// the variable names no host.
+/// Environment variable with the name by which the user calls the host, for messages of the host's rove. Versions that
+/// do not know the variable leave the name out.
 pub const ASKED_AS_VARIABLE: &str = "ROVE_ASKED_AS";
 
-/// Environment variable of a session's programs: a random word by which the session is known. It travels with `-l`.
+/// Environment variable of a session's programs: a random word that identifies the session. `-l` sets it.
 pub const SESSION_VARIABLE: &str = "ROVE_SESSION";
 
-/// The name with which the former client of a session that is resumed travels with `-l`. An older rove makes nothing of
-/// it.
+/// Variable, set by `-l`, that identifies the former client of a resumed session. Older servers ignore it.
 pub const FORMER_VARIABLE: &str = "ROVE_FORMER";
 
-/// The name with which [`DetachedUse`] travels with `-l`. An older server and a stock one make nothing of it.
+/// Variable, set by `-l`, with the [`DetachedUse`]. Older servers and stock Mosh ignore it.
 pub const DETACHED_VARIABLE: &str = "ROVE_ATTACH";
 
-/// The name with which the size of the user's window travels with `-l`, as `COLUMNSxROWS`. By it, a server starts the
-/// login shell before its client has come. An older server and a stock one make nothing of it.
+/// Name of the variable, passed to the server by `-l`, with the size of the user's window as `COLUMNSxROWS`. With it, a
+/// server can start the login shell before its client connects. Older servers and stock Mosh ignore it.
 pub const WINDOW_VARIABLE: &str = "ROVE_WINDOW";
 
-/// The environment variable by which the user tells rove that an emulator runs it. To a server, it travels with `-l`. An
-/// older server and a stock one make nothing of it.
+/// Variable by which the user tells rove that an emulator runs it. `-l` sets it for a server. Older servers and stock
+/// Mosh ignore it.
 pub const ALLOW_EMULATOR_VARIABLE: &str = "ROVE_ALLOW_EMULATOR";
 
-/// The name with which the wish for a socket that leads to the user's agent travels with `-l`. An older server and a stock
-/// one make nothing of it.
+/// Variable, set by `-l`, that requests a socket that leads to the user's agent. Older servers and stock Mosh ignore
+/// it.
 pub const AGENT_VARIABLE: &str = "ROVE_AGENT";
 
-/// Shell text that prints the address at which the host's sshd was reached. It equals stock Mosh's byte for byte.
+/// Shell text that prints the address at which the host's sshd was reached, equal to stock Mosh's byte for byte.
 /// Source: Mosh 1.4.0 as observed.
 const MOSH_TELLS_ADDRESS: &str = r#"sh -c '[ -n "$SSH_CONNECTION" ] && printf "\nMOSH SSH_CONNECTION %s\n" "$SSH_CONNECTION"' ; "#;
 
-/// Shell text that prints the address of the host's sshd after [`START`], without a backslash, for fish.
+/// Shell text that prints the address of the host's sshd after [`START`]. Has no backslash, which fish would interpret.
 const TELLS_ADDRESS: &str =
     r#"if [ -n "$SSH_CONNECTION" ]; then echo "MOSH SSH_CONNECTION $SSH_CONNECTION"; fi; "#;
 
-/// Shell text that keeps the connection open while rove reads. By its lines ssh and the host notice within a second
-/// that rove has ended, in whatever way.
+/// Shell text that keeps the connection open until rove has ended. It prints a line each second: once rove has ended,
+/// for any reason, ssh and then this text fail to write it.
 const WAITS: &str = "while sleep 1; do echo; done; ";
 
-/// Shell text, within a loop, that keeps the connection open until rove sends a line. Then the loop begins again. The
-/// end of the input means that rove has ended.
+/// Shell text in a loop: continues the loop when rove sends a line. The end of its input means that rove has ended.
 const SEARCHES_AGAIN: &str = "read -r line || exit 127; continue; ";
 
-/// Directories searched for programs besides `PATH`, which is short in a login without a terminal. They are those of
-/// users, of cargo, of administrators and of Homebrew.
+/// Directories searched for programs besides `PATH`, which is short in a login without a terminal: those of users,
+/// cargo, administrators and Homebrew.
 const DIRECTORIES: [&str; 4] =
     ["$HOME/.local/bin", "$HOME/.cargo/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/// Returns the arguments of the server, which stock Mosh servers accept as well as rove's. Only a server
-/// that may look at running sessions gets [`SESSION_VARIABLE`].
+/// Returns the arguments of the server, in a form that stock Mosh servers accept too. [`SESSION_VARIABLE`] is among
+/// them only if the server may look for running sessions.
 pub fn server_arguments(
     options: &HostOptions,
     colors: u32,
@@ -101,7 +100,7 @@ pub fn server_arguments(
         let told = told.flat_map(|(name, value)| ["-l".to_owned(), format!("{name}={value}")]);
         return words.chain(told).chain(session).map(OsString::from).collect();
     }
-    // An older rove refuses the word, and starts no shell.
+    // Older versions of rove refuse these words, and start no shell.
     let has_program = !options.no_program && !matches!(options.session, WantedSession::Streams(_));
     let mut args: Vec<OsString> = match has_program {
         true => vec!["new".into(), "-c".into(), colors.to_string().into()],
@@ -116,7 +115,7 @@ pub fn server_arguments(
             args.extend(["-i".into(), options.host.clone()]);
         }
         BindServer::Ssh => args.push("-s".into()),
-        // The make of this server is unknown. A stock Mosh server would answer from an address of its own choice.
+        // This server may be stock Mosh, which would answer from an address of its own choice.
         BindServer::Open if options.server.is_some() => args.push("-s".into()),
         BindServer::Open | BindServer::Any => {}
         BindServer::Address(address) => args.extend(["-i".into(), address.into()]),
@@ -143,7 +142,7 @@ pub fn server_arguments(
     args
 }
 
-/// Returns the command of `mosh`, byte for byte: the server as it is, a piece of shell, and its quoted arguments.
+/// Returns the command of `mosh`, equal to stock Mosh's byte for byte: the server as shell text, and quoted arguments.
 pub fn stock(server: &OsStr, args: &[OsString], tell_address: bool) -> OsString {
     let mut command = OsString::from(if tell_address { MOSH_TELLS_ADDRESS } else { "" });
     command.push(server);
@@ -151,7 +150,7 @@ pub fn stock(server: &OsStr, args: &[OsString], tell_address: bool) -> OsString 
     command
 }
 
-/// Returns the command of `rove` with a server that the user named, for any login shell. `preamble` runs first.
+/// Returns the command of `rove` for a server that the user named, for any login shell. The text `preamble` runs first.
 pub fn named(server: &OsStr, preamble: &str, challenge: &Challenge, args: &[OsString]) -> OsString {
     let mut command = OsString::from("sh -c ");
     let script = format!("{preamble}{}", starts(challenge));
@@ -162,11 +161,11 @@ pub fn named(server: &OsStr, preamble: &str, challenge: &Challenge, args: &[OsSt
     command
 }
 
-/// Returns the usual command of `rove`, for any login shell. It runs the first server program that it finds, a rove
-/// before a stock Mosh. `preamble` is shell text that runs first. `bind` is added for a stock server, after the first
-/// word. `None` if only a rove will do. If there is no server and `waits` is set, the connection stays open. If
-/// `carries` is set, a rove's server is followed by the tunnel's end. If both are set, the command searches again for
-/// each line that it reads.
+/// Returns the usual command of `rove`, for any login shell. It runs the first server program that it finds, and
+/// prefers rove to stock Mosh. The shell text `preamble` runs first. `bind` is an argument for a stock server, after
+/// the first word. If `bind` is `None`, the command does not use a stock server. If it finds no server and `waits` is
+/// true, it keeps the connection open. If `carries` is true, it becomes the tunnel's end after it has started a rove
+/// server. If both are true, it searches again for each line that it reads.
 pub fn searching(
     preamble: &str,
     challenge: &Challenge,
@@ -197,11 +196,10 @@ pub fn searching(
 }
 
 /// Returns the command for a session through a tunnel, for any login shell. It runs a server (rove's, unless the user
-/// named one), prints the server's output, and becomes the tunnel's end on the host. If there is no rove and `waits` is
-/// set, the command searches again for each line that it reads.
+/// named another), prints the server's output, and becomes the tunnel's end on the host. If the host has no rove and
+/// `waits` is true, it searches again for each line that it reads.
 ///
-/// A server that the user named is text for sh here, because the login shell may be unable to process the server's
-/// output.
+/// A server that the user named is text for sh here, because the login shell may be unable to process its output.
 pub fn tunnel(
     server: Option<&OsStr>,
     challenge: &Challenge,
@@ -221,8 +219,8 @@ pub fn tunnel(
     with_arguments(&script, args)
 }
 
-/// Returns the piece of sh that runs a server, prints all of its output, and then runs the program in the variable
-/// named `rove` as the far end of its tunnel.
+/// Returns the sh text that runs a server, prints all of its output, and then runs the program in the variable named
+/// `rove` as the tunnel's end on the host.
 fn carrying(server: &str, rove: &str) -> String {
     format!(
         "o=$({server} \"$@\" </dev/null 2>&1); s=$?; echo \"$o\"; \
@@ -231,8 +229,8 @@ fn carrying(server: &str, rove: &str) -> String {
     )
 }
 
-/// Returns the command that runs the host's rove with these arguments, for any login shell. It tells rove the name by
-/// which the user calls the host. It does not print addresses, because no session's server is involved.
+/// Returns the command that runs the host's rove with these arguments, for any login shell. It tells that rove the name
+/// by which the user calls the host. It prints no address, because it starts no session.
 pub fn rove(challenge: &Challenge, host: &OsStr, args: &[OsString]) -> OsString {
     let missing = format!("echo \"{NO_ROVE} {challenge}\"; exit 127; ");
     let name = format!("{ASKED_AS_VARIABLE}=\"$1\"; export {ASKED_AS_VARIABLE}; shift;");
@@ -246,48 +244,47 @@ pub fn script_with(challenge: &Challenge, script: &str, args: &[OsString]) -> Os
     with_arguments(&format!("echo; echo \"{START} {challenge}\"; {script}"), args)
 }
 
-/// Returns the command of an ssh that lends the user's agent, for any login shell: it tells the path of the agent's socket
-/// after [`AGENT`] and the challenge, and ends with its input.
+/// Returns the command for an ssh that forwards the user's agent, for any login shell. It prints the path of the
+/// agent's socket after [`AGENT`] and the challenge, and ends when its input ends.
 pub fn agent(challenge: &Challenge) -> OsString {
     script(&format!("echo; echo \"{AGENT} {challenge} $SSH_AUTH_SOCK\"; exec cat >/dev/null"))
 }
 
-/// Returns the line with which our commands begin.
+/// Returns the line that rove's own commands print first.
 pub fn first_line(challenge: &Challenge) -> String {
     format!("{START} {challenge}")
 }
 
-/// Returns the piece of sh with which our command begins, on a line of its own.
+/// Returns the sh text with which rove's own commands begin. It starts on a new line.
 fn starts(challenge: &Challenge) -> String {
     format!("echo; echo \"{}\"; {TELLS_ADDRESS}", first_line(challenge))
 }
 
-/// Returns the command that starts another `rove tunnel` on the host, for the server at this UDP port. [`first_line`]
-/// precedes its output.
+/// Returns the command that prints [`first_line`] and starts another `rove tunnel` for the server at this UDP port.
 pub fn tunnel_again(port: &str, challenge: &Challenge) -> OsString {
     let begins = format!("echo; echo \"{}\"; ", first_line(challenge));
     let missing = format!("echo {NO_TUNNEL_PROGRAM}; exit 127; ");
     script(&format!("{begins}{} exec \"$t\" tunnel {port}", find_rove(&missing)))
 }
 
-/// Returns the shell text that prints the host's system and processor, by which rove chooses a program to install.
+/// Returns the sh text that prints the host's system and processor. With these, rove chooses a program to install.
 fn tells_system() -> String {
     format!("echo \"{SYSTEM} $(uname -s) $(uname -m)\";")
 }
 
-/// Returns shell text that sets `$t` to the path of `rove`, or else runs `otherwise`.
+/// Returns sh text that sets `$t` to the path of `rove`, or runs `otherwise` if there is no rove.
 fn find_rove(otherwise: &str) -> String {
     let found = "if [ -z \"$t\" ]; then t=\"$p\"; fi";
     format!("t=; {}if [ -z \"$t\" ]; then {otherwise}fi;", search_for("rove", found))
 }
 
-/// Returns shell text that sets `$p` to each server program of the host in turn. It runs `rove` for a rove, and `mosh`
-/// for a stock Mosh server.
+/// Returns sh text that sets `$p` to each server program of the host in turn. It runs the text `rove` for a rove, and
+/// the text `mosh` for a stock Mosh server.
 pub fn search(rove: &str, mosh: &str) -> String {
     search_for("rove", rove) + &search_for("mosh-server", mosh)
 }
 
-/// Returns shell text that runs `run` for each path, as `$p`, at which `program` exists.
+/// Returns sh text that runs the text `run` for each path at which `program` exists, with the path in `$p`.
 fn search_for(program: &str, run: &str) -> String {
     let mut script = format!("for p in {program}");
     for directory in DIRECTORIES {
@@ -304,7 +301,7 @@ fn with_arguments(script: &str, args: &[OsString]) -> OsString {
     command
 }
 
-/// Returns a command that runs shell text, for any login shell.
+/// Returns a command that runs sh text, for any login shell.
 pub fn script(script: &str) -> OsString {
     let mut command = OsString::from("exec sh -c ");
     command.push(quote::any_shell(OsStr::new(script)));

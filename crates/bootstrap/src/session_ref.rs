@@ -1,4 +1,4 @@
-//! The ways in which a user names a session.
+//! How a user names a session: by a label or a number.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -8,12 +8,12 @@ use rove_session::JoinMode;
 /// Longest name of a session, in bytes. Chosen: a word that a person types.
 const LABEL_BYTES_MAX: usize = 64;
 
-/// The name of a session: small letters, digits, `.`, `_` and `-`. At least one letter distinguishes it from a port or
-/// process, and the first character from an option or hidden file.
+/// The name of a session: lower-case letters, digits, `.`, `_` and `-`. It contains a letter, to differ from a port or
+/// process number. It begins with a letter or digit, to differ from an option or hidden file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionLabel(String);
 
-/// The reason for which a text is not a session's name.
+/// Why a text is not a valid name of a session.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LabelError {
     /// The text is too long. The field is its number of characters.
@@ -58,7 +58,7 @@ impl Display for SessionLabel {
     }
 }
 
-/// Returns the command that attaches in this mode; `None` takes the session over.
+/// Returns the command that attaches in this mode. `None` stands for taking the session over.
 pub const fn attach_command(mode: Option<JoinMode>) -> &'static str {
     match mode {
         None => "rove attach",

@@ -1,17 +1,17 @@
-//! Whether a new ssh may use an open connection of ssh (`ControlMaster`), and the options for it.
+//! Decides whether a new ssh may use an open connection of another ssh (`ControlMaster`), and has the options for it.
 
 use std::path::{Path, PathBuf};
 
-/// The options with which ssh opens its own connection. The last such option on the command line counts.
+/// The options with which ssh shares no connection. They come last, because ssh uses the last `-S` on its command line.
 pub const OWN_CONNECTION: [&str; 2] = ["-S", "none"];
 
-/// Whether a new ssh may use an open connection.
+/// Whether a new ssh may use an open connection of another ssh.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Sharing {
     /// ssh's configuration could not be read.
     #[default]
     Unknown,
-    /// The configuration shares no connection.
+    /// The configuration does not share connections.
     Unconfigured,
     /// The control socket is at a path that only the user controls.
     Trusted {
@@ -23,7 +23,7 @@ pub enum Sharing {
 }
 
 impl Sharing {
-    /// Returns whether a new ssh shares an open connection, now or as soon as there is one.
+    /// Returns whether a new ssh shares an open connection, if there is one.
     pub const fn is_configured(&self) -> bool {
         matches!(self, Self::Trusted { .. })
     }
@@ -33,7 +33,7 @@ impl Sharing {
         matches!(self, Self::Trusted { is_open: true })
     }
 
-    /// Returns the options for a new ssh, which follow all options of the user.
+    /// Returns the options for a new ssh, to be put after all of the user's options.
     pub fn words(&self) -> &'static [&'static str] {
         match self {
             Self::Unconfigured | Self::Trusted { .. } => &[],
@@ -41,7 +41,7 @@ impl Sharing {
         }
     }
 
-    /// Returns a line that the user should know. `None` if there is none.
+    /// Returns a warning for the user. `None` if there is none.
     pub fn note(&self) -> Option<&str> {
         match self {
             Self::Refused(sentence) => Some(sentence),
@@ -50,7 +50,7 @@ impl Sharing {
     }
 }
 
-/// How a new ssh shares the connection of this run.
+/// How a new ssh shares a connection that this run of rove has opened.
 #[derive(Clone, Debug)]
 pub struct Shared {
     /// The path of the control socket.
@@ -60,17 +60,17 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Returns the options for a new ssh that precede all options of the user.
+    /// Returns the options for a new ssh, to be put before all of the user's options.
     pub fn first_words(&self) -> Vec<&'static str> {
         match self.is_open {
-            // If the connection is gone by now, this ssh opens its own.
+            // If the connection has ended, this ssh opens its own without sharing it.
             true => vec!["-o", "ControlMaster=no"],
-            // A connection that goes to the background would not be ended by anyone.
+            // A master that goes to the background (`ControlPersist`) would never end.
             false => vec!["-o", "ControlMaster=yes", "-o", "ControlPersist=no"],
         }
     }
 
-    /// Returns the options for a new ssh that follow all options of the user.
+    /// Returns the options for a new ssh, to be put after all of the user's options.
     pub fn last_words(&self) -> [&Path; 2] {
         [Path::new("-S"), &self.path]
     }

@@ -1,4 +1,4 @@
-//! Reads the answer of `ssh -G`: ssh's configuration for a host.
+//! Parses the output of `ssh -G`: ssh's configuration for a host.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -8,25 +8,25 @@ use crate::agent::LentAgent;
 use crate::forwards::Forwards;
 use crate::sharing::Sharing;
 
-/// Longest text of a detour that is shown, in characters. Chosen: four lines of a terminal.
+/// Longest `ProxyCommand` or `ProxyJump` that is shown, in characters. Chosen: four lines of a terminal.
 pub const DETOUR_CHARS_MAX: usize = 320;
 
-/// Settings in a host's section that a session may not carry out, in the order in which the user is told.
+/// Settings for a host that a session may be unable to carry out, in the order in which the user is told of them.
 const NOT_CARRIED: [&str; 5] =
     ["ForwardAgent", "ForwardX11", "LocalForward", "RemoteForward", "DynamicForward"];
 
-/// Settings of [`NOT_CARRIED`] that a session carries out if it forwards connections.
+/// Settings of [`NOT_CARRIED`] that a session does carry out if it forwards connections.
 const CARRIED: [&str; 4] = ["ForwardAgent", "LocalForward", "RemoteForward", "DynamicForward"];
 
 /// Settings that would keep rove's commands from running: the keyword, the harmless value, and the option that
-/// overrides it. The option is given only if the keyword is set, because an older ssh does not know it.
+/// overrides it. The option is passed only if the keyword is set, because older versions of ssh do not know it.
 const OVERRIDDEN: [(&str, &str, &str); 3] = [
     ("remotecommand", "", "RemoteCommand=none"),
     ("sessiontype", "default", "SessionType=default"),
     ("forkafterauthentication", "no", "ForkAfterAuthentication=no"),
 ];
 
-/// Most files of keys that are looked at. Chosen: several times ssh's own.
+/// Most key files that are kept. Chosen: several times the number of ssh's default files.
 const KEY_FILES_MAX: usize = 32;
 
 /// The values of `LogLevel` with which ssh does not report an unknown host key.
@@ -35,7 +35,7 @@ const SILENT_LEVELS: [&str; 3] = ["SILENT", "QUIET", "FATAL"];
 /// The part of ssh's configuration for a host that rove uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SshConfig {
-    /// The configured detour to the host, in the words of ssh_config. `None` if ssh connects directly.
+    /// The configured `ProxyCommand` or `ProxyJump`. `None` if ssh connects directly.
     pub detour: Option<String>,
     /// The last host that ssh jumps through.
     pub jump: Option<JumpHost>,
@@ -44,26 +44,26 @@ pub struct SshConfig {
     user: Option<String>,
     /// The TCP port of the host's ssh server.
     pub port: Option<u16>,
-    /// Settings in the host's section that a session may not carry out, by their names in `NOT_CARRIED`.
+    /// Settings for the host that a session may be unable to carry out, by their names in `NOT_CARRIED`.
     pub not_carried: Vec<&'static str>,
-    /// The connections to forward.
+    /// The configured port forwards.
     pub forwards: Forwards,
-    /// The agent to lend to the host.
+    /// The agent to forward to the host.
     pub agent: Option<LentAgent>,
-    /// Options of [`OVERRIDDEN`] that ssh needs so that rove's commands run.
+    /// Options of [`OVERRIDDEN`] without which ssh would not run rove's commands.
     overridden: Vec<&'static str>,
-    /// Whether an open connection to the host may be used.
+    /// Whether ssh may use an open connection to the host.
     pub sharing: Sharing,
-    /// The value of `StrictHostKeyChecking`: how ssh treats an unknown host key. Empty if the configuration could not
-    /// be read.
+    /// The value of `StrictHostKeyChecking`, which decides how ssh treats an unknown host key. Empty if the
+    /// configuration could not be read.
     pub(crate) key_checking: String,
-    /// The files of the keys that ssh offers beside those of its agent.
+    /// The files of the keys that ssh offers in addition to those of its agent.
     pub key_files: Vec<String>,
-    /// Whether ssh does not even print why it fails (`LogLevel`).
+    /// Whether `LogLevel` is so low that ssh does not print why it fails.
     is_silent: bool,
 }
 
-/// A jump host, as its ssh is told of it.
+/// A jump host, in the form for ssh's command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JumpHost {
     /// The jump hosts on the way to this one, for `-J`.
@@ -82,8 +82,8 @@ impl JumpHost {
         Self { before, destination: format!("ssh://{last}") }
     }
 
-    /// Returns the words of an ssh to this host, by the user's `ssh`. As ssh itself does, they keep only its file of
-    /// configuration (`-F`). `None` for a program other than ssh.
+    /// Returns the command of an ssh to this jump host, like the one that the user's `ssh` would start itself: it keeps
+    /// the user's configuration file (`-F`), but no other option. `None` for a program other than ssh.
     pub fn words(&self, ssh: &[String]) -> Option<Vec<String>> {
         let (program, options) = ssh.split_at(behind_name(ssh)?);
         let mut words = program.to_vec();
@@ -105,34 +105,33 @@ impl From<Sharing> for SshConfig {
 }
 
 impl SshConfig {
-    /// Returns the options that override settings which would disturb rove's command.
+    /// Returns the options that override settings which would keep rove's command from running or disturb it.
     pub fn overrides(&self) -> Vec<&'static str> {
         let mut words: Vec<&str> = self.overridden.iter().flat_map(|it| ["-o", it]).collect();
         if self.not_carried.iter().any(|name| name.starts_with(|c| "LRD".contains(c))) {
-            // ssh would complain about a forwarded port that is in use already, and may end the login.
+            // ssh would complain that a forwarded port is already in use, and may end the login.
             words.extend(["-o", "ClearAllForwardings=yes"]);
         }
         words
     }
 
-    /// Returns the user's account on the host, by resolved names. `None` if a part of it is unknown.
+    /// Returns the user's account on the host, with resolved names. `None` if a part of it is unknown.
     pub fn account(&self) -> Option<Account> {
         Account::new(self.user.as_ref()?, self.host_name.as_ref()?, self.port?)
     }
 
-    /// Returns whether ssh asks the user about an unknown host key, and reports the key if it must not ask.
+    /// Returns whether ssh asks the user about an unknown host key, and reports the key if it is told not to ask.
     pub fn asks_about_keys(&self) -> bool {
         self.key_checking == "ask" && !self.is_silent
     }
 
-    /// Returns the notes on the configuration that the user should know, each as a line. `forwards` says whether the
-    /// session forwards connections.
+    /// Returns notes on the configuration for the user, each a line. `forwards`: the session forwards connections.
     pub fn notes(&self, host: &OsStr, forwards: bool) -> Vec<String> {
         let refused = self.sharing.note().map(str::to_owned);
         self.note(host, forwards).into_iter().chain(refused).collect()
     }
 
-    /// Returns a note on the host's settings that a session does not carry out. `None` if there are none.
+    /// Returns a note on settings for the host that the session does not carry out. `None` if there are none.
     fn note(&self, host: &OsStr, forwards: bool) -> Option<String> {
         let is_carried = |name: &str| forwards && CARRIED.contains(&name);
         let names: Vec<_> = self.not_carried.iter().filter(|name| !is_carried(name)).collect();
@@ -153,7 +152,7 @@ impl SshConfig {
 }
 
 impl SshConfig {
-    /// Records a setting that a session does not carry out, or that keeps rove's command from running.
+    /// Records a setting that a session may be unable to carry out, or that would keep rove's command from running.
     fn take(&mut self, keyword: &str, value: &str, is_set: bool) {
         let name = NOT_CARRIED.iter().find(|name| keyword.eq_ignore_ascii_case(name));
         if let Some(name) = name.filter(|name| !self.not_carried.contains(name))
@@ -163,7 +162,7 @@ impl SshConfig {
             self.not_carried.push(name);
         }
         let found = OVERRIDDEN.iter().find(|(known, ..)| keyword.eq_ignore_ascii_case(known));
-        // "none" also means no session at all, or no command.
+        // For `SessionType`, the value `none` is a setting too: it means that ssh runs no command.
         if let Some((known, usual, instead)) = found
             && (is_set || *known == "sessiontype")
             && value != *usual
@@ -173,13 +172,13 @@ impl SshConfig {
     }
 }
 
-/// Returns whether a command runs OpenSSH's ssh, as far as its name tells.
+/// Returns whether a command runs OpenSSH's ssh, judged by the program's name.
 pub fn is_ssh(ssh: &[String]) -> bool {
     behind_name(ssh).is_some()
 }
 
-/// Returns an ssh command with additional options that have precedence over the user's, because for ssh the first
-/// option of a kind counts. A program that is not ssh gets no options.
+/// Returns an ssh command with additional options. They come before the user's, because ssh obeys the first option of a
+/// kind. A program that is not ssh gets no options.
 pub fn with_options(ssh: &[String], options: &[&str]) -> Vec<String> {
     let mut words = ssh.to_vec();
     if let Some(place) = behind_name(ssh) {
@@ -188,8 +187,8 @@ pub fn with_options(ssh: &[String], options: &[&str]) -> Vec<String> {
     words
 }
 
-/// Returns the index after ssh's name. If several words could be the name, the last counts, which may be an option's
-/// value.
+/// Returns the index after ssh's name in a command. If several words could be the name, the last one is used, although
+/// it may be the value of an option.
 fn behind_name(ssh: &[String]) -> Option<usize> {
     let is_name = |word: &String| {
         let name = Path::new(word).file_name().and_then(OsStr::to_str).unwrap_or_default();
@@ -198,8 +197,9 @@ fn behind_name(ssh: &[String]) -> Option<usize> {
     ssh.iter().rposition(is_name).map(|place| place + 1)
 }
 
-/// Reads the answer of `ssh -G`, whose values may come from files that others wrote. So a detour has no bytes that act
-/// on a terminal, and a host's name never looks like an option. `judge` decides about the control socket at a path.
+/// Parses the output of `ssh -G`. Other users may have written the files that its values come from, so a detour (proxy
+/// command or jump) keeps no control characters, and a host's name never looks like an option. `judge` decides whether
+/// to trust the control socket at a path.
 pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
     let mut config = SshConfig::from(Sharing::Unconfigured);
     let (mut forward_agent, mut identity_agent) = ("", "");

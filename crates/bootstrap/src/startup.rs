@@ -1,20 +1,20 @@
-//! Reads the output of ssh and the server until the server runs. Lines of a few kinds are rove's. All other output is
-//! for the user, and is passed on without waiting for a line's end.
+//! Reads the output of ssh and the server until the server runs. Recognises the lines that rove's own programs print.
+//! Passes all other output on to the user, without waiting for the end of a line.
 //!
 //! ```text
 //! on ssh's error output, from rove's proxy command
 //!   ROVE ADDRESS 5ad0... 2001:db8::7                  the host has this address, too
-//!   ROVE IP 5ad0... 192.0.2.7                         it is connected to this one; `MOSH IP 192.0.2.7` as mosh
-//!   ROVE FAILED 5ad0... cannot connect to h port 22   it is connected to none; `ROVE UNKNOWN 5ad0...` if no name leads there
+//!   ROVE IP 5ad0... 192.0.2.7                         ssh is connected to this one; `MOSH IP 192.0.2.7` as mosh
+//!   ROVE FAILED 5ad0... cannot connect to h port 22   no address accepts; `ROVE UNKNOWN 5ad0...` if the name has none
 //! on its standard output, from the host
-//!   ROVE START 5ad0...                                here rove's command begins; nothing counts before it
-//!   ROVE STOCK 5ad0...                                the server that follows is a stock one, or a rove under its name
-//!   MOSH SSH_CONNECTION 198.51.100.1 50000 192.0.2.7 22  the third is the host's own address
+//!   ROVE START 5ad0...                                rove's command begins here; earlier lines are not trusted
+//!   ROVE STOCK 5ad0...                                the server that follows is stock, or a rove named mosh-server
+//!   MOSH SSH_CONNECTION 198.51.100.1 50000 192.0.2.7 22  the third word is the host's own address
 //!   MOSH CONNECT 60001 4NeCCgvZFe2RnPgrcU1PQw         from the server: UDP port and key
 //! ```
-//! Each kind of line counts on its own stream only. A host that answers at ssh's TCP port, a banner and the hosts on
-//! the way print on the error output alone. The standard output is the host's, once ssh has authenticated it. The
-//! second word of rove's own lines is the run's [`Challenge`]. Source: Mosh 1.4.0 as observed; for the last line also
+//! A line is recognised only on its own stream. A banner, an impostor at ssh's TCP port and the hosts on the way can
+//! print only on the error output. After ssh has authenticated the host, the standard output comes from the host. The
+//! second word of rove's own lines is the run's [`Challenge`]. Source: Mosh 1.4.0 as observed. For the last line also
 //! docs/wire.md.
 
 mod attachment;
@@ -31,34 +31,34 @@ use crate::platform::Platform;
 use crate::remote::{NO_SERVER_PROGRAM, START, STOCK_SERVER, SYSTEM};
 use crate::tunnel::NO_TUNNEL_PROGRAM;
 
-/// Begins a line with another address of the host.
+/// The beginning of a line with a further address of the host.
 pub const ADDRESS: &str = "ROVE ADDRESS";
 
-/// Begins the line with the address to which ssh is connected.
+/// The beginning of the line with the address to which ssh is connected.
 pub const IP: &str = "ROVE IP";
 
-/// Begins the line in which a proxy command reports that a name has no address.
+/// The beginning of the line in which a proxy command reports that the host's name has no address.
 pub const UNKNOWN: &str = "ROVE UNKNOWN";
 
-/// Begins the line in which a proxy command reports another reason for having no connection.
+/// The beginning of the line in which a proxy command reports another reason why it could not connect.
 pub const FAILED: &str = "ROVE FAILED";
 
-/// Most other addresses of a host that are kept. Chosen: more than a client tries.
+/// Most further addresses of a host that are kept. Chosen: more than a client tries.
 const OTHER_ADDRESSES_MAX: usize = 16;
 
 /// Length of a session key in text form, in characters. Source: docs/wire.md.
 const KEY_LEN: usize = 22;
 
-/// The answer of a server that does not know port ranges.
+/// Part of the error message of a server that does not know port ranges.
 const PORT_REFUSED: &[u8] = b"Bad UDP port";
 
-/// Begins a line that tells `rove attach` about a session to choose from. The port and a description follow.
+/// The beginning of a line with a session that `rove attach` could choose. The port and a description follow.
 pub const CHOICE: &str = "ROVE SESSION";
 
-/// Most sessions to choose from. Chosen: one digit is enough to choose.
+/// Most sessions to choose from. Chosen: the user types a single digit.
 pub const CHOICES_MAX: usize = 9;
 
-/// The answers of a rove server that does not know the command `server attach`, or options of it.
+/// Parts of the error messages of a rove server that does not know the command `server attach`, or an option of it.
 const COMMAND_REFUSED: [&[u8]; 3] = [
     b"the first word must be \"new\"",
     b"attach takes one session",
@@ -70,27 +70,27 @@ const COMMAND_REFUSED: [&[u8]; 3] = [
 pub enum Stream {
     /// The standard output: the host's output, after ssh has checked the host's key.
     Output,
-    /// The error output: that of ssh, its proxy command, and of anything that these let print there.
+    /// The error output, on which ssh, its proxy command and the hosts on the way print.
     Errors,
 }
 
 impl Stream {
-    /// Both streams, in the order in which their output is shown: a banner precedes a login.
+    /// Both streams in the order in which their output is shown, because a banner precedes a login.
     pub const ALL: [Self; 2] = [Self::Errors, Self::Output];
 }
 
-/// The rules for malformed and unexpected lines, and for which lines can be rove's.
+/// The rules by which lines are recognised, and by which malformed lines are treated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rules {
     /// The rules of stock Mosh: malformed lines and a second address are fatal.
     Stock(StockAddress),
-    /// The rules of rove: only well-formed lines count, and all others are text.
+    /// The rules of rove: only well-formed lines are recognised, and all others are text.
     Tolerant {
         /// The random word that rove's own lines repeat.
         challenge: Challenge,
         /// Whether ssh runs rove's proxy command.
         proxy: bool,
-        /// Whether the host runs a shell command that rove has worded. Such a command first prints rove's start line.
+        /// Whether the host runs rove's own shell command, which prints the start line first.
         start: bool,
     },
 }
@@ -102,16 +102,16 @@ pub enum StockAddress {
     Proxy,
     /// The host prints the address, and the error output has none.
     Host,
-    /// The address is known already, so that any other is a second address.
+    /// The address is already known, so any printed address is a second one.
     Known,
 }
 
-/// The facts from ssh's output: the addresses, the session and the failures.
+/// The facts that ssh's output states: addresses, session and failures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Announced {
     /// The address that rove's proxy command has connected to.
     pub proxy_address: Option<String>,
-    /// The other addresses of the host that rove's proxy command knows.
+    /// The other addresses of the host that rove's proxy command has found.
     pub other_addresses: Vec<String>,
     /// Why rove's proxy command could not connect.
     pub proxy_failure: Option<ProxyFailure>,
@@ -119,9 +119,9 @@ pub struct Announced {
     pub server_address: Option<String>,
     /// The server's announcement: its port and key.
     pub connect: Option<Connect>,
-    /// The output before rove's command, or in its place.
+    /// The kind of output that came before rove's command, or in place of it.
     pub early_output: EarlyOutput,
-    /// Whether rove's own command has begun, which then prints why it fails.
+    /// Whether rove's own command has begun. If it then fails, it prints the reason itself.
     pub has_started: bool,
     /// Whether the host's server is a stock Mosh server, because the host has no rove.
     pub is_stock: bool,
@@ -129,15 +129,15 @@ pub struct Announced {
     pub no_server_program: bool,
     /// Whether the host has no program for a tunnel.
     pub no_tunnel_program: bool,
-    /// The host's system and processor, if the host has no program for rove.
+    /// The host's system and processor, stated if the host has no program for rove.
     pub platform: Option<Platform>,
-    /// Whether some output complained about the UDP port.
+    /// Whether a line of output complained about the UDP port.
     pub port_refused: bool,
-    /// The running sessions from which the user is to choose, at most [`CHOICES_MAX`].
+    /// The running sessions from which the user must choose, at most [`CHOICES_MAX`].
     pub sessions: Vec<RunningSession>,
-    /// The facts that the host tells of a session that was attached to.
+    /// Facts about the session that was attached to.
     pub attachment: Attachment,
-    /// Whether the host's rove did not know the command.
+    /// Whether the host's version of rove did not know the command.
     pub is_older: bool,
 }
 
@@ -168,7 +168,7 @@ pub struct Connect {
     pub key: String,
 }
 
-/// A line that stock Mosh does not accept.
+/// A line that is an error by the rules of stock Mosh.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum StartupError {
@@ -185,7 +185,7 @@ pub enum StartupError {
 pub enum Progress {
     /// The server has not announced itself yet.
     Reading,
-    /// The server has announced itself, so that further output does not matter.
+    /// The server has announced itself, so the caller can ignore further output.
     Announced,
 }
 
@@ -195,7 +195,7 @@ pub struct Startup {
     rules: Rules,
     /// The facts known so far.
     pub announced: Announced,
-    /// Whether the standard output can already be the server's.
+    /// Whether lines of the standard output are trusted to come from the server or from rove's command.
     started: bool,
     lines: [LineReader; 2],
 }
@@ -226,12 +226,12 @@ impl fmt::Debug for Connect {
 }
 
 impl Announced {
-    /// Returns whether there is no server because the host has no program for one, or for its tunnel.
+    /// Returns whether the server could not start because the host has no program for it, or for its tunnel.
     pub const fn lacks_program(&self) -> bool {
         self.connect.is_none() && (self.no_server_program || self.no_tunnel_program)
     }
 
-    /// Returns the addresses of the host that rove's proxy command knows, the connected address first.
+    /// Returns the addresses of the host that rove's proxy command has found, the connected one first.
     pub fn addresses(&self) -> Vec<String> {
         let Some(first) = &self.proxy_address else { return Vec::new() };
         let others = self.other_addresses.iter().filter(|other| *other != first);
@@ -247,7 +247,7 @@ impl Startup {
         Self { rules, announced, started, lines: Default::default() }
     }
 
-    /// Reads bytes of a stream. Text for the user is appended to `text`. The standard output is not read beyond the
+    /// Reads bytes of a stream. Appends text for the user to `text`. Stops reading the standard output after the
     /// server's announcement.
     ///
     /// # Errors
@@ -277,7 +277,7 @@ impl Startup {
         Ok(if is_announced { Progress::Announced } else { Progress::Reading })
     }
 
-    /// Ends a stream, whose last line may have no line end.
+    /// Reads the rest of a stream at its end. The last line may have no line end.
     ///
     /// # Errors
     ///
@@ -291,7 +291,7 @@ impl Startup {
         Ok(())
     }
 
-    /// Returns whether ssh's errors now only repeat the failure that rove's proxy command has reported in more detail.
+    /// Returns whether rove's proxy command has reported a failure. ssh's own messages then only repeat it.
     fn is_echo(&self, stream: Stream) -> bool {
         stream == Stream::Errors && self.announced.proxy_failure.is_some()
     }
@@ -318,7 +318,7 @@ impl Startup {
         Ok(())
     }
 
-    /// Reads a line. Returns whether the line was one of rove's.
+    /// Reads a line. Returns whether it was recognised as one of rove's lines.
     fn take(&mut self, stream: Stream, line: &[u8]) -> Result<bool, StartupError> {
         let line = String::from_utf8_lossy(line);
         let line = line.trim_ascii_end();
@@ -341,7 +341,7 @@ impl Startup {
             }
             Line::ProxyFailure(failure) => drop(announced.proxy_failure.get_or_insert(failure)),
             Line::Ip(address) => drop(announced.proxy_address.get_or_insert(address)),
-            // Rove's proxy command prints these addresses before it connects.
+            // rove's proxy command prints further addresses only before it connects.
             Line::Address(address) => {
                 let is_early = announced.proxy_address.is_none();
                 if !is_early || announced.other_addresses.len() >= OTHER_ADDRESSES_MAX {
@@ -353,7 +353,7 @@ impl Startup {
                 self.started = true;
                 announced.has_started = true;
             }
-            // The line is not shown, because it may be a server's after all, and then holds a key.
+            // The line is not shown, because it may come from a real server and then contains the session key.
             Line::Connect(_) if !self.started => announced.early_output = EarlyOutput::Impostor,
             Line::Connect(connect) => drop(announced.connect.get_or_insert(connect)),
             _ if !self.started => return Ok(false),
@@ -453,7 +453,7 @@ fn running_session(words: &str) -> Option<RunningSession> {
     Some(RunningSession { port: port.parse().ok()?, description })
 }
 
-/// Returns a malformed line in a form that may be shown, without a word that may be a key.
+/// Returns a malformed line in a form that can be shown, without the word that may be a session key.
 fn without_key(line: &str) -> String {
     let shown = match (line.starts_with("MOSH CONNECT"), line.match_indices(' ').nth(2)) {
         (true, Some((end, _))) => format!("{} ...", &line[..end]),
@@ -463,7 +463,7 @@ fn without_key(line: &str) -> String {
 }
 
 /// Returns whether a word can be an address on the client's command line. Stock Mosh accepts any word that is not an
-/// option, and leaves the check to the client.
+/// option, and lets the client check it.
 fn is_address(word: &str, rules: &Rules) -> bool {
     match rules {
         Rules::Stock(_) => {

@@ -1,4 +1,4 @@
-//! The protocol of a tunnel through ssh, between the client's end and the host's.
+//! The protocol of a tunnel: the client and the host exchange datagrams through ssh.
 
 pub mod banner;
 pub mod carrier;
@@ -9,14 +9,14 @@ pub mod retry;
 pub mod sshd_config;
 pub mod standby;
 
-/// The first line of the host's end. Output of start-up files precedes it. The number is the protocol's version.
+/// The first line that the host's end prints, perhaps after start-up files' text, with the protocol's version.
 pub const MARK: &str = "ROVE TUNNEL 1";
 
-/// The address where the server of a session that always uses ssh listens: only ssh's end on the host sends to it.
+/// The address at which a server listens if its session always uses ssh. Only the tunnel's end on the host sends there.
 pub const SERVER: &str = "127.0.0.1";
 
-/// The word in place of a port with which `rove tunnel` is a forwarder. An older rove refuses it.
+/// The argument, in place of a port, that makes `rove tunnel` a forwarder. Older versions of rove refuse it.
 pub const FORWARD: &str = "forward";
 
-/// The line that the host prints if it has no `rove` for the tunnel's end.
+/// The line that the host prints if it has no `rove` that could be the tunnel's end.
 pub const NO_TUNNEL_PROGRAM: &str = "ROVE NO TUNNEL PROGRAM";

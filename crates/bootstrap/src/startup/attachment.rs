@@ -1,9 +1,9 @@
-//! The facts that the host of a running session tells the session's next client.
+//! The facts about a running session that its host states for the next client.
 
-/// The line that tells `rove attach` that the session's server listens on the host's loopback only.
+/// The line that reports that the session's server listens on the host's loopback only.
 pub const LOOPBACK: &str = "ROVE LOOPBACK";
 
-/// Begins the line that tells `rove resume` how many keys of the former client the session's server has taken.
+/// The beginning of the line that states how many keys of the former client the session's server has received.
 pub const TAKEN: &str = "ROVE TAKEN";
 
 /// The facts about a running session.
@@ -11,12 +11,12 @@ pub const TAKEN: &str = "ROVE TAKEN";
 pub struct Attachment {
     /// Whether the session's server listens on the host's loopback only.
     pub is_loopback: bool,
-    /// How many keys of the former client the session's server has taken. `None` if it does not tell.
+    /// How many keys of the former client the session's server has received. `None` if the host did not state it.
     pub taken: Option<u64>,
 }
 
 impl Attachment {
-    /// Returns the fact that a line tells. `None` for any other line.
+    /// Parses the fact that a line states. `None` for other lines.
     pub(super) fn of_line(line: &str) -> Option<Self> {
         if line == LOOPBACK {
             return Some(Self { is_loopback: true, taken: None });

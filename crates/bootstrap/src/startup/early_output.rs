@@ -1,6 +1,6 @@
-//! The host's output before rove's command, or in its place.
+//! The host's output that came before rove's command, or in place of it.
 
-/// The kind of the output's most important line.
+/// The kind of the most important line of that output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EarlyOutput {
     /// Nothing was printed, or blank lines only.
@@ -8,7 +8,7 @@ pub enum EarlyOutput {
     Blank,
     /// A line for the user.
     Text,
-    /// A server's announcement.
+    /// A server's announcement, which is not trusted here.
     Impostor,
 }
 

@@ -1,18 +1,18 @@
-//! Skips the output of start-up files, which ssh passes on before the first line of the tunnel's end on the host.
+//! Skips the output of start-up files that comes before the first line of the tunnel's end on the host.
 
 use crate::tunnel::{MARK, NO_TUNNEL_PROGRAM};
 
-/// Most bytes before the first line of the tunnel's end. Chosen: several times the longest greeting with pictures;
-/// output without end is no tunnel.
+/// Most bytes before the first line of the tunnel's end. Chosen: several times the longest greeting with pictures.
+/// Endless output must not be read for ever.
 const PREFACE_BYTES_MAX: usize = 1024 * 1024;
 
-/// Longest beginning of a line that is kept, in bytes. Chosen: rove's own lines fit.
+/// Most bytes of a line that are kept. Chosen: rove's own lines fit.
 const LINE_BYTES_MAX: usize = 64;
 
 /// Skips output up to [`MARK`], the first line of the tunnel's end on the host.
 #[derive(Debug, Default)]
 pub struct Banner {
-    /// The line, with the run's word, before which nothing counts; empty once it was there.
+    /// The first line of rove's command, with the challenge. Earlier lines are ignored. Empty after it was read.
     first: String,
     line: Vec<u8>,
     read: usize,
@@ -21,24 +21,24 @@ pub struct Banner {
 /// The result of reading the output before a tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The first line of the tunnel's end has not arrived; all bytes were consumed.
+    /// The first line of the tunnel's end has not arrived. All bytes were consumed.
     Nothing,
-    /// The first line of the tunnel's end has arrived; the bytes that are left are frames.
+    /// The first line of the tunnel's end has arrived. The bytes that are left are frames.
     Mark,
-    /// The host has no `rove` for the tunnel's end.
+    /// The host has no `rove` that could be the tunnel's end.
     NoProgram,
-    /// There is more output than may precede a tunnel.
+    /// More bytes have arrived than may precede a tunnel.
     TooMuch,
 }
 
 impl Banner {
-    /// Creates a reader for a far end that is started by a command whose first line is `first`
-    /// ([`remote::first_line`](crate::remote::first_line)). If `first` is empty, the mark counts wherever it is.
+    /// Creates a reader for the output of a command whose first line is `first`
+    /// ([`remote::first_line`](crate::remote::first_line)). If `first` is empty, [`MARK`] is recognised from the start.
     pub fn after(first: String) -> Self {
         Self { first, ..Self::default() }
     }
 
-    /// Consumes bytes from the front of `bytes`, up to the end of a line of rove's.
+    /// Consumes bytes from the front of `bytes`, up to the end of a line that decides the result.
     pub fn read(&mut self, bytes: &mut &[u8]) -> Found {
         while let Some((&byte, rest)) = bytes.split_first() {
             *bytes = rest;

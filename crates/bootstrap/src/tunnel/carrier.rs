@@ -1,53 +1,53 @@
-//! An end of a tunnel, sans I/O: it exchanges datagrams on one side and the bytes of a stream on the other.
+//! An end of a tunnel, sans I/O: accepts datagrams on one side, and bytes of a stream on the other.
 //!
-//! A stream that stalls must not become a long queue, because old screens would arrive before new ones. So at most a
-//! window of bytes is in flight, whatever pipes, ssh and TCP would hold. The other end gives credit for the bytes that
-//! have arrived. The queue before the window is short. If it is full, its oldest datagram is dropped, as in a network.
+//! A stalled stream must not build up a long queue, because old screens would then arrive before new ones. So at most a
+//! window of bytes is in flight, although pipes, ssh and TCP could hold more. The other end acknowledges arrived bytes
+//! by credit. Few datagrams wait for the window. If they are too many, the oldest is dropped, as in a network.
 
 use std::collections::VecDeque;
 
 use crate::tunnel::frame::{Decoder, Frame, FrameError, HEADER_LEN};
 
 /// Most bytes of datagram frames in flight without credit. Chosen: nearly all of one large instruction (32 KiB in 27
-/// fragments), which takes a quarter of a second at 1 Mbit/s; it must fit a pipe (64 KiB).
+/// fragments), which takes a quarter of a second at 1 Mbit/s. The window must fit a pipe (64 KiB).
 pub const WINDOW_BYTES_MAX: usize = 32 * 1024;
 
-/// Most bytes of datagrams that wait for credit. Chosen: two instructions of full size, so that a large change is not
-/// sent again only because the window is full.
+/// Most bytes of datagrams that wait for credit. Chosen: two instructions of full size, so that a full window does not
+/// cause the retransmission of a large change.
 const QUEUE_BYTES_MAX: usize = 64 * 1024;
 
-/// Number of arrived bytes after which credit is given. Chosen: a quarter of the window, so that typing causes next to
-/// no credit frames, and the window never closes while bytes arrive.
+/// Number of arrived bytes after which this end sends credit. Chosen: a quarter of the window, so that typing causes
+/// hardly any credit frames, and the window never closes while bytes arrive.
 const CREDIT_STEP: usize = WINDOW_BYTES_MAX / 4;
 
 /// An end of a tunnel: datagrams on one side, a stream on the other.
 #[derive(Debug, Default)]
 pub struct Carrier {
     decoder: Decoder,
-    /// Bytes of datagram frames that have arrived and for which no credit was given yet.
+    /// Bytes of datagram frames that have arrived, and for which this end has not sent credit.
     arrived: usize,
-    /// Bytes of datagram frames that were sent and for which no credit has arrived yet.
+    /// Bytes of datagram frames that this end has sent, and for which it has not received credit.
     in_flight: usize,
-    /// Datagrams that wait for credit, oldest first. `queue_bytes` is their size.
+    /// Datagrams that wait for credit, oldest first. Their size is `queue_bytes`.
     queue: VecDeque<Vec<u8>>,
     queue_bytes: usize,
-    /// Encoded frames for the stream. The stream has taken the first `taken` bytes of them.
+    /// Encoded frames for the stream, which has accepted the first `taken` bytes of them.
     out: Vec<u8>,
     taken: usize,
-    /// Whether the other end must still be told that the host refuses datagrams.
+    /// Whether to tell the other end that no program listens at the session's port.
     refused: bool,
-    /// Words to the other end that are not yet in `out`.
+    /// A message to the other end that is not yet in `out`.
     words: Option<String>,
 }
 
-/// An event that the other end has sent.
+/// A message of the other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrival {
     /// A datagram has arrived.
     Datagram(Vec<u8>),
-    /// The other end reports that the host refuses datagrams.
+    /// The other end reports that no program listens at the session's port.
     Refused,
-    /// A message about a forwarder, in words.
+    /// Text from or about a [`forwarder`](super::forwarder).
     Words(String),
 }
 
@@ -63,17 +63,17 @@ impl Carrier {
         }
     }
 
-    /// Queues a report for the other end that the host refuses datagrams.
+    /// Queues the report for the other end that no program listens at the session's port.
     pub fn handle_refusal(&mut self) {
         self.refused = true;
     }
 
-    /// Queues words about a forwarder, in place of earlier ones that still wait.
+    /// Queues text about a forwarder. It replaces an earlier text that still waits.
     pub fn handle_words(&mut self, words: String) {
         self.words = Some(words);
     }
 
-    /// Consumes bytes from the front of `bytes`, up to the next arrival. `None` if there is no arrival in them.
+    /// Consumes bytes from the front of `bytes`, up to the next message. `None` if they contain no complete message.
     ///
     /// # Errors
     ///
@@ -96,13 +96,13 @@ impl Carrier {
         Ok(None)
     }
 
-    /// Returns whether half of what may be on its way is free. Datagrams that can wait are sent only then, so that others
-    /// never queue for them.
+    /// Returns whether no datagram waits and half of the window is free. The caller sends less urgent datagrams only
+    /// then, so that urgent ones never queue after them.
     pub const fn has_room(&self) -> bool {
         self.queue_bytes == 0 && self.in_flight <= WINDOW_BYTES_MAX / 2
     }
 
-    /// Returns the bytes for the stream. The stream may take them in pieces, by [`Self::consume`].
+    /// Returns bytes for the stream. The caller reports by [`Self::consume`] how many of them the stream has accepted.
     pub fn poll_bytes(&mut self) -> &[u8] {
         if self.taken == self.out.len() {
             self.out.clear();
@@ -112,7 +112,7 @@ impl Carrier {
         &self.out[self.taken..]
     }
 
-    /// Records that the stream has taken `len` bytes.
+    /// Records that the stream has accepted `len` bytes.
     pub fn consume(&mut self, len: usize) {
         self.taken = (self.taken + len).min(self.out.len());
     }

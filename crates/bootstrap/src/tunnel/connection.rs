@@ -1,18 +1,18 @@
-//! Which connection the next ssh for a session uses, where an open one may be shared (`ControlMaster`), sans I/O.
+//! Decides whether the next ssh for a session shares an open connection (`ControlMaster`) or makes its own, sans I/O.
 //!
-//! A shared connection may be dead, and then every ssh that shares it waits in vain. So the next ssh makes a connection of
-//! its own. Where the host refuses that without the user, only the shared connection is left.
+//! A shared connection may be dead, and then every ssh that shares it waits in vain. So after a silent login the next
+//! ssh makes its own connection. If the host refuses that without the user, only the shared connection is left.
 
-/// The connection of the next login.
+/// The connection for the next login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
-    /// As ssh is configured, which shares none.
+    /// A new connection: ssh is configured to share none.
     Single,
-    /// An open one that ssh shares as configured.
+    /// The open connection that ssh shares as configured.
     Shared,
-    /// A connection of its own, as the shared one may be dead.
+    /// A new connection, because the shared one may be dead.
     Own,
-    /// The shared one, as the host refuses another without the user.
+    /// The shared connection, because the host refuses a new one without the user.
     SharedOnly,
 }
 
@@ -20,24 +20,24 @@ enum Next {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Connection {
     next: Next,
-    /// Whether the newest login makes a connection of its own where it could share one.
+    /// Whether the newest login made a new connection although it could have shared one.
     is_own: bool,
 }
 
 impl Connection {
-    /// Starts after a login by the user. `shares` says whether ssh is configured to share an open connection.
+    /// Creates the state after a login by the user. `shares` is true if ssh is configured to share an open connection.
     pub(super) const fn new(shares: bool) -> Self {
         let next = if shares { Next::Shared } else { Next::Single };
         Self { next, is_own: false }
     }
 
-    /// Returns whether the next login has to make a connection of its own.
+    /// Returns whether the next login must make a new connection.
     pub(super) fn is_own_next(&self) -> bool {
         self.next == Next::Own
     }
 
-    /// Notes that a login begins, beside an ssh that is late if it `is_beside` one, which may have the shared connection.
-    /// Returns whether it has to make a connection of its own.
+    /// Records that a login begins. `is_beside` is true if another ssh of the session is still silent, because that may
+    /// use the shared connection. Returns whether the new login must make a new connection.
     pub(super) fn handle_start(&mut self, is_beside: bool) -> bool {
         if is_beside && self.next == Next::Shared {
             self.next = Next::Own;
@@ -46,14 +46,15 @@ impl Connection {
         self.is_own
     }
 
-    /// Notes that the newest login was not answered: either its connection is dead, or the network.
+    /// Records that the newest login got no answer, because its connection or the network is dead.
     pub(super) fn handle_silence(&mut self) {
         if matches!(self.next, Next::Shared | Next::Own) {
             self.next = if self.is_own { Next::Shared } else { Next::Own };
         }
     }
 
-    /// Notes that the host has refused the newest login without the user. Returns whether the shared connection is left.
+    /// Records that the host has refused the newest login without the user. Returns whether to try the shared
+    /// connection.
     pub(super) fn handle_refusal(&mut self) -> bool {
         if self.is_own {
             self.next = Next::SharedOnly;

@@ -1,11 +1,12 @@
-//! The forwarder on a jump host, sans I/O: it passes one client's datagrams to one server, and the server's back.
+//! The forwarder on a jump host, sans I/O: relays datagrams between one client and one server.
 //!
-//! The client draws a key for the forwarder and tells it, with the server's address, through ssh. It seals each datagram
-//! once more, under that key and a number that only goes up. A datagram that does not open, or whose number was here
-//! before, has no effect. As with a server, the newest one comes from the client's address. The server's datagrams pass as
-//! they are, and only to that address.
+//! The client draws a key for the forwarder, and sends it and the server's address through ssh. The client seals each
+//! of its datagrams once more, under this key and an ascending number. The forwarder ignores datagrams that do not
+//! open, or whose number has arrived earlier. It learns the client's address from the newest datagram, as a server
+//! does. It sends the server's datagrams unchanged, and only to that address.
 //!
-//! A datagram that arrives causes at most one, which is no longer. There is no queue, no timer and no other server.
+//! For each datagram that arrives, the forwarder sends at most one, not longer. It has no queue, timer or second
+//! server.
 
 use core::fmt;
 use core::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -13,7 +14,7 @@ use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 use rove_ssp::wire::{DATAGRAM_LEN_MAX, SeqNum, Window};
 use rove_ssp::{Ecn, Key, RecordCipher};
 
-/// Bytes of the number before a sealed datagram.
+/// Bytes of the number that precedes a sealed datagram.
 const NUMBER_LEN: usize = 8;
 
 /// The client's end: seals datagrams for a forwarder.
@@ -23,7 +24,7 @@ pub struct Wrapper {
 }
 
 impl Wrapper {
-    /// Creates the end of a client that has drawn this key for this forwarder alone.
+    /// Creates the client's end. The client must have drawn this key for this forwarder alone.
     pub fn new(key: &Key) -> Self {
         Self { cipher: RecordCipher::new(key), next: 0 }
     }
@@ -44,7 +45,7 @@ impl fmt::Debug for Wrapper {
     }
 }
 
-/// A client's address, and the address of the jump host to which it sends, where that is known.
+/// A client's address, and the address of the jump host at which its datagram arrived, if known.
 pub type End = (SocketAddr, Option<Ipv6Addr>);
 
 /// The forwarder's end.
@@ -55,14 +56,15 @@ pub struct Forwarder {
 }
 
 impl Forwarder {
-    /// Creates the end of a forwarder that was told this key.
+    /// Creates the forwarder's end with the key that the client has sent.
     pub fn new(key: &Key) -> Self {
         Self { cipher: RecordCipher::new(key), window: Window::new(), client: None }
     }
 
-    /// Returns what the server gets for a datagram that came by `end`. `None` if it is not the client's or was here before.
+    /// Returns the datagram for the server, from one that arrived by `end`. `None` if it is repeated or not the
+    /// client's.
     ///
-    /// A mark of congestion cannot be passed on, so a marked datagram counts as lost. Source: RFC 6040, section 4.2.
+    /// The forwarder cannot pass on a congestion mark, so it drops a marked datagram. Source: RFC 6040, section 4.2.
     pub fn handle_client(&mut self, end: End, ecn: Ecn, bytes: &[u8]) -> Option<Vec<u8>> {
         let (number, sealed) = bytes.split_first_chunk::<NUMBER_LEN>()?;
         let number = u64::from_be_bytes(*number);
@@ -81,18 +83,18 @@ impl Forwarder {
         (ecn != Ecn::CongestionExperienced).then_some(datagram)
     }
 
-    /// Returns where a datagram of the server goes, as it is. `None` if it is lost, as before the client's first.
+    /// Returns where to send a datagram of the server. `None` if it must be dropped, as while the client is unknown.
     pub fn handle_server(&self, ecn: Ecn, len: usize) -> Option<End> {
         let passes = ecn != Ecn::CongestionExperienced && len <= DATAGRAM_LEN_MAX;
         self.client.filter(|_| passes)
     }
 }
 
-/// A client's order: the only server that the forwarder sends to, and the key.
+/// A client's order to a forwarder: the only server that it may send to, and the key.
 pub struct Order {
     /// The address and UDP port of the session's server.
     pub server: SocketAddr,
-    /// The key under which the client seals.
+    /// The key under which the client seals its datagrams.
     pub key: Key,
 }
 
@@ -102,7 +104,7 @@ impl Order {
         format!("{} {}", self.server, &*self.key.to_text())
     }
 
-    /// Reads an order. `None` for anything else, and for a server that no client may have.
+    /// Parses an order. `None` if it is malformed, or if the address cannot be a server's.
     pub fn from_text(text: &str) -> Option<Self> {
         let (server, key) = text.split_once(' ')?;
         let (server, key): (SocketAddr, _) = (server.parse().ok()?, Key::from_text(key).ok()?);
@@ -113,14 +115,14 @@ impl Order {
     }
 }
 
-/// A forwarder's answer: where it listens, and from where the server hears it.
+/// A forwarder's answer to its order: its two UDP addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// The UDP port for the client.
+    /// The UDP port at which the client's datagrams arrive.
     pub port: u16,
-    /// The address at which the jump host's sshd was reached, if it has told.
+    /// The address of the jump host at which its sshd was reached, if sshd stated it.
     pub address: Option<IpAddr>,
-    /// The source of the datagrams that the server gets.
+    /// The source address of the datagrams that the server receives.
     pub source: SocketAddr,
 }
 
@@ -131,7 +133,7 @@ impl Ends {
         format!("{} {address} {}", self.port, self.source)
     }
 
-    /// Reads the answer of a jump host. `None` for anything else.
+    /// Parses the answer of a jump host. `None` if it is malformed.
     pub fn from_text(text: &str) -> Option<Self> {
         let mut words = text.split(' ');
         let port = words.next()?.parse().ok().filter(|port| *port != 0)?;

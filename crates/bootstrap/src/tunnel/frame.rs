@@ -1,13 +1,13 @@
-//! The format of a tunnel's stream: each frame has a byte for the kind, two for the length (big-endian), and contents.
+//! The format of a tunnel's stream: each frame has a byte for its kind, two for its length (big-endian), and contents.
 //!
 //! | kind | contents |
 //! |---|---|
 //! | 0 | a datagram |
 //! | 1 | credit: how many bytes of datagram frames have arrived since the last credit, 4 bytes big-endian |
-//! | 2 | to the client: the host refuses datagrams for the session's port |
-//! | 3 | words between a client and a [`forwarder`](super::forwarder), or about one to the host, in UTF-8 |
+//! | 2 | to the client: no program listens at the session's port on the host |
+//! | 3 | UTF-8 text between a client and a [`forwarder`](super::forwarder), or about a forwarder to the host |
 //!
-//! Frames of other kinds are skipped, because a later version may have more.
+//! Receivers skip frames of other kinds, because later versions may have more.
 
 use rove_ssp::wire::DATAGRAM_LEN_MAX;
 
@@ -28,11 +28,11 @@ pub enum Frame {
     Credit(u32),
     /// No program listens at the session's port on the host.
     Refused,
-    /// Words about a forwarder.
+    /// Text from, to or about a forwarder.
     Words(String),
 }
 
-/// Why a stream does not consist of frames.
+/// Why bytes are not a stream of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum FrameError {
@@ -45,7 +45,7 @@ pub enum FrameError {
 }
 
 impl Frame {
-    /// Appends the frame to `out`. A datagram that is too long for the other end is left out, as a path would drop it.
+    /// Appends the frame to `out`. Leaves out a frame that is too long for the other end, as a network would.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let (kind, contents) = match self {
             Self::Datagram(datagram) => (DATAGRAM, datagram.as_slice()),
@@ -67,14 +67,14 @@ pub const fn fits(len: usize) -> bool {
     len <= DATAGRAM_LEN_MAX
 }
 
-/// Splits a stream of bytes into frames. It keeps less than one frame.
+/// Splits a stream of bytes into frames. It buffers less than one frame.
 #[derive(Debug, Default)]
 pub struct Decoder {
     partial: Vec<u8>,
 }
 
 impl Decoder {
-    /// Consumes bytes from the front of `bytes`, up to the end of the next frame. `None` if they end before it.
+    /// Consumes bytes from the front of `bytes`, up to the end of the next frame. `None` if the frame is not complete.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl Decoder {
         }
     }
 
-    /// Moves bytes from `bytes` until `len` bytes are kept.
+    /// Moves bytes from the front of `bytes` to the buffer until it has `len` bytes.
     fn fill(&mut self, bytes: &mut &[u8], len: usize) {
         let wanted = len.saturating_sub(self.partial.len()).min(bytes.len());
         let (taken, rest) = bytes.split_at(wanted);

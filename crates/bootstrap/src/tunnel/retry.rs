@@ -1,24 +1,24 @@
-//! Decides when another ssh is started for a tunnel, sans I/O.
+//! Decides when to start another ssh for a tunnel, sans I/O.
 
 use rove_units::{Duration, Instant};
 
 use crate::tunnel::connection::Connection;
 
-/// Shortest wait between two starts of ssh. Chosen: what a laptop needs to find its network again.
+/// Shortest wait between two starts of ssh. Chosen: the time that a laptop needs to find its network again.
 const WAIT_MIN: Duration = Duration::from_secs(1);
 /// Longest wait between two starts of ssh, if the network fails. Chosen: as long as anybody watches a notice before
 /// giving up, and no burden for a host that is down.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// Wait after the host has refused the login, which needs an answer of the user. Chosen: programs that lock out
-/// guessers of passwords count several failures within ten minutes; this allows two.
+/// Wait after the host has refused a login, which needs an answer of the user. Chosen: programs that lock out password
+/// guessers count several failures within ten minutes, and this wait allows two.
 const WAIT_REFUSED: Duration = Duration::from_secs(300);
-/// How long a tunnel may be silent before another is tried beside it. Chosen: five heartbeats of 3 s.
+/// How long a tunnel may be silent before another ssh is started beside it. Chosen: five heartbeats of 3 s.
 const SILENCE_MAX: Duration = Duration::from_secs(15);
-/// How long a tunnel may be silent after this computer's network has changed, which most connections do not survive.
+/// How long a tunnel may be silent after this computer's network has changed. Most connections do not survive that.
 /// Chosen: two heartbeats.
 const SILENCE_MAX_CHANGED: Duration = Duration::from_secs(6);
-/// Shortest wait between two starts of ssh that a change of the network causes. Chosen: an ssh that was started a
-/// moment too early has failed by then. A network that changes all day starts no more than one in this time.
+/// Shortest wait between two starts of ssh because of network changes. Chosen: an ssh that was started a moment too
+/// early has failed by then. A network that changes all day starts no more than one in this time.
 const CHANGED_WAIT: Duration = Duration::from_secs(5);
 /// How long the start of an ssh may take. Chosen: twice the usual time of a TCP connection's five tries.
 const START_MAX: Duration = Duration::from_secs(60);
@@ -31,9 +31,9 @@ pub enum End {
     Failed,
     /// The start took too long.
     Late,
-    /// The host needs an answer that only the user has.
+    /// The host asked for an answer that only the user can give.
     Refused,
-    /// The user has broken off a login that may ask.
+    /// The user has cancelled a login during which ssh could ask questions.
     BrokenOff,
 }
 
@@ -42,21 +42,21 @@ pub enum End {
 pub struct Retry {
     /// When the newest ssh was started.
     started_at: Instant,
-    /// The earliest time at which another ssh may be started.
+    /// The earliest time at which another ssh may start.
     not_before: Instant,
-    /// The earliest time for another ssh after a refused login, because the host would ask the user again.
+    /// The earliest time for another ssh after a refused login, because the host would again ask the user.
     refused_until: Instant,
     wait: Duration,
-    /// When the tunnel last brought bytes.
+    /// When bytes last arrived through the tunnel.
     heard_at: Instant,
-    /// When the network changed. `None` if it has not, or if the tunnel has brought bytes since.
+    /// When the network changed. `None` if it has not, or if bytes have arrived through the tunnel since then.
     changed_at: Option<Instant>,
     connection: Connection,
 }
 
 impl Retry {
-    /// Creates the state after the first ssh was started at `now`. `shares` says whether ssh is configured to share an open
-    /// connection.
+    /// Creates the state after the first ssh was started at `now`. `shares` is true if ssh is configured to share an
+    /// open connection.
     pub fn new(now: Instant, shares: bool) -> Self {
         Self {
             started_at: now,
@@ -69,21 +69,21 @@ impl Retry {
         }
     }
 
-    /// Records that the tunnel has brought bytes.
+    /// Records that bytes have arrived through the tunnel.
     pub fn handle_arrival(&mut self, now: Instant) {
         self.heard_at = now;
         self.wait = WAIT_MIN;
         self.changed_at = None;
     }
 
-    /// Records that this computer's network has changed, so that the reason of failures may be gone.
+    /// Records that this computer's network has changed, so that the cause of earlier failures may be gone.
     pub fn handle_network_change(&mut self, now: Instant) {
         self.changed_at.get_or_insert(now);
         self.not_before = self.not_before.min(now.max(self.started_at + CHANGED_WAIT));
     }
 
-    /// Records that another ssh is started, beside one that is silent if it `is_beside` one. Returns whether it has to make
-    /// a connection of its own.
+    /// Records that another ssh is started. `is_beside` is true if the former one still runs, but is silent. Returns
+    /// whether the new one must make a new connection.
     pub fn handle_start(&mut self, now: Instant, is_beside: bool) -> bool {
         self.started_at = now;
         self.not_before = now + self.wait;
@@ -93,7 +93,8 @@ impl Retry {
 
     /// Records that an ssh has ended, or could not be started.
     pub fn handle_end(&mut self, now: Instant, end: End) {
-        // Nobody has refused a connection that the user has broken off. Perhaps it was as dead as a late one.
+        // The host has not refused a login that the user has cancelled. Its connection may have been as dead as a late
+        // one.
         if matches!(end, End::Late | End::BrokenOff) {
             self.connection.handle_silence();
         }
@@ -109,7 +110,7 @@ impl Retry {
         }
     }
 
-    /// Returns when to start another ssh. `has_one` tells whether a tunnel exists, which may still work.
+    /// Returns when to start another ssh. `has_one` is true if a tunnel exists, which may still work.
     pub fn start_at(&self, has_one: bool) -> Instant {
         let from = self.not_before.max(self.refused_until);
         if !has_one {
@@ -120,7 +121,7 @@ impl Retry {
         from.max(changed.unwrap_or(silent))
     }
 
-    /// Returns when an ssh that is being started has taken too long.
+    /// Returns when the ssh that is starting has taken too long.
     pub fn give_up_at(&self) -> Instant {
         self.started_at + START_MAX
     }

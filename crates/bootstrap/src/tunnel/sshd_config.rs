@@ -1,34 +1,34 @@
-//! Whether a jump host's sshd lets its users reach other computers, by the part of its configuration that a user may read.
+//! Decides whether a jump host's sshd lets users reach other computers, as far as its configuration is readable.
 //!
-//! It reads `DisableForwarding`, `AllowTcpForwarding` and `PermitOpen`, outside of `Match` and under `Match all`, and files
-//! of `Include`. Other conditions are passed over. A pattern of `Include` that is not understood forbids all, and so does a
-//! configuration that is too large. Source: sshd_config(5), OpenSSH 9.2.
+//! Evaluates `DisableForwarding`, `AllowTcpForwarding` and `PermitOpen`, outside of `Match` and under `Match all`, also
+//! in files of `Include`. Ignores lines under other conditions. Forbids everything if a pattern of `Include` is not
+//! understood or the configuration is too large. Source: sshd_config(5), OpenSSH 9.2.
 
 use core::net::SocketAddr;
 
-/// Most bytes of a file. Chosen: twenty times a distribution's.
+/// Most bytes of a file. Chosen: twenty times those of a distribution's.
 pub const FILE_BYTES_MAX: usize = 64 * 1024;
-/// Most files that are read. Chosen: several times a distribution's.
+/// Most files that are read. Chosen: several times those of a distribution.
 const FILES_MAX: usize = 64;
-/// Most files within each other. Source: OpenSSH 9.2 (`SERVCONF_MAX_DEPTH`).
+/// Deepest nesting of included files. Source: OpenSSH 9.2 (`SERVCONF_MAX_DEPTH`).
 const DEPTH_MAX: usize = 16;
 
-/// The keywords that are read.
+/// The keywords that are evaluated.
 const KEYWORDS: [&str; 3] = ["disableforwarding", "allowtcpforwarding", "permitopen"];
 
-/// The settings of a configuration about forwarding.
+/// The settings about forwarding in a configuration.
 #[derive(Debug, Default)]
 pub struct Forwarding {
-    /// The first words after each of [`KEYWORDS`] outside of `Match`.
+    /// For each of [`KEYWORDS`], the words after its first occurrence outside of `Match`.
     general: [Option<Vec<String>>; 3],
-    /// The same under `Match all`, which come before the general ones.
+    /// The same under `Match all`. These settings override the general ones.
     matched: [Option<Vec<String>>; 3],
     files: usize,
-    /// Why a part of the configuration is not known, as a sentence.
+    /// Why a part of the configuration could not be read, as a sentence.
     unread: Option<String>,
 }
 
-/// The lines that a setting counts for.
+/// The kind of `Match` block that a line is in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scope {
     General,
@@ -37,8 +37,8 @@ enum Scope {
 }
 
 impl Forwarding {
-    /// Reads the text of a configuration. `include` returns the texts of the files that a pattern of `Include` names, which
-    /// has one star at most, in its last part.
+    /// Parses the text of a configuration. `include` returns the texts of the files that an `Include` pattern names.
+    /// The pattern has at most one star, in its last path component.
     pub fn read(text: &str, include: &impl Fn(&str) -> Vec<String>) -> Self {
         let mut forwarding = Self::default();
         forwarding.read_file(text, include, Scope::General, 0);
@@ -63,7 +63,7 @@ impl Forwarding {
             let (keyword, words) = split(line);
             let is_all = || words.len() == 1 && words[0].eq_ignore_ascii_case("all");
             match keyword.as_str() {
-                // Within a file that a condition includes, no other condition widens it.
+                // In an included file, a `Match all` after a `Match` with conditions is ignored.
                 "match" if scope == Scope::Other && depth > 0 => {}
                 "match" => scope = if is_all() { Scope::All } else { Scope::Other },
                 "include" if scope != Scope::Other => {
@@ -94,7 +94,7 @@ impl Forwarding {
         };
     }
 
-    /// Returns why datagrams may not be passed on to this server, as a sentence. `None` if they may.
+    /// Returns why datagrams must not be relayed to this server, as a sentence. `None` if they may.
     pub fn refusal(&self, server: SocketAddr) -> Option<String> {
         if self.unread.is_some() {
             return self.unread.clone();
@@ -117,7 +117,7 @@ impl Forwarding {
     }
 }
 
-/// Returns whether a pattern of `PermitOpen` has this server.
+/// Returns whether a pattern of `PermitOpen` matches this server.
 fn permits(pattern: &str, server: SocketAddr) -> bool {
     let Some((host, port)) = pattern.rsplit_once(':') else {
         return pattern.eq_ignore_ascii_case("any");
@@ -127,7 +127,7 @@ fn permits(pattern: &str, server: SocketAddr) -> bool {
         && (port == "*" || port.parse() == Ok(server.port()))
 }
 
-/// Returns whether a pattern of `Include` has nothing special but one star at most, in its last part.
+/// Returns whether an `Include` pattern has no special characters, except at most one star in its last path component.
 fn is_understood(pattern: &str) -> bool {
     let (folder, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
     !pattern.contains(['?', '[', '\\', '"', '\''])
@@ -135,7 +135,7 @@ fn is_understood(pattern: &str) -> bool {
         && name.matches('*').count() <= 1
 }
 
-/// Returns a line's keyword in small letters, empty for none, and the words after it.
+/// Returns a line's keyword in lower case, and the words after it. The keyword is empty if the line has none.
 fn split(line: &str) -> (String, Vec<String>) {
     let line = line.trim();
     let is_end = |c: char| c.is_whitespace() || c == '=';

@@ -1,7 +1,7 @@
-//! When an ssh may log in by itself for a session whose network fails, sans I/O.
+//! Decides when ssh may log in automatically for a session whose UDP path fails, sans I/O.
 //!
-//! A network that fails now and then must not make a client hammer its host: whoever guards the host counts logins
-//! and failures. Nor may an ssh ask a user who has not asked for it.
+//! If the network fails often, the client must not log in often, because defences of the host count logins and
+//! failures. An automatic login must not ask the user questions either.
 
 use std::ffi::OsString;
 
@@ -10,48 +10,48 @@ use rove_units::{Duration, Instant};
 use crate::quote;
 use crate::tunnel::connection::Connection;
 
-/// Least time between two automatic logins. Chosen: what guards a host (fail2ban, `MaxStartups`) counts several within
-/// a minute.
+/// Least time between two automatic logins. Chosen: a host's defences (fail2ban, `MaxStartups`) count several in a
+/// minute.
 const PAUSE: Duration = Duration::from_secs(60);
-/// How long an automatic login may take. Chosen: ten times the usual, and an agent that waits for the user gives no
-/// other sign.
+/// How long an automatic login may take. Chosen: ten times the usual. An agent that waits for the user's consent can
+/// only be noticed by the time.
 pub const LOGIN_MAX: Duration = Duration::from_secs(5);
 
-/// Shell text that fails if ssh might offer a security key, which would wait for a touch. Otherwise it runs the command
-/// in its arguments.
+/// Shell text that fails if ssh might offer a key of a security token, which would wait for a touch. Otherwise it runs
+/// the command in its arguments.
 const WITHOUT_TOUCH: &str = "if { ssh-add -L </dev/null; cat /dev/null FILES; } 2>/dev/null | grep -q '^sk-'; \
                              then echo 'a security key would have to be touched' >&2; exit 255; fi; exec \"$@\"";
 
-/// How a login without the user has ended.
+/// The outcome of an automatic login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The login has succeeded, is not needed, or has failed for a reason that may pass.
+    /// The login has succeeded, was not needed, or has failed for a reason that may pass.
     Passing,
-    /// It took too long, and no host has answered: the network was silent.
+    /// The login took too long, and no host answered: the network was silent.
     Unanswered,
-    /// It took too long, though a host has answered: somebody may have to confirm it.
+    /// The login took too long, although a host answered: a question may wait for the user.
     Late,
-    /// The host or a key wanted an answer.
+    /// The host or a key requires an answer of the user.
     Refused,
 }
 
-/// Whether and when an ssh may log in by itself, and whether it shares a connection.
+/// Decides whether and when ssh may log in automatically, and whether it shares a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Standby {
-    /// Whether a login asks nothing, as far as is known.
+    /// Whether a login needs no answer of the user, as far as is known.
     may_log_in: bool,
-    /// When the newest automatic login began; `None` before the first.
+    /// When the newest automatic login began. `None` if there was none.
     started_at: Option<Instant>,
     /// Whether an automatic login is under way.
     is_logging_in: bool,
-    /// Whether the user has to ask for the next login.
+    /// Whether the next login must wait for the user's request.
     waits_for_user: bool,
     connection: Connection,
 }
 
 impl Standby {
-    /// Starts after a login by the user. `may_log_in` says whether it asked nothing, `shares` whether ssh is configured to
-    /// share an open connection.
+    /// Creates the state after a login by the user. `may_log_in` is true if that login asked nothing, and `shares` if
+    /// ssh is configured to share an open connection.
     pub const fn new(may_log_in: bool, shares: bool) -> Self {
         Self {
             may_log_in,
@@ -62,7 +62,8 @@ impl Standby {
         }
     }
 
-    /// Returns when to log in, where that is wanted from `wanted_at` on.
+    /// Returns when to log in, if a login is needed from `wanted_at` on. `None` if one runs, or only the user may log
+    /// in.
     pub fn start_at(&self, wanted_at: Instant) -> Option<Instant> {
         if self.needs_user() || self.is_logging_in {
             return None;
@@ -70,30 +71,30 @@ impl Standby {
         Some(self.started_at.map_or(wanted_at, |at| wanted_at.max(at + PAUSE)))
     }
 
-    /// Returns whether only the user can log in.
+    /// Returns whether only the user may log in.
     pub const fn needs_user(&self) -> bool {
         !self.may_log_in || self.waits_for_user
     }
 
-    /// Notes that a login begins, beside an ssh that is late if it `is_beside` one. Returns whether it has to make a
-    /// connection of its own.
+    /// Records that a login begins. `is_beside` is true if the former ssh still runs, but is silent. Returns whether
+    /// the login must make a new connection.
     pub fn handle_start(&mut self, now: Instant, is_beside: bool) -> bool {
         debug_assert!(self.start_at(now).is_some_and(|at| at <= now));
         (self.started_at, self.is_logging_in) = (Some(now), true);
         self.connection.handle_start(is_beside)
     }
 
-    /// Returns whether the next login has to make a connection of its own, wherever it is made.
+    /// Returns whether the next login must make a new connection, even if the user starts it.
     pub fn avoids_shared(&self) -> bool {
         self.connection.is_own_next()
     }
 
-    /// Returns when the login under way has taken too long.
+    /// Returns when the login under way has taken too long. `None` if no login is under way.
     pub fn give_up_at(&self) -> Option<Instant> {
         self.started_at.filter(|_| self.is_logging_in).map(|at| at + LOGIN_MAX)
     }
 
-    /// Notes that the login under way has ended.
+    /// Records that the login under way has ended.
     pub fn handle_end(&mut self, end: End) {
         self.is_logging_in = false;
         match end {
@@ -104,7 +105,7 @@ impl Standby {
         }
     }
 
-    /// Notes that the user has logged in, or tried to.
+    /// Records that the user has tried to log in. `stands` is true if the login succeeded.
     pub fn handle_user(&mut self, stands: bool) {
         self.waits_for_user = false;
         if !stands {
@@ -114,8 +115,8 @@ impl Standby {
     }
 }
 
-/// Returns the words that log in by `ssh`, unless a security key might be offered. ssh offers those of its agent, and
-/// `key_files`.
+/// Returns a command that runs `ssh`, unless ssh might offer the key of a security token. ssh offers the keys of its
+/// agent, and those in `key_files`.
 pub fn without_touch(ssh: &[OsString], key_files: &[String]) -> Vec<OsString> {
     let files: String = key_files
         .iter()
