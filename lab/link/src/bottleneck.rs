@@ -10,13 +10,13 @@ use crate::queue::Queue;
 use crate::serialiser::Serialiser;
 use crate::tally::Tally;
 
-/// A queue and its server. The kind of server may change while packets wait.
+/// A queue and its server. A new config may replace the kind of server while packets wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Bottleneck<P> {
     queue: Queue<P>,
     server: Server,
-    /// The packet that has left the queue but not the bottleneck, and the bytes of it still to be sent. A serialiser
-    /// keeps none, because it knows at the start when a packet ends.
+    /// The packet that has left the queue but not the bottleneck, and how many of its bytes are still to be sent.
+    /// Always `None` with a serialiser, which computes at the start of a transmission when it ends.
     in_service: Option<(Item<P>, Bytes)>,
 }
 
@@ -34,9 +34,9 @@ impl<P> Bottleneck<P> {
         Self { queue: Queue::new(config, chance), server, in_service: None }
     }
 
-    /// Sends a packet that need not wait, if a serialiser is idle, and returns when the packet has been sent. `None` if
-    /// the packet must wait. So even a queue of length 0 passes traffic. Packets that were due before `now` must have
-    /// been [served](Self::serve).
+    /// Sends a packet at once, past the queue, if a serialiser is idle. Returns when the packet has been sent, or
+    /// `None` if it must be queued. So even a queue of length 0 passes traffic. Before this call, [`Self::serve`] must
+    /// have taken out all packets due before `now`.
     pub(crate) fn bypass(&mut self, now: Instant, size: Bytes) -> Option<Instant> {
         let Server::Serialiser(serialiser) = &mut self.server else { return None };
         let is_wire = serialiser.rate.is_none() && self.queue.is_empty();
@@ -44,7 +44,7 @@ impl<P> Bottleneck<P> {
         (is_wire || is_idle).then(|| serialiser.transmit(now, size))
     }
 
-    /// Queues a packet that could not [bypass](Self::bypass) the queue. The queue may drop it.
+    /// Queues a packet for which [`Self::bypass`] has returned `None`. The queue may drop it.
     pub(crate) fn push(&mut self, now: Instant, item: Item<P>, tally: &mut Tally) {
         match &mut self.server {
             Server::Serialiser(_) => {}
@@ -62,8 +62,8 @@ impl<P> Bottleneck<P> {
         self.queue.push(now, item, tally);
     }
 
-    /// Returns the next packet that is sent by `until`, or whose transmission has begun, and when the transmission
-    /// ends.
+    /// Returns the next packet that has been sent by `until`, and when its transmission ends. A serialiser also returns
+    /// a packet whose transmission has only begun by `until`.
     pub(crate) fn serve(
         &mut self,
         until: Instant,
@@ -121,7 +121,7 @@ impl<P> Bottleneck<P> {
         }
     }
 
-    /// Counts every delivery opportunity from here on, even if no packet waits, because a caller records each.
+    /// Counts every delivery opportunity from this call on, even if no packet waits, because the caller records all.
     pub(crate) fn follow_all(&mut self) {
         if let Server::Opportunities(opportunities) = &mut self.server {
             opportunities.follow_all();
@@ -145,7 +145,7 @@ impl<P> Bottleneck<P> {
 }
 
 impl Server {
-    /// Returns the server that a config describes. It takes over the state of this one if both are of the same kind.
+    /// Returns the server that `config` describes. It continues with the state of `self` if both are of the same kind.
     fn reconfigured(&self, now: Instant, config: &LinkConfig) -> Self {
         if let Some(schedule) = &config.schedule {
             return Self::Opportunities(match self {
@@ -163,7 +163,7 @@ impl Server {
                 _ => TokenBucket::new(rate, burst, now),
             });
         }
-        // A serialiser sends to the end the packet that it has begun.
+        // A serialiser finishes the transmission that it has begun.
         let busy_until = match self {
             Self::Serialiser(serialiser) => serialiser.free_at().max(now),
             Self::Bucket(_) | Self::Opportunities(_) => now,
@@ -172,15 +172,15 @@ impl Server {
     }
 }
 
-/// Returns a packet that is still to be sent as a whole, with its size.
+/// Returns a packet of which nothing has been sent, with its size.
 fn whole<P>(item: Item<P>) -> (Item<P>, Bytes) {
     let size = item.size;
     (item, size)
 }
 
-/// Removes and returns the next packet for which there are tokens by `until`, and when it passes. The packet that waits
-/// for tokens has left the queue. So a discipline decides about the next packet when the one before has passed, as
-/// under the kernel's tbf.
+/// Removes and returns the next packet for which the bucket has enough tokens by `until`, and when it passes. A packet
+/// leaves the queue to wait for its tokens. So the queue discipline is asked for the next packet only when the one
+/// before has passed, as with the kernel's tbf.
 fn serve_bucket<P>(
     bucket: &mut TokenBucket,
     queue: &mut Queue<P>,
@@ -197,7 +197,7 @@ fn serve_bucket<P>(
             *in_service = queue.pop(turn, tally).map(whole);
         }
         let (item, size) = in_service.take()?;
-        // A step may have made the bucket smaller than a packet that waits.
+        // A reconfiguration may have made the bucket smaller than the waiting packet.
         if !bucket.can_pass(size) {
             tally.dropped(bucket.counted_at().max(item.queued), &item, DropCause::TooLarge);
             continue;
@@ -212,8 +212,8 @@ fn serve_bucket<P>(
     }
 }
 
-/// Uses the delivery opportunities up to `until` for the next packet. Returns the packet and when it has been sent as a
-/// whole. An opportunity carries whole packets and parts of packets. The rest of it is lost if no packet waits.
+/// Spends the delivery opportunities up to `until` on the next packet. Returns the packet and when its last byte has
+/// been sent. An opportunity carries whole packets and parts of packets. The rest of it is lost if no packet waits.
 fn serve_opportunities<P>(
     opportunities: &mut Opportunities,
     queue: &mut Queue<P>,

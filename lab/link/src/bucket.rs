@@ -2,10 +2,10 @@
 
 use rove_units::{BitRate, Bytes, Instant};
 
-/// Tokens per byte. A token is a billionth of a bit, so each nanosecond adds as many tokens as the rate in bit/s.
+/// Tokens per byte. A token is a billionth of a bit, so a nanosecond adds as many tokens as the rate has bit/s.
 const TOKENS_PER_BYTE: u128 = 8 * 1_000_000_000;
 
-/// A token bucket, exact to the nanosecond. It begins full, as the kernel's bucket does.
+/// A token bucket, exact to the nanosecond. Like the kernel's, it starts full.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TokenBucket {
     rate: BitRate,
@@ -20,7 +20,7 @@ impl TokenBucket {
         Self { rate, burst, tokens: price(burst), counted_at: now }
     }
 
-    /// Changes rate and size from `now` on. The bucket keeps its tokens, up to the new size.
+    /// Changes rate and size from `now` on. The bucket keeps its tokens as far as the new size allows.
     pub(crate) fn reconfigure(&mut self, now: Instant, rate: BitRate, burst: Bytes) {
         self.count(now);
         self.rate = rate;
@@ -28,12 +28,12 @@ impl TokenBucket {
         self.tokens = self.tokens.min(price(burst));
     }
 
-    /// Returns whether a packet of `size` can ever pass.
+    /// Returns whether the bucket can ever hold enough tokens for a packet of `size`.
     pub(crate) fn can_pass(&self, size: Bytes) -> bool {
         size <= self.burst
     }
 
-    /// Returns when there are enough tokens for a packet that [can pass](Self::can_pass).
+    /// Returns when the bucket has enough tokens for a packet for which [`Self::can_pass`] is true.
     pub(crate) fn ready(&self, size: Bytes) -> Instant {
         let missing = price(size).saturating_sub(self.tokens);
         let nanos = missing.div_ceil(self.rate.bits_per_second().into());
@@ -47,7 +47,7 @@ impl TokenBucket {
         self.tokens = self.tokens.saturating_sub(price(size));
     }
 
-    /// Returns when the tokens were last counted, which is when the last packet passed.
+    /// Returns when the tokens were last counted: at the last packet, the last reconfiguration or the start.
     pub(crate) const fn counted_at(&self) -> Instant {
         self.counted_at
     }

@@ -1,17 +1,17 @@
 //! Random numbers from distributions that are not uniform.
 //!
-//! The functions use the platform's `ln` and `cos`. So a seed gives the same packets in every run of one build, but may
-//! differ in the last nanosecond between builds for different C libraries.
+//! The functions use `ln` and `cos` of the platform's C library. A seed gives the same numbers in every run of one
+//! build, but the last digits may differ between builds with different C libraries.
 
 use core::f64::consts::TAU;
 
 use rove_units::Draw;
 
-/// 2^32, the number of values of half a draw.
+/// 2^32: the number of values of half a draw, which has 64 bits.
 const STEPS: f64 = 4_294_967_296.0;
 
-/// Returns a standard normal number, by the Box-Muller transform of the two halves of a draw.
-/// Its magnitude is at most 6.7.
+/// Returns a standard normal number, by the Box-Muller transform of the two halves of a draw. Its magnitude is at most
+/// 6.7, because the uniform numbers have 32 bits.
 pub(crate) fn normal(draw: Draw) -> f64 {
     let (radius, angle) = halves(draw);
     (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()
@@ -19,7 +19,7 @@ pub(crate) fn normal(draw: Draw) -> f64 {
 
 /// Returns an exponentially distributed number with mean 1.
 pub(crate) fn exponential(draw: Draw) -> f64 {
-    // `unit` is below one, so the logarithm is finite.
+    // `unit` is below 1, so the argument of `ln` is above 0.
     -(1.0 - draw.unit()).ln()
 }
 

@@ -1,4 +1,4 @@
-//! Controlled Delay: drops packets at the head when the queue has been too long for some time (RFC 8289).
+//! Controlled Delay (CoDel): drops packets at the head after packets have waited too long for some time (RFC 8289).
 
 use rove_units::{Bytes, Duration, Instant};
 
@@ -19,7 +19,7 @@ pub struct CoDelConfig {
     pub target: Duration,
     /// How long packets must wait longer than `target` before the first drop: the longest usual round-trip time.
     pub interval: Duration,
-    /// Whether the packet *after* the one that waited too long is dropped, as in Mahimahi. There are as many drops.
+    /// Drops the packet *after* the one that waited too long, as Mahimahi does. The number of drops is the same.
     pub drops_second: bool,
 }
 
@@ -105,7 +105,7 @@ impl CoDel {
             self.first_above = None;
             return (None, false);
         };
-        // A queue of less than a full packet need not be shortened. The last packet is never dropped.
+        // A queue of at most a full packet need not be shortened. CoDel never drops the only packet.
         let is_short = fifo.is_empty() || fifo.size() <= FULL_PACKET;
         if now.saturating_since(item.queued) < config.target || is_short {
             self.first_above = None;
@@ -116,7 +116,8 @@ impl CoDel {
     }
 }
 
-/// Returns when the next drop after `from` is due. The more packets were dropped (`count`), the earlier it is. Source:
+/// Returns when the next drop is due after the drop at `from`. The wait is shorter the more packets were dropped
+/// (`count`). Source:
 /// RFC 8289, section 5 (`control_law`).
 fn control_law(config: &CoDelConfig, from: Instant, count: u32) -> Instant {
     let wait = config.interval.div_f64(f64::from(count.max(1)).sqrt());

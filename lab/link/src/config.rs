@@ -1,4 +1,4 @@
-//! The configuration of one direction of a path.
+//! The configuration of a link, which is one direction of a network path.
 
 use rove_units::{BitRate, Bytes, Duration};
 
@@ -9,14 +9,14 @@ use crate::outage::{OnOff, Outages};
 use crate::pie::PieConfig;
 use crate::trace::Schedule;
 
-/// The configuration of one direction of a path. The default is a wire: no delay, no loss, no limit.
+/// The configuration of a link. The default link has no delay, no loss and no rate limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkConfig {
-    /// Order of the stages loss, queue and delay. A link keeps the order of its first config.
+    /// The order in which packets pass loss, queue and delay. A later config of the same link cannot change it.
     pub order: Order,
     /// Constant one-way delay.
     pub delay: Duration,
-    /// Variable delay (jitter), whose meaning `jitter_distribution` defines.
+    /// Size of the variable delay (jitter), which `jitter_distribution` interprets.
     pub jitter: Duration,
     /// Distribution of the variable delay.
     pub jitter_distribution: Distribution,
@@ -28,12 +28,12 @@ pub struct LinkConfig {
     pub drops: Drops,
     /// Probability that a packet arrives twice.
     pub duplicate: f64,
-    /// The bottleneck's rate. `None`: there is no bottleneck.
+    /// The rate of the bottleneck. `None`: no rate limit.
     pub rate: Option<BitRate>,
-    /// Size of the token bucket that limits the rate, so that bursts may pass after idle time. `None`: a serialiser
-    /// sends one packet after the other at the rate.
+    /// Size of a token bucket that enforces the rate, so that bursts may pass after idle time. `None`: packets are sent
+    /// one after the other at the rate.
     pub burst: Option<Bytes>,
-    /// The bottleneck's delivery opportunities, which replace a rate. `None`: the rate counts.
+    /// The delivery opportunities of the bottleneck. If set, `rate` and `burst` are ignored.
     pub schedule: Option<Schedule>,
     /// The queue discipline before the bottleneck, which decides which packets are dropped.
     pub queue: Discipline,
@@ -45,14 +45,14 @@ pub struct LinkConfig {
     pub overhead: Bytes,
 }
 
-/// Reasons to drop a packet besides independent loss and the queue. The default drops nothing.
+/// Reasons to drop a packet besides independent loss and the queue. By default none of them applies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drops {
-    /// Most packets in the delay line; further packets are dropped. `None`: no limit.
+    /// Most packets in the delay line. Further packets are dropped. `None`: no limit.
     pub line_packets_max: Option<usize>,
     /// Largest packet that passes, with the headers of [`LinkConfig::overhead`]. Larger packets are lost without a
-    /// message, as in a tunnel whose ICMP messages a firewall drops. They are lost where losses occur. `None`: no
-    /// limit.
+    /// message to the sender, as in a tunnel whose ICMP messages a firewall drops. This happens in the loss stage.
+    /// `None`: no limit.
     pub mtu: Option<Bytes>,
     /// Losses in bursts, in addition to those of [`LinkConfig::loss`].
     pub gilbert_elliott: Option<GilbertElliott>,
@@ -62,25 +62,25 @@ pub struct Drops {
     pub on_off: Option<OnOff>,
 }
 
-/// The order in which a packet passes the stages of a link.
+/// The order in which a packet passes the stages of a link. A queue always includes its bottleneck.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Loss, the queue and its bottleneck, then the delay: the bottleneck is near the sender, as in Mahimahi's uplink.
+    /// Loss, queue, delay: the bottleneck is near the sender, as in Mahimahi's uplink.
     #[default]
     LossQueueDelay,
-    /// Loss, the delay, then the queue and its bottleneck: the bottleneck is near the receiver, as in Cellsim, netem
-    /// under a token bucket and Mahimahi's downlink.
+    /// Loss, delay, queue: the bottleneck is near the receiver, as in Cellsim, netem under a token bucket and
+    /// Mahimahi's downlink.
     LossDelayQueue,
-    /// The queue and its bottleneck, then loss and the delay: lost packets have used capacity.
+    /// Queue, loss, delay: lost packets have used the bottleneck's capacity.
     QueueLossDelay,
-    /// The delay, the queue and its bottleneck, then loss.
+    /// Delay, queue, loss.
     DelayQueueLoss,
 }
 
-/// A stage of a link, which packets pass in the [`Order`].
+/// A stage of a link. [`Order`] decides in which order packets pass the stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// Outages, loss and duplication of packets.
+    /// Outages, the MTU, and loss and duplication of packets.
     Loss,
     /// The queue and the bottleneck that empties it.
     Queue,
@@ -110,19 +110,19 @@ pub enum Distribution {
     Normal,
 }
 
-/// The queue discipline: which packets a queue drops. The limits in bytes and packets are those of the link.
+/// The queue discipline: the rule by which a queue drops packets. [`LinkConfig`] has its limits in bytes and packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Discipline {
-    /// Packets that do not fit are dropped at the tail. Without a limit this is the infinite queue.
+    /// A packet that does not fit is dropped on arrival (at the tail). If no limits are set, nothing is dropped.
     #[default]
     DropTail,
     /// Every packet is accepted. The oldest packets are dropped until the rest fits.
     DropHead,
-    /// Controlled Delay (RFC 8289), with the limits at the tail.
+    /// Controlled Delay (RFC 8289). Packets beyond the limits are dropped on arrival.
     CoDel(CoDelConfig),
-    /// Proportional Integral controller Enhanced (RFC 8033), with the limits at the tail.
+    /// Proportional Integral controller Enhanced (RFC 8033). Packets beyond the limits are dropped on arrival.
     Pie(PieConfig),
-    /// A queue with its own CoDel for each flow, served in turn (RFC 8290). If the limits are reached, the longest
+    /// A queue with its own CoDel for each flow, and the flows take turns (RFC 8290). Beyond the limits, the longest
     /// queue loses its oldest packet.
     Fair(FairConfig),
 }

@@ -7,7 +7,7 @@ use crate::item::{DropCause, PacketId};
 /// Something that happened to a packet or at the bottleneck. Sizes include the link's overhead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The nominal time of the event, which does not depend on when the link was polled.
+    /// The time of the event in the model. It does not depend on when the driver polled the link.
     pub at: Instant,
     /// The kind of the event, with the packet that it is about.
     pub kind: EventKind,
@@ -30,7 +30,7 @@ pub enum EventKind {
         /// Size of the packet.
         size: Bytes,
     },
-    /// A delivery opportunity arrived, used or not.
+    /// A delivery opportunity arrived, whether or not a packet used it.
     Opportunity {
         /// Bytes that the opportunity can carry.
         size: Bytes,
@@ -66,10 +66,10 @@ pub enum EventKind {
 
 impl Event {
     /// Returns the event as a line of Mahimahi's log: milliseconds since `base`, then `+ size` for an arrival at the
-    /// queue, `d 1 size` for a packet dropped on arrival, `# size` for an opportunity, `- size delay` for a departure.
-    /// `None` for events that Mahimahi's log leaves out, such as CoDel's drops.
+    /// queue, `d 1 size` for a packet dropped on arrival, `# size` for an opportunity, or `- size delay` for a
+    /// departure. `None` for events that Mahimahi does not log, such as CoDel's drops.
     ///
-    /// Delays are differences of whole milliseconds, as a millisecond clock measures them.
+    /// The delay is the difference of two times in whole milliseconds, as Mahimahi's clock measures it.
     pub fn mahimahi_line(&self, base: Instant) -> Option<String> {
         let time = self.at.as_millis().saturating_sub(base.as_millis());
         match self.kind {
@@ -91,8 +91,7 @@ impl Event {
     }
 
     /// Returns the event as a line of rove's log: nanoseconds since the start of the run, a word for the event, and its
-    /// fields.
-    /// `docs/lab.md` lists them.
+    /// fields. `docs/lab.md` lists them.
     pub fn line(&self) -> String {
         let time = self.at.as_nanos();
         match self.kind {
@@ -112,7 +111,7 @@ impl Event {
     }
 }
 
-/// Returns the first lines of a log of Mahimahi: the link's name, its queue, and the base that times are counted from.
+/// Returns the first lines of a Mahimahi log: the link's name, its queue, and the start of its time scale.
 pub fn mahimahi_header(name: &str, queue: &str, base: Instant) -> String {
     let base = base.as_millis();
     format!("# link: {name}\n# queue: {queue}\n# init timestamp: {base}\n# base timestamp: 0\n")

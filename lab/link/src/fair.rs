@@ -1,4 +1,4 @@
-//! Fair queueing: a queue with its own CoDel for each flow, served in turn (FQ-CoDel, RFC 8290).
+//! Fair queueing: a queue with its own CoDel for each flow, and the flows take turns (FQ-CoDel, RFC 8290).
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::item::Item;
 /// Number of queues over which flows are spread by their hash. Source: RFC 8290, section 5.2.
 const BINS: usize = 1_024;
 
-/// Bytes that a flow may send in each round. Source: RFC 8290, section 5.2: a full packet of Ethernet.
+/// Bytes that a flow may send per round. Source: RFC 8290, section 5.2: a full Ethernet packet.
 const QUANTUM: i64 = 1_514;
 
 /// Parameters of fair queueing.
@@ -51,7 +51,7 @@ fn ip_flow(packet: &[u8]) -> Option<u16> {
     let (addresses, protocol, payload) = match packet.first()? >> 4 {
         4 => {
             let header = usize::from(packet[0] & 15) * 4;
-            // A later fragment has no ports.
+            // Only the first fragment contains the ports.
             let is_later = packet.get(6..8)? != [0, 0] && packet.get(6..8)? != [0x40, 0];
             let payload = if is_later { None } else { packet.get(header..) };
             (packet.get(12..20)?, *packet.get(9)?, payload)
@@ -59,11 +59,11 @@ fn ip_flow(packet: &[u8]) -> Option<u16> {
         6 => (packet.get(8..40)?, *packet.get(6)?, packet.get(40..)),
         _ => return None,
     };
-    // TCP and UDP begin with their ports.
+    // The headers of TCP and UDP begin with the ports.
     let has_ports = matches!(protocol, 6 | 17);
     let ports = payload.filter(|_| has_ports).and_then(|payload| payload.get(..4));
     let bytes = addresses.iter().chain([&protocol]).chain(ports.unwrap_or_default());
-    // FNV-1a, and its upper half over its lower one.
+    // Hashes with FNV-1a, then folds the 32 bits to 16.
     let hash = bytes
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
     let [high, more, low, least] = hash.to_be_bytes();
@@ -77,7 +77,7 @@ struct Bin<P> {
     codel: CoDel,
     /// Bytes that the bin may still send in this round.
     credit: i64,
-    /// Whether the bin is in the list of new or of old bins.
+    /// Whether the bin is in the list of new bins or in that of old bins.
     is_listed: bool,
 }
 
@@ -85,7 +85,7 @@ struct Bin<P> {
 #[derive(Clone, Debug)]
 pub(crate) struct Fair<P> {
     bins: Vec<Bin<P>>,
-    /// The new bins, whose flows have just begun to send. The old bins have already been served.
+    /// Bins whose flows have just begun to send. All other bins with packets are in `old`, and were served once.
     new: VecDeque<usize>,
     old: VecDeque<usize>,
     len: usize,
@@ -111,7 +111,7 @@ impl<P> Fair<P> {
         }
     }
 
-    /// Puts a packet back at the head of its flow's queue. The flow is served next.
+    /// Puts a packet back at the head of its flow's queue, and its flow at the head of the new ones.
     pub(crate) fn restore(&mut self, item: Item<P>) {
         let bin = self.bin(item.flow);
         self.count(&item);
@@ -150,7 +150,8 @@ impl<P> Fair<P> {
             self.len -= len - bin.fifo.len();
             self.size -= size - bin.fifo.size();
             let Some(item) = next else {
-                // A flow that has run dry lets the waiting flows send before it counts as new again.
+                // An emptied new flow joins the old ones first. Else it could be new again before waiting flows have
+                // sent.
                 if is_new {
                     self.old.push_back(place);
                 } else {

@@ -1,4 +1,4 @@
-//! Losses in bursts, after Gilbert (1960) and Elliott (1963).
+//! Losses in bursts by the two-state channel of Gilbert (1960) and Elliott (1963).
 
 use rove_units::Stream;
 
@@ -26,9 +26,8 @@ impl GilbertElliott {
 
 /// The state of a Gilbert-Elliott channel.
 ///
-/// The channel begins good. It makes one transition at each packet that enters the link, lost or not, by the draw with
-/// the packet's number. So the state at packet `n` is a function of the draws 0 to `n`, whenever the packets arrive,
-/// and one bit is all that is kept.
+/// The channel starts in the good state. At each packet that enters the link, lost or not, a random draw with the
+/// packet's number decides whether it changes. So the state at packet `n` depends only on draws 0 to `n`, not on times.
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
     transition: Stream,
@@ -41,7 +40,7 @@ impl Channel {
         Self { transition: chance.fork(0), loss: chance.fork(1), is_bad: false }
     }
 
-    /// Makes the transition at packet `number`. Returns whether the packet is lost. Call it once for each packet in
+    /// Draws the change of state at packet `number`, and returns whether the packet is lost. Call this for each in
     /// order.
     pub(crate) fn loses(&mut self, model: &GilbertElliott, number: u64) -> bool {
         let change = if self.is_bad { model.p_good } else { model.p_bad };

@@ -1,10 +1,10 @@
-//! A packet inside a link, with the decisions about it.
+//! A packet inside a link, with the random decisions about it.
 
 use core::fmt;
 
 use rove_units::{Bytes, Duration, Instant};
 
-/// Identifies a packet of a link: its number among those that entered, from 0, and whether it is a copy.
+/// Identifies a packet of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PacketId {
     /// The number of the packet among those that entered the link, from 0.
@@ -14,18 +14,18 @@ pub struct PacketId {
 }
 
 impl fmt::Display for PacketId {
-    /// Writes the number, with a `c` after that of a copy.
+    /// Writes the number, and `c` after it for a copy.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.number, if self.is_copy { "c" } else { "" })
     }
 }
 
-/// A packet inside a link, with the decisions that were made when it entered.
+/// A packet inside a link, with the random decisions made when it entered.
 #[derive(Clone, Debug)]
 pub(crate) struct Item<P> {
     pub(crate) packet: P,
     pub(crate) id: PacketId,
-    /// The flow that the packet belongs to; 0 unless the queue asks for flows.
+    /// The number of the packet's flow. 0 unless the queue discipline distinguishes flows.
     pub(crate) flow: u16,
     /// Bytes that the packet counts in the queue and at the bottleneck: its length and the overhead.
     pub(crate) size: Bytes,
@@ -43,24 +43,24 @@ pub(crate) struct Item<P> {
 pub(crate) enum Fate {
     /// The packet passes.
     Passes,
-    /// The packet passes, and a copy with it.
+    /// The packet and a copy of it pass.
     Doubled,
     /// The packet is lost.
     Lost(DropCause),
 }
 
-/// The reason for which a packet was dropped.
+/// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropCause {
-    /// The packet was lost by independent chance, or on request.
+    /// The packet was lost by independent chance, or because of [`crate::Link::drop_next`].
     Loss,
     /// The packet was lost in a burst, by the Gilbert-Elliott channel.
     BurstLoss,
     /// The packet arrived in an outage or in an off period.
     Outage,
-    /// The delay line was full when the packet arrived.
+    /// The delay line was full when the packet arrived at it.
     LineFull,
-    /// The queue was full when the packet arrived.
+    /// The queue was full. This drops the arriving packet, or an older one with `DropHead` and `Fair`.
     QueueFull,
     /// CoDel dropped the packet.
     CoDel,

@@ -1,18 +1,18 @@
-//! A network link as a state machine, and a virtual network to run two ends over it.
+//! A network link as a state machine, and a virtual network that connects two ends by links.
 //!
-//! [`Link`] delays, drops, duplicates, reorders and queues packets. The caller hands in the time. [`LinkConfig`] describes a
-//! link, and [`Steps`] one that changes.
+//! [`Link`] delays, drops, duplicates, reorders and queues packets. The caller passes the time to it. [`LinkConfig`]
+//! describes a link, and [`Steps`] a link whose config changes with time.
 //!
 //! # Modules, from the bottom up
 //!
-//! - `chance` draws from distributions that are not uniform. `item` is a packet with what was decided on it. `tally` counts,
-//!   and `event` is the log.
+//! `chance` draws from distributions that are not uniform. `item` is a packet with the decisions made about it. `tally`
+//! counts packets, and `event` describes a link's log.
 //! - `loss`, `gilbert_elliott` and `outage` lose packets. `line` delays them.
-//! - `fifo`, `codel`, `pie` and `fair` are disciplines of a `queue`. `serialiser`, `bucket` and `opportunities` (from a
-//!   `trace`) empty it. `bottleneck` is a queue with one of these.
+//! `fifo`, `codel`, `pie` and `fair` are parts of a `queue`. A `serialiser`, a token `bucket` or `opportunities` (from
+//! a `trace`) empty the queue. `bottleneck` joins a queue with one of these three.
 //! - `synthetic` makes traces from a stochastic process.
-//! - `config` describes a direction of a path, and `steps` its changes. `link` runs the stages in their order.
-//! - [`net`] is the virtual clock, the event queue and the pair of ends that every simulation uses.
+//! `config` describes a link, and `steps` its changes with time. `link` runs the stages in their order.
+//! [`net`] has the virtual clock, the event queue and the two ends that every simulation uses.
 
 #![forbid(unsafe_code)]
 

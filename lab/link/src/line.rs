@@ -1,4 +1,4 @@
-//! The delay line: packets in flight, ordered by the time of their release.
+//! The delay line: packets in flight, ordered by release time.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,10 +7,10 @@ use rove_units::{Duration, Instant, Stream};
 use crate::chance::normal;
 use crate::config::{Distribution, LinkConfig};
 
-/// Items ordered by their time of release. Items with equal times keep the order in which they entered.
+/// Items ordered by release time. Items with equal times keep the order in which they entered.
 #[derive(Clone, Debug)]
 pub(crate) struct DelayLine<T> {
-    /// Items that entered in the order of their release, which are nearly all.
+    /// Items that are not released before an earlier one. Nearly all items are.
     ordered: VecDeque<(Instant, T)>,
     /// Items that are released before an item that entered earlier.
     overtaking: BTreeMap<(Instant, u64), T>,
@@ -68,7 +68,7 @@ impl<T> DelayLine<T> {
     fn pop_first(&mut self, now: Instant) -> Option<(Instant, T)> {
         let overtaking = self.overtaking.first_entry()?;
         let release = overtaking.key().0;
-        // An overtaking item entered after all ordered items with the same release, or these would be later.
+        // At equal times, the ordered item entered first: otherwise it would itself overtake a later one.
         if self.ordered.front().is_some_and(|(ordered, _)| *ordered <= release) {
             return self.ordered.pop_front_if(|(ordered, _)| *ordered <= now);
         }
@@ -88,7 +88,7 @@ impl Propagation {
         Self { jitter, copy_jitter }
     }
 
-    /// Returns the delay of packet `number`, or of its copy.
+    /// Returns the delay of packet `number`, or that of its copy, jitter included.
     pub(crate) fn of(&self, config: &LinkConfig, number: u64, is_copy: bool) -> Duration {
         if config.jitter.is_zero() {
             return config.delay;

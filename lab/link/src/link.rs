@@ -1,4 +1,4 @@
-//! A direction of a path: the stages in their order, as a state machine.
+//! A direction of a path as a state machine: passes packets through its stages.
 
 use rove_units::{Bytes, Instant, Stream};
 
@@ -12,14 +12,14 @@ use crate::outage::Gate;
 use crate::steps::Steps;
 use crate::tally::{LinkStats, Tally};
 
-/// Most bytes in the delay line and among packets ready to be polled; further packets are dropped. Chosen: two seconds
-/// of 1 Gbit/s, beyond which the model is useless and only memory grows.
+/// Most bytes in the delay line and among packets that the driver has not polled yet. Further packets are dropped.
+/// Chosen: two seconds of 1 Gbit/s. Beyond that the model is useless and only memory grows.
 const IN_FLIGHT_MAX: Bytes = Bytes::mib(256);
 
 /// A direction of a path: a state machine that packets enter and leave.
 ///
 /// `P` is a packet, whose length decides its transmission time. Random decisions depend on the packet's number, and
-/// every stage acts at nominal times. So nothing depends on when or how often the link is polled.
+/// every stage acts at the times that its config gives. So no result depends on when or how often the driver polls.
 #[derive(Clone, Debug)]
 pub struct Link<P> {
     config: LinkConfig,
@@ -31,21 +31,21 @@ pub struct Link<P> {
     gate: Gate,
     propagation: Propagation,
     bottleneck: Bottleneck<P>,
-    /// Packets in a delay that is not the last stage.
+    /// Packets in the delay stage. Unused if the delay is the last stage.
     line: DelayLine<Item<P>>,
-    /// Packets that have passed all stages, by the time at which they leave the link. This is the delay line if the
-    /// delay is the last stage.
+    /// Packets that have passed all stages but have not been polled, by the time at which they leave the link. If the
+    /// delay is the last stage, this is also its delay line.
     exit: DelayLine<P>,
     /// The bytes in `line` and `exit`.
     in_flight: Bytes,
-    /// The latest release so far, which no later packet may precede if order is kept.
+    /// The latest release time so far. No later packet is released earlier, unless jitter may reorder packets.
     last_release: Instant,
     tally: Tally,
 }
 
 impl<P: Clone + AsRef<[u8]>> Link<P> {
     /// Creates an empty link. `chance` decides every loss, duplication and delay by packet number. So two links with
-    /// the same stream lose the same packets, for example one in real time and one in virtual time.
+    /// the same stream lose the same packets, even if one runs in real time and the other in virtual time.
     pub fn new(config: impl Into<Steps>, chance: Stream) -> Self {
         let steps = config.into();
         let config = steps.first().clone();
@@ -91,9 +91,8 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         self.pass(0, now, item);
     }
 
-    /// Returns the next packet that leaves the link by `now`, and when it leaves. `None` if no packet does. If a driver
-    /// in real time polls late, this packet is late by `now` minus the returned instant. That does not delay later
-    /// packets.
+    /// Returns the next packet that leaves the link by `now`, and when it leaves. `None` if no packet leaves by then.
+    /// If a driver in real time polls too late, it delivers this packet late, but later packets keep their times.
     pub fn poll_packet(&mut self, now: Instant) -> Option<(Instant, P)> {
         self.advance(now);
         let (at, packet) = self.exit.pop(now)?;
@@ -122,7 +121,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
     }
 
     /// Replaces the config and all later steps for packets that enter from `now` on. Packets in the delay line keep
-    /// their releases. Packets before the bottleneck are sent at its new rate. The order of the stages stays.
+    /// their release times. Packets before the bottleneck are sent at its new rate. The order of the stages stays.
     pub fn reconfigure(&mut self, now: Instant, config: impl Into<Steps>) {
         self.advance(now);
         self.steps = config.into();
@@ -130,19 +129,19 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         self.advance(now);
     }
 
-    /// Loses the next `count` packets that enter, whatever the random decisions are.
+    /// Drops the next `count` packets that enter, instead of drawing their loss.
     pub fn drop_next(&mut self, count: u64) {
         self.loss.drop_next(count);
     }
 
-    /// Records events for [`Link::poll_event`] from here on.
+    /// Records events for [`Link::poll_event`] from this call on.
     pub fn record_events(&mut self) {
         self.tally.record();
         self.bottleneck.follow_all();
     }
 
-    /// Returns the oldest event by `now` that was not returned yet, in the order of nominal times. `None` without
-    /// [`Link::record_events`]. At most half a million events are kept.
+    /// Returns the oldest event by `now` that it has not returned yet. `None` without [`Link::record_events`]. A link
+    /// keeps at most half a million events that were not read.
     pub fn poll_event(&mut self, now: Instant) -> Option<Event> {
         self.advance(now);
         self.tally.poll_event(now)
@@ -158,14 +157,14 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         self.bottleneck.queued()
     }
 
-    /// Returns the number of packets inside the link: entered, but neither delivered nor dropped. Copies are included.
+    /// Returns the number of packets inside the link, copies included: entered, but neither polled nor dropped.
     pub fn inside(&self) -> usize {
         self.bottleneck.len() + self.line.len() + self.exit.len()
     }
 
-    /// Performs everything that is due by `now`.
+    /// Performs all stages' work that is due by `now`.
     fn advance(&mut self, now: Instant) {
-        // Most calls find nothing to do, because the last delay line is read where packets leave.
+        // Most calls end here: if the delay is the last stage, `poll_packet` itself takes packets out of it.
         let is_at_rest = self.bottleneck.is_idle() && (self.delays_last || self.line.len() == 0);
         if is_at_rest && !self.tally.is_recording() && self.steps.next_change().is_none() {
             return;
@@ -192,7 +191,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         self.config = config;
     }
 
-    /// Moves a packet through the stages from `position` on, up to the first that keeps it, or out of the link.
+    /// Moves a packet through the stages from `position` on, until a stage keeps or drops it, or it reaches the exit.
     fn pass(&mut self, position: usize, mut at: Instant, mut item: Item<P>) {
         for (position, stage) in self.stages.into_iter().enumerate().skip(position) {
             match stage {
@@ -242,21 +241,21 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         }
     }
 
-    /// Returns the duplicate of a packet, which has a delay of its own.
+    /// Returns the duplicate of a packet, with its own random delay.
     fn copy(&self, item: &Item<P>) -> Item<P> {
         let id = PacketId { is_copy: true, ..item.id };
         let propagation = self.propagation.of(&self.config, id.number, true);
         Item { id, propagation, ..item.clone() }
     }
 
-    /// Passes on every packet that the bottleneck, the stage at `position`, has begun to send by `until`.
+    /// Passes on every packet that has left the bottleneck (the stage at `position`), or is being sent, at `until`.
     fn serve(&mut self, position: usize, until: Instant) {
         while let Some((at, item)) = self.bottleneck.serve(until, &mut self.tally) {
             self.pass(position + 1, at, item);
         }
     }
 
-    /// Passes on every packet that the delay line, the stage at `position`, has released by `until`.
+    /// Passes on every packet that leaves the delay line (the stage at `position`) by `until`.
     fn release(&mut self, position: usize, until: Instant) {
         if self.delays_last {
             return;
@@ -270,7 +269,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
     /// Puts a packet into the delay line, or drops it if the line is full.
     fn delay(&mut self, at: Instant, item: Item<P>) {
         let max = self.config.drops.line_packets_max.unwrap_or(usize::MAX);
-        // Packets that have been released but not yet taken out no longer count.
+        // Packets that were released by `at`, but not polled yet, do not count.
         let is_full = if self.delays_last {
             self.exit.len() >= max && self.exit.held_after(at) >= max
         } else {
@@ -298,7 +297,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         self.exit.push(at, item.packet);
     }
 
-    /// Counts a packet as in flight, and returns whether there was room for it.
+    /// Adds a packet to the bytes in flight. Returns false, and adds nothing, if they would exceed [`IN_FLIGHT_MAX`].
     fn takes_off(&mut self, item: &Item<P>) -> bool {
         let bytes = self.in_flight + length(&item.packet);
         let fits = bytes <= IN_FLIGHT_MAX;

@@ -12,7 +12,7 @@ pub(crate) struct Loss {
     loss: Stream,
     duplicate: Stream,
     channel: Channel,
-    /// Number of packets that are still to be lost on request.
+    /// Number of packets that are still to be lost because of `drop_next`.
     doomed: u64,
 }
 
@@ -21,14 +21,14 @@ impl Loss {
         Self { loss, duplicate, channel: Channel::new(channel), doomed: 0 }
     }
 
-    /// Loses the next `count` packets, whatever the random decisions are.
+    /// Drops the next `count` packets, instead of drawing their loss.
     pub(crate) fn drop_next(&mut self, count: u64) {
         self.doomed = count;
     }
 
     /// Returns the fate of packet `number`. Call this once for each packet, in order.
     pub(crate) fn fate(&mut self, config: &LinkConfig, number: u64) -> Fate {
-        // The channel changes state at every packet, also at one that is lost for another reason.
+        // The Gilbert-Elliott channel changes its state at every packet, even at a packet lost for another reason.
         let bursts = config.drops.gilbert_elliott.as_ref();
         let is_in_burst = bursts.is_some_and(|model| self.channel.loses(model, number));
         if self.doomed > 0 {

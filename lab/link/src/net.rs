@@ -1,7 +1,7 @@
-//! A virtual network: one clock, two ends, and a link in each direction. Time jumps from event to event.
+//! A virtual network: a clock, two ends, and a link in each direction. The time jumps from event to event.
 //!
-//! The left end, by custom the client, may move to other addresses, and may be stopped as a process is. Datagrams from
-//! the right end to an address that the left end has left are lost.
+//! The left end is usually the client. It can move to other addresses, and can be stopped like a process. Datagrams to
+//! an address that it has left are lost.
 
 use core::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::collections::VecDeque;
@@ -23,8 +23,8 @@ pub const RIGHT_ADDRESS: SocketAddr =
 /// Source: Linux's default `net.core.rmem_default`, socket(7).
 const SOCKET_BUFFER_MAX: Bytes = Bytes::new(212_992);
 
-/// Most wake-ups of an end at one instant, beyond which the run counts as stuck.
-/// Chosen: far above the packets any end sends at one instant.
+/// Most wake-ups of an end at one instant. A run with more is stuck in a loop, and panics. Chosen: far above the
+/// packets that any end sends at one instant.
 const TURNS_PER_INSTANT_MAX: u32 = 100_000;
 
 /// An end of the network: any state machine that does no I/O.
@@ -35,7 +35,7 @@ pub trait End {
     fn handle_timeout(&mut self, now: Instant);
     /// Returns the next datagram to send, and its destination. `None` if there is nothing to send.
     fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)>;
-    /// Returns when to call [`End::handle_timeout`] next. `None` if nothing will be due.
+    /// Returns when the driver must call [`End::handle_timeout`] next. `None` if nothing will be due.
     fn poll_timeout(&self) -> Option<Instant>;
 }
 
@@ -60,9 +60,9 @@ impl<E: End + ?Sized> End for Box<E> {
 /// Two ends and the path between them, in virtual time.
 #[derive(Debug)]
 pub struct Net<A, B> {
-    /// The end on the left, by custom the client.
+    /// The left end, usually the client.
     pub left: A,
-    /// The end on the right, by custom the server.
+    /// The right end, usually the server.
     pub right: B,
     /// The link from left to right.
     pub uplink: Link<Packet>,
@@ -94,9 +94,9 @@ impl AsRef<[u8]> for Packet {
 #[derive(Debug)]
 struct Socket {
     address: SocketAddr,
-    /// The number of datagrams after which the address changes, and the new address.
+    /// After how many further datagrams the address changes, and the new address.
     change: Option<(u32, SocketAddr)>,
-    /// Whether the end is stopped, so that arriving datagrams wait.
+    /// Whether the end is stopped as by SIGSTOP, so that arriving datagrams wait.
     stopped: bool,
     waiting: VecDeque<Packet>,
     waiting_bytes: Bytes,
@@ -136,7 +136,7 @@ impl<A: End, B: End> Net<A, B> {
     ///
     /// # Panics
     ///
-    /// Panics if an end asks to be woken again and again without time moving on.
+    /// Panics if an end asks again and again to be woken while the time stands still.
     pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&A, &B) -> bool) -> bool {
         let deadline = self.now + limit;
         let mut turns = 0;
@@ -155,7 +155,7 @@ impl<A: End, B: End> Net<A, B> {
         }
     }
 
-    /// Changes the config of both links for packets that enter from now on.
+    /// Replaces the configs of both links for packets that enter from this call on.
     pub fn reconfigure(&mut self, uplink: impl Into<Steps>, downlink: impl Into<Steps>) {
         self.uplink.reconfigure(self.now, uplink);
         self.downlink.reconfigure(self.now, downlink);
@@ -166,23 +166,23 @@ impl<A: End, B: End> Net<A, B> {
         (self.left_socket.address, self.left_socket.change) = (address, None);
     }
 
-    /// Gives the left end a new address after it has sent `datagrams` more, so that it roams in the middle of an
-    /// instruction.
+    /// Gives the left end a new address after it has sent `datagrams` more, so that it can roam in the middle of an
+    /// instruction, which several datagrams carry.
     pub fn move_left_after(&mut self, datagrams: u32, address: SocketAddr) {
         self.left_socket.change = Some((datagrams, address));
     }
 
-    /// Stops or continues the left end, as signals stop a process. Datagrams for a stopped end wait in its socket.
+    /// Stops or continues the left end, like SIGSTOP and SIGCONT. Datagrams for a stopped end wait in its socket.
     pub fn stop_left(&mut self, stopped: bool) {
         self.left_socket.stopped = stopped;
     }
 
-    /// Stops or continues the right end, as signals stop a process.
+    /// Stops or continues the right end, like SIGSTOP and SIGCONT.
     pub fn stop_right(&mut self, stopped: bool) {
         self.right_socket.stopped = stopped;
     }
 
-    /// Lets both ends receive what has arrived, perform what is due, and send.
+    /// Lets both ends receive the datagrams that have arrived, do the work that is due, and send.
     fn turn(&mut self) {
         let now = self.now;
         while let Some((_, packet)) = self.uplink.poll_packet(now) {
@@ -242,7 +242,7 @@ fn run_end(now: Instant, end: &mut impl End, socket: &mut Socket, out: &mut Link
     if socket.stopped {
         return;
     }
-    // A driver that takes one datagram per turn of its loop sends between arrivals, too.
+    // The end may send after each datagram, like a driver that reads one datagram per turn of its loop.
     while let Some(packet) = socket.waiting.pop_front() {
         end.handle_datagram(now, packet.source, &packet.payload);
         transmit(now, end, socket, out);

@@ -1,11 +1,11 @@
-//! Delivery opportunities in use: the next one, and the bytes left of the current one.
+//! The delivery opportunities of a bottleneck: the next one, and the unused bytes of the current one.
 
 use rove_units::{Bytes, Instant};
 
 use crate::tally::Tally;
 use crate::trace::Schedule;
 
-/// A bottleneck that can carry a number of bytes at each time of a schedule.
+/// A bottleneck that can carry a fixed number of bytes at each time of a schedule.
 #[derive(Clone, Debug)]
 pub(crate) struct Opportunities {
     pub(crate) schedule: Schedule,
@@ -13,7 +13,7 @@ pub(crate) struct Opportunities {
     next: Option<(u64, Instant)>,
     /// The time of the current opportunity.
     pub(crate) at: Instant,
-    /// Bytes that are left of the current opportunity.
+    /// Unused bytes of the current opportunity.
     pub(crate) left: Bytes,
 }
 
@@ -22,14 +22,14 @@ impl Opportunities {
         Self { schedule, next: None, at: Instant::ZERO, left: Bytes::ZERO }
     }
 
-    /// Begins to wait for the first opportunity after `now`, if none is waited for. An opportunity at `now` has passed.
+    /// Waits for the first opportunity after `now`, unless it waits for an opportunity already.
     pub(crate) fn wait(&mut self, now: Instant) {
         if self.next.is_none() {
             self.look_at(self.schedule.first_after(now));
         }
     }
 
-    /// Begins with the first opportunity of the schedule, if none is waited for yet.
+    /// Waits for the first opportunity of the schedule, unless it waits for an opportunity already.
     pub(crate) fn follow_all(&mut self) {
         if self.next.is_none() {
             self.look_at(self.schedule.first());
@@ -47,18 +47,18 @@ impl Opportunities {
         true
     }
 
-    /// Stops waiting for the next opportunity, because no packet needs it.
+    /// Waits for no opportunity, because no packet needs one.
     pub(crate) fn rest(&mut self) {
         self.next = None;
     }
 
-    /// Returns when the next opportunity is. `None` if there is no next one, or if no packet waits for it.
+    /// Returns when the next opportunity is. `None` if the schedule has ended, or if no packet waits.
     pub(crate) fn next_time(&self) -> Option<Instant> {
         self.next.map(|(_, at)| at).filter(|at| *at < Instant::FAR_FUTURE)
     }
 
     fn look_at(&mut self, number: u64) {
-        // After the end of a trace that is played once, there is no next opportunity.
+        // After the end of a trace that does not repeat, there is no next opportunity.
         self.next = Some((number, self.schedule.time(number).unwrap_or(Instant::FAR_FUTURE)));
     }
 }

@@ -6,12 +6,12 @@ use rove_units::{Duration, Instant, Stream};
 
 use crate::chance::exponential;
 
-/// Shortest mean of an on or off period. Chosen: no radio changes faster, and an hour of such periods takes
+/// Shortest mean length of an on or off period. Chosen: no radio changes faster, and an hour of such periods takes
 /// milliseconds to compute.
 pub const PERIOD_MIN: Duration = Duration::from_millis(1);
 
-/// Outages of a link: packets that arrive in one are lost. Each outage is a pair of instants, its start and its end,
-/// and the link works again at the end. Clones share the list.
+/// Outages of a link: packets that arrive during an outage are lost. An outage has a start and an end, and at its end
+/// the link works again. Clones share the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outages(Arc<[(Instant, Instant)]>);
 
@@ -67,7 +67,7 @@ impl Outages {
     }
 }
 
-/// The lengths of alternating on and off periods. The first begins on, at the start of the run.
+/// Alternating periods in which the link works or carries nothing. The first one, at the start of the run, works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnOff {
     on: Duration,
@@ -98,13 +98,13 @@ impl OnOff {
     }
 }
 
-/// The current state of outages and of on and off periods.
+/// Tracks outages and periods over time, and decides which packets pass.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     chance: Stream,
     /// The model that `period` and `until` belong to. `None` before the first call.
     model: Option<OnOff>,
-    /// The number of the current period. Even numbers are on.
+    /// The number of the current period. The link works in even ones.
     period: u64,
     /// When the current period ends.
     until: Instant,
@@ -115,7 +115,7 @@ impl Gate {
         Self { chance, model: None, period: 0, until: Instant::ZERO }
     }
 
-    /// Returns whether a packet that arrives at `at` passes. Call this with times in order.
+    /// Returns whether a packet that arrives at `at` passes. Call this in the order of time.
     pub(crate) fn is_open(
         &mut self,
         outages: &Outages,
@@ -142,11 +142,11 @@ impl Gate {
         self.period.is_multiple_of(2)
     }
 
-    /// Returns the length of the current period, which its number decides.
+    /// Returns the random length of the current period, which its number decides.
     fn length(&self, model: &OnOff) -> Duration {
         let mean = if self.period.is_multiple_of(2) { model.on } else { model.off };
         let nanos = mean.as_secs_f64() * exponential(self.chance.at(self.period));
-        // A period has at least a nanosecond, so that time moves on.
+        // A period lasts at least a nanosecond, so that the loop over periods ends.
         Duration::try_from_secs_f64(nanos).unwrap_or(Duration::MAX).max(Duration::from_nanos(1))
     }
 }

@@ -11,14 +11,14 @@ const UPDATE_PERIOD: Duration = Duration::from_millis(15);
 /// Source: RFC 8033, section 4.2 (`ALPHA` and `BETA`).
 const GAINS: [f64; 2] = [0.125, 1.25];
 
-/// Largest queue that loses nothing: two packets. Source: RFC 8033, section 4.1 (`MEAN_PKTSIZE`).
+/// Largest queue for which PIE drops nothing: two packets. Source: RFC 8033, section 4.1 (`MEAN_PKTSIZE`).
 const SHORT_QUEUE: Bytes = Bytes::new(2 * 1500);
 
-/// Sums of the drop probability since the last drop at which a packet may be dropped, and must be dropped.
-/// Source: RFC 8033, section 5.4 (derandomization).
+/// PIE sums the drop probability of packets since its last drop. Below the first value it drops no packet, and from the
+/// second on it must drop the arriving one. Source: RFC 8033, section 5.4 (derandomization).
 const ACCUMULATED: [f64; 2] = [0.85, 8.5];
 
-/// Most updates made up for after a time without packets. Chosen: the probability then is below 10^-8 of what it was.
+/// Most updates to catch up on after a time without packets. Chosen: they lower the probability by a factor of 10^8.
 const UPDATES_MAX: u32 = 1_000;
 
 /// Parameters of the PIE queue discipline.
@@ -39,8 +39,8 @@ impl Default for PieConfig {
 
 /// The state of PIE.
 ///
-/// The delay in the queue is how long the packet at its head has waited. Every packet has its time of arrival, so the
-/// departure rate need not be estimated.
+/// PIE needs the delay in the queue. Here it is the time that the packet at the head has waited, because every packet
+/// has its arrival time. So PIE need not estimate the departure rate, as RFC 8033 does.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pie {
     probability: f64,
@@ -51,7 +51,7 @@ pub(crate) struct Pie {
 }
 
 impl Pie {
-    /// Makes the updates of the drop probability that are due by `now`. Call this before the queue changes.
+    /// Performs the updates of the drop probability that are due by `now`. Call this before each change of the queue.
     pub(crate) fn update<P>(&mut self, config: &PieConfig, now: Instant, fifo: &Fifo<P>) {
         let Some(mut due) = self.next_update else {
             self.burst_left = config.burst_max;
@@ -69,7 +69,7 @@ impl Pie {
         self.next_update = Some(if due <= now { now + UPDATE_PERIOD } else { due });
     }
 
-    /// Returns whether an arriving packet enters the queue. `draw` is the packet's own.
+    /// Returns whether an arriving packet enters the queue. `draw` is the random number of this packet.
     pub(crate) fn admits<P>(&mut self, config: &PieConfig, fifo: &Fifo<P>, draw: Draw) -> bool {
         if self.burst_left > Duration::ZERO {
             return true;
@@ -112,8 +112,7 @@ impl Pie {
     }
 }
 
-/// Returns the factor of the gains, so that steps are small at small probabilities.
-/// Source: RFC 8033, section 4.2.
+/// Returns the factor for both gains. It is small at small probabilities, which then change in small steps.
 fn auto_tuning(probability: f64) -> f64 {
     let table =
         [(1e-6, 2_048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];

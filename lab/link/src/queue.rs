@@ -1,4 +1,4 @@
-//! The queue before a bottleneck: its limits, and which packets it drops.
+//! The queue before a bottleneck: enforces its limits and drops packets by its discipline.
 
 use rove_units::{Bytes, Instant, Stream};
 
@@ -10,12 +10,12 @@ use crate::item::{DropCause, Item, PacketId};
 use crate::pie::Pie;
 use crate::tally::Tally;
 
-/// A queue with a discipline. Limits and discipline may change while packets wait.
+/// A queue with a discipline. A new config may replace limits and discipline while packets wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue<P> {
-    /// The packets in a queue that all flows share.
+    /// The packets of all disciplines but `Fair`.
     fifo: Fifo<P>,
-    /// The packets in a discipline with a queue for each flow.
+    /// The packets of the discipline `Fair`, which has a queue for each flow.
     fair: Fair<P>,
     discipline: Discipline,
     bytes_max: Bytes,
@@ -41,7 +41,7 @@ impl<P> Queue<P> {
         }
     }
 
-    /// Changes limits and discipline for packets that arrive from here on. A controller that stays keeps its state.
+    /// Changes limits and discipline for packets that arrive from this call on. The state of CoDel and PIE is kept.
     pub(crate) fn reconfigure(&mut self, config: &LinkConfig) {
         self.discipline = config.queue;
         self.bytes_max = config.queue_max;
@@ -55,7 +55,7 @@ impl<P> Queue<P> {
         }
     }
 
-    /// Appends a packet. As the discipline says, this packet or others may be dropped.
+    /// Appends a packet. The discipline may drop this packet or others.
     pub(crate) fn push(&mut self, now: Instant, item: Item<P>, tally: &mut Tally) {
         debug_assert!(
             self.fifo.is_empty() || self.fair.len() == 0,
@@ -120,12 +120,12 @@ impl<P> Queue<P> {
         }
     }
 
-    /// Returns whether a packet may bypass the queue if the bottleneck is free.
+    /// Returns whether a packet may go past the queue to an idle bottleneck.
     pub(crate) fn may_be_bypassed(&self) -> bool {
         self.is_passive() && self.fifo.is_empty()
     }
 
-    /// Returns whether drops depend only on sizes, and on no times.
+    /// Returns whether the discipline drops packets by size alone, so that it need not see packets that do not wait.
     const fn is_passive(&self) -> bool {
         matches!(self.discipline, Discipline::DropTail | Discipline::DropHead)
     }

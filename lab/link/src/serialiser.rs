@@ -1,8 +1,8 @@
-//! The serialiser: sends one packet after the other at a rate, without bursts.
+//! The serialiser sends one packet after the other at a constant rate, without bursts.
 
 use rove_units::{BitRate, Bytes, Duration, Instant};
 
-/// A bottleneck that sends at a constant rate, or at once if there is no rate.
+/// A bottleneck that sends at a constant rate, or in no time if there is no rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Serialiser {
     pub(crate) rate: Option<BitRate>,

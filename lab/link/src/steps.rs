@@ -1,11 +1,11 @@
-//! A link that changes with time: a list of configs, each for some time.
+//! A link that changes with time: a list of configs with their durations.
 
 use rove_units::{BitRate, Bytes, Duration, Instant};
 
 use crate::config::{Distribution, Drops, LinkConfig, Order};
 
-/// Bytes of the Ethernet header, which a token bucket counts with each IP packet. Source: tc-tbf(8) counts what the
-/// device sends, and Ethernet's header has 14 bytes.
+/// Bytes of the Ethernet header, which a token bucket counts with each IP packet. Source: tc-tbf(8) counts the bytes
+/// that the device sends, and an Ethernet header has 14 bytes.
 const ETHERNET_HEADER: Bytes = Bytes::new(14);
 
 /// Most packets in netem's delay line. Source: tc-netem(8), `limit`.
@@ -14,14 +14,14 @@ const NETEM_PACKETS_MAX: usize = 1_000;
 /// Smallest token bucket, in bytes. Chosen: a full packet with its header, and some room.
 const BURST_MIN: Bytes = Bytes::new(1_600);
 
-/// Least size of the token bucket, as time at its rate. Chosen: a timer tick of the slowest kernels.
+/// Smallest token bucket, as a time at its rate. Chosen: a timer tick of the slowest kernels.
 const BURST_TIME: Duration = Duration::from_millis(10);
 
-/// Longest wait of a packet for tokens, beyond which the queue counts as full.
-/// Chosen: the `latency` of the examples in tc-tbf(8).
+/// Longest wait of a packet for tokens. The queue holds as many bytes as pass in this time. Chosen: the `latency` of
+/// the examples in tc-tbf(8).
 const QUEUE_LATENCY: Duration = Duration::from_millis(400);
 
-/// A step of a netem scenario, for one direction of the path.
+/// The parameters of netem for one direction of the path, during one step of a scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Netem {
     /// Mean delay of the direction.
@@ -35,9 +35,9 @@ pub struct Netem {
 }
 
 impl From<Netem> for LinkConfig {
-    /// Returns the link that acts like netem under a token bucket (tbf) on IP packets. Losses are independent, and
-    /// delays are normal and reorder, in a line of 1000 packets. The rate follows, with a bucket of 10 ms, at least
-    /// 1600 bytes, and a queue of 400 ms. Sizes include 14 bytes of Ethernet header.
+    /// Returns a link that acts like Linux's netem followed by a token bucket (tbf). Losses are independent, and delays
+    /// are normal and reorder packets, in a line of 1000. Then follow a bucket of 10 ms at the rate, at least 1600
+    /// bytes, and a queue of 400 ms. The queue counts 14 bytes of Ethernet header for each packet.
     fn from(netem: Netem) -> Self {
         let bytes_in = |time: Duration| {
             let bits = netem.rate.map_or(0, BitRate::bits_per_second);
@@ -62,17 +62,17 @@ impl From<Netem> for LinkConfig {
     }
 }
 
-/// A sequence of configs of a link. The last one stays in force.
+/// A sequence of configs of a link, each for some time. The last one applies for ever.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Steps {
     first: LinkConfig,
-    /// When each of the other configs begins, the latest first.
+    /// The other configs with their starts, the latest first.
     later: Vec<(Instant, LinkConfig)>,
 }
 
 impl Steps {
-    /// Creates steps with these durations from the start of the run on. `None` if there are no steps. The duration of
-    /// the last step does not matter.
+    /// Creates a sequence from configs and their durations, from the start of the run on. `None` if there is no config.
+    /// The duration of the last one is ignored.
     pub fn new(steps: impl IntoIterator<Item = (Duration, LinkConfig)>) -> Option<Self> {
         let mut steps = steps.into_iter();
         let (duration, first) = steps.next()?;
@@ -104,7 +104,7 @@ impl Steps {
         self.later.last().map(|(begin, _)| *begin)
     }
 
-    /// Removes and returns the next step, if it has begun by `now`, and when it began.
+    /// Removes and returns the next config, with its start, if it starts by `now`.
     pub(crate) fn pop(&mut self, now: Instant) -> Option<(Instant, LinkConfig)> {
         self.later.pop_if(|(begin, _)| *begin <= now)
     }

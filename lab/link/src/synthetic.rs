@@ -1,4 +1,4 @@
-//! Traces from a stochastic process: Poisson deliveries at a rate that moves at random and sometimes stops.
+//! Traces from a stochastic process: Poisson deliveries at a rate that changes at random and is sometimes zero.
 //!
 //! Sprout models cellular links by this process (Winstein, Sivaraman, Balakrishnan: NSDI 2013, section 3.1).
 
@@ -18,9 +18,9 @@ const FASTEST_RATE: f64 = 1e6;
 
 /// A doubly stochastic process of delivery opportunities.
 ///
-/// In each tick of 20 ms deliveries are Poisson with a constant rate. From tick to tick the rate makes a normal step,
-/// and is reflected at `rate_max`. A step to zero or below begins an outage. An outage ends in each tick with a
-/// probability that gives `outage_mean`, by a step upwards.
+/// In each tick of 20 ms, deliveries are Poisson with a constant rate. Between ticks the rate makes a normal step, and
+/// is reflected at `rate_max`. A step to zero or below begins an outage. In each tick an outage may end with a step
+/// upwards, with the probability at which outages last `outage_mean` on average.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Synthetic {
     /// Rate at the start, in opportunities per second. `None`: a random rate, uniform up to `rate_max`.
@@ -31,13 +31,13 @@ pub struct Synthetic {
     pub volatility: f64,
     /// Mean length of an outage.
     pub outage_mean: Duration,
-    /// Length of the trace, rounded down to milliseconds, which is also its period.
+    /// Length of the trace, rounded down to milliseconds. A trace repeats after its length.
     pub length: Duration,
 }
 
 impl Default for Synthetic {
     /// Returns the constants of the Sprout paper, section 3.1: up to 1000 packets/s, 200 packets/s per root second and
-    /// outages of 1 s; for a length of two minutes.
+    /// outages of 1 s. The length is two minutes.
     fn default() -> Self {
         Self {
             start: None,
@@ -50,8 +50,8 @@ impl Default for Synthetic {
 }
 
 impl Synthetic {
-    /// Makes the trace that `chance` decides. The last opportunity is at the end of the trace even if none was drawn
-    /// there, because the last entry is the length of a trace.
+    /// Makes a trace with random numbers from `chance`. It always has an opportunity at its end, even if the process
+    /// has none there, because the last entry of a trace is its length.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ impl Synthetic {
         let [rates, escapes, deliveries] = [0, 1, 2].map(|part| chance.fork(part));
         let deviation = self.volatility * TICK.sqrt();
         let escape = 1.0 - (-TICK / self.outage_mean.as_secs_f64()).exp();
-        // NaN counts as a rate of zero.
+        // NaN is treated as a rate of zero.
         let number = |rate: f64| if rate.is_nan() { 0.0 } else { rate };
         let rate_max = number(self.rate_max).clamp(0.0, FASTEST_RATE);
         let mut rate = match self.start {

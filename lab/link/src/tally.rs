@@ -1,4 +1,4 @@
-//! Counters of packets and their fates, and the recorded events of a link.
+//! Counts the packets of a link by their fates, and records the link's events.
 
 use rove_units::{Bytes, Instant};
 
@@ -6,8 +6,8 @@ use crate::event::{Event, EventKind};
 use crate::item::{DROP_CAUSES, DropCause, Item};
 use crate::line::DelayLine;
 
-/// Most events kept until they are read; newer events are not kept. Chosen: a second of 100 000 packets,
-/// each with its few events.
+/// Most events that wait to be read. Newer ones are lost. Chosen: a second of 100 000 packets, each with its few
+/// events.
 const EVENTS_MAX: usize = 1 << 19;
 
 /// Counters of the packets of a link so far.
@@ -38,12 +38,13 @@ impl LinkStats {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) stats: LinkStats,
-    /// The events by nominal time, as a departure is known when its transmission begins. `None`: not recorded.
+    /// The events by their time in the model. A departure is recorded when the transmission begins, before it happens.
+    /// `None`: events are not recorded.
     events: Option<DelayLine<EventKind>>,
 }
 
 impl Tally {
-    /// Records events from here on.
+    /// Records events from this call on.
     pub(crate) fn record(&mut self) {
         self.events.get_or_insert_default();
     }

@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use rove_units::{Bytes, Duration, Instant};
 
-/// Bytes that a delivery opportunity carries, as whole packets or parts of packets, headers included.
-/// Source: the Mahimahi manual, mm-link(1).
+/// Bytes that a delivery opportunity carries: whole packets or parts of packets, headers included. Source: the Mahimahi
+/// manual, mm-link(1).
 pub const OPPORTUNITY: Bytes = Bytes::new(1500);
 
 /// Most opportunities of a trace. Chosen: 16 MiB of memory, and an hour of 12 Mbit/s.
 pub(crate) const OPPORTUNITIES_MAX: usize = 4 << 20;
 
-/// Times at which a link can carry a packet: an opportunity of [`OPPORTUNITY`] for each entry, repeated for ever. The
-/// last entry is also the period.
+/// Times at which a link can carry [`OPPORTUNITY`] bytes, or as many as [`Schedule::opportunity`] states. The last time
+/// is also the period after which a trace may repeat.
 ///
-/// The text form has a line with a number for each opportunity: milliseconds from the start, in ascending order. Clones
+/// The text form has a line for each opportunity: its time in milliseconds from the start, in ascending order. Clones
 /// share the entries.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trace {
@@ -24,7 +24,7 @@ pub struct Trace {
     period: u32,
 }
 
-/// A mistake in the text of a trace.
+/// A mistake in a trace or its text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
     /// A line is not a number of milliseconds.
@@ -85,7 +85,7 @@ impl Trace {
         u64::try_from(self.millis.len()).unwrap_or(u64::MAX)
     }
 
-    /// Returns when opportunity `number` is, counted over repetitions, from the start of the trace.
+    /// Returns when opportunity `number` is, from the start of the trace. Numbers continue over repetitions.
     pub(crate) fn time(&self, number: u64) -> Duration {
         let len = self.len();
         let index = usize::try_from(number % len).unwrap_or_default();
@@ -97,7 +97,7 @@ impl Trace {
     pub(crate) fn first_after(&self, elapsed: Duration) -> u64 {
         let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         let (laps, rest) = (millis / u64::from(self.period), millis % u64::from(self.period));
-        // Opportunities are at whole milliseconds, so an opportunity in this very millisecond is not later.
+        // Opportunities are at whole milliseconds, so an opportunity in the current millisecond has begun already.
         let index = self.millis.partition_point(|time| u64::from(*time) <= rest);
         laps.saturating_mul(self.len()).saturating_add(u64::try_from(index).unwrap_or(u64::MAX))
     }
@@ -120,7 +120,7 @@ impl FromStr for Trace {
 }
 
 impl fmt::Display for Trace {
-    /// Writes the text form, from which the same trace can be read.
+    /// Writes the text form, which parses to the same trace.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.millis.iter().try_for_each(|millis| writeln!(f, "{millis}"))
     }
@@ -132,25 +132,25 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// A trace of delivery opportunities, played from an instant on.
+/// A trace of delivery opportunities that plays from a given instant on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// The opportunities, as recorded.
+    /// The recorded opportunities.
     pub trace: Trace,
     /// When the trace begins to play.
     pub start: Instant,
-    /// The time in the trace at which it begins to play.
+    /// The offset in the trace at which it begins to play.
     pub skipped: Duration,
-    /// Bytes that an opportunity carries. Mahimahi's program counts 1504 bytes, and 4 bytes of packet information with
-    /// each packet. This is the same as 1504 here with 4 bytes of the link's overhead.
+    /// Bytes that an opportunity carries. Mahimahi uses 1504, and counts 4 bytes of packet information with each
+    /// packet. To imitate it, set 1504 here and a [`LinkConfig::overhead`](crate::LinkConfig::overhead) of 4 bytes.
     pub opportunity: Bytes,
-    /// Whether the trace repeats at its end. Otherwise nothing passes after its end.
+    /// Whether the trace repeats at its end. Otherwise no packet passes after its end.
     pub repeats: bool,
 }
 
 impl Schedule {
-    /// Creates a schedule that plays the trace from the start of the run on, repeated for ever, with opportunities of
-    /// [`OPPORTUNITY`].
+    /// Creates a schedule that plays the trace from the start of the run on, again and again, with opportunities of
+    /// [`OPPORTUNITY`] bytes.
     pub const fn new(trace: Trace) -> Self {
         Self {
             trace,
@@ -170,7 +170,7 @@ impl Schedule {
     /// Returns when opportunity `number` is. `None` if the trace ends before it.
     pub(crate) fn time(&self, number: u64) -> Option<Instant> {
         let is_there = self.repeats || number < self.trace.len();
-        // Skipped opportunities lie before the start, when no packet waits.
+        // An opportunity that is skipped lies before the start of the schedule, when no packet waits for it.
         is_there.then(|| self.start + self.trace.time(number).saturating_sub(self.skipped))
     }
 
