@@ -7,45 +7,45 @@ use crate::network::Network;
 use crate::prompt_memory::PromptMemory;
 use crate::reason::Explanation;
 
-/// A prediction engine, which guesses what the user's keys will do to the screen.
+/// A prediction engine, which predicts the effect of the user's keys on the screen.
 ///
-/// Pass in the keys ([`Engine::handle_keys`]) and the network's progress ([`Engine::handle_network`]) as they come, and
-/// let the engine make each frame of the newest screen ([`Engine::frame`]). An engine without a use for the other inputs
-/// ignores them.
+/// The caller passes keys to [`Engine::handle_keys`] and the network's progress to [`Engine::handle_network`] as they
+/// arrive. It lets [`Engine::frame`] make each frame from the newest screen. An engine may ignore all other inputs.
 pub trait Engine {
-    /// Handles keys that were read at once and are to be sent. `sent` is the newest input that was sent before them.
+    /// Handles keys from one read, which the caller is about to send. `sent` is the newest input that was sent earlier.
     fn handle_keys(&mut self, now: Instant, sent: InputNum, keys: &[u8]);
 
     /// Handles the network's progress: which input the host has, which it has answered, and the round-trip time.
     fn handle_network(&mut self, network: Network);
 
-    /// Drops all predictions, as the window has a new size.
+    /// Drops all predictions, because the window has a new size.
     fn reset(&mut self);
 
-    /// Judges the predictions by `screen`, the newest from the host. Returns that screen with the visible predictions.
+    /// Judges the predictions by `screen`, the newest from the host. Returns `screen` with the visible predictions.
     fn frame(&mut self, now: Instant, screen: &Screen) -> Screen;
 
-    /// Returns whether there is any prediction, visible or not. If so, a new frame may differ from the last although
-    /// the screen is the same.
+    /// Returns whether any prediction exists, visible or not. Then the next frame may differ although the screen does
+    /// not.
     fn is_active(&self) -> bool;
 
-    /// Returns when to make a new frame although nothing has happened. `None` if that is not needed.
+    /// Returns when to make a new frame even if no input arrives. `None` if that is not needed.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Handles keys of another client of the session. After these it is unknown which program reads, and whose key an
-    /// echo shows. So all predictions and permissions end. For a while no key is shown ahead, and no echo proves
-    /// anything.
+    /// Handles keys of another client of the session. After them the engine knows neither which program reads the keys
+    /// nor which client's key an echo shows. So all predictions and permissions end. For a while it shows no key before
+    /// its echo, and accepts no echo as proof.
     fn handle_others_keys(&mut self, _now: Instant) {
         self.reset();
     }
 
-    /// Returns whether the engine uses [`Engine::handle_tty`]. Such an engine also expects echoes that arrive after their
-    /// echo ack.
+    /// Returns whether the engine uses [`Engine::handle_tty`]. Such an engine also waits for echoes after their echo
+    /// ack.
     fn uses_tty(&self) -> bool {
         false
     }
 
-    /// Handles the modes of the host's terminal, as of the newest screen. `None` if the server does not report them.
+    /// Handles the modes of the host's pseudo-terminal as of the newest screen. `None` if the server does not report
+    /// them.
     fn handle_tty(&mut self, _tty: Option<Tty>) {}
 
     /// Returns whether the engine uses [`Engine::handle_prompt_memory`].
@@ -53,23 +53,21 @@ pub trait Engine {
         false
     }
 
-    /// Loads the prompts that earlier sessions with this host learned. Call it once, before the first key.
+    /// Loads the prompts that earlier sessions with this host have learned. Call this once, before the first key.
     fn handle_prompt_memory(&mut self, _memory: PromptMemory) {}
 
-    /// Returns the prompts that this session and earlier ones learned. `None` if the engine uses no prompts or was
-    /// given no memory.
+    /// Returns the prompts that this session and earlier ones have learned. `None` if the engine has no prompt memory.
     fn prompt_memory(&self) -> Option<&PromptMemory> {
         None
     }
 
-    /// Returns whether no key on its way may be a secret, by the rules that decide what is shown before its echo. An
-    /// engine without such rules takes every key for a secret.
+    /// Returns whether none of the pending keys may be part of a secret, by the rules that decide which keys are shown
+    /// before their echo. An engine without such rules treats every key as a secret.
     fn has_no_secret(&self) -> bool {
         false
     }
 
-    /// Returns why the newest key is shown or not, for developers of an engine. `None` if no key is pending or no reason
-    /// is known.
+    /// Returns why the newest key is shown or not, for developers. `None` if no key is pending or no reason is known.
     fn explain(&self, _now: Instant) -> Option<Explanation> {
         None
     }

@@ -1,45 +1,46 @@
-//! Speculative local echo: the effect of the user's keys, shown before the host's screen shows it.
+//! Speculative local echo: shows the predicted effect of the user's keys before the host's screen shows it.
 //!
 //! An [`Engine`] takes the user's keys and the host's screens, and predicts the effect of the keys. It judges its
-//! predictions by the screens that follow, and draws the trusted ones over a copy of the newest screen. It does no I/O,
-//! reads no clock and knows no protocol. The caller tells it as numbers ([`rove_terminal::InputNum`]) which input the host has.
-//! `docs/prediction.md` explains the rules.
+//! predictions by later screens, and draws the trusted ones over a copy of the newest screen. It does no I/O, reads no
+//! clock and knows no protocol. The caller states by number ([`rove_terminal::InputNum`]) which input has reached the
+//! host. `docs/prediction.md` explains the rules.
 //!
 //! # Modules, from the bottom up
 //!
-//! The material of an engine:
+//! Parts that any engine can use:
 //!
 //! - `network` is the network's progress: which input has arrived, and which was answered.
-//! - `scene` reads the surroundings of the cursor on a screen: its `row`s, `text` and `pane`, where the `input` is, and
-//!   the `fingerprint` of the prompt. `title`, `editor` and `mode_line` are signs of programs. `secret` knows words
-//!   that ask for secrets. `rendition` predicts colours.
-//! - `secrecy` alone decides whether a typed character may be shown before its echo: by the echo of its `line`, by an
-//!   editor's `insertion`, or by a server's `statement`.
+//! `scene` reads a screen around the cursor: its `row`s, `text` and `pane`, the place of the `input`, and the
+//! `fingerprint` of the prompt. `title`, `editor` and `mode_line` recognise programs. `secret` has the words in prompts
+//! that ask for secrets. `rendition` predicts colours.
+//! `secrecy` alone decides whether a typed character may be shown before its echo: because its `line` was echoed,
+//! because of an editor's mode line (`insertion`), or because of a server's `statement`.
 //! - `prompt_memory` holds the prompts of earlier sessions.
-//! - `policy` decides when predictions are shown at all. `overlay` draws them over a screen.
-//! - `reason` says why a key is shown or not. `mechanism` names the parts that an experiment can switch off.
+//! `policy` decides whether predictions are shown at all. `overlay` draws them over a screen.
+//! `reason` explains why a key is shown or not. `mechanism` names the parts that an experiment can switch off.
 //!
 //! The engine:
 //!
-//! - `engine` is the interface that a client knows, and `maker` creates one. The laboratory has another engine.
-//! - `replay` plays the pending keys again on each new screen. The next section is about it.
+//! `engine` is the interface to a client, and `maker` creates an engine. The laboratory has a second engine.
+//! `replay` simulates the pending keys again on each new screen. The next section describes it.
 //!
 //! # The replay engine
 //!
-//! - A `log` holds the keys that no screen shows yet, and a `base` is the screen that they start from. Both together
-//!   are the `pending_keys`.
-//! - `simulate` plays a key on the `input_text`: text at the `edge` of a row, `program_text`, and the `window_text` of
-//!   a full-screen program. It draws on a `canvas`, in a `field`, with a `layout` of rows. `motion`, `history_cursor`
-//!   and `class` describe the effects of keys.
-//! - `timeline` is one pass over the keys. `match_result` finds out how many of them a screen shows.
-//! - `judge` gives the verdict on the keys, and changes nothing. `learn` alone learns from it. `entered_lines` records
-//!   the lines that are entered and recalled.
-//! - `state` holds all that the engine knows. `forecast` selects the effects that may be shown.
-//! - The models each learn one habit: `context` (prompts), `wrap` with `wrap_probe`, `exit` (of an editor's mode),
-//!   `navigation` with `cursor_probe` and `ruler`, `drawn_cursor`, `history`, `paint`, and `echo_timeout`, `late` and
-//!   `latency` (slow hosts). `learned` holds all of them.
-//! - A model counts its `evidence`, and keeps what it learns in a bounded `memory` by an `id`.
-//! - `mask` and `echo_off` recognise prompts that do not echo. `trust` decides what is likely enough to be shown.
+//! `log` holds the keys whose effect no screen has shown, and `base` the screen on which they are simulated.
+//! `pending_keys` joins both.
+//! `simulate` simulates a key on the `input_text`: text at the right `edge` of a row, text drawn by the program
+//! (`program_text`), or the `window_text` of a full-screen program. It draws on a `canvas`, in a `field`, with a
+//! `layout` of rows. `motion`, `history_cursor` and `class` describe the effects of keys.
+//! `timeline` simulates all pending keys in order. `match_result` determines how many of them a screen shows.
+//! `judge` decides which keys a screen confirms or refutes, without changing any state. `learn` then updates the
+//! models. `entered_lines` records the lines that the user enters and recalls.
+//! `state` holds the whole state of the engine. `forecast` selects the effects that may be shown.
+//! Each model learns one habit of programs: `context` (prompts), `wrap` with `wrap_probe`, `exit` (of an editor's
+//! mode), `navigation` with `cursor_probe` and `ruler`, `drawn_cursor`, `history`, `paint`, and `echo_timeout`, `late`
+//! and `latency` (slow hosts). `learned` holds all models.
+//! A model counts its `evidence`, and keeps its knowledge in a bounded `memory` by an `id`.
+//! `mask` and `echo_off` recognise prompts without echo. `trust` decides which predictions are likely enough to be
+//! shown.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Creates engines.
+//! Creates a prediction engine.
 
 use rove_terminal::{InputNum, Screen, Size};
 use rove_units::Instant;
@@ -8,7 +8,7 @@ use crate::network::Network;
 use crate::policy::{Prediction, Preference};
 use crate::replay::Replay;
 
-/// Creates the engine for these settings, for a blank screen of this size.
+/// Creates the engine for these settings. The engine starts with a blank screen of this size.
 pub fn engine(prediction: Prediction, size: Size) -> Box<dyn Engine> {
     match (prediction.preference, prediction.engine) {
         (Preference::Never, _) => Box::new(Off),
@@ -17,7 +17,7 @@ pub fn engine(prediction: Prediction, size: Size) -> Box<dyn Engine> {
     }
 }
 
-/// No engine: nothing is predicted or recorded.
+/// An engine that predicts nothing.
 struct Off;
 
 impl Engine for Off {

@@ -1,56 +1,55 @@
-//! The mechanisms of the replay engine. An experiment may switch each of them off to measure its worth.
+//! The mechanisms of the replay engine. An experiment can switch each of them off to measure its benefit.
 //!
-//! The engine checks for a mechanism at one place: where it learns, or else where it makes its prediction. Switched
-//! off, a mechanism learns and predicts nothing. This never weakens [`crate::secrecy`]: an experiment can remove its
-//! permissions, but not its refusals.
+//! The engine checks for a mechanism in a single place: where it learns, or else where it predicts. A mechanism that is
+//! switched off neither learns nor predicts. This never weakens [`crate::secrecy`]: an experiment can remove reasons to
+//! show a key before its echo, but not reasons to hide it.
 
 /// A part of the replay engine that can be switched off by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mechanism {
     /// Characters are shown before their echo at the prompt of a shell that has echoed three lines.
     ShellPrompts,
-    /// Characters are shown before their echo where the server says that the session's own shell, or a program of it,
-    /// waits at its prompt, after one line was echoed.
+    /// Characters are shown before their echo after one line was echoed, if the server states that the session's own
+    /// shell, or a program started by it, waits at its prompt.
     Statements,
-    /// Characters are shown before their echo in an editor with a mode line (`-- INSERT --`), after one echo.
+    /// Characters are shown before their echo in an editor that displays its mode (`-- INSERT --`), after one echo.
     EditorModes,
-    /// Grey text after the cursor is a suggestion, which typed characters do not move.
+    /// Grey text after the cursor is a program's suggestion, which typed characters do not shift.
     Suggestions,
-    /// Home, End, Delete and the control keys of line editors move by, or erase, a part of the line.
+    /// Home, End, Delete and the control keys of line editors, which move over a part of the line or erase it.
     LineKeys,
-    /// Keys move by words or erase them.
+    /// Keys that move over a word or erase it.
     WordKeys,
-    /// Keys that were seen to move the cursor of a full-screen program are predicted.
+    /// Keys that were observed to move the cursor of a full-screen program.
     Motions,
-    /// Numbers on the screen that show the cursor's line and column are predicted.
+    /// Numbers on the screen that show the cursor's line and column.
     Rulers,
-    /// Lines that Up and Down recall are predicted.
+    /// The lines that Up and Down recall.
     History,
-    /// A cursor that the program draws, while it hides the terminal's own, is predicted, and so are counts of
-    /// characters.
+    /// A cursor that the program draws itself while it hides the terminal's, and the program's counts of characters.
     DrawnCursors,
-    /// Input that continues in the next row is predicted.
+    /// Input that continues in the next row.
     Wraps,
-    /// Predicted characters get the colours of the text around them.
+    /// Predicted characters get the colours of neighbouring text.
     Colors,
-    /// Predicted words and signs get the colours that they had when last typed.
+    /// Predicted words and signs get the colours that the program last gave to them.
     Palettes,
-    /// The engine waits on for an overdue echo, and learns from it if it comes after all.
+    /// The engine continues to wait for an overdue echo, and learns if it arrives after all.
     LateEchoes,
-    /// The wait for an overdue echo is as long as earlier echoes were late.
+    /// The wait for an overdue echo depends on how late earlier echoes were.
     Lateness,
-    /// Where a screen fits more than one number of keys, a larger number does not count if it would have been answered much
-    /// sooner than the last 16 keys.
+    /// If a screen fits more than one number of answered keys, the engine rejects numbers that would mean a much
+    /// quicker answer than for the last 16 keys.
     Latency,
-    /// Text that was typed ahead and follows a new prompt counts as the input at that prompt.
+    /// Text that the user typed ahead, and that follows a new prompt, is treated as the input at that prompt.
     TypeAhead,
-    /// A known prompt counts as the answer to Enter before the acknowledgment arrives.
+    /// A known prompt is accepted as the answer to Enter before the host's acknowledgment arrives.
     NewPrompts,
-    /// A pasted line is predicted as if it were typed.
+    /// A pasted line is predicted like a typed one.
     Paste,
 }
 
-/// A set of mechanisms. The default is all.
+/// A set of mechanisms. By default it contains all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mechanisms(u32);
 

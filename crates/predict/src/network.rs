@@ -1,4 +1,4 @@
-//! The network's progress: the input that has arrived at the host, and the input that was answered.
+//! The network's progress: the input that has reached the host, and the input that programs have answered.
 
 use rove_terminal::InputNum;
 use rove_units::Duration;
@@ -6,19 +6,19 @@ use rove_units::Duration;
 /// The progress of the user's input, and the speed of the path, when the newest screen arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
-    /// The newest input that the host's programs had had their time to answer when the newest screen was made.
+    /// The newest input that programs on the host had had enough time to answer when the server made the newest screen.
     pub echo_ack: InputNum,
     /// The newest input that has arrived at the host.
     pub arrived: InputNum,
     /// The interval between frames: half of SRTT, within bounds.
     pub send_interval: Duration,
-    /// The smoothed round-trip time. `None` until it is known. The frame interval cannot replace it, as its lower bound
-    /// hides an SRTT below 40 ms.
+    /// The smoothed round-trip time. `None` until it is known. The send interval does not imply it, because the
+    /// interval's lower bound hides an SRTT below 40 ms.
     pub srtt: Option<Duration>,
 }
 
 impl Network {
-    /// The progress before anything has arrived. Source: Mosh 1.4.0 as observed.
+    /// The progress at the start, when nothing has arrived. Source: Mosh 1.4.0 as observed.
     pub const UNHEARD: Self = Self {
         echo_ack: InputNum::new(0),
         arrived: InputNum::new(0),

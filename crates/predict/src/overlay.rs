@@ -1,17 +1,17 @@
-//! Drawing predictions over a copy of the screen.
+//! Draws predictions over a copy of the screen.
 
 use rove_terminal::{Glyph, Position, Screen, Underline};
 
 /// The predicted content of one cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
-    /// Whether the glyph is unknown, so that the cell is only underlined.
+    /// Whether the character is unknown. The cell then keeps its old character, underlined.
     pub is_unknown: bool,
     /// The predicted glyph.
     pub glyph: Glyph,
 }
 
-/// Draws a prediction over the cell at `at`, underlined if asked. [`Screen::mend_row`] repairs cut wide characters.
+/// Draws a prediction over a cell, underlined if asked. [`Screen::mend_row`] then repairs cut wide characters.
 pub fn lay(frame: &mut Screen, at: Position, content: &Content, underlines: bool) {
     let Some(shown) = frame.glyph(at) else { return };
     let is_blank = content.glyph.is_blank() && shown.is_blank();

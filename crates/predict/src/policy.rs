@@ -1,4 +1,4 @@
-//! Whether predictions are visible: decided by the user's preference and by how slow the path and the host are.
+//! Decides whether predictions are visible, by the user's preference and by how slow the path and the host are.
 
 use rove_terminal::Size;
 use rove_units::{Duration, Instant};
@@ -8,8 +8,8 @@ use crate::mechanism::Mechanisms;
 
 // Source of all numbers here, unless stated otherwise: Mosh 1.4.0 as observed.
 
-/// SRTT above which predictions are visible. Chosen: the lowest one at which no key is slower and no more keys change
-/// after they were seen. Mosh begins above 60 ms.
+/// SRTT above which predictions are visible. Chosen: the lowest at which no key is slower and no more keys change after
+/// they were shown. Mosh uses 60 ms.
 const SHOWN_ABOVE_SRTT: Duration = Duration::from_millis(30);
 /// SRTT at or below which predictions are hidden again, if none is pending.
 const HIDDEN_AT_SRTT: Duration = Duration::from_millis(20);
@@ -18,19 +18,19 @@ const _: () = assert!(HIDDEN_AT_SRTT.as_millis() < SHOWN_ABOVE_SRTT.as_millis())
 const UNDERLINED_ABOVE: Duration = Duration::from_millis(80);
 /// Send interval at or below which underlining ends.
 const PLAIN_AT: Duration = Duration::from_millis(50);
-/// Age of a pending prediction from which the path counts as slow for a while. Predictions are visible in such a *glitch*.
+/// Age of a pending prediction at which a *glitch* begins: for a while the path counts as slow.
 const GLITCH: Duration = Duration::from_millis(250);
-/// Number of quick confirmations that end a glitch: of predictions that were younger than [`GLITCH`].
+/// Number of quick confirmations that end a glitch. A prediction younger than [`GLITCH`] gives a quick one.
 const GLITCH_CONFIRMATIONS: u32 = 10;
-/// Age of a pending prediction from which the glitch is a long one. Predictions are also underlined in it.
+/// Age of a pending prediction at which the glitch becomes a long one, in which predictions are also underlined.
 const LONG_GLITCH: Duration = Duration::from_secs(5);
-/// Number of quick confirmations that end a long glitch. The first half of them ends only its underlines.
+/// Number of quick confirmations that end a long glitch. After the first half of them, underlining ends.
 const LONG_GLITCH_CONFIRMATIONS: u32 = 20;
-/// Shortest time between two quick confirmations that count.
+/// Shortest time between two quick confirmations. Any between them are not counted.
 const CONFIRMATION_PACE: Duration = Duration::from_millis(150);
 
-/// A kind of prediction is shown from this share of correct ones on, with the preference `Adaptive`. [`ALWAYS_FROM`] is
-/// the share with `Always`. Source: docs/prediction.md.
+/// Smallest share of correct predictions at which a kind of prediction is shown, for the preference `Adaptive`.
+/// [`ALWAYS_FROM`] is the share for `Always`. Source: docs/prediction.md.
 const ADAPTIVE_FROM: f32 = 0.985;
 const ALWAYS_FROM: f32 = 0.90;
 
@@ -76,13 +76,13 @@ pub type MakeEngine = fn(Prediction, Size) -> Box<dyn Engine>;
 /// The settings of an engine, from the user or from an experiment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prediction {
-    /// Creates an engine in place of rove's own, for the laboratory.
+    /// Creates another engine than rove's own, for the laboratory.
     pub engine: Option<MakeEngine>,
     /// When predictions are shown.
     pub preference: Preference,
-    /// Whether a typed character replaces the one under the cursor instead of moving it to the right.
+    /// Whether a typed character replaces the character under the cursor instead of shifting it to the right.
     pub overwrite: bool,
-    /// The mechanisms of the replay engine that are switched on. rove has all; the laboratory may switch some off.
+    /// The enabled mechanisms of the replay engine. rove enables all, and the laboratory may disable some.
     pub mechanisms: Mechanisms,
 }
 
@@ -94,19 +94,19 @@ pub struct Policy {
     is_slow: bool,
     /// Whether visible predictions are underlined.
     underlines: bool,
-    /// How many quick confirmations are missing to end the glitch; 0 without a glitch.
+    /// How many quick confirmations are missing to end the glitch. 0 without a glitch.
     glitch: u32,
     /// When a quick confirmation last counted. `None` before the first.
     counted_at: Option<Instant>,
 }
 
 impl Policy {
-    /// Creates a policy for a path that is not known to be slow.
+    /// Creates a policy that does not assume a slow path.
     pub const fn new(preference: Preference) -> Self {
         Self { preference, is_slow: false, underlines: false, glitch: 0, counted_at: None }
     }
 
-    /// Returns whether predictions are shown at once, before any is confirmed.
+    /// Returns whether unconfirmed predictions are shown too.
     pub fn is_experimental(&self) -> bool {
         self.preference == Preference::Experimental
     }
@@ -119,8 +119,7 @@ impl Policy {
         }
     }
 
-    /// Updates whether the path is slow. A path without a known SRTT counts as slow. `is_active` tells whether any
-    /// prediction is pending.
+    /// Updates whether the path is slow, as is one of unknown SRTT. `is_active` is true if a prediction is pending.
     pub fn handle_srtt(&mut self, srtt: Option<Duration>, interval: Duration, is_active: bool) {
         if srtt.is_none_or(|srtt| srtt > SHOWN_ABOVE_SRTT) {
             self.is_slow = true;
@@ -139,7 +138,7 @@ impl Policy {
         self.underlines |= self.glitch > GLITCH_CONFIRMATIONS;
     }
 
-    /// Called when a prediction was confirmed at this age.
+    /// Records that a prediction of this age was confirmed.
     pub fn handle_confirmation(&mut self, now: Instant, age: Duration) {
         let may_count =
             self.counted_at.is_none_or(|at| now.saturating_since(at) >= CONFIRMATION_PACE);
@@ -149,7 +148,7 @@ impl Policy {
         }
     }
 
-    /// Called with the age of a pending prediction.
+    /// Records the age of the oldest pending prediction.
     pub fn handle_wait(&mut self, age: Duration) {
         if age >= LONG_GLITCH {
             self.glitch = LONG_GLITCH_CONFIRMATIONS;
@@ -159,7 +158,7 @@ impl Policy {
         debug_assert!(self.glitch <= LONG_GLITCH_CONFIRMATIONS, "a glitch is over some day");
     }
 
-    /// Returns whether predictions are visible while one of this age is pending.
+    /// Returns whether predictions are visible if the oldest pending one has this age.
     pub fn shows_after(&self, age: Duration) -> bool {
         match self.preference {
             Preference::Adaptive => self.is_slow || self.glitch > 0 || age >= GLITCH,
@@ -173,7 +172,7 @@ impl Policy {
         self.underlines
     }
 
-    /// Returns when a pending prediction made at `made` next changes the frame, after `now`. `None` if it does not.
+    /// Returns when a prediction made at `made` and still pending next changes the frame by its age. `None` if never.
     pub fn next_glitch(made: Instant, now: Instant) -> Option<Instant> {
         [made + GLITCH, made + LONG_GLITCH].into_iter().find(|at| *at > now)
     }

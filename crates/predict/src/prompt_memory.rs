@@ -1,16 +1,16 @@
-//! The prompts of one host that earlier sessions learned or refused, as salted hashes of their names.
+//! The prompts of one host that earlier sessions have learned or refused, as salted hashes of their names.
 //!
-//! A session receives a memory before its first key and changes it as it learns. The caller keeps the memory from one
-//! session to the next and draws the salt. [`crate::secrecy`] decides what a known prompt permits.
+//! A session receives a memory before its first key and updates it as it learns. The caller stores the memory between
+//! sessions, and draws the salt. [`crate::secrecy`] decides which keys a known prompt permits to show.
 
 use core::hash::Hasher;
 use std::hash::DefaultHasher;
 
-/// The name of a prompt, hashed with the salt of a memory.
+/// The hash of a prompt's name and a memory's salt.
 ///
-/// The hash is SipHash with a public key. That is enough: the file that holds the hash is the user's own, and a reader
-/// of that file could try prompts against any hash. The salt hides that two hosts have equal prompts. A program with
-/// another hasher finds none of its prompts in an old memory, which then knows nothing.
+/// The hash is SipHash with a public key. This suffices: the file that contains the hash belongs to the user, and
+/// anybody who reads it could try prompts against any hash. The salt hides that two hosts have equal prompts. If
+/// another version of rove hashes differently, it finds none of its prompts in an old memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromptHash(u64);
 
@@ -26,30 +26,30 @@ impl PromptHash {
     }
 }
 
-/// The known prompts of a host, which echo lines, and the refused ones.
+/// The prompts of a host: the known ones, at which programs have echoed lines, and the refused ones.
 ///
-/// A refused prompt is never known again. After too many refusals, a memory never knows any prompt.
+/// A refused prompt can never become known again. After too many refusals, no prompt is known at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptMemory {
     salt: [u8; 16],
     /// The known prompts, the newest last.
     known: Vec<PromptHash>,
-    /// How many prompts at the end of `known` this session has added or confirmed.
+    /// How many prompts at the end of `known` this session has added or used again.
     kept: usize,
-    /// The refused prompts, the oldest first. A list longer than [`Self::REFUSED_MAX`] refuses all prompts.
+    /// The refused prompts, the oldest first. More than [`Self::REFUSED_MAX`] of them refuse all prompts.
     refused: Vec<PromptHash>,
 }
 
 impl PromptMemory {
-    /// Most known prompts; the least recently kept one is dropped first. Chosen: a session has a handful, and few users
+    /// Most known prompts. Another one replaces the least recently kept. Chosen: a session has a handful, and few users
     /// change their prompt.
     pub const KNOWN_MAX: usize = 64;
 
-    /// Most refused prompts; more refuse all. Chosen: 32 programs that have asked for a secret, with two names of each
-    /// one's prompt.
+    /// Most refused prompts. With more, all prompts are refused. Chosen: 32 programs that have asked for a secret, with
+    /// two names of each one's prompt.
     pub const REFUSED_MAX: usize = 64;
 
-    /// Creates a memory from the contents of an earlier one, with the known prompts in the order of keeping.
+    /// Creates a memory from the contents of an earlier one. `known` has the least recently kept prompt first.
     pub fn new(salt: [u8; 16], known: Vec<PromptHash>, refused: Vec<PromptHash>) -> Self {
         let mut memory = Self { salt, known: Vec::new(), kept: 0, refused: Vec::new() };
         memory.absorb(&known, &refused);
@@ -57,17 +57,17 @@ impl PromptMemory {
         memory
     }
 
-    /// Returns whether the prompt of this name is known to echo lines.
+    /// Returns whether this prompt is known: programs have echoed lines at it.
     pub fn knows(&self, name: u64) -> bool {
         self.known.contains(&self.hash(name))
     }
 
-    /// Returns whether the prompt of this name is refused: a line was typed there and not echoed.
+    /// Returns whether the prompt of this name is refused, because a line typed at it was not echoed.
     pub fn is_refused(&self, name: u64) -> bool {
         self.is_overfull() || self.refused.contains(&self.hash(name))
     }
 
-    /// Makes the prompt of this name the newest of the known ones, unless it is refused.
+    /// Records the prompt of this name as the most recently kept one, unless it is refused.
     pub fn keep(&mut self, name: u64) {
         self.keep_hash(self.hash(name));
     }
@@ -77,7 +77,7 @@ impl PromptMemory {
         self.refuse_hash(self.hash(name));
     }
 
-    /// Adds the prompts that another session has kept and refused with the same salt.
+    /// Adds the prompts that another session has kept and refused. Its memory must have the same salt.
     pub fn absorb(&mut self, kept: &[PromptHash], refused: &[PromptHash]) {
         refused.iter().for_each(|hash| self.refuse_hash(*hash));
         kept.iter().for_each(|hash| self.keep_hash(*hash));
@@ -100,12 +100,12 @@ impl PromptMemory {
         &self.known
     }
 
-    /// Returns the known prompts that this session has kept, the newest last.
+    /// Returns the known prompts that this session has added or used again, the newest last.
     pub fn kept(&self) -> &[PromptHash] {
         &self.known[self.known.len() - self.kept..]
     }
 
-    /// Returns the refused prompts, the oldest first. More than [`Self::REFUSED_MAX`] refuse all prompts.
+    /// Returns the refused prompts, the oldest first. More than [`Self::REFUSED_MAX`] of them refuse all prompts.
     pub fn refused(&self) -> &[PromptHash] {
         &self.refused
     }

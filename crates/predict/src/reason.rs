@@ -1,4 +1,4 @@
-//! Why the newest key is shown or not: a statement of each part of the engine, as data.
+//! Explains, as data, why the newest key is shown or not: each part of the engine contributes a statement.
 
 use rove_units::Duration;
 
@@ -7,26 +7,26 @@ pub use crate::replay::Effect;
 /// Why the newest key is shown or not, with a statement of each model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// How many keys before the newest are not shown either: no key after a hidden one is shown.
+    /// How many earlier keys are hidden too. No key after a hidden one is shown.
     pub waiting: usize,
-    /// Why the first hidden key is not shown. `None` if all keys up to the newest are shown.
+    /// Why the first hidden key is hidden. `None` if all keys up to the newest are shown.
     pub stop: Option<Stop>,
     /// A statement of each model about the newest key, in the order in which the models are asked.
     pub reasons: Vec<Reason>,
 }
 
-/// The rule that hides a key, and with it all later keys.
+/// The rule that hides a key, and therefore all later keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The screen may already show the key's effect.
+    /// The newest screen may already show the key's effect.
     Doubtful,
-    /// The keys do not explain the newest screen.
+    /// The pending keys do not explain the newest screen.
     UnexplainedScreen,
-    /// The key may be part of a secret: no echo was seen where it is typed.
+    /// The key may be part of a secret, because no text was echoed where it is typed.
     MayBeSecret,
-    /// Predictions of this kind were not right often enough at this prompt.
+    /// Predictions of this kind were too often wrong at this prompt.
     Distrusted,
-    /// The cursor is predicted to be in another row, where the key may do something else.
+    /// The cursor is predicted to be in another row, where the key may have a different effect.
     OtherRow,
     /// The key's effect is unknown.
     UnknownEffect,
@@ -35,9 +35,9 @@ pub enum Stop {
 /// A statement of one model about the newest key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {
-    /// The simulated effect of the key, if all keys before it have their predicted effects.
+    /// The simulated effect of the key, assuming that all earlier keys have their predicted effects.
     Simulation {
-        /// How many keys before this one the key of unknown effect is. `None` if there is none.
+        /// How many keys back the newest key of unknown effect is. `None` if there is none.
         behind: Option<usize>,
         /// The key's effect.
         effect: Effect,
@@ -46,18 +46,18 @@ pub enum Reason {
     Secrecy {
         /// Whether the key may be shown before its echo.
         may_be_seen: bool,
-        /// Whether text was echoed in this line since the line began.
+        /// Whether the program has echoed text in the current line.
         has_echoed: bool,
     },
-    /// How often keys of this kind did as predicted at prompts like this one. Older keys weigh less.
+    /// How often keys of this kind had their predicted effect at prompts like this one. Older keys have less weight.
     Context {
-        /// The weighted number of keys that did as predicted.
+        /// The weighted number of keys with their predicted effect.
         right: f32,
-        /// The weighted number of keys that did not do as predicted.
+        /// The weighted number of keys without their predicted effect.
         wrong: f32,
-        /// The share of correct keys that is needed to show one, from 0 to 1.
+        /// The share of correct predictions that is required to show one, from 0 to 1.
         threshold: f32,
-        /// Whether the share of correct keys is enough.
+        /// Whether the share of correct predictions is high enough.
         is_trusted: bool,
     },
     /// Whether the program suggests text after the cursor.
@@ -65,18 +65,18 @@ pub enum Reason {
         /// Whether a suggestion follows the input.
         stands: bool,
     },
-    /// The end of the row, where input may continue in the next one.
+    /// The end of the row, where input may continue in the next row.
     Wrap {
-        /// Whether text continues in the next row.
+        /// Whether the input continues in the next row.
         crosses: bool,
-        /// Whether it is known how this prompt continues input in the next row.
+        /// Whether it is known how input continues in the next row at this prompt.
         is_known: bool,
     },
-    /// Keys that move the cursor in full-screen programs.
+    /// The models of keys that move the cursor in full-screen programs.
     Navigation {
-        /// Whether the key is believed to move the cursor.
+        /// Whether the model expects the key to move the cursor.
         is_motion: bool,
-        /// Whether any key is known to move the cursor in this window.
+        /// Whether at least one key is known to move the cursor in this window.
         is_known_place: bool,
     },
     /// A cursor that the program draws itself.
@@ -86,26 +86,26 @@ pub enum Reason {
     },
     /// Numbers on the screen that show the cursor's line and column.
     Ruler {
-        /// Whether this window is known to have such numbers.
+        /// Whether the model has found such numbers in this window.
         follows: bool,
     },
-    /// Lines that were entered earlier and are recalled.
+    /// The lines that were entered earlier and can be recalled.
     History {
         /// Whether the key recalls a line.
         is_step: bool,
         /// Whether the recalled line is known.
         is_expected: bool,
     },
-    /// A host that answers after its echo ack.
+    /// The delay of a host that answers after its echo ack.
     Late {
-        /// How long after its echo ack an answer is waited for.
+        /// How long after its echo ack the engine waits for an answer.
         wait: Duration,
-        /// Whether answers to earlier keys that were given up are still expected.
+        /// Whether the engine still expects answers to earlier keys whose predictions it has dropped.
         is_awaited: bool,
     },
     /// The speed of the path and the user's preference.
     Policy {
-        /// Whether the path is slow enough, or the user's preference demands, that predictions are shown.
+        /// Whether predictions are shown, because the path is slow or the user prefers it.
         shows: bool,
     },
 }

@@ -1,12 +1,12 @@
-//! The replay engine: it keeps the keys whose effect the host has not shown yet, and simulates them on each new screen.
+//! The replay engine keeps the keys whose effect the host has not shown, and simulates them on each new screen.
 //!
-//! A screen shows how far the host has come: the longest run of keys whose simulation it agrees with is *confirmed*,
-//! without waiting for an acknowledgment. The keys after that run are simulated on the newest screen, so that text that
-//! scrolls or moves takes its predictions along. A key of unknown effect (Enter, Tab, a command) is a *barrier*: keys
-//! typed after it wait until the screen shows its effect.
+//! A screen shows how many keys the host has processed: the longest run of keys whose simulation agrees with the screen
+//! is *confirmed*, without an acknowledgment. The keys after that run are simulated on the newest screen, so that
+//! predictions move with text that scrolls. A key of unknown effect (Enter, Tab, a command) is a *barrier*: the effects
+//! of later keys are not shown until a screen shows the effect of the barrier.
 //!
-//! A prediction is shown if it is trusted, by what was learned at each kind of prompt ([`context`]). A character also
-//! needs a permission of [`crate::secrecy`].
+//! A prediction is shown if similar predictions were right often enough at this kind of prompt ([`context`]). A
+//! character also needs a permission of [`crate::secrecy`].
 
 mod base;
 mod bounds;
@@ -68,12 +68,12 @@ use crate::policy::Prediction;
 use crate::prompt_memory::PromptMemory;
 use crate::reason::Explanation;
 
-/// How long after another client's keys the user's own are keys of unknown effect. Chosen: an echo counts for the
-/// user's key for 1.5 s, and must not be that of the other client's key.
+/// After keys of another client, how long the user's own keys have an unknown effect. Chosen: an echo counts for the
+/// user's key for 1.5 s, and must not be the echo of the other client's key.
 const OTHERS_KEYS_HOLD: Duration = Duration::from_secs(2);
 
-/// Characters in one read from which on they are a paste, marked or not. Chosen: twice as many as any read of typing in
-/// 100 recordings has. A terminal that cannot mark a paste sends it so.
+/// Smallest number of characters in one read that makes them a paste, even without paste markers. Some terminals cannot
+/// mark a paste. Chosen: twice the most characters in any read of typing in 100 recordings.
 const PASTE_MIN: usize = 8;
 
 /// The engine that simulates the pending keys again on each new screen.
@@ -81,9 +81,9 @@ const PASTE_MIN: usize = 8;
 pub(crate) struct Replay {
     keystrokes: Keystrokes,
     state: State,
-    /// Until when keys count as keys of unknown effect, after another client of the session has typed.
+    /// Until when the user's keys have an unknown effect, because another client of the session has typed.
     unknown_until: Option<Instant>,
-    /// When to make a new frame although nothing has come. `None` if that is not needed.
+    /// When to make a new frame even if no input arrives. `None` if that is not needed.
     due: Option<Instant>,
 }
 
@@ -100,11 +100,10 @@ impl Replay {
             return;
         }
         let is_unknown = self.unknown_until.is_some_and(|until| now < until);
-        // Text that the terminal hides is not kept in memory either.
+        // The engine does not even store characters that the host's terminal hides.
         let key = if self.state.hides_input() || is_unknown { Key::Other } else { key };
         self.state.echo_off.handle_key(key);
-        // Escape changes the meaning of the next key, as Alt does, or ends an editor's mode. Where the screen shows a
-        // mode, Escape ends that.
+        // Escape changes the meaning of the next key, as Alt does. But an editor that shows its mode ends it at Escape.
         let is_alt = key == Key::Escape && !self.state.base.shows_mode();
         let follows_escape = self.state.log.note_escape(is_alt);
         let key = if follows_escape && key != Key::Escape { key.with_alt() } else { key };
@@ -130,7 +129,7 @@ impl Replay {
         }
     }
 
-    /// Draws the predicted effects of the pending keys over the frame, as far as they are visible.
+    /// Draws the visible effects of the pending keys over the frame.
     fn show(&mut self, now: Instant, frame: &mut Screen) {
         let Forecast { mut canvas, count, oldest, .. } = Forecast::of(&self.state);
         let age = oldest.map_or(Duration::ZERO, |at| now.saturating_since(at));
@@ -144,7 +143,7 @@ impl Replay {
         self.state.policy.handle_wait(age);
     }
 
-    /// Returns whether the rules of [`crate::secrecy`] decide what is shown.
+    /// Returns whether [`crate::secrecy`] restricts which keys are shown.
     fn has_permissions(&self) -> bool {
         !self.state.policy.is_experimental()
     }
@@ -168,7 +167,7 @@ impl Engine for Replay {
         self.state.network = network;
     }
 
-    /// If the terminal hides what is typed, the typed text is erased.
+    /// If the host's terminal hides typed characters, erases those that were stored.
     fn handle_tty(&mut self, tty: Option<Tty>) {
         if tty.is_some_and(Tty::hides_input) && !self.state.log.is_empty() {
             let screen = self.state.base.screen.clone();
@@ -262,8 +261,8 @@ impl Engine for Replay {
     }
 }
 
-/// Replaces the parts of a grapheme cluster that were read at once (an input method sends it so) by keys of unknown
-/// effect. The cluster is then shown as a whole, after its echo.
+/// Replaces the parts of a grapheme cluster that came in one read, as from an input method, by keys of unknown effect.
+/// The cluster is then shown as a whole when the host echoes it.
 fn hide_clusters(keys: &mut [Key]) {
     let text = |key: &Key| match key {
         Key::Text(c) => Some(*c),

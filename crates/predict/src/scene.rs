@@ -1,8 +1,8 @@
-//! The surroundings of the cursor on the host's screen: where the input is, and what is not input.
+//! Reads a screen around the cursor: finds the input, and the text that is not input.
 //!
-//! Programs do not say where their prompt ends, how far a field reaches or that text is only suggested, but people see
-//! it, by lines, gaps and colours. So do these functions. Each reads the screen as the host drew it, without
-//! predictions, and remembers nothing. Their callers draw the conclusions. A cursor outside the screen finds nothing.
+//! Programs do not state where their prompt ends, how far a field reaches or that text is only suggested. People see it
+//! from lines, gaps and colours, and so do these functions. They read the screen as the host drew it, without
+//! predictions, and keep no state. Their callers draw the conclusions. A cursor outside the screen finds nothing.
 
 mod editor;
 mod fingerprint;

@@ -1,20 +1,21 @@
-//! Whether a typed character may be shown before the host has echoed it. Nothing else decides that.
+//! Decides whether a typed character may be shown before the host has echoed it. No other module decides that.
 //!
-//! A program that asks for a secret looks like any other until it fails to echo. So a character is shown ahead of its echo only
+//! A program that asks for a secret looks like any other until it fails to echo. So a character is shown before its
+//! echo only
 //!
-//! - where text was echoed in this very input line since it began ([`Line`]); or
-//! - in an editor that has drawn a mode line by which characters are text (`-- INSERT --`), after an echo in that mode
+//! - if text was echoed in the current input line ([`Line`]); or
+//! - in an editor that has drawn a mode line of an insert mode (`-- INSERT --`), after an echo in that mode
 //!   ([`Insertion`]); or
-//! - at a prompt that ends in the sign of a shell, after [`LINES_MIN`] lines were typed and echoed there in this session
-//!   or an earlier one, where a second fact says that a line editor asks (see [`Spot::is_vouched`]); or
-//! - where the server states that the session's own shell, or a program of it, waits at its own prompt, after a line was
-//!   echoed there ([`Statement`]).
+//! - at a prompt that ends like a shell's, after [`LINES_MIN`] lines were typed and echoed there in this session or an
+//!   earlier one, if a second fact shows that a line editor asks (see [`Spot::is_vouched`]); or
+//! - if the server states that the session's own shell, or a program of it, waits at its own prompt, after a line was
+//!   echoed under such a statement ([`Statement`]).
 //!
-//! A prompt at which a line was answered by masking characters, or by nothing, is never known again in this session,
-//! nor is any that ends alike. After a key of unknown effect that has changed nothing, nothing is permitted until
+//! If a line was answered by masking characters or by nothing, its prompt, and any that ends like it, is refused for
+//! the rest of the session. After a key of unknown effect that has changed nothing, no prompt permits characters until
 //! something is echoed: another program may read the keys and leave the prompt on the screen. Words that ask for
-//! secrets only ever take a permission away. An echo mode of the host's kernel is no permission: programs turn the echo
-//! off long after they have asked, and the server's word is as old as the path is long.
+//! secrets can only remove a permission. An echo mode of the host's kernel is no permission: programs turn echo off
+//! long after they have asked, and the server's message about it is as old as the path is long.
 
 mod insertion;
 mod line;
@@ -30,41 +31,41 @@ use crate::mechanism::Mechanism;
 use crate::prompt_memory::PromptMemory;
 use crate::scene::{self, Pane};
 
-/// Lines that must have been typed and echoed at the prompt of a shell before the first characters of the next line are
-/// shown. Chosen: two lines may come from a script that imitates the prompt.
+/// Number of lines that must have been typed and echoed at a shell's prompt before the first characters of the next
+/// line are shown. Chosen: two lines may come from a script that imitates the prompt.
 const LINES_MIN: u16 = 3;
 
-/// Most prompts that are remembered; the one that took input least recently is dropped. Chosen: a session has a
+/// Most prompts that are remembered. Another replaces the one that took input least recently. Chosen: a session has a
 /// handful.
 const PLACES_MAX: usize = 64;
 
-/// Most names of refused prompts. With more, no prompt is known for the rest of the session.
+/// Most hashes of refused prompts. With more, no prompt is known for the rest of the session.
 const REFUSED_MAX: usize = 512;
 
-/// The names that a prompt is known by.
+/// The hashes by which a prompt is recognised. A hash of 0 identifies no prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prompt {
-    /// The name of the prompt without its numbers and its path. `end` is the name of the prompt's end.
+    /// A hash of the prompt without its numbers and its path. `end` is a hash of the prompt's end.
     pub(crate) whole: u64,
     pub(crate) end: u64,
-    /// The name of the prompt's text alone, without modes and position. A refusal uses this name and `end`.
+    /// A hash of the prompt's text alone, without modes and position. Refusals use this hash and `end`.
     pub(crate) text: u64,
     pub(crate) sort: Sort,
 }
 
-/// How much a prompt tells of the program that asks.
+/// What a prompt reveals about the program that asks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sort {
-    /// An editor's mode in which characters are text.
+    /// An editor's mode in which characters are inserted.
     Mode,
-    /// A prompt that ends in the sign of a shell.
+    /// A prompt that ends like a shell's.
     Shell,
     #[default]
     Other,
 }
 
 impl Sort {
-    /// Returns the permission that a prompt of this sort may have.
+    /// Returns the mechanism that can permit characters at a prompt of this sort.
     pub(crate) const fn mechanism(self) -> Mechanism {
         match self {
             Self::Mode => Mechanism::EditorModes,
@@ -74,52 +75,53 @@ impl Sort {
     }
 }
 
-/// Where a character is about to be shown.
+/// The place at which a character would be shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot<'a> {
     /// The echo since the last key of unknown effect.
     pub(crate) line: Line,
-    /// The prompt there. `None`, or a prompt without a name, where nothing tells it from others.
+    /// The prompt there. `None`, or a prompt with hashes of 0, if it cannot be told from others.
     pub(crate) prompt: Option<Prompt>,
     /// Whether the cursor is only predicted to be in this row.
     pub(crate) is_ahead: bool,
-    /// Whether a fact beside the prompt's text says that a line editor asks: pastes are bracketed, or the prompt names what the
-    /// window's title names.
+    /// Whether a second fact shows that a line editor asks: bracketed paste is on, or the prompt contains names that
+    /// are also in the window's title.
     pub(crate) is_vouched: bool,
     pub(crate) screen: &'a Screen,
 }
 
-/// The prompts at which lines were echoed, and those at which they were not.
+/// The prompts at which lines were echoed, and the refused ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Secrecy {
     /// The prompts at which keys were typed. The last one took input most recently.
     places: Vec<Place>,
     refused: Vec<u64>,
-    /// The pane that the cursor is in.
+    /// The pane that contains the cursor.
     pane: Option<Pane>,
     insertion: Insertion,
     statement: Statement,
-    /// The echo since another program may have begun to read. `None` if none may have.
+    /// The echo since another program may have begun to read. `None` if no other program may have.
     doubt: Option<Line>,
-    /// The row of the newest question for a secret at which a line was entered.
+    /// The text of the row with the newest question for a secret that was answered by a line.
     answered: Option<String>,
-    /// The prompts of earlier sessions and of this one. `None` if they are not kept.
+    /// The prompts of earlier sessions and of this one. `None` if they are not stored.
     prompts: Option<PromptMemory>,
-    /// Whether all lines are taken for echoed: for tests of what is predicted, shown or not.
+    /// Whether all lines are treated as echoed, for tests of predictions that would be hidden otherwise.
     #[cfg(test)]
     assumes_echo: bool,
 }
 
-/// A prompt, and what has become of the lines typed at it.
+/// A prompt, and the fate of the lines typed at it.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     prompt: Prompt,
     /// How many lines were echoed, key by key, while a second fact held.
     lines: u16,
-    /// The line that is being typed. Unlike [`Spot::line`] it goes on after keys of unknown effect, until it is entered.
+    /// The line that is being typed. Unlike [`Spot::line`], it goes on after keys of unknown effect until it is
+    /// entered.
     line: Line,
-    /// Whether a second fact held when the newest character was echoed; `is_stated`: whether the fact was a server's
-    /// statement.
+    /// Whether a second fact held when the newest character was echoed, and (`is_stated`) whether that fact was a
+    /// server's statement.
     is_vouched: bool,
     is_stated: bool,
 }
@@ -137,23 +139,23 @@ impl Secrecy {
         spot.line.may_show() || spot.prompt.is_some_and(|prompt| self.knows(prompt, spot))
     }
 
-    /// Treats all lines as echoed from now on.
+    /// Treats all lines as echoed from this call on.
     #[cfg(test)]
     pub(crate) const fn assume_echo(&mut self) {
         self.assumes_echo = true;
     }
 
-    /// Loads the prompts that earlier sessions knew.
+    /// Loads the prompts of earlier sessions.
     pub(crate) fn set_memory(&mut self, memory: PromptMemory) {
         self.prompts = Some(memory);
     }
 
-    /// Returns the prompts that this session and earlier ones knew.
+    /// Returns the prompts of earlier sessions and of this one.
     pub(crate) const fn memory(&self) -> Option<&PromptMemory> {
         self.prompts.as_ref()
     }
 
-    /// Returns whether characters are known to be echoed at a prompt, or in the mode of an editor.
+    /// Returns whether characters are known to be echoed at a prompt, or in an editor's mode.
     fn knows(&self, prompt: Prompt, spot: &Spot<'_>) -> bool {
         let lines = || self.place(prompt).map_or(0, |place| place.lines);
         let is_known = match prompt.sort {
@@ -170,10 +172,10 @@ impl Secrecy {
             && !scene::mentions_secret(spot.screen, self.answered.as_deref())
     }
 
-    /// Returns whether lines may begin at a prompt though fewer than three were entered at it in this session. That is so
-    /// where an earlier session knew this prompt of a shell, or the server states that the shell or its program waits.
-    /// The server may take a question of a program for its prompt by chance. So a prompt without a shell's sign needs
-    /// a line at this very prompt.
+    /// Returns whether characters may be shown at a prompt although fewer than three lines were entered there in this
+    /// session: an earlier session knew this shell's prompt, or the server states that the shell or its program waits.
+    /// The server may by chance mistake a program's question for the shell's prompt. So a prompt that does not end like
+    /// a shell's also needs a line that was echoed at this very prompt.
     pub(crate) fn begins(&self, prompt: Prompt) -> bool {
         let is_known = |memory: &PromptMemory| memory.knows(prompt.whole);
         let is_remembered = || self.prompts.as_ref().is_some_and(is_known);
@@ -193,13 +195,13 @@ impl Secrecy {
         self.refused.len() > REFUSED_MAX || is_refused(prompt.text) || is_refused(prompt.end)
     }
 
-    /// Called with the input up to which the session's own shell waits at its prompt, by the server's statement, or
-    /// `None`.
+    /// Handles a statement of the server: the input up to which the session's own shell waits at its prompt. `None` if
+    /// it does not wait.
     pub(crate) const fn handle_statement(&mut self, until: Option<InputNum>) {
         self.statement.handle(until);
     }
 
-    /// Called when a character has been echoed, with whether a second fact spoke for the prompt.
+    /// Records that a character was echoed. `is_vouched` is true if a second fact shows that a line editor asks.
     pub(crate) fn note_echo(&mut self, prompt: Option<Prompt>, c: char, is_vouched: bool) {
         let is_stated = self.statement.holds();
         let place = self.visit(prompt);
@@ -212,37 +214,36 @@ impl Secrecy {
         self.doubt = self.doubt.filter(|doubt| !doubt.may_show());
     }
 
-    /// Called when a key of unknown effect was answered, with the number of its input: what the server stated before is
-    /// about another line.
+    /// Records that a key of unknown effect, sent with `input`, was answered. Earlier statements concern another line.
     pub(crate) const fn note_barrier(&mut self, input: InputNum) {
         self.statement.note_barrier(input);
     }
 
-    /// Called when any other key than the end of a line has been answered.
+    /// Records that a key was answered that does not end a line.
     pub(crate) fn note_key(&mut self, prompt: Option<Prompt>) {
         self.visit(prompt);
     }
 
-    /// Called when a key that is no character has been answered by a screen on which nothing has changed around the
-    /// cursor, or the window has another size: another program may have begun to read.
+    /// Records that a key other than a character was answered by a screen on which nothing changed around the cursor,
+    /// or that the window has another size. Another program may have begun to read.
     pub(crate) fn note_nothing(&mut self) {
         self.doubt = Some(Line::default());
         self.insertion.close();
     }
 
-    /// Called when a key was answered that line editors and editors have no common use for.
+    /// Records the answer to a key that has no usual meaning in line editors and editors.
     pub(crate) fn note_command(&mut self) {
         self.doubt = Some(Line::default());
         self.insertion.note_miss();
     }
 
-    /// Called when the terminal reports something that is no key, such as the mouse.
+    /// Records that the terminal has reported an event other than a key, such as the mouse.
     pub(crate) fn note_report(&mut self) {
         self.doubt = Some(Line::default());
     }
 
-    /// Called for each screen with the cursor's pane and the window around the cursor, which the primary screen does not
-    /// have. Another pane raises doubt, because another program reads what is typed there.
+    /// Handles each screen's pane at the cursor, and its window there (`None` on the primary screen). Another pane
+    /// raises doubt, because another program reads the keys there.
     pub(crate) fn observe(&mut self, pane: Pane, window: Option<Window>) {
         if self.pane.replace(pane).is_some_and(|before| before != pane) {
             self.doubt = Some(Line::default());
@@ -250,13 +251,13 @@ impl Secrecy {
         self.insertion.observe(window);
     }
 
-    /// Called when a line was entered. It belongs to the place that has echoed text since its last line, if there is
-    /// one: programs change their modes, by which a prompt is known, before they answer.
+    /// Records that a line was entered. It belongs to the prompt that has echoed text since its last line, if there is
+    /// one: programs change their modes, which identify a prompt, before they answer.
     pub(crate) fn note_enter(&mut self, prompt: Option<Prompt>) {
         self.insertion.note_enter();
         let is_typed = |place: &&mut Place| place.line != Line::default();
         let Some(place) = self.places.last_mut().filter(is_typed) else {
-            // Its last keys may have been answered together with the next prompt.
+            // The last keys of that prompt may have been answered together with the next prompt.
             let place = self.places.iter().rev().nth(1).copied();
             if let Some(place) = place.filter(|it| it.line.was_spoilt() && !it.line.may_show()) {
                 self.refuse(place.prompt);
@@ -276,7 +277,7 @@ impl Secrecy {
                     self.prompts.iter_mut().for_each(|it| it.keep(place.prompt.whole));
                 }
             }
-            // Shells answer some keys late or otherwise, in lines that echo. Questions do not.
+            // Shells answer some keys late or otherwise in lines that they echo. Questions for secrets do not.
             (true, true) if place.prompt.sort == Sort::Shell => {}
             (true, true) => place.lines = 0,
             (false, true) => {
@@ -287,20 +288,20 @@ impl Secrecy {
         }
     }
 
-    /// Called with the text of a row that asked for a secret, when a line was entered there. From then on, a row above the
+    /// Records the text of a row that asked for a secret, when a line was entered there. From then on, a row above the
     /// cursor with this text does not count as a mention of a secret.
     pub(crate) fn note_answer(&mut self, question: String) {
         self.answered = Some(question);
     }
 
-    /// Called when a line was given up (Ctrl-C), or another one may have begun.
+    /// Records that a line was cancelled (Ctrl-C), or that another one may have begun.
     pub(crate) fn note_end(&mut self) {
         if let Some(place) = self.places.last_mut() {
             place.line = Line::default();
         }
     }
 
-    /// Called when a character was answered otherwise than by its echo, or not in time.
+    /// Records that a character was answered otherwise than by its echo, or not in time.
     pub(crate) fn note_miss(&mut self, prompt: Option<Prompt>) {
         let is_stated = self.statement.holds();
         let place = self.visit(prompt);
@@ -309,7 +310,7 @@ impl Secrecy {
         self.insertion.note_miss();
     }
 
-    /// Called when keys were answered by masking characters: this prompt is never known again.
+    /// Records that keys were answered by masking characters. Refuses this prompt for the rest of the session.
     pub(crate) fn note_mask(&mut self, prompt: Option<Prompt>) {
         if let Some(prompt) = prompt {
             self.refuse(prompt);
@@ -326,7 +327,7 @@ impl Secrecy {
         }
     }
 
-    /// Moves the place with this prompt, or a new one, to the end of the list, as it took input last, and returns it.
+    /// Moves this prompt's place, or a new one, to the end of the list, because it took input last. Returns it.
     fn visit(&mut self, prompt: Option<Prompt>) -> &mut Place {
         let prompt = prompt.unwrap_or_default();
         let place = match self.places.iter().position(|place| place.prompt == prompt) {

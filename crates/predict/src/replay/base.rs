@@ -1,4 +1,4 @@
-//! The base: the newest screen that the keys explain, on which pending keys are simulated, and the input line on it.
+//! The base: the newest screen that the keys explain, with its input line. Pending keys are simulated on it.
 
 use rove_terminal::{InputNum, Key, Screen, Size};
 
@@ -7,28 +7,28 @@ use crate::replay::field::{Field, Kind};
 use crate::replay::layout::INPUT_ROWS_MAX;
 use crate::scene::text::{Text, is_changed};
 
-/// The screen that the first pending key acts on, and the known facts about the field that it is typed in.
+/// The screen on which the first pending key acts, and facts about the field in which it is typed.
 #[derive(Clone, Debug)]
 pub(super) struct Base {
     pub(super) screen: Screen,
-    /// The newest input whose effect may show on the screen.
+    /// The newest input whose effect the screen may show.
     pub(super) arrived: InputNum,
-    /// The newest input whose answer certainly shows on the screen.
+    /// The newest input whose answer the screen certainly shows.
     pub(super) acked: InputNum,
-    /// The newest input that counts as answered although its effect was not recognized.
+    /// The newest input that counts as answered although the engine did not recognise its effect.
     pub(super) unsure: InputNum,
     pub(super) field: Field,
-    /// The column that motions up and down return to. `None` after any other key.
+    /// The column to which motions up and down return. `None` after any other key.
     pub(super) goal: Option<u16>,
-    /// Whether typed text is a search, which is shown elsewhere than at the cursor.
+    /// Whether typed text is a search pattern, which the program shows elsewhere than at the cursor.
     pub(super) is_searching: bool,
-    /// Whether confirmed keys explain where the cursor is.
+    /// Whether confirmed keys explain the cursor's position.
     pub(super) is_explained: bool,
-    /// Whether a new line has begun and no key was answered in it.
+    /// Whether a new line has begun in which no key was answered yet.
     pub(super) is_new_line: bool,
-    /// The newest answered key, with its input. `None` if that key is a character.
+    /// The newest answered key and its input number. `None` if the key is a character.
     pub(super) command: Option<(Key, InputNum)>,
-    /// Whether the program holds a character back until the next key, as vi does for the first key of a pair.
+    /// Whether the program holds back a character until the next key, as vi does with the first of two mapped keys.
     pub(super) is_held: bool,
     /// Whether the program hides the terminal's cursor and draws its own.
     pub(super) has_drawn_cursor: bool,
@@ -53,7 +53,7 @@ impl Base {
         }
     }
 
-    /// Returns whether the screen shows that an editor takes characters for text (insert or replace mode).
+    /// Returns whether the screen shows that an editor inserts typed characters (insert or replace mode).
     pub(super) const fn shows_mode(&self) -> bool {
         matches!(self.field.kind, Kind::Insert | Kind::Replace)
     }
@@ -63,14 +63,14 @@ impl Base {
         !self.field.is_line() && !self.field.prompt.is_secret && !self.is_searching
     }
 
-    /// Called when the text of row `from` has moved to row `to`. Returns whether it has moved up from the last row.
+    /// Records that the text of row `from` has moved to row `to`. Returns whether it has moved up from the last row.
     pub(super) fn move_to(&mut self, from: u16, to: u16) -> bool {
         self.field.row = (self.field.row + to).saturating_sub(from);
         to < from && self.is_at_bottom()
     }
 
-    /// Returns whether a screen has text in the row below the cursor's, which was blank before. Text that continues
-    /// from a full row does not count.
+    /// Returns whether `screen` has text in the row below the cursor's that was blank on the base screen. Text that
+    /// continues from a full row does not count.
     pub(super) fn gains_row(&self, screen: &Screen) -> bool {
         let row = screen.cursor().row;
         let is_blank = |screen: &Screen| screen.row_text(row + 1).is_empty();
@@ -87,22 +87,22 @@ impl Base {
         self.screen.cursor().row + 1 == self.screen.size().rows()
     }
 
-    /// Returns whether the cursor, or the text of its row, differs on `screen`.
+    /// Returns whether the cursor, or the text of its row, differs between the base screen and `screen`.
     pub(super) fn has_moved(&self, screen: &Screen) -> bool {
         let (from, to) = (self.screen.cursor().position(), screen.cursor().position());
         from != to || is_changed(&self.screen, screen, to.row)
     }
 
-    /// Returns whether `screen` shows that the newest answered key had no effect on the cursor and its row. Only a key
-    /// that is not a character counts.
+    /// Returns whether `screen` shows that the newest answered key changed neither the cursor nor its row. Always false
+    /// for characters.
     pub(super) fn is_unmoved(&mut self, screen: &Screen) -> bool {
         let Some((key, input)) = self.command.take() else { return false };
-        // Enter may move all text up and leave the cursor where it is. The base screen may show that already.
+        // Enter may scroll all text and leave the cursor in place. The base screen may show that already.
         let may_be_moved = || {
             let mut rows = 0..screen.size().rows();
             input <= self.arrived || rows.any(|row| is_changed(&self.screen, screen, row))
         };
-        // Ctrl-L has cleared the screen, although the base screen may already show that.
+        // Ctrl-L clears the screen, which the base screen may show already.
         let is_cleared = key == Key::ControlL && screen.cursor().row == self.field.bounds.pane.top;
         !(self.has_moved(screen)
             || is_cleared
@@ -110,13 +110,13 @@ impl Base {
             || is_enter(key) && may_be_moved())
     }
 
-    /// Returns whether a key takes back a letter that is not shown. Such a key changes nothing, which is no sign of
-    /// another program.
+    /// Returns whether a key erases a character that the program does not show. Such a key has no visible effect, but
+    /// this does not mean that another program reads it.
     pub(super) const fn hides(&self, key: Key) -> bool {
         self.field.prompt.is_secret && matches!(key, Key::Backspace)
     }
 
-    /// Returns whether `screen` still has the text of the cursor's line: mere motions do not change it.
+    /// Returns whether `screen` still has the text of the cursor's line, so that only the cursor may have moved.
     pub(super) fn has_line(&self, screen: &Screen) -> bool {
         let most = INPUT_ROWS_MAX.saturating_mul(screen.size().columns());
         let places = self.field.bounds.start..self.field.bounds.end.min(most);

@@ -1,21 +1,21 @@
-//! Where the text of an input is, and how far keys may move in it.
+//! The bounds of an input: the place of its text, and how far keys may move in it.
 
 use crate::replay::layout::Layout;
 use crate::scene::Pane;
 
-/// The bounds of an input. Its columns are counted on over the ends of rows (see [`Layout`]).
+/// The bounds of an input. Columns count on from the end of a row to the next row (see [`Layout`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bounds {
-    /// The column where the first key was typed; the text left of it is a prompt, or other text.
+    /// The column where the first key was typed. Text left of it is a prompt or other text.
     pub(super) start: u16,
-    /// The first column that keys may move to and change; `right` is the column after the last.
+    /// The first column to which keys may move, or whose text they may change. `right` is the column after the last.
     pub(super) left: u16,
     pub(super) right: u16,
     /// The column after the last character of the input.
     pub(super) end: u16,
-    /// The rows that the input's columns are in.
+    /// Maps the input's columns to rows of the screen.
     pub(super) layout: Layout,
-    /// The part of the screen that the input is in.
+    /// The part of the screen that contains the input.
     pub(super) pane: Pane,
     /// Whether the input ends before the right edge of its pane.
     pub(super) is_bounded: bool,
@@ -34,7 +34,7 @@ impl Bounds {
         Layout { row, edge: self.pane.right, left: self.pane.left }
     }
 
-    /// Lets the text that begins in `row` continue in the rows below.
+    /// Continues the input that begins in `row` in the rows below it.
     pub(super) fn go_over_edge(&mut self, row: u16) {
         let layout = self.layout_over_edge(row);
         self.end = layout.place_of(self.layout, self.end);

@@ -1,4 +1,4 @@
-//! The few rows that predictions change, drawn over the base screen.
+//! The predicted cells of the screen. Only rows with predictions are stored.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -9,19 +9,19 @@ use crate::overlay::{self, Content};
 use crate::scene::character;
 use crate::scene::text::{Text, cell};
 
-/// Fewest characters of a row that is recognised in another row. Chosen: two are a prompt.
+/// Fewest characters by which a row is recognised in another row. Chosen: two are a prompt.
 pub(super) const MOVED_MIN: usize = 2;
 
 /// The predicted content of one cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tile {
-    /// The text that is in this cell, or another one, of the base screen.
+    /// The text of this cell, or of another cell, on the base screen.
     Original(Position),
     /// A character that the user typed.
     Typed { base: char, wide: bool, pen: Pen },
     /// The right half of a wide character, or an empty cell.
     Blank(Pen),
-    /// A cell whose new character is unknown, and whose old one disappears.
+    /// A cell whose old character disappears and whose new one is unknown.
     Veiled(Pen),
     /// A cell whose new character is probably this one.
     Guess { base: char, wide: bool, pen: Pen },
@@ -31,15 +31,16 @@ pub(super) enum Tile {
 #[derive(Clone, Debug)]
 pub(super) struct Canvas<'a> {
     screen: &'a Screen,
-    /// The columns in which rows scroll; others do not change.
+    /// The columns that scroll and change. The engine changes no other columns.
     columns: Range<u16>,
     rows: Vec<PredictedRow>,
-    /// For each row, the screen's row that has scrolled there. `None` for an empty row. Empty if nothing has scrolled.
+    /// For each row, the row of the base screen that has scrolled there (`None`: an empty row). Empty without
+    /// scrolling.
     moved: Vec<Option<u16>>,
     pub(super) cursor: Position,
 }
 
-/// The predicted cells of one row, from the first column that was written to up to the last.
+/// The predicted cells of a row, from the first written column to the last.
 #[derive(Clone, Debug)]
 struct PredictedRow {
     row: u16,
@@ -75,7 +76,7 @@ impl<'a> Canvas<'a> {
             .unwrap_or_else(|| self.base(at))
     }
 
-    /// Returns the content of a cell before anything was written to it.
+    /// Returns the content of a cell before predictions, but after scrolling.
     fn base(&self, at: Position) -> Tile {
         match self.moved.get(usize::from(at.row)) {
             Some(Some(row)) => Tile::Original(Position { row: *row, ..at }),
@@ -84,7 +85,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Scrolls `rows` up by one: the first disappears, the last becomes empty.
+    /// Scrolls `rows` up by one: the first row disappears, and the last becomes empty.
     pub(super) fn scroll_up(&mut self, rows: Range<u16>) {
         self.rows.retain(|predicted| predicted.row != rows.start);
         for predicted in self.rows.iter_mut().filter(|predicted| rows.contains(&predicted.row)) {
@@ -104,7 +105,7 @@ impl<'a> Canvas<'a> {
         &mut self.moved[usize::from(rows.start)..usize::from(rows.end)]
     }
 
-    /// Writes a cell; outside the screen and the canvas's columns it does nothing.
+    /// Writes a cell. Has no effect outside the screen and the canvas's columns.
     pub(super) fn put(&mut self, at: Position, tile: Tile) {
         let size = self.screen.size();
         if at.row >= size.rows() || !self.columns.contains(&at.column) {
@@ -129,7 +130,7 @@ impl<'a> Canvas<'a> {
         row.tiles[usize::from(at.column - row.start)] = tile;
     }
 
-    /// Returns the character of a cell with its combining characters; all kinds of blanks are equal.
+    /// Returns the character of a cell with its combining characters. All kinds of blanks are equal.
     pub(super) fn text(&self, at: Position) -> Text<'a> {
         match self.tile(at) {
             Tile::Original(from) => Text::of(self.screen, from),
@@ -138,7 +139,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Returns the last column in `columns` of a row that has text, a typed blank included. `None` if all are blank.
+    /// Returns the last column of `columns` in a row that has text or a typed blank. `None` if there is none.
     pub(super) fn last_text(&self, row: u16, columns: Range<u16>) -> Option<u16> {
         let is_original = self.moved.is_empty() && self.rows.iter().all(|other| other.row != row);
         if is_original {
@@ -166,17 +167,17 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Returns whether anything but the cursor is predicted.
+    /// Returns whether the canvas predicts anything but a cursor position.
     pub(super) fn is_written(&self) -> bool {
         !self.rows.is_empty() || !self.moved.is_empty()
     }
 
-    /// Returns the rows that were written to, each with its columns.
+    /// Returns the rows with predicted cells, each with its columns.
     pub(super) fn written(&self) -> Vec<(u16, Range<u16>)> {
         self.rows.iter().map(|predicted| (predicted.row, predicted.columns())).collect()
     }
 
-    /// Returns the cells in `columns` of a row, without combining characters.
+    /// Returns the cells of a row in `columns`, without combining characters.
     pub(super) fn cells(&self, row: u16, columns: Range<u16>) -> Vec<Cell> {
         let cell = |column| {
             let at = Position { row, column };
@@ -206,19 +207,19 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Returns whether the predicted content of a cell is certain.
+    /// Returns whether the character of a cell is predicted with certainty.
     fn is_known(&self, at: Position) -> bool {
         !matches!(self.tile(at), Tile::Veiled(_) | Tile::Guess { .. })
     }
 
-    /// Returns whether `screen` has the predicted text in all cells that were written to or scrolled.
+    /// Returns whether `screen` has the predicted text in all cells that were written or scrolled.
     pub(super) fn agrees(&self, screen: &Screen) -> bool {
         let is_known = |at: &Position| self.is_known(*at);
         self.places().filter(is_known).all(|at| self.text(at) == Text::of(screen, at))
             && self.moves().all(|(row, from)| self.agrees_with_move(screen, row, from))
     }
 
-    /// Returns whether a row of `screen` has the text of row `from`, which has scrolled there, in all other cells.
+    /// Returns whether `row` of `screen` has the text that scrolled there from row `from`, except in written cells.
     fn agrees_with_move(&self, screen: &Screen, row: u16, from: Option<u16>) -> bool {
         let written = self.rows.iter().find(|predicted| predicted.row == row);
         let is_same = from.is_some_and(|from| self.screen.row(from) == screen.row(row));
@@ -230,12 +231,12 @@ impl<'a> Canvas<'a> {
             })
     }
 
-    /// Returns the rows that have scrolled, each with the row it came from, or `None` for an empty one.
+    /// Returns the rows that have scrolled, each with the row that its text came from, or `None` for an empty row.
     fn moves(&self) -> impl Iterator<Item = (u16, Option<u16>)> {
         (0..).zip(self.moved.iter().copied()).filter(|(row, from)| *from != Some(*row))
     }
 
-    /// Returns whether a predicted cell has a third text on `screen`: neither the predicted nor the old one.
+    /// Returns whether some predicted cell has neither its predicted nor its old text on `screen`.
     pub(super) fn conflicts(&self, screen: &Screen) -> bool {
         let is_known = |at: &Position| self.is_known(*at);
         self.places().filter(is_known).any(|at| {
@@ -244,8 +245,8 @@ impl<'a> Canvas<'a> {
         })
     }
 
-    /// Returns whether the predicted text from row `top` to the cursor stands in other rows of `screen`, with the
-    /// cursor in row `screen_row`. At least [`MOVED_MIN`] characters must be there.
+    /// Returns whether `screen` has the predicted text from row `top` to the cursor in other rows, with the cursor in
+    /// row `screen_row`. Requires at least [`MOVED_MIN`] characters.
     pub(super) fn agrees_elsewhere(&self, screen: &Screen, top: u16, screen_row: u16) -> bool {
         let top = top.min(self.cursor.row);
         let Some(screen_top) = screen_row.checked_sub(self.cursor.row - top) else { return false };
@@ -261,7 +262,7 @@ impl<'a> Canvas<'a> {
         is_text && texts.into_iter().all(|(text, shown)| text == shown)
     }
 
-    /// Draws the predictions over a frame, underlined if asked.
+    /// Draws the predictions over a frame, underlined if `underlines` is true.
     pub(super) fn draw(&self, frame: &mut Screen, underlines: bool) {
         for (row, from) in self.moves() {
             frame.copy_row(row, self.columns.clone(), self.screen, from);
@@ -269,7 +270,7 @@ impl<'a> Canvas<'a> {
         for predicted in &self.rows {
             for column in predicted.columns() {
                 let at = Position { row: predicted.row, column };
-                // Underlined, the right half of a wide character would become a blank cell, which cuts the character.
+                // An underlined right half would be a blank cell, which cuts the wide character.
                 let before = column.checked_sub(1).map(|column| Position { column, ..at });
                 let is_half = before.is_some_and(|before| self.is_wide(before));
                 if let Some(content) = self.content(at) {
@@ -317,7 +318,7 @@ impl PredictedRow {
     }
 }
 
-/// Returns the FNV-1a hash of whole numbers, for names that are not secret.
+/// Returns the FNV-1a hash of integers. It serves for names that are not secret.
 pub(super) fn mix(numbers: impl IntoIterator<Item = u64>) -> u64 {
     let step = |hash: u64, number: u64| (hash ^ number).wrapping_mul(0x0100_0000_01b3);
     numbers.into_iter().fold(0xcbf2_9ce4_8422_2325, step)

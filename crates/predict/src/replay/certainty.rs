@@ -1,21 +1,21 @@
-//! How certain it is that a field takes characters for text, by the effects that they had in it.
+//! How certain it is that a field inserts typed characters, by the effects that characters had in it.
 
-/// The evidence that a field takes characters for text, and the doubt about it.
+/// The evidence that a field inserts typed characters, and the doubt about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Certainty {
-    /// How many typed characters the screen has shown as predicted since the last miss, Escape or change of the text.
+    /// How many typed characters were shown as predicted since the last wrong prediction, Escape or change of text.
     confirmed: u32,
     doubt: Doubt,
 }
 
-/// The strongest reason to doubt that characters are text. A stronger one replaces a weaker one, in the same field.
+/// The strongest reason to doubt that typed characters are inserted. Within a field, doubt only grows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Doubt {
     #[default]
     None,
-    /// A key did something else than predicted.
+    /// A key had another effect than predicted.
     Missed,
-    /// A key was pressed after which characters may be commands: Escape, or a prefix of commands.
+    /// The user pressed Escape or a command prefix, after which characters may be commands.
     Escaped,
 }
 
@@ -24,7 +24,7 @@ impl Certainty {
         self.confirmed
     }
 
-    /// Returns whether any character was confirmed since the last miss, Escape or change of the text.
+    /// Returns whether any character was confirmed since the last wrong prediction, Escape or change of text.
     pub(super) const fn is_confirmed(self) -> bool {
         self.confirmed > 0
     }
@@ -33,28 +33,28 @@ impl Certainty {
         self.doubt != Doubt::None
     }
 
-    /// Returns whether characters may be commands to the program.
+    /// Returns whether typed characters may be commands to the program.
     pub(super) fn may_be_command(self) -> bool {
         self.doubt == Doubt::Escaped
     }
 
-    /// Called when the screen has shown a typed character as predicted.
+    /// Records that the screen has shown a typed character as predicted.
     pub(super) const fn confirm(&mut self) {
         self.confirmed += 1;
     }
 
-    /// Forgets the confirmed characters, as other text has replaced them.
+    /// Forgets the confirmed characters, because other text has replaced them.
     pub(super) const fn lose(&mut self) {
         self.confirmed = 0;
     }
 
-    /// Called when a key did something else than predicted, or nothing.
+    /// Records that a key had another effect than predicted, or none.
     pub(super) fn miss(&mut self) {
         self.lose();
         self.doubt = self.doubt.max(Doubt::Missed);
     }
 
-    /// Called when a key was pressed after which characters may be commands.
+    /// Records a key after which characters may be commands.
     pub(super) const fn escape(&mut self) {
         self.lose();
         self.doubt = Doubt::Escaped;

@@ -1,11 +1,11 @@
-//! Kinds of keys that are learned together, and the effect of each.
+//! Classes of keys that are learned together, and the effect of each class.
 
 use rove_terminal::Key;
 
 use crate::mechanism::Mechanism;
 use crate::replay::motion::Motion;
 
-/// The kind of a key, by its meaning to a line editor.
+/// The class of a key, by its meaning in a line editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Text,
@@ -13,7 +13,7 @@ pub(super) enum Class {
     ControlH,
     Left,
     Right,
-    /// Left by Ctrl-B, and `ControlRight` by Ctrl-F, which other programs use for something else.
+    /// Ctrl-B as Left, and `ControlRight` is Ctrl-F as Right. Both have other meanings in some programs.
     ControlLeft,
     ControlRight,
     WordLeft,
@@ -29,37 +29,37 @@ pub(super) enum Class {
     KillWord,
     KillWordLeft,
     KillWordRight,
-    /// Right at a suggestion: accepts all of it.
+    /// Right at the start of a suggestion, which accepts the whole suggestion.
     Accept,
-    /// End at a suggestion: accepts all of it.
+    /// End at the start of a suggestion, which accepts the whole suggestion.
     AcceptToEnd,
-    /// Word right at a suggestion: accepts its first word.
+    /// Word right at the start of a suggestion, which accepts its first word.
     AcceptWord,
-    /// Up and Down, which recall entered lines; `ControlRecall` is Ctrl-P and Ctrl-N.
+    /// Up and Down, which recall entered lines. `ControlRecall` is Ctrl-P and Ctrl-N.
     Recall,
     ControlRecall,
-    /// Stands for no key, but for a prediction: text typed in the last row moves up when rows are drawn below it.
+    /// Not a key, but a prediction: text typed in the last row moves up when the program draws rows below it.
     Rise,
-    /// Not a key: the claim that a suggestion stays after a character that does not continue it, as a hint does.
+    /// Not a key, but a prediction: a suggestion stays after a character that does not continue it, as a hint does.
     Hint,
-    /// Not a key: the claim that a suggestion stays after text was erased.
+    /// Not a key, but a prediction: a suggestion stays after text was erased.
     Regrowth,
-    /// Not a key: the claim that the cursor jumps for a moment to the bracket that a typed one closes.
+    /// Not a key, but a prediction: the cursor briefly jumps to the bracket that a typed bracket closes.
     Flash,
     /// Any other key, whose effect is unknown.
     Command,
 }
 
-/// The effect of a key on the screen, without reference to any program. Other effects are not predicted.
+/// The effect of a key on the screen, the same for all programs. Other effects are not predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edit {
     /// Puts a character at the cursor.
     Insert(char),
     /// Moves the cursor within the input.
     Move(Target),
-    /// The key deletes the text between the cursor and the place that the target names, such as the start of the word.
+    /// Deletes the text between the cursor and the target, such as the start of the word.
     Erase(Target),
-    /// Makes the suggestion part of the input: all of it, or its first word.
+    /// Inserts the suggestion: all of it, or its first word.
     Accept { is_word: bool },
     /// Moves the cursor over the whole screen.
     Navigate(Motion),
@@ -74,21 +74,21 @@ pub(super) enum Target {
     Right,
     Start,
     End,
-    /// The start of the word of letters and digits on the left; `WordRight` is the end of the one on the right.
+    /// The start of the word of letters and digits on the left. `WordRight` is the end of such a word on the right.
     WordLeft,
     WordRight,
-    /// The start of the word on the left, which ends at blanks only. Blanks directly left of the cursor are skipped.
+    /// The start of the blank-separated word on the left. Blanks directly left of the cursor are skipped.
     SolidLeft,
 }
 
-/// The simulated outcome of a key.
+/// The outcome of simulating a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// The key changes the canvas.
     Drawn,
     /// The key changes nothing visible.
     Nothing,
-    /// Unknown: later keys wait until the screen shows it.
+    /// The effect is unknown: later keys wait until the screen shows it.
     Unknown,
 }
 
@@ -123,7 +123,7 @@ impl Class {
         }
     }
 
-    /// Returns the mechanism that the class belongs to. `None` if it cannot be switched off.
+    /// Returns the mechanism of this class. `None` if the class cannot be switched off.
     pub(super) const fn mechanism(self) -> Option<Mechanism> {
         match self {
             Self::Text | Self::Backspace | Self::ControlH | Self::Rise => None,
@@ -137,7 +137,7 @@ impl Class {
         }
     }
 
-    /// Returns the effect of a key of this class on the input. `None` if it is unknown.
+    /// Returns the effect on the input of a key of this class. `None` if it is unknown.
     pub(super) const fn edit(self, key: Key) -> Option<Edit> {
         Some(match self {
             Self::Text => match key {
@@ -170,7 +170,7 @@ impl Class {
         self as usize
     }
 
-    /// Returns whether keys of this class may change the text of a line.
+    /// Returns whether keys of this class may change the text of the input.
     pub(super) const fn is_change(self) -> bool {
         !matches!(self.edit(Key::Other), Some(Edit::Move(_) | Edit::Recall { .. }))
     }
@@ -180,13 +180,13 @@ impl Class {
         matches!(self, Self::Recall | Self::ControlRecall)
     }
 
-    /// Returns whether keys of this class may be shown where text is, before any of them came true, as in Mosh 1.4.0.
+    /// Returns whether keys of this class may be shown where text is, even if none was confirmed yet, as in Mosh 1.4.0.
     pub(super) const fn follows_text(self) -> bool {
         matches!(self, Self::Text | Self::Backspace | Self::Left | Self::Right)
     }
 }
 
-/// Returns whether a key that has no effect by itself may begin a command of two keys.
+/// Returns whether a key without an effect of its own may begin a command of two keys.
 pub(super) const fn may_be_prefix(key: Key) -> bool {
     matches!(
         key,
@@ -207,7 +207,7 @@ pub(super) const fn is_enter(key: Key) -> bool {
     matches!(key, Key::Enter | Key::LineFeed | Key::Interrupt)
 }
 
-/// Returns whether a key ends a line that the editor keeps (Enter or line feed).
+/// Returns whether a key ends a line and the editor keeps it (Enter or line feed).
 pub(super) const fn is_end(key: Key) -> bool {
     matches!(key, Key::Enter | Key::LineFeed)
 }

@@ -1,37 +1,37 @@
-//! Experience with each kind of prompt, which counts at the next prompt of the same kind.
+//! How often predictions were right at each kind of prompt. This decides about predictions at prompts of the same kind.
 
 use crate::replay::class::{CLASSES, Class};
 use crate::replay::evidence::Share;
 use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
 use crate::replay::memory::Memory;
 
-/// How many keys after a visible error a context is cautious for. Chosen: with 50 as many keys are wrong, and 0.4
-/// points fewer instant.
+/// For how many keys a context is cautious after a visible error. Chosen: with 50, as many keys are wrong, and 0.4
+/// percentage points fewer are instant.
 const CAUTION_KEYS: u32 = 10;
 
-/// The experience with one kind of prompt.
+/// How often predictions were right at one kind of prompt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Context {
     scores: [Share; CLASSES],
-    /// How many more keys must be answered until the context is trusted as others are.
+    /// How many more keys must be answered until the caution after a visible error ends.
     caution: u32,
 }
 
-/// The experience with all kinds of prompts in a session.
+/// How often predictions were right, for all kinds of prompts in a session.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Contexts {
     known: Memory<PromptId, Context, NAMES_MAX>,
-    /// The experience with a kind of prompt not seen so far: empty.
+    /// An empty context, for kinds of prompts that were not seen yet.
     unknown: Context,
 }
 
 impl Contexts {
-    /// Returns the experience with this exact kind of prompt, which may be empty.
+    /// Returns the context of this exact kind of prompt, which may be empty.
     pub(super) fn strong(&self, key: ContextKey) -> &Context {
         self.find(key.strong)
     }
 
-    /// Returns the experience with prompts that end like this one.
+    /// Returns the common context of all prompts that end like this one.
     pub(super) fn weak(&self, key: ContextKey) -> &Context {
         self.find(key.weak)
     }
@@ -47,7 +47,7 @@ impl Contexts {
         }
     }
 
-    /// Called when a key was answered in this context.
+    /// Records that a key was answered in this context.
     pub(super) fn pass(&mut self, key: ContextKey) {
         for name in key.names() {
             let context = self.entry(name);
@@ -55,7 +55,7 @@ impl Contexts {
         }
     }
 
-    /// Called when the user has seen a wrong prediction in this context.
+    /// Records that the user has seen a wrong prediction in this context.
     pub(super) fn distrust(&mut self, key: ContextKey) {
         for name in key.names() {
             self.entry(name).caution = CAUTION_KEYS;

@@ -1,4 +1,4 @@
-//! Learning which keys move the cursor in full-screen programs.
+//! Learns which keys move the cursor in full-screen programs.
 
 use rove_terminal::{Key, Position, Screen};
 
@@ -8,23 +8,23 @@ use crate::replay::motion::{Motion, Step};
 use crate::replay::navigation::Navigation;
 use crate::replay::simulate::Simulation;
 
-/// Most keys whose motions one screen may show at once. Chosen: two seconds of a key that is held down.
+/// Most keys whose motions a single screen may show. Chosen: two seconds of a key that is held down.
 const KEYS_MAX: usize = 64;
 
-/// The way of the cursor through a run of keys.
+/// The path of the cursor through a run of keys.
 #[derive(Clone, Debug)]
 pub(super) struct CursorProbe {
     /// The keys that moved the cursor, each with its motion.
     motions: Vec<(Key, Motion)>,
     step: Step,
-    /// The column that motions up and down return to.
+    /// The column to which motions up and down return.
     pub(super) goal: Option<u16>,
-    /// Whether the cursor was seen to stop on the last character of a line. `None` if that did not show.
+    /// Whether the cursor was observed to stop on the last character of a line. `None` if that was not visible.
     stops_on_last: Option<bool>,
 }
 
 impl CursorProbe {
-    /// Records that `motions` have led the cursor from a position to its place at the end of a simulation.
+    /// Records that `motions` have moved the cursor from `from` to its position at the end of a simulation.
     pub(super) fn new(from: Position, motions: Vec<(Key, Motion)>, end: &Simulation<'_>) -> Self {
         let (step, goal) = (end.step_from(from), end.motions.goal());
         Self { motions, step, goal, stops_on_last: None }
@@ -35,7 +35,7 @@ impl CursorProbe {
         self.step.from.row != self.step.to.row
     }
 
-    /// Teaches a window's model the motions that a screen shows. `rulers` tells whether to look for numbers that show
+    /// Teaches a window's model the motions that a screen shows. If `rulers` is true, also looks for numbers that show
     /// the cursor's position.
     pub(super) fn teach(
         &self,
@@ -56,8 +56,8 @@ impl CursorProbe {
     }
 }
 
-/// Returns how many of `keys`, all of unknown effect, have moved the cursor as motions do, and how. `None` if none
-/// have; `keys` are the first that have arrived.
+/// Returns how many of `keys` have moved the cursor like motions, and its path. All of them have an unknown effect and
+/// have reached the host, in this order. `None` if none has moved it.
 pub(super) fn find(
     simulation: &Simulation<'_>,
     keys: &[Key],
@@ -85,7 +85,7 @@ pub(super) fn find(
     found
 }
 
-/// Returns how many of the first motions at most lead to `place`, and the cursor's way. `None` if none do.
+/// Returns the largest number of first motions that lead to `place`, and the cursor's path. `None` if none do.
 fn follow(
     mut simulation: Simulation<'_>,
     keys: &[(Key, Motion)],
@@ -96,7 +96,7 @@ fn follow(
     let mut found = None;
     let mut stuck = None;
     for (count, (key, motion)) in (1..).zip(keys) {
-        // A motion that did nothing would do nothing again.
+        // A motion without effect has no effect when repeated.
         if stuck != Some(motion) {
             let is_drawn = simulation.navigate(*motion) == Effect::Drawn;
             stuck = (!is_drawn).then_some(motion);

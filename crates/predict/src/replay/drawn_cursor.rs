@@ -1,5 +1,5 @@
-//! Programs that hide the terminal's cursor and draw their own, as those built with Ink do: a single cell in reverse
-//! video. All models see the cursor there; on the user's screen that cell is moved.
+//! Programs that hide the terminal's cursor and draw their own as a single cell in reverse video, like those built with
+//! Ink. The models use the drawn cursor's position. On the user's screen the drawn cursor moves.
 
 use rove_terminal::{Attributes, Cell, Cursor, Position, Screen};
 
@@ -11,21 +11,21 @@ use crate::replay::motion::Step;
 use crate::replay::ruler::Ruler;
 use crate::scene::text::cell;
 
-/// Most programs whose counts of characters are remembered; the least recently used is dropped. Chosen: a session has
-/// one or two such programs.
+/// Most programs whose counts of characters are remembered. Another one replaces the least recently used. Chosen: a
+/// session has one or two such programs.
 const COUNTERS_MAX: usize = 4;
 
 /// The cursor that a program draws in reverse video.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DrawnCursor {
     at: Position,
-    /// The terminal's own cursor, which is hidden.
+    /// The terminal's own cursor, which the program hides.
     hidden: Cursor,
 }
 
 impl DrawnCursor {
     /// Finds the only single cell in reverse video on a screen whose cursor is hidden. `None` if the hidden cursor is
-    /// in that cell, or if none or several are found. Bars and selected entries are longer.
+    /// in that cell, or if there is no such cell or several. Menu bars and selections have more cells in a row.
     pub(super) fn find(screen: &Screen) -> Option<Self> {
         let hidden = screen.cursor();
         if hidden.visible {
@@ -40,7 +40,7 @@ impl DrawnCursor {
         is_only.then_some(Self { at, hidden })
     }
 
-    /// Returns the screen with the terminal's cursor at the drawn one.
+    /// Returns the screen with the terminal's cursor visible in place of the drawn one.
     pub(super) fn lift(self, screen: &Screen) -> Screen {
         let mut lifted = screen.clone();
         invert(&mut lifted, self.at, false);
@@ -49,7 +49,7 @@ impl DrawnCursor {
         lifted
     }
 
-    /// Draws the cursor of a frame as the program does.
+    /// Draws a frame's cursor as the program draws it, and hides the terminal's.
     pub(super) fn draw(self, frame: &mut Screen) {
         let at = frame.cursor().position();
         invert(frame, at, true);
@@ -58,14 +58,14 @@ impl DrawnCursor {
     }
 }
 
-/// The numbers on the screen that count the typed characters, in windows with a drawn cursor.
+/// The numbers on the screen that count typed characters, in windows with a drawn cursor.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counters {
     known: Memory<PlaceId, Ruler, COUNTERS_MAX>,
 }
 
 impl Counters {
-    /// Learns from a screen that shows keys after which the input ends at `end`.
+    /// Learns from a screen that shows the keys after which the input ends at `end`.
     pub(super) fn learn(&mut self, base: &Base, screen: &Screen, end: u16) {
         if base.has_drawn_cursor {
             let counter = self.known.entry(base.field.place);
@@ -83,13 +83,13 @@ impl Counters {
     }
 }
 
-/// Returns how far the end of the input moves, as a step of a cursor.
+/// Returns how far the end of the input moves, as if it were a cursor.
 fn growth(base: &Base, end: u16) -> Step {
     let from = Position { row: base.field.row, column: base.field.bounds.end };
     Step { from, to: Position { column: end, ..from }, is_to_empty: false }
 }
 
-/// Returns the columns of single characters in reverse video.
+/// Returns the columns of the single characters in reverse video.
 fn marks(cells: &[Cell]) -> impl Iterator<Item = u16> {
     let is_inverse = |cell: &Cell| cell.pen.attributes.contains(Attributes::INVERSE);
     let runs = cells.chunk_by(move |left, right| is_inverse(left) == is_inverse(right));
@@ -110,7 +110,7 @@ fn invert(screen: &mut Screen, at: Position, is_inverse: bool) {
     for at in columns.map(|column| Position { column, ..at }) {
         let Some(mut glyph) = screen.glyph(at) else { continue };
         if is_inverse && !is_wide {
-            // An erased cell does not show reverse video.
+            // An erased cell cannot show reverse video.
             glyph.cell.base.get_or_insert(' ');
         }
         let attributes = &mut glyph.cell.pen.attributes;

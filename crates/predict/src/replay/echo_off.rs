@@ -1,14 +1,14 @@
-//! Commands that turn the terminal's echo off. Prompts that follow look like any other.
+//! Detects commands that turn the terminal's echo off. The prompts after them look like any other.
 
 use rove_terminal::Key;
 
-/// The words of a command that turns the echo off, in this order: `stty -echo` or `stty raw -echo`.
+/// The words of a command that turns echo off: `stty -echo`. Others may stand between them, as in `stty raw -echo`.
 const WORDS: [&str; 2] = ["stty", "-echo"];
 
-/// Looks for commands that turn the echo off in the typed text. It keeps no text.
+/// Detects commands that turn echo off in the typed text. Stores no text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EchoOffDetector {
-    /// The index of the word that is looked for; `len` of its letters were typed.
+    /// The index of the word that comes next. `len` is how many of its letters were typed.
     word: usize,
     len: usize,
     state: State,
@@ -18,9 +18,9 @@ pub(super) struct EchoOffDetector {
 enum State {
     #[default]
     Echoes,
-    /// A command that turns the echo off was entered.
+    /// The user has entered a command that turns echo off.
     Asked,
-    /// Such a command was answered, and nothing has been echoed since.
+    /// Such a command was answered, and nothing was echoed since.
     Off,
 }
 
@@ -38,21 +38,21 @@ impl EchoOffDetector {
         }
     }
 
-    /// Called when the line with this text was answered.
+    /// Records that the line with this text was answered.
     pub(super) fn handle_line(&mut self, line: &str) {
         if self.state == State::Asked || WORDS.iter().all(|word| line.contains(word)) {
             self.state = State::Off;
         }
     }
 
-    /// Called when a character was echoed.
+    /// Records that a character was echoed.
     pub(super) fn handle_echo(&mut self) {
         if self.state == State::Off {
             self.state = State::Echoes;
         }
     }
 
-    /// Returns whether the echo may be off, so that no prediction is trusted.
+    /// Returns whether echo may be off, so that no prediction is trusted.
     pub(super) fn is_off(self) -> bool {
         self.state != State::Echoes
     }

@@ -1,32 +1,32 @@
-//! How long after a key's echo ack the key's answer may still come, as some hosts are slower than the ack assumes.
+//! How long the engine waits for an answer after a key's echo ack. Some hosts are slower than the server assumes.
 
 use rove_units::Duration;
 
 use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
 use crate::replay::memory::Memory;
 
-/// Timeout before anything was measured. Chosen: twice the time from a key to its echo ack at a stock server.
+/// Timeout while no delay was measured. Chosen: twice the time from a key to its echo ack at a stock server.
 const FIRST: Duration = Duration::from_millis(100);
-/// Time added to the measured delay; [`MIN`] and [`MAX`] bound the timeout. Source: docs/prediction.md.
+/// Time added to the measured delay. [`MIN`] and [`MAX`] bound the timeout. Source: docs/prediction.md.
 const MARGIN: Duration = Duration::from_millis(20);
 const MIN: Duration = Duration::from_millis(40);
 const MAX: Duration = Duration::from_millis(400);
 
-/// An estimate of how late answers are, as mean and deviation like those of a round-trip time (RFC 6298).
+/// An estimate of how late answers are, by mean and deviation as for a round-trip time (RFC 6298).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct EchoTimeout {
     measured: Option<(Duration, Duration)>,
 }
 
 impl EchoTimeout {
-    /// Called when an answer came `late` after its echo ack; zero if it came earlier.
+    /// Records that an answer came `late` after its echo ack, or zero if it came earlier.
     pub(super) fn handle_answer(&mut self, late: Duration) {
         let late = late.min(MAX);
         self.measured = Some(match self.measured {
             None => (late, late / 2),
             Some((mean, deviation)) => {
                 let difference = late.max(mean) - late.min(mean);
-                // The gains are 1/8 and 1/4.
+                // The gains are 1/8 for the mean and 1/4 for the deviation.
                 ((mean * 7 + late) / 8, (deviation * 3 + difference) / 4)
             }
         });
@@ -36,7 +36,7 @@ impl EchoTimeout {
         );
     }
 
-    /// Returns how long after its echo ack an answer is waited for.
+    /// Returns how long after a key's echo ack the engine waits for its answer.
     pub(super) fn duration(self) -> Duration {
         match self.measured {
             None => FIRST,
@@ -45,19 +45,19 @@ impl EchoTimeout {
     }
 }
 
-/// The estimates of all prompts, by how the prompts end.
+/// The estimates for all prompts, by the end of the prompt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EchoTimeouts {
     known: Memory<PromptId, EchoTimeout, NAMES_MAX>,
 }
 
 impl EchoTimeouts {
-    /// Returns the estimate at prompts that end like this one.
+    /// Returns the estimate for prompts that end like this one.
     pub(super) fn find(&self, key: ContextKey) -> EchoTimeout {
         self.known.find(&key.weak).copied().unwrap_or_default()
     }
 
-    /// Called when an answer at this prompt came `late` after its echo ack.
+    /// Records that an answer at this prompt came `late` after its echo ack.
     pub(super) fn handle_answer(&mut self, key: ContextKey, late: Duration) {
         self.known.entry(key.weak).handle_answer(late);
     }

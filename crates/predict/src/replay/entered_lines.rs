@@ -1,4 +1,4 @@
-//! Records which lines are entered and which are recalled, for [`history`](super::history).
+//! Records the lines that the user enters and recalls, for [`history`](super::history).
 
 use rove_terminal::{InputNum, Key, Screen};
 
@@ -9,14 +9,14 @@ use crate::replay::history_cursor::HistoryCursor;
 use crate::replay::match_result::Barrier;
 use crate::replay::state::State;
 
-/// Returns the line that a key of unknown effect is about to enter. `None` if there is none, if it is recorded already,
-/// or if the editor keeps no lines.
+/// Returns the line that a key of unknown effect is about to enter. `None` if there is no such line, if it is already
+/// recorded, or if the program is not known to keep lines.
 pub(super) fn sheet(state: &State, barrier: &Barrier) -> Option<Sheet> {
     let name = state.editor()?;
     state.learned.history.sheet(&state.pending_keys(), barrier, name)
 }
 
-/// Called when `key`, sent with `input`, is answered. It may have ended a line or the program.
+/// Records that `key`, sent with `input`, was answered. It may have ended a line or the program.
 pub(super) fn note_entered(state: &mut State, key: Key, input: InputNum, screen: &Screen) {
     let is_hidden = hides_lines(state);
     let (field, history) = (&state.base.field, &mut state.learned.history);
@@ -30,7 +30,7 @@ pub(super) fn note_entered(state: &mut State, key: Key, input: InputNum, screen:
     }
 }
 
-/// Records the lines that the `count` oldest keys have ended, whose effects were not all seen.
+/// Records the lines that the `count` oldest keys have ended. The screens did not show the effects of all these keys.
 pub(super) fn note_taken(state: &mut State, count: usize, screen: &Screen) {
     let is_hidden = hides_lines(state);
     for event in state.log.iter().take(count).filter(|event| is_end(event.key)) {
@@ -43,7 +43,7 @@ fn hides_lines(state: &State) -> bool {
     state.base.is_searching || state.echo_off.is_off()
 }
 
-/// Called when the `count` oldest keys are answered: those after the last recall may have changed the line.
+/// Records that the `count` oldest keys were answered. Those after the last recall may have changed the recalled line.
 pub(super) fn note_edits(state: &mut State, count: usize) {
     let classes = state.log.iter().take(count).map(|event| Class::of(event.key));
     let mut behind = classes.rev().take_while(|class| !class.is_recall());
@@ -52,7 +52,7 @@ pub(super) fn note_edits(state: &mut State, count: usize) {
     }
 }
 
-/// Called when the effects of the `count` oldest keys are unknown.
+/// Records that the effects of the `count` oldest keys are unknown.
 pub(super) fn note_missed(state: &mut State, count: usize) {
     for key in state.log.iter().take(count).map(|event| event.key) {
         if is_end(key) {

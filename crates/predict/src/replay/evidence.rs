@@ -1,24 +1,24 @@
-//! Counts of correct and wrong predictions, and the factors by which the counts grow and fade.
+//! Counts of right and wrong predictions, and the factors by which they grow and decay.
 
-/// Factor by which the needed correct predictions grow after each error that the user has seen. Chosen: a habit that
-/// fails now and then soon stops being shown.
+/// Factor by which the number of required right predictions grows after each error that the user has seen. Chosen: a
+/// habit that fails now and then soon stops being shown.
 pub(super) const ERROR_FACTOR: u16 = 4;
 
-/// [`ERROR_FACTOR`] for errors that mislead no user. Chosen: with a factor of 4, rulers bring 0.2 points less on the
+/// The same factor for errors that mislead no user. Chosen: with a factor of 4, rulers bring 0.2 points less on the
 /// reference recordings, because clocks and messages stand in the rows of rulers.
 const MILD_FACTOR: u16 = 2;
 
-/// Most correct predictions in a row that may be needed. Chosen: nobody presses such a key more often in a session.
+/// Most right predictions in a row that may be required. Chosen: nobody presses such a key more often in a session.
 const NEEDED_MAX: u16 = 256;
 
-/// Share of the counts that remains after the next key of the same kind. Chosen: fifty keys are remembered.
+/// Share of the counts that remains after each key of the same kind. Chosen: the counts cover about fifty keys.
 const DECAY: f32 = 0.98;
 
-/// Share of the counted errors that remains after each correct key that is no character and recalls no line. Chosen:
-/// after one error three such keys are enough to be believed again.
+/// Share of the counted errors that remains after each right prediction of a key other than a character or a recall.
+/// Chosen: after an error, three such keys are enough to trust these keys again.
 const FORGIVENESS: f32 = 0.5;
 
-/// Whether a prediction was right often enough in a row.
+/// Counts how often in a row a prediction was right, and how often is required to show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Evidence {
     streak: u16,
@@ -26,7 +26,7 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// Creates evidence without any count, for which `needed` correct predictions in a row are enough.
+    /// Creates evidence with a count of 0, which requires `needed` right predictions in a row.
     pub(super) const fn needing(needed: u16) -> Self {
         debug_assert!(needed <= NEEDED_MAX, "no more proofs are needed than the most");
         Self { streak: 0, needed }
@@ -36,12 +36,12 @@ impl Evidence {
         self.streak >= self.needed
     }
 
-    /// Called when the prediction was right.
+    /// Records that the prediction was right.
     pub(super) const fn confirm(&mut self) {
         self.streak = self.streak.saturating_add(1);
     }
 
-    /// Called when the prediction was wrong; if the user saw it, more correct ones are needed from then on.
+    /// Records that the prediction was wrong. If the user saw it, more right ones are required from then on.
     pub(super) fn refute(&mut self, was_shown: bool) {
         self.streak = 0;
         if was_shown {
@@ -49,20 +49,20 @@ impl Evidence {
         }
     }
 
-    /// Called when a visible error misleads no user, such as a number far from the input. It needs fewer correct
-    /// predictions than other errors.
+    /// Records an error that the user saw, but that misleads nobody, such as a number far from the input. It raises the
+    /// required count less than other errors.
     pub(super) fn refute_mildly(&mut self) {
         self.streak = 0;
         self.needed = self.needed.saturating_mul(MILD_FACTOR).min(NEEDED_MAX);
     }
 
-    /// Starts the count again, because the prediction itself has changed.
+    /// Resets the count, because the prediction itself has changed.
     pub(super) const fn restart(&mut self) {
         self.streak = 0;
     }
 }
 
-/// The weighted numbers of right and wrong predictions; older ones weigh less.
+/// The weighted numbers of right and wrong predictions. Older predictions have less weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Share {
     pub(super) right: f32,
@@ -86,7 +86,7 @@ impl Share {
         self.wrong *= FORGIVENESS;
     }
 
-    /// Returns the share of right predictions, from 0 to 1, as if those of `prior` had been counted first.
+    /// Returns the share of right predictions, from 0 to 1, including the predictions counted in `prior`.
     pub(super) fn estimate(self, prior: Self) -> f32 {
         let right = self.right + prior.right;
         let all = right + self.wrong + prior.wrong;

@@ -1,4 +1,4 @@
-//! Pairs of characters that end an editor's insert mode when typed in a row, as where `jk` means Escape.
+//! Pairs of characters that end an editor's insert mode if typed in a row, as where `jk` is mapped to Escape.
 
 use rove_terminal::{Key, Screen};
 
@@ -10,7 +10,7 @@ use crate::replay::pending_keys::PendingKeys;
 use crate::scene;
 use crate::scene::text::Text;
 
-/// Most editors whose pair is remembered; the least recently used is dropped. Chosen: a session has one or two.
+/// Most editors whose pair is remembered. Another replaces the least recently used. Chosen: a session has one or two.
 const EXITS_MAX: usize = 4;
 
 /// The pair that last ended the insert mode of each editor.
@@ -19,9 +19,9 @@ pub(super) struct Exits {
     known: Memory<PromptId, Option<Pair>, EXITS_MAX>,
 }
 
-/// Returns the index of a character that an editor holds back until the next key tells whether both end the mode. The
-/// screen is returned without that character, which is drawn at the cursor without moving it. `None` if no character is
-/// held. Once the next key is due as well, none counts as held, because the editor may hang.
+/// Finds a character that an editor holds back until the next key decides whether both end the mode. The editor draws
+/// it at the cursor without moving the cursor. Returns its index, and the screen without it. `None` if there is no such
+/// character, or if the next key is due too, because the editor may hang.
 pub(super) fn held(pending: &PendingKeys<'_>, screen: &Screen) -> Option<(usize, Screen)> {
     let at = screen.cursor().position();
     let shown = Text::of(screen, at);
@@ -46,17 +46,18 @@ pub(super) fn held(pending: &PendingKeys<'_>, screen: &Screen) -> Option<(usize,
     None
 }
 
-/// Two characters that end an insert mode, wiped when they are forgotten.
+/// Two characters that end an insert mode. They are wiped from memory when they are dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pair([Key; 2]);
 
 impl Exits {
-    /// Called when two characters have ended the insert mode of an editor.
+    /// Records that two characters have ended the insert mode of an editor.
     pub(super) fn learn(&mut self, editor: PromptId, pair: Pair) {
         *self.known.entry(editor) = Some(pair);
     }
 
-    /// Returns whether `key` may end the insert mode of an editor, with `next` or with a key still to be typed.
+    /// Returns whether `key` may end an editor's insert mode, together with `next`, or with a future key if that is
+    /// `None`.
     pub(super) fn may_end(&self, editor: PromptId, key: Key, next: Option<Key>) -> bool {
         let known = self.known.find(&editor).and_then(Option::as_ref);
         known.is_some_and(|pair| pair.0 == [key, next.unwrap_or(pair.0[1])])
@@ -65,8 +66,8 @@ impl Exits {
 
 impl Pair {
     /// Returns the pair that has ended the editor's insert mode, if the mode has ended. The pair is the first two
-    /// arrived characters that the screen does not show, where it shows all text before them. A held character that has
-    /// disappeared (`is_gone`) has ended the mode, too, even if it has begun again since.
+    /// arrived characters that the screen does not show, provided that it shows all earlier text. If a held character
+    /// has disappeared (`is_gone`), the mode has ended too, although the editor may have begun it again.
     pub(super) fn find(pending: &PendingKeys<'_>, screen: &Screen, is_gone: bool) -> Option<Self> {
         let base = pending.base;
         let has_ended = is_gone || scene::editor_mode(screen, &base.field.bounds.pane).is_none();

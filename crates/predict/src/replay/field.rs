@@ -22,14 +22,14 @@ use crate::secrecy::{Line, Prompt, Sort, Window};
 /// The kind of program that reads the keys, as far as the screen shows it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The host's kernel, which echoes lines for a program that reads lines.
+    /// The host's kernel, which echoes a line for a program that reads whole lines.
     Kernel,
     /// A line editor at a prompt, with nothing below the input.
     Line,
-    /// An editor among other text, which shows that it inserts what is typed; with `Replace`, that it overwrites.
+    /// An editor among other text that shows its insert mode (or with `Replace`, its overwrite mode).
     Insert,
     Replace,
-    /// An editor that shows that it takes keys for commands.
+    /// An editor that shows that it interprets keys as commands.
     Command,
     /// Another full-screen program.
     Full,
@@ -47,24 +47,24 @@ pub(super) struct Field {
     pub(super) wrap: Option<WrapBehaviour>,
     pub(super) kind: Kind,
     pub(super) context: ContextKey,
-    /// The name of this part of the screen and of the program in it.
+    /// Identifies this part of the screen and the program in it.
     pub(super) place: PlaceId,
     pub(super) prompt: PromptMarks,
-    /// The echo of the input line so far, for [`crate::secrecy`].
+    /// The echo of the current input line so far, for [`crate::secrecy`].
     pub(super) line: Line,
     pub(super) certainty: Certainty,
     /// When the field was first seen.
     since: Instant,
     pub(super) track: InputTrack,
-    /// The column after the suggestion, which begins at the end of the input. `None` if there is none.
+    /// The column after the suggestion, which begins at the end of the input. `None` if there is no suggestion.
     pub(super) suggested: Option<u16>,
-    /// The row where the editor shows that it inserts text. `None` if no mode line does.
+    /// The row in which the editor shows its insert mode. `None` if there is no such mode line.
     mode_line: Option<u16>,
-    /// How many steps the line editor has gone back through its lines.
+    /// How many steps the line editor has gone back in its history.
     pub(super) history_cursor: HistoryCursor,
 }
 
-/// Everything besides the screen that a field is read by.
+/// The facts beside the screen that are needed to read a field.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
     pub(super) tty: Option<Tty>,
@@ -73,7 +73,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl Field {
-    /// Reads the field at the cursor of a screen. `before` is kept, with its facts, if the cursor is still in it.
+    /// Reads the field at the screen's cursor. Keeps what is known about `before` if the cursor is still in that field.
     pub(super) fn read(now: Instant, screen: &Screen, reader: Reader<'_>, before: &Self) -> Self {
         let at = screen.cursor().position();
         let pane = scene::pane(screen, at);
@@ -85,7 +85,7 @@ impl Field {
             Some(row) => field.row = row,
             None => {
                 field = Self::begin(screen, kind, at, &pane, now);
-                // Trust in a prompt stays the same if its modes or the rows below have changed.
+                // Trust in a prompt survives a change of its modes, or of the rows below it.
                 if field.prompt.is_shell && field.begins_where(before) {
                     field.line = before.line;
                     field.line.end();
@@ -95,14 +95,14 @@ impl Field {
         field.wrap = reader.wraps.find(field.context);
         field.measure(screen, reader, at, &pane);
         if field.since == before.since && field.kind == Kind::Full && before.bounds.is_bounded {
-            // A full field stays as narrow as it was.
+            // A field in a full-screen program never becomes wider.
             field.bounds.right = field.bounds.right.min(before.bounds.right).max(at.column);
             field.bounds.is_bounded = true;
         }
         field
     }
 
-    /// Reads the field at the cursor of a screen, as if the first key had been typed at `start`.
+    /// Reads the field at the screen's cursor, as if the first key had been typed at `start`.
     pub(super) fn read_from(
         now: Instant,
         screen: &Screen,
@@ -137,7 +137,7 @@ impl Field {
         self.bounds.left =
             if self.is_line() { self.bounds.start } else { scene::gutter(screen, at, pane) };
         self.bounds.layout = Layout::of_row(self.row);
-        // A line is followed into the next row in the most common way.
+        // Input that reaches the edge is assumed to continue in the next row, which most programs do.
         let goes_on = self.is_line() || self.wrap.is_some();
         let layout =
             (goes_on && self.kind != Kind::Kernel).then(|| self.bounds.layout_over_edge(self.row));
@@ -145,13 +145,13 @@ impl Field {
             self.track.reach = layout.place_of(before, self.track.reach);
         }
         let place = layout.and_then(|layout| layout.place(at)).unwrap_or(at.column);
-        // Text after a gap belongs to the input if it was typed.
+        // Text after a gap belongs to the input if the user typed it.
         let last = layout.map_or(at, |layout| self.last_row(screen, at, layout, place));
         let last = if last == at { self.behind_indentation(screen, at, pane) } else { last };
         let right = scene::right_bound(screen, last, pane);
         let end = scene::input_end(screen, last, right);
         let bounds = &mut self.bounds;
-        // In an editor's insert mode, a gap does not end the text.
+        // In an editor's insert mode, text continues after a gap.
         bounds.is_bounded = right < pane.right && self.kind != Kind::Insert;
         let mut below = last.row + 1..pane.bottom;
         bounds.is_last = below.all(|row| is_blank_row(screen, row, pane.left..pane.right));
@@ -177,8 +177,7 @@ impl Field {
         }
     }
 
-    /// Returns the position in the last row of the input: the cursor, or the start of the lowest row that the text
-    /// continues in.
+    /// Returns the cursor, or if the text continues below it, the start of the lowest row in which it continues.
     fn last_row(&self, screen: &Screen, at: Position, layout: Layout, place: u16) -> Position {
         let mut last = at;
         for row in at.row + 1..self.bounds.pane.bottom {
@@ -198,7 +197,7 @@ impl Field {
         }
     }
 
-    /// Returns whether the text at a position continues in the row below.
+    /// Returns whether the text of a position's row continues in the row below.
     fn links(&self, screen: &Screen, at: Position, layout: Layout) -> bool {
         let below = Position { row: at.row + 1, column: layout.left };
         if base(screen, below).is_none() {
@@ -212,7 +211,7 @@ impl Field {
                 && scene::right_bound(screen, at, &self.bounds.pane) >= self.bounds.pane.right
     }
 
-    /// Returns the place after the suggestion that begins at the cursor. `None` if there is none.
+    /// Returns the place after the suggestion that begins at the cursor. `None` if there is no suggestion.
     fn suggestion(&self, screen: &Screen, at: Position, layout: Option<Layout>) -> Option<u16> {
         let left =
             at.column.checked_sub(1).filter(|_| at.row > self.row || at.column > self.bounds.start);
@@ -227,7 +226,7 @@ impl Field {
         (self.track.reach, self.track.waits) = (end, waits);
     }
 
-    /// Lets the field's text continue in the rows below.
+    /// Extends the field to the rows below.
     pub(super) fn lay_out(&mut self) {
         let before = self.bounds.layout;
         self.bounds.go_over_edge(self.row);
@@ -240,7 +239,7 @@ impl Field {
         start(self) == start(other) && self.prompt.has_text_of(&other.prompt)
     }
 
-    /// Returns the start of the text if the cursor is in its indentation, which is not a gap; otherwise the cursor.
+    /// Returns the start of the text if the cursor is in its indentation, which is no gap, and otherwise the cursor.
     fn behind_indentation(&self, screen: &Screen, at: Position, pane: &Pane) -> Position {
         let is_blank = |column: &u16| base(screen, Position { column: *column, ..at }).is_none();
         if self.kind != Kind::Full || !(self.bounds.left..at.column).all(|column| is_blank(&column))
@@ -251,13 +250,12 @@ impl Field {
         Position { column: first.unwrap_or(at.column), ..at }
     }
 
-    /// Returns whether there is a prompt to recognise the field by.
+    /// Returns whether the field has a prompt by which it can be recognised.
     pub(super) fn has_name(&self) -> bool {
         self.prompt.has_text()
     }
 
-    /// Returns the name that distinguishes the field from others: its prompt, or the mode of its editor. `None` if
-    /// nameless.
+    /// Returns the prompt or editor's mode that identifies the field for [`crate::secrecy`]. `None` if there is none.
     pub(super) fn prompt_name(&self) -> Option<Prompt> {
         let ContextKey { strong, weak, text } = self.context;
         let [whole, end, text] = [strong, weak, text].map(PromptId::number);
@@ -273,13 +271,13 @@ impl Field {
             Kind::Full if self.bounds.is_last && self.has_name() => {
                 Some(Prompt { whole, end: whole, text, sort })
             }
-            // With other text below, which may disappear, the prompt cannot be known but can be refused.
+            // If other text is below, it may disappear. So such a prompt cannot become known, but it can be refused.
             Kind::Full if self.prompt.is_shell => Some(Prompt { text, ..Prompt::default() }),
             _ => None,
         }
     }
 
-    /// Returns whether an editor's mode line says that characters are text.
+    /// Returns whether an editor's mode line shows that the editor inserts characters.
     const fn inserts(&self) -> bool {
         self.mode_line.is_some()
     }
@@ -296,15 +294,15 @@ impl Field {
         screen.rich_modes().alternate_screen.then_some(window)
     }
 
-    /// Returns whether bracketed pastes or the window's title confirm that a line editor reads the keys.
+    /// Returns whether bracketed paste or the window's title confirms that a line editor reads the keys.
     pub(super) fn is_vouched(&self, screen: &Screen) -> bool {
         let columns = self.bounds.pane.left..self.bounds.start;
         screen.input_modes().bracketed_paste || scene::is_titled(screen, self.row, columns)
     }
 
-    /// Returns the row in which the field now begins. `None` if the cursor has left the field.
+    /// Returns the row in which the field begins on this screen. `None` if the cursor has left the field.
     fn row_on(&self, screen: &Screen, kind: Kind, at: Position) -> Option<u16> {
-        // A line editor may list completions below.
+        // A line editor may list completions below the input.
         let is_below = kind == Kind::Full || at.column == 0 && screen.input_modes().bracketed_paste;
         let is_prompt = self.kind == Kind::Line || self.kind == Kind::Unknown && self.has_name();
         let is_same = self.kind == kind || is_prompt && is_below;
@@ -314,14 +312,14 @@ impl Field {
         if !self.is_line() {
             let place = self.wrap.and_then(|_| self.bounds.layout_over_edge(self.row).place(at));
             let was_typed = place.is_some_and(|place| self.track.covers(place));
-            // Right of a field's edge another field begins.
+            // Another field begins right of a field's edge.
             let is_same_row =
                 self.row == at.row && !(self.bounds.is_bounded && at.column > self.bounds.right);
             let is_gone = self.prompt.is_shell && !self.prompt.stands_in(screen, self.row);
             return (!is_gone && (is_same_row || was_typed)).then_some(self.row);
         }
         let Bounds { start, pane, .. } = self.bounds;
-        // A prompt may scroll, or move down for text that is printed above it.
+        // A prompt may scroll, or move down because text is printed above it.
         let may_move = self.prompt.may_move();
         // Without a prompt, a field whose text has disappeared cannot be recognised.
         let is_gone = !self.has_name() && start == at.column && self.track.reach > at.column;
@@ -332,7 +330,7 @@ impl Field {
         {
             return Some(at.row);
         }
-        // The field may have begun in a row above.
+        // The field may begin in a row above the cursor.
         let mut linked = at.row;
         for row in (pane.top..at.row).rev().take(usize::from(INPUT_ROWS_MAX)) {
             let layout = self.bounds.layout_over_edge(row);
@@ -383,7 +381,7 @@ fn base(screen: &Screen, at: Position) -> Option<char> {
     Text::of(screen, at).base
 }
 
-/// Returns whether the rows below a position are blank, apart from text that continues from row to row.
+/// Returns whether the rows below a position are blank, except for text that continues from the row above.
 fn is_last(screen: &Screen, at: Position, pane: &Pane) -> bool {
     let rows = at.row + 1..screen.size().rows();
     let is_blank = |row| is_blank_row(screen, row, 0..u16::MAX);
@@ -413,7 +411,7 @@ fn context(screen: &Screen, kind: Kind, at: Position, pane: &Pane) -> ContextKey
     let name = PromptId::of([kind as u64, paste, mouse, alternate]);
     let Some(print) = print else { return ContextKey { strong: name, weak: name, text: name } };
     let strong = PromptId::of([name.number(), 1, print.strong]);
-    // Text left of an editor's cursor has no recognisable end.
+    // Text left of the cursor in a full-screen program has no recognisable end.
     let has_end = kind != Kind::Full;
     let weak = if has_end { PromptId::of([name.number(), 2, print.weak]) } else { name };
     ContextKey { strong, weak, text: PromptId::of([print.strong]) }

@@ -1,4 +1,4 @@
-//! The effects of the pending keys that may be shown, and why the next key is not.
+//! Selects the effects of pending keys that may be shown, and the reason why the next key's effect is not.
 
 use core::cell::LazyCell;
 
@@ -14,19 +14,19 @@ use crate::replay::state::State;
 use crate::replay::trust::Trust;
 use crate::secrecy::{Prompt, Spot};
 
-/// The effects of the oldest pending keys, as far as they are trusted.
+/// The effects of the oldest pending keys, up to the first key whose effect is not shown.
 pub(super) struct Forecast<'a> {
     pub(super) canvas: Canvas<'a>,
-    /// How many keys are trusted.
+    /// How many keys have effects that may be shown.
     pub(super) count: usize,
-    /// When the first key that changes the canvas was typed. `None` if none does.
+    /// When the first key that changes the canvas was typed. `None` if no key changes it.
     pub(super) oldest: Option<Instant>,
-    /// Why the next key is not shown. `None` if there is no next key.
+    /// Why the next key's effect is not shown. `None` if there is no next key.
     stop: Option<Stop>,
 }
 
 impl<'a> Forecast<'a> {
-    /// Simulates the pending keys as far as they are trusted.
+    /// Simulates the pending keys up to the first key whose effect is not shown.
     pub(super) fn of(state: &'a State) -> Self {
         let trust = state.trust();
         let wrap = state.base.field.wrap.filter(|wrap| wrap.is_shown(trust.threshold));
@@ -37,7 +37,7 @@ impl<'a> Forecast<'a> {
         let gate = LazyCell::new(|| [false, true].map(|is_ahead| may_show(state, is_ahead)));
         let (exits, editor) = (&state.learned.exits, state.base.field.context.strong);
         let (mut count, mut oldest, mut stop) = (0, None, None);
-        // A key of this kind without an effect may have started a program that reads without echo.
+        // A key without a visible effect, like this one, may have started a program that reads without echo.
         let mut has_idled = false;
         let mut events = state.log.iter().peekable();
         while let Some(event) = events.next() {
@@ -73,8 +73,8 @@ impl<'a> Forecast<'a> {
     }
 }
 
-/// Returns why a key is not to be shown, or `None` if it may be. `simulation` is the state before the key, and
-/// `is_permitted` tells whether a character may be shown there before its echo.
+/// Returns why a key's effect is not shown, or `None` if it may be shown. `simulation` is the state in which the key
+/// acts. `is_permitted` returns whether a character may be shown there before its echo.
 fn withheld(
     state: &State,
     event: &Event,
@@ -90,15 +90,15 @@ fn withheld(
         return is_doubtful.then_some(Stop::Doubtful);
     }
     let is_text = matches!(event.key, Key::Text(_));
-    // Where the echo of a key before it is late, the program may have stopped to echo.
+    // If the echo of an earlier key is overdue, the program may have stopped echoing.
     if is_text && !event.shown && state.log.is_overdue() {
         return Some(Stop::MayBeSecret);
     }
-    // An unexplained screen may already show another question.
+    // A screen that the keys do not explain may show the question of another program.
     if is_text && state.unexplained_at.is_some() && !event.shown {
         return Some(Stop::UnexplainedScreen);
     }
-    // A program that has read the character and shows nothing may have left an old prompt on the screen.
+    // If a program has received a character but shows nothing, it may read without echo at an old prompt.
     let is_late = event.input <= state.base.arrived && !event.shown;
     let needs_echo = is_late || event.is_pasted;
     if is_text && (needs_echo && !state.base.field.line.may_show() || !is_permitted()) {
@@ -117,8 +117,8 @@ fn withheld(
     (!is_motion && is_elsewhere).then_some(Stop::OtherRow)
 }
 
-/// Returns whether a character may be shown before its echo: in the row of the input or, with `is_ahead`, in another
-/// row that the cursor is predicted to reach.
+/// Returns whether a character may be shown before its echo: in the row of the input, or if `is_ahead` is true, in
+/// another row that the cursor is predicted to reach.
 fn may_show(state: &State, is_ahead: bool) -> bool {
     let may_be_known =
         |prompt: &Prompt| !state.echo_off.is_off() && state.has(prompt.sort.mechanism());
@@ -132,11 +132,11 @@ fn may_show(state: &State, is_ahead: bool) -> bool {
     state.secrecy.may_show(&spot)
 }
 
-/// Returns whether no key on its way may be a secret. A character is none if only characters are on their way before it,
-/// no echo of them is late, and it might be shown before its echo. A key of another kind is none, except [`Key::Other`].
+/// Returns whether no pending key may be part of a secret. A character is safe if it may be shown before its echo, no
+/// echo is overdue, and only characters precede it. All other keys are safe, except [`Key::Other`].
 pub(super) fn has_no_secret(state: &State) -> bool {
     let is_unknown = state.hides_input() || state.log.is_lost() || state.unexplained_at.is_some();
-    // A user who sees everything is asked for secrets, too.
+    // If all keys are shown at once by the user's choice, this says nothing about secrets.
     if is_unknown || state.policy.is_experimental() {
         return false;
     }
@@ -146,7 +146,7 @@ pub(super) fn has_no_secret(state: &State) -> bool {
     state.log.iter().all(|event| {
         let is_safe = match event.key {
             Key::Text(_) => may_show && !is_behind_other && (has_echoed || !event.is_pasted),
-            // It may stand for a character that is hidden.
+            // This key may replace a character that must be hidden.
             Key::Other => false,
             _ => true,
         };

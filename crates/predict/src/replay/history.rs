@@ -1,7 +1,7 @@
-//! The lines that were entered at the present prompt, which its line editor can recall.
+//! The lines that were entered at the current prompt, which its line editor can recall.
 //!
-//! The engine remembers only text that was on the screen, and nothing older than a line that it does not know, or that
-//! was entered at another prompt. It learns from the lines that an editor recalls.
+//! The engine remembers only text that was on the screen. It forgets all lines if it does not know the text of an
+//! entered line, or if a line is entered at another prompt. It also learns from the lines that the editor recalls.
 
 use rove_terminal::{InputNum, Screen};
 
@@ -14,40 +14,40 @@ use crate::replay::match_result::Barrier;
 use crate::replay::pending_keys::PendingKeys;
 use crate::scene::text::characters;
 
-/// Most lines that are remembered; the oldest is dropped. Chosen: few go back further with a cursor key.
+/// Most lines that are remembered. Another one replaces the oldest. Chosen: few users go back further by cursor key.
 const LINES_MAX: usize = 64;
 
 /// Fewest blanks between the input and other text. Chosen: as in [`scene`](crate::scene).
 const GAP_COLUMNS: usize = 2;
 
-/// The lines that were entered at one prompt, and the line that is being entered.
+/// The lines that were entered at one prompt, and the line that is about to be entered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// The prompt at which the lines were entered. `None` before the first.
+    /// The prompt at which the lines were entered. `None` if there was no line.
     owner: Option<Name>,
-    /// The lines entered since the last line with an unknown text, the newest last.
+    /// The lines entered since the last line of unknown text, the newest last.
     pub(super) lines: Vec<Past>,
-    /// The line that is being entered. `None` if there is none.
+    /// The line that is about to be entered. `None` if there is no such line.
     pub(super) sheet: Option<Sheet>,
-    /// Whether the line being entered may contain a paste, in which Enter does not end the line.
+    /// Whether the current line may contain a paste. Enter does not end the line within a paste.
     is_pasted: bool,
 }
 
-/// The name of a line editor, by its prompt.
+/// Identifies a line editor by its prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Name {
     prompt: PromptId,
     kind: Kind,
 }
 
-/// A line that is being entered.
+/// A line that is about to be entered.
 #[derive(Clone, Debug)]
 pub(super) struct Sheet {
-    /// The input whose key ends the line.
+    /// The input number of the key that ends the line.
     input: InputNum,
     name: Name,
     text: Line,
-    /// The text of the line's row with its prompt. `None` if the line continues in another row.
+    /// The text of the line's row, including the prompt. `None` if the line continues in another row.
     row: Option<Line>,
     left: u16,
     /// Whether the line was on the screen while no other key was pending.
@@ -55,13 +55,13 @@ pub(super) struct Sheet {
 }
 
 impl Sheet {
-    /// Returns the line that is about to be entered, as on the last screen without text that was typed after it. `None`
-    /// if there is no such line or screen.
+    /// Returns the line that is about to be entered, from the last screen without text that was typed after it. `None`
+    /// if there is no such line or no such screen.
     fn new(pending: &PendingKeys<'_>, barrier: &Barrier, name: Name) -> Option<Self> {
         let base = pending.base;
         let (text, row) = barrier.line.clone()?;
         let input = barrier.input;
-        // A line after another one is empty at first, whatever the screen shows.
+        // A line that follows another is empty at first, although the screen may still show text.
         let start = pending.start();
         let is_begun = !base.is_new_line || !start.bounds.is_empty();
         let is_over = input > pending.arrived || base.arrived >= input && is_begun;
@@ -73,7 +73,7 @@ impl Sheet {
         Some(Self { input, name, text, row, left: base.field.bounds.pane.left, was_seen })
     }
 
-    /// Returns whether a screen shows the line above the row of the cursor, with nothing after it.
+    /// Returns whether a screen shows the line in a row above the cursor, with nothing after it.
     fn stands_on(&self, screen: &Screen) -> bool {
         let Some(row) = &self.row else { return false };
         let stands_in = |index| {
@@ -86,7 +86,7 @@ impl Sheet {
 }
 
 impl History {
-    /// Returns the name under which the lines of the base's field are remembered. `None` if they are not remembered.
+    /// Returns the identity of the editor in the base's field. `None` if its lines are not remembered.
     pub(super) fn name(&self, base: &Base) -> Option<Name> {
         let field = &base.field;
         let strong = field.context.strong;
@@ -105,22 +105,22 @@ impl History {
         (has_prompt && (!field.prompt.may_be_typed || self.knows(name))).then_some(name)
     }
 
-    /// Returns whether the remembered lines were entered at this editor.
+    /// Returns whether the remembered lines were entered in this editor.
     pub(super) fn knows(&self, name: Name) -> bool {
         self.owner == Some(name)
     }
 
-    /// Returns whether the remembered lines were entered at a program of this kind.
+    /// Returns whether the remembered lines were entered in a program of this kind.
     pub(super) fn has_kind(&self, kind: Kind) -> bool {
         self.owner.is_some_and(|owner| owner.kind == kind)
     }
 
-    /// Returns the remembered lines of an editor, the newest last; empty if none are known.
+    /// Returns the remembered lines of an editor, the newest last. Empty if there are none.
     pub(super) fn lines(&self, name: Name) -> &[Past] {
         if self.knows(name) { &self.lines } else { &[] }
     }
 
-    /// Returns the line that is about to be entered. `None` if there is none, or if it is recorded already.
+    /// Returns the line that is about to be entered. `None` if there is no such line, or if it is already recorded.
     pub(super) fn sheet(
         &self,
         pending: &PendingKeys<'_>,
@@ -132,13 +132,13 @@ impl History {
         Sheet::new(pending, barrier, name).filter(is_news)
     }
 
-    /// Called when a paste begins or ends, as it may contain ends of lines.
+    /// Records that a paste begins or ends, because it may contain line ends.
     pub(super) const fn note_paste(&mut self) {
         self.is_pasted = true;
     }
 
-    /// Called when the key sent with `input` has ended a line. `is_hidden` tells whether the entered line may differ
-    /// from the text on the screen.
+    /// Records that the key sent with `input` has ended a line. `is_hidden` is true if the entered line may differ from
+    /// the text on the screen.
     pub(super) fn end_line(&mut self, input: InputNum, screen: &Screen, is_hidden: bool) {
         let is_pasted = core::mem::take(&mut self.is_pasted);
         let sheet = self.sheet.take().filter(|sheet| sheet.input == input);
@@ -155,19 +155,19 @@ impl History {
             return;
         }
         if sheet.text.is_passage() || !sheet.text.is_plain() {
-            // Another program may now read at the same prompt, or it is unknown which line was kept.
+            // Another program may read at the same prompt from here on, or the editor may have stored a different line.
             self.forget();
         } else {
             self.push(sheet.text);
         }
     }
 
-    /// Forgets all lines, as others may have been entered.
+    /// Forgets all lines, because unknown ones may have been entered.
     pub(super) fn forget(&mut self) {
         self.lines.clear();
     }
 
-    /// Compares the line that an editor has recalled after `depth` steps with the remembered one.
+    /// Compares the line that an editor has recalled after `depth` steps with the remembered line.
     pub(super) fn observe(&mut self, name: Name, depth: u16, line: &str) {
         if !self.knows(name) {
             self.forget();
@@ -179,7 +179,7 @@ impl History {
         };
         let is_line = |past: Option<&Past>| past.is_some_and(|past| past.line.text() == line);
         let Some(index) = self.lines.len().checked_sub(depth + 1) else {
-            // This line is older than all known ones. At its oldest line an editor ignores further steps back.
+            // This line is older than all known ones. At the oldest line, an editor ignores further steps back.
             let is_next = depth == self.lines.len() && depth < LINES_MAX;
             if is_next && !is_line(self.lines.first()) {
                 self.lines.insert(0, past());

@@ -1,22 +1,22 @@
-//! How many steps a line editor has gone back through its lines.
+//! The position of a line editor in its history: how many lines it has gone back.
 
 use rove_terminal::Key;
 use zeroize::Zeroize;
 
 use crate::replay::class::{Class, Edit};
 
-/// Most characters of a line that is remembered. Chosen: few lines that are recalled are longer.
+/// Most characters of a line that is remembered. Chosen: users seldom recall longer lines.
 pub(super) const CHARACTERS_MAX: usize = 256;
 
-/// Words of lines after which another program may show the same prompt. Chosen: shells, and what starts or leaves one,
-/// here or elsewhere.
+/// Words of lines after which another program may show the same prompt. Chosen: shells, and programs that start or
+/// leave a shell, on this host or another.
 #[rustfmt::skip]
 const PASSAGES: [&str; 26] = [
     "bash", "sh", "zsh", "fish", "ksh", "dash", "tcsh", "su", "sudo", "doas", "login", "newgrp", "exec", "exit",
     "logout", "bye", "ssh", "mosh", "rove", "screen", "tmux", "docker", "podman", "kubectl", "chroot", "nsenter",
 ];
 
-/// The text of a line, wiped when it is forgotten.
+/// The text of a line. It is wiped from memory when it is dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Line(String);
 
@@ -24,22 +24,22 @@ pub(super) struct Line(String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Past {
     pub(super) line: Line,
-    /// Whether the editor is known to keep the line. An editor may drop the older of two equal lines.
+    /// Whether the editor is known to have kept the line. An editor may drop the older of two equal lines.
     pub(super) is_kept: bool,
 }
 
-/// How many steps a line editor has gone back through its lines.
+/// The position of a line editor in its history, as the number of lines that it has gone back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct HistoryCursor {
     pub(super) depth: u16,
-    /// Whether the number of steps is unknown: a line was already begun, or one of the recalled lines was changed.
+    /// Whether the position is unknown, because the first recall replaced text, or because a recalled line was edited.
     pub(super) is_lost: bool,
-    /// Whether the recalled line is still to be compared with the remembered one.
+    /// Whether the recalled line must still be compared with the remembered one.
     pub(super) is_open: bool,
 }
 
 impl HistoryCursor {
-    /// Returns the cursor after one more step; `is_empty` tells whether the input was empty before the step.
+    /// Returns the position after one more step. `is_empty` is true if the input was empty at that time.
     pub(super) const fn step(self, is_back: bool, is_empty: bool) -> Self {
         let is_lost = self.is_lost || self.depth == 0 && !(is_back && is_empty);
         let depth =
@@ -47,8 +47,8 @@ impl HistoryCursor {
         Self { depth, is_lost, is_open: false }
     }
 
-    /// Returns the cursor after a key with an unknown effect. `keeps_lines` tells whether the editor may keep lines,
-    /// and `is_empty` whether the input was empty.
+    /// Returns the position after a key of unknown effect. `keeps_lines` is true if the editor may have a history, and
+    /// `is_empty` if the input was empty.
     pub(super) fn answered(mut self, key: Key, keeps_lines: bool, is_empty: bool) -> Self {
         match Class::of(key).edit(key) {
             Some(Edit::Recall { is_back }) if keeps_lines => {
@@ -60,13 +60,13 @@ impl HistoryCursor {
         self
     }
 
-    /// Called when the text of the input was changed.
+    /// Records that the text of the input was changed.
     pub(super) const fn edit(&mut self) {
         self.is_lost |= self.depth > 0;
         self.is_open = false;
     }
 
-    /// Returns the line that the cursor is at. `None` if it is unknown. `lines` are the editor's, the newest last.
+    /// Returns the line at this position. `None` if it is unknown. `lines` are the editor's lines, the newest last.
     pub(super) fn line(self, lines: &[Past]) -> Option<&str> {
         if self.is_lost || self.depth == 0 {
             return (!self.is_lost).then_some("");
@@ -85,9 +85,9 @@ impl Line {
         &self.0
     }
 
-    /// Returns whether every editor keeps this line, exactly as it was typed.
+    /// Returns whether every editor stores this line exactly as it was typed.
     pub(super) fn is_plain(&self) -> bool {
-        // A line that begins with a blank may not be kept, a blank at the end may be cut, and some signs are replaced.
+        // Some editors do not store lines that begin with a blank, cut blanks at the end, or expand certain characters.
         let text = self.text();
         let is_cut = text.starts_with(' ') || text.ends_with([' ', '\\']);
         let follows = |c: char| c.is_alphanumeric() || "!$*?-#\"".contains(c);

@@ -1,27 +1,27 @@
-//! Facts about an input that are known from its keys and that no screen shows.
+//! Facts about an input that follow from its keys, and that no screen shows.
 
 use rove_terminal::Position;
 
-/// Facts about an input that are known from its keys.
+/// Facts about an input that follow from its keys, and that no screen shows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct InputTrack {
     /// Whether a key was typed in the input, so that its start is known.
     pub(super) is_used: bool,
-    /// The column after the typed text. A screen does not show it if the text ends in blanks.
+    /// The column after the typed text. A screen does not show this column if the text ends in blanks.
     pub(super) reach: u16,
     /// Whether the cursor waits on the last character of a full row until the next character.
     pub(super) waits: bool,
-    /// The bracket that the cursor has jumped to for a moment, and the input column where the next key is typed.
+    /// The bracket to which the cursor has jumped for a moment, and the input column where the next key is typed.
     pub(super) flash: Option<(Position, u16)>,
 }
 
 impl InputTrack {
-    /// Returns whether keys were typed as far as an input column.
+    /// Returns whether the typed text reaches this input column.
     pub(super) const fn covers(&self, place: u16) -> bool {
         place <= self.reach
     }
 
-    /// Forgets the jump to a bracket, unless the cursor is still on it.
+    /// Forgets the jump to a bracket, unless the cursor is still on the bracket.
     pub(super) fn look_for_flash(&mut self, cursor: Position) {
         self.flash = self.flash.filter(|(shown, _)| *shown == cursor);
     }

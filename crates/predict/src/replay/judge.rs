@@ -1,4 +1,4 @@
-//! Judging the pending keys by a screen: which keys it shows, and the fate of the rest. This module changes nothing.
+//! Judges the pending keys by a screen: which keys it shows, and what happened to the rest. Changes no state.
 
 use rove_terminal::{InputNum, Key, Screen};
 use rove_units::Instant;
@@ -30,50 +30,50 @@ pub(super) struct Judge<'a> {
     pub(super) screen: &'a Screen,
 }
 
-/// The facts that one screen gives about the pending keys (`verdict`) and about the program that handles them. These are the end
-/// of an insert mode, a line about to be entered, a word moved to the next row.
+/// The facts that a screen reveals about the pending keys (`verdict`) and about the program: the end of an insert mode,
+/// a line that is about to be entered, a word that has moved to the next row.
 #[derive(Debug)]
 pub(super) struct Findings {
-    /// The two characters that have ended the insert mode of an editor. `None` if none have.
+    /// The two characters that have ended an editor's insert mode. `None` if there are none.
     pub(super) exit: Option<Pair>,
-    /// The line that is about to be entered. `None` if there is none.
+    /// The line that is about to be entered. `None` if there is no such line.
     pub(super) sheet: Option<Sheet>,
     /// Whether a word typed at the right edge has moved to the next row.
     pub(super) is_broken: bool,
     pub(super) verdict: Verdict,
 }
 
-/// The fate of the oldest pending keys.
+/// The verdict on the oldest pending keys.
 #[derive(Debug)]
 pub(super) enum Verdict {
-    /// The keys have continued in the next row in a way that was unknown. The field includes that row.
+    /// The input has continued in the next row in a way that was unknown. The field includes that row.
     Wrapped(Box<Field>, Crossing),
-    /// The screen shows the effects of some of the keys, or of none. A key of unknown effect may follow them.
+    /// The screen shows the effects of some keys, or of none. A key of unknown effect may follow these keys.
     Shown(Box<Proven>, Option<Box<Barrier>>),
-    /// That many keys have moved the cursor, in this way.
+    /// This many keys have moved the cursor, in this way.
     Moved(usize, CursorProbe),
-    /// No key has arrived at the host, so the screen is older than all of them.
+    /// No key has reached the host, so the screen is older than all of them.
     Awaited,
-    /// The screen shows a masking character for each of that many keys.
+    /// The screen shows a masking character for each of this many keys.
     Masked(usize),
-    /// The first key of unknown effect and all keys before it were answered.
+    /// The first key of unknown effect, and all earlier keys, were answered.
     Answered(Box<Answer>),
     /// The program may still be drawing the screen.
     Incomplete,
-    /// The program may still answer the first key: its time to answer is not over.
+    /// The first key may still be answered, because the timeout for its echo has not ended.
     Pending,
-    /// The first key is overdue, but the user sees it, and its effect may come with the next frame.
+    /// The first key is overdue, but the user sees its prediction, and its effect may come with the next frame.
     Overdue,
-    /// The first key is overdue, but its effect may still come.
+    /// The first key is overdue. The engine drops its prediction, but its effect may still come.
     Late(GivenUp, InputNum),
-    /// The first key is overdue, and the engine has given its effect up.
+    /// The first key is overdue, and the engine does not expect its effect any longer.
     Missed,
-    /// The line has moved sideways, and shows that many keys.
+    /// The line has scrolled sideways, and shows this many keys.
     Scrolled(usize),
-    /// That many keys are due, and did something else than predicted.
+    /// This many keys are due, and had other effects than predicted.
     Failed(usize),
-    /// The fate of the keys is unknown. A key of unknown effect among them (`has_barrier`) may have drawn over the
-    /// effects of others.
+    /// The screen cannot be explained by the keys. If one of them has an unknown effect (`has_barrier`), it may have
+    /// drawn over the effects of others.
     Unexplained { has_barrier: bool },
 }
 
@@ -81,15 +81,15 @@ pub(super) enum Verdict {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) barrier: Barrier,
-    /// How many steps its line editor has gone back through its lines, including this key.
+    /// The position in the line editor's history, after this key.
     pub(super) history_cursor: HistoryCursor,
-    /// Whether the program took characters for commands before this key.
+    /// Whether the program interpreted characters as commands when this key was typed.
     pub(super) takes_commands: bool,
     pub(super) may_take_commands: bool,
 }
 
 impl Judge<'_> {
-    /// Returns the fate of the oldest pending keys, and the other signs on the screen.
+    /// Returns the verdict on the oldest pending keys, and the other facts that the screen reveals.
     pub(super) fn findings(&self) -> Findings {
         let (state, screen) = (self.state, self.screen);
         let MatchResult { shown, barrier } = state.match_screen(screen);
@@ -115,7 +115,7 @@ impl Judge<'_> {
         self.state.log.is_text() && self.state.base.gains_row(self.screen)
     }
 
-    /// Decides the fate of the keys if a screen shows none of them.
+    /// Returns the verdict if the screen shows none of the keys.
     fn unshown(&self, barrier: Option<Barrier>) -> Verdict {
         let log = &self.state.log;
         if let Some(moved) = self.motions() {
@@ -139,7 +139,7 @@ impl Judge<'_> {
         let may_be_incomplete = log.front().is_some_and(|event| event.shown)
             && self.now.saturating_since(at) < UNEXPLAINED_TIMEOUT
             && !self.state.pending_keys().conflicts(self.screen);
-        // A program that draws in several pieces has its cursor elsewhere until it is done.
+        // If a program draws a screen in several pieces, its cursor is elsewhere until the last.
         let cursor = self.screen.cursor();
         let is_elsewhere = !cursor.visible || cursor.row != self.state.base.field.row;
         if may_be_incomplete && (due == 0 || is_elsewhere) {
@@ -153,13 +153,13 @@ impl Judge<'_> {
         }
     }
 
-    /// Decides the fate of the keys after those that the screen shows, which are already removed.
+    /// Returns the verdict on the keys after those that the screen shows, which the caller has already removed.
     pub(super) fn rest(&self, barrier: Option<Box<Barrier>>) -> Verdict {
         let answer = || barrier.and_then(|barrier| self.answer(*barrier, true));
         self.motions().or_else(answer).unwrap_or_else(|| self.overdue())
     }
 
-    /// Returns how many keys of unknown effect have moved the cursor, and how. `None` if none have.
+    /// Returns the verdict that keys of unknown effect have moved the cursor. `None` if they have not.
     pub(super) fn motions(&self) -> Option<Verdict> {
         if !self.state.base.may_navigate() || !self.state.has(Mechanism::Motions) {
             return None;
@@ -169,8 +169,8 @@ impl Judge<'_> {
         found.map(|(count, probe)| Verdict::Moved(count, probe))
     }
 
-    /// Returns the verdict that a key of unknown effect was answered, with all keys before it; otherwise `None`. It was
-    /// answered if it is due, or the screen shows a known prompt. `is_shown` tells whether the screen shows any keys.
+    /// Returns the verdict that a key of unknown effect, and all earlier keys, were answered. `None` if not. The key
+    /// was answered if it is due, or if the screen shows a known prompt. `is_shown`: the screen shows some keys.
     fn answer(&self, barrier: Barrier, is_shown: bool) -> Option<Verdict> {
         let base = &self.state.base;
         let event = self.state.log.iter().nth(barrier.index)?;
@@ -189,7 +189,7 @@ impl Judge<'_> {
         if !(is_due || event.input <= self.state.network.arrived && has_answer()) {
             return None;
         }
-        // No line editor has prefixes that deserve a wait.
+        // No line editor has command prefixes for which waiting would be worthwhile.
         let is_prefix =
             may_be_prefix(event.key) && !base.field.is_line() && !base.has_moved(self.screen);
         let keeps_lines = self.state.editor().is_some();
@@ -205,7 +205,7 @@ impl Judge<'_> {
         })))
     }
 
-    /// Returns whether the cursor has moved to a prompt at which keys were confirmed before.
+    /// Returns whether the cursor has moved to a prompt at which typed characters were confirmed earlier.
     fn is_new_prompt(&self) -> bool {
         if !self.state.has(Mechanism::NewPrompts) {
             return false;
@@ -218,13 +218,13 @@ impl Judge<'_> {
             && self.knows_text_at(&field)
     }
 
-    /// Returns whether characters were confirmed at prompts like that of a field.
+    /// Returns whether typed characters were confirmed at prompts like that of a field.
     fn knows_text_at(&self, field: &Field) -> bool {
         self.state.learned.contexts.strong(field.context).score(Class::Text).right >= 1.0
     }
 
     /// Returns how many typed characters already follow a known prompt on the screen, and the field at that prompt.
-    /// `None` if none do.
+    /// `None` if no characters do.
     pub(super) fn type_ahead(&self) -> Option<(usize, Field)> {
         if !self.state.has(Mechanism::TypeAhead) {
             return None;
@@ -262,11 +262,11 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns how many of the keys that were given up the screen shows after all, and how many keys after them. `None`
-    /// if it shows none.
+    /// Returns how many of the keys whose predictions were dropped the screen shows after all, and how many later keys.
+    /// `None` if it shows no dropped key.
     pub(super) fn late(&self) -> Option<(usize, usize)> {
         let late = &self.state.learned.late;
-        // If the screen shows pending keys alone, the given-up keys are not needed to explain it.
+        // If the pending keys alone explain the screen, the dropped keys need not.
         if late.is_empty() || self.state.match_screen(self.screen).shown.is_some() {
             return None;
         }

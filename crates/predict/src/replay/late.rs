@@ -1,5 +1,5 @@
-//! Keys that were given up because their effect did not come in time. If an effect comes after all, the engine waits
-//! longer for later ones.
+//! Keys whose predictions were dropped because no effect came in time. If an effect comes after all, the engine waits
+//! longer for later effects.
 
 use std::collections::VecDeque;
 
@@ -11,13 +11,13 @@ use crate::replay::id::ContextKey;
 use crate::replay::log::wipe;
 use crate::replay::simulate::Simulation;
 
-/// Longest time after a key's echo ack at which the key's effect still counts. Source: docs/prediction.md.
+/// Longest time after a key's echo ack at which an effect is still attributed to the key. Source: docs/prediction.md.
 const LATE_MAX: Duration = Duration::from_millis(1500);
 
-/// Most keys that are remembered. Chosen: more are not typed in [`LATE_MAX`].
+/// Most keys that are remembered. Chosen: nobody types more in [`LATE_MAX`].
 const GIVEN_UP_MAX: usize = 32;
 
-/// A key that was given up because its effect was overdue.
+/// A key whose prediction was dropped because its effect was overdue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GivenUp {
     pub(super) key: Key,
@@ -26,14 +26,14 @@ pub(super) struct GivenUp {
     pub(super) context: ContextKey,
 }
 
-/// Keys that were given up and whose effect may still come, oldest first.
+/// Keys whose predictions were dropped, and whose effects may still come, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Late {
     keys: VecDeque<GivenUp>,
 }
 
 impl Late {
-    /// Adds a key that was given up; when the list is full, the key is dropped.
+    /// Adds a key whose prediction was dropped. Discards the key if the list is full.
     pub(super) fn push(&mut self, given_up: GivenUp) {
         if self.keys.len() < GIVEN_UP_MAX {
             self.keys.push_back(given_up);
@@ -53,14 +53,14 @@ impl Late {
         self.keys.is_empty()
     }
 
-    /// Returns how many of the oldest keys were due [`LATE_MAX`] ago or earlier.
+    /// Returns how many of the oldest keys were due at least [`LATE_MAX`] ago.
     pub(super) fn old(&self, now: Instant) -> usize {
         let is_old = |given_up: &&GivenUp| now.saturating_since(given_up.due_at) >= LATE_MAX;
         self.keys.iter().take_while(is_old).count()
     }
 
-    /// Returns how many keys a screen shows, first those given up and then those in `arrived`. `simulation` is the
-    /// state before all of them.
+    /// Returns how many keys the screen shows, in the order of this list and then of `arrived`. In `simulation`, none
+    /// of them has acted.
     pub(super) fn answered(
         &self,
         mut simulation: Simulation<'_>,
@@ -84,7 +84,7 @@ impl Late {
         self.forget(self.keys.len());
     }
 
-    /// Forgets the `count` oldest keys, and wipes them.
+    /// Removes the `count` oldest keys, and wipes them from memory.
     pub(super) fn forget(&mut self, count: usize) {
         let count = count.min(self.keys.len());
         self.keys.iter_mut().take(count).for_each(|given_up| wipe(&mut given_up.key));

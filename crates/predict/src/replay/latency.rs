@@ -1,9 +1,9 @@
-//! How soon keys are answered. An answer is unlikely to come much sooner than all earlier answers.
+//! How soon keys are answered. An answer is unlikely to come much sooner than all recent answers.
 
 use rove_terminal::InputNum;
 use rove_units::{Duration, Instant};
 
-/// How many answers are remembered. Chosen: a few words, so that a host that has become faster is soon known.
+/// Number of answers that are remembered. Chosen: a few words, so that a host that has become faster is soon known.
 const ANSWERS: usize = 16;
 
 /// The times from typing a key to its answer, for recent keys.
@@ -11,36 +11,36 @@ const ANSWERS: usize = 16;
 pub(super) struct Latency {
     ages: [Duration; ANSWERS],
     count: usize,
-    /// The newest input that has arrived at the host, and when that became known.
+    /// The newest input that has reached the host, and when the client learned this.
     heard: (InputNum, Instant),
 }
 
 impl Latency {
-    /// Called when it becomes known that `input` has arrived at the host.
+    /// Records that `input` has reached the host.
     pub(super) fn note_arrived(&mut self, now: Instant, input: InputNum) {
         if self.heard.0 != input {
             self.heard = (input, now);
         }
     }
 
-    /// Returns the time from typing a key until the client last heard that newer input had arrived at the host.
+    /// Returns the time from typing a key until the client last learned that more input had reached the host.
     pub(super) const fn age_when_heard(&self, typed_at: Instant) -> Duration {
         self.heard.1.saturating_since(typed_at)
     }
 
-    /// Called when a key was answered after the time `age`.
+    /// Records that a key was answered after the time `age`.
     pub(super) fn handle_answer(&mut self, age: Duration) {
         self.ages[self.count % ANSWERS] = age;
         self.count += 1;
         if self.count == 2 * ANSWERS {
-            // The count only tells whether all entries are filled.
+            // Only the remainder of the count matters, and whether all entries are filled.
             self.count = ANSWERS;
         }
         debug_assert!(self.count < 2 * ANSWERS, "the count stays within its two rounds");
     }
 
-    /// Returns whether an answer after the time `age` would be sooner than all recent ones, by more than a path varies.
-    /// Chosen: a quarter, so that three quarters of the round trip always count as possible.
+    /// Returns whether an answer after the time `age` would be much sooner than all recent answers. Chosen: by a
+    /// quarter, so that three quarters of the round trip always count as possible.
     pub(super) fn is_too_soon(&self, age: Duration) -> bool {
         let soonest = self.ages.iter().min().copied().unwrap_or_default();
         self.count >= ANSWERS && age < soonest * 3 / 4

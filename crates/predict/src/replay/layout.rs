@@ -1,12 +1,11 @@
-//! Where the characters of an input are that continues in the rows below.
+//! Maps the characters of an input to positions, if the input continues in the rows below.
 //!
-//! A *place* is the column that a character would have in a row without an end. In the row where the input begins,
-//! place and column are equal; from the right edge on, places count on through the rows below.
+//! A *place* is the column that a character would have in an endless row. In the first row of the input, places equal
+//! columns. From the right edge on, places count on through the rows below.
 
 use rove_terminal::Position;
 
-/// Most rows of an input. Chosen: longer ones are pasted rather than typed, and places stay within 16 bits on the
-/// widest screen.
+/// Most rows of an input. Chosen: longer inputs are pasted, not typed, and places fit 16 bits on the widest screen.
 pub(super) const INPUT_ROWS_MAX: u16 = 15;
 
 /// The rows of the screen that an input occupies.
@@ -14,9 +13,9 @@ pub(super) const INPUT_ROWS_MAX: u16 = 15;
 pub(super) struct Layout {
     /// The first row of the input.
     pub(super) row: u16,
-    /// The column after the last that the input uses in a row that continues in the next; `u16::MAX` for a single row.
+    /// The column after the last one in rows that continue in the next row. `u16::MAX` for an input of one row.
     pub(super) edge: u16,
-    /// The first column of the rows after the first; left of `edge`.
+    /// The first column in rows after the first. Less than `edge`.
     pub(super) left: u16,
 }
 
@@ -44,8 +43,8 @@ impl Layout {
         }
     }
 
-    /// Returns the place of a position. `None` if the input cannot be there. The column at the edge is the first place
-    /// of the next row.
+    /// Returns the place of a position. `None` if the input cannot contain it. The column at the edge is the first
+    /// place of the next row.
     pub(super) fn place(self, at: Position) -> Option<u16> {
         let rows = at.row.checked_sub(self.row).filter(|rows| *rows < INPUT_ROWS_MAX)?;
         if rows == 0 || self.edge == u16::MAX || self.left >= self.edge {
@@ -61,7 +60,7 @@ impl Layout {
         Some(place)
     }
 
-    /// Converts a place of the layout `other` to a place of this one.
+    /// Converts a place of the layout `other` to a place of this layout.
     pub(super) fn place_of(self, other: Self, place: u16) -> u16 {
         self.place(other.at(place)).filter(|_| self != other).unwrap_or(place)
     }
@@ -76,12 +75,12 @@ impl Layout {
     }
 }
 
-/// The traces on a screen of keys that have continued in the next row.
+/// The signs on a screen that input has continued in the next row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Crossing {
-    /// Whether the next row has new text, or the cursor is in it after a full row: proof that input continues there.
+    /// Whether the next row has new text, or the cursor after a full row: proof that input continues there.
     pub(super) is_proof: bool,
-    /// Whether all text moved up to make room for the next row.
+    /// Whether all text has moved up to make room for the next row.
     pub(super) has_scrolled: bool,
     /// Whether the cursor waits on the last character of a full row until the next character.
     pub(super) is_lazy: bool,

@@ -1,4 +1,4 @@
-//! Learning from the fate of keys. Only here does a screen change what the engine knows.
+//! Learns from the verdicts on keys. No other module lets a screen change the engine's state.
 
 use rove_terminal::{Key, Screen};
 use rove_units::Instant;
@@ -16,12 +16,12 @@ use crate::replay::state::State;
 use crate::replay::timeline::{Proven, Step};
 use crate::scene;
 
-/// Most rounds in which one screen is judged; each looks at all pending keys that remain. Keys that are due are then
-/// removed without a judgement. Chosen: nobody types so many commands before one is answered, and a paste of them has
+/// Most rounds in which a screen is judged. Each round looks at all remaining pending keys. After them, due keys are
+/// removed without a verdict. Chosen: nobody types so many commands before one is answered, and a paste of commands has
 /// nothing to teach.
 const ROUNDS_MAX: u32 = 32;
 
-/// Removes the pending keys that the screen shows, learns from them, and makes the screen the base of the others.
+/// Removes the pending keys that the screen shows, learns from them, and makes the screen the base for the other keys.
 pub(super) fn learn(state: &mut State, now: Instant, screen: &Screen) {
     state.log.handle_echo_ack(now, state.network.echo_ack);
     state.learned.latency.note_arrived(now, state.network.arrived);
@@ -32,7 +32,7 @@ pub(super) fn learn(state: &mut State, now: Instant, screen: &Screen) {
     });
     let mut learner = Learner { state, now, screen };
     if learner.state.log.iter().all(|event| event.at == now) {
-        // A change from before the first key was typed is not an effect of keys.
+        // A screen that changed before the first key was typed does not show an effect of keys.
         learner.rebase();
     }
     learner.learn_late();
@@ -52,7 +52,7 @@ pub(super) fn learn(state: &mut State, now: Instant, screen: &Screen) {
     learner.state.base.is_held = held.is_some();
 }
 
-/// The state of the engine, and the screen that it learns from.
+/// The state of the engine, and the screen from which it learns.
 #[derive(Debug)]
 struct Learner<'a> {
     state: &'a mut State,
@@ -65,7 +65,8 @@ impl Learner<'_> {
         Judge { state: self.state, now: self.now, screen: self.screen }
     }
 
-    /// Learns from a screen, and removes the next keys; returns whether there were any.
+    /// Learns from the facts that a screen reveals, and removes the keys of its verdict. Returns false if there are
+    /// none.
     fn learn(&mut self, findings: Findings) -> bool {
         let Findings { exit, sheet, is_broken, verdict } = findings;
         let context = self.state.base.field.context;
@@ -82,7 +83,7 @@ impl Learner<'_> {
         self.learn_verdict(verdict)
     }
 
-    /// Learns from a verdict, and removes the keys that the verdict is on; returns whether there were any.
+    /// Learns from a verdict, and removes its keys. Returns false if none were removed.
     fn learn_verdict(&mut self, verdict: Verdict) -> bool {
         match verdict {
             Verdict::Wrapped(mut field, crossing) => {
@@ -151,14 +152,14 @@ impl Learner<'_> {
         true
     }
 
-    /// Removes the keys that a screen shows, or else the next that it answers otherwise; returns whether there were
-    /// any.
+    /// Removes the keys that a screen shows, or if it shows none, the next keys that it answers otherwise. Returns
+    /// false if none were removed.
     fn learn_shown(&mut self, mut proven: Proven, barrier: Option<Box<Barrier>>) -> bool {
         let has_preview = proven.count > 0 && self.judge().has_preview();
         let (count, row, probe) = (proven.count, proven.row, proven.probe.take());
         self.confirm(proven);
         let to = self.screen.cursor().row;
-        // A blank row below may be the next one of the input.
+        // A blank row below the cursor may be the next row of the input.
         let has_moved =
             self.state.base.move_to(row, to) && !self.screen.row_text(to + 1).is_empty();
         if has_moved || has_preview {
@@ -178,8 +179,8 @@ impl Learner<'_> {
         self.leave_field() || count > 0 || self.learn_verdict(self.judge().rest(barrier))
     }
 
-    /// Makes a screen the base. If the screen has another field than the one keys were typed in, the keys that had
-    /// arrived have caused that and are removed. Returns whether there were any.
+    /// Makes a screen the base. If its field differs from the field in which keys were typed, the keys that had arrived
+    /// have caused that, and are removed. Returns false if none were removed.
     fn leave_field(&mut self) -> bool {
         let place = |field: &Field| (field.context, field.bounds.start);
         let (before, is_used) =
@@ -195,7 +196,7 @@ impl Learner<'_> {
         true
     }
 
-    /// Learns from keys that a screen shows: from their effects, and from the colours that the program gave them.
+    /// Learns from the keys that a screen shows: from their effects, and from the colours that the program gave them.
     fn confirm(&mut self, proven: Proven) {
         let State { base, learned, .. } = &mut *self.state;
         let (context, cursor) = (base.field.context, self.screen.cursor().position());
@@ -237,7 +238,7 @@ impl Learner<'_> {
             if learns_latency {
                 learned.latency.handle_answer(age);
             }
-            // If the key may have been a command, the echo of the next key looks the same.
+            // The key may have been a command after which the next key's echo looks the same.
             let may_be_command = event.is_doubtful && field.certainty.may_be_command();
             if class == Class::Text && !may_be_command {
                 field.certainty.confirm();
@@ -251,12 +252,12 @@ impl Learner<'_> {
         }
     }
 
-    /// Removes the `count` oldest keys, and records what they mean for later ones.
+    /// Removes the `count` oldest keys, and records their consequences for later keys.
     fn retire(&mut self, count: usize) {
         entered_lines::note_edits(self.state, count);
         let State { base, learned, log, echo_off, secrecy, .. } = &mut *self.state;
         if let Some(last) = count.checked_sub(1).and_then(|last| log.iter().nth(last)) {
-            // The last removed key decides how the next one is read.
+            // The last removed key decides how the next key is interpreted.
             base.goal = None;
             base.is_new_line = matches!(last.key, Key::Enter | Key::LineFeed);
             base.unsure = last.input;
@@ -296,7 +297,7 @@ impl Learner<'_> {
         log.retire(count);
     }
 
-    /// Learns from a key of unknown effect that was answered, and removes it with all keys before it.
+    /// Learns from a key of unknown effect that was answered, and removes this key and all earlier ones.
     fn pass_barrier(&mut self, answer: Answer) {
         let Answer { barrier, history_cursor, takes_commands, may_take_commands } = answer;
         let Barrier { index, key, input, is_reached, is_still, before, line, .. } = barrier;
@@ -328,7 +329,7 @@ impl Learner<'_> {
         let arrived = self.state.arrived().len();
         self.state.log.doubt(arrived);
         if may_take_commands {
-            // Even an editor that still shows its insert mode may be about to leave it.
+            // The editor may leave its insert mode next, although it still shows the mode.
             self.state.base.field.certainty.escape();
         }
     }
@@ -346,19 +347,19 @@ impl Learner<'_> {
         self.rebase();
     }
 
-    /// Removes the `count` oldest keys, as their predictions were wrong.
+    /// Removes the `count` oldest keys, because their predictions were wrong.
     fn fail(&mut self, count: usize) {
         let Some(&Event { key, shown, .. }) = self.state.log.front() else { return };
         let class = self.state.pending_keys().start().class_of(key);
         self.note_failed_motion(0, shown);
         if class.is_recall() {
-            // The recalled line was wrong, so the editor's lines are unknown.
+            // The recalled line was wrong, so the editor's history is unknown.
             self.state.learned.history.forget();
         }
         let crosses = self.state.pending_keys().after(count).crosses;
         let State { base, learned, .. } = &mut *self.state;
         let context = base.field.context;
-        // In an insert mode, a character after an Escape that was not trusted was a command to the editor.
+        // In an insert mode, a character after an Escape was a command to the editor.
         let is_mode = matches!(base.field.kind, Kind::Insert | Kind::Replace);
         if crosses {
             learned.wraps.doubt(context);
@@ -375,7 +376,7 @@ impl Learner<'_> {
         self.state.learned.late.clear();
     }
 
-    /// Called when a key was not answered by its echo in time.
+    /// Records that a key was not answered by its echo in time.
     fn note_miss(&mut self, key: Key) {
         if matches!(key, Key::Text(_)) {
             self.state.secrecy.note_miss(self.state.base.field.prompt_name());
@@ -383,7 +384,7 @@ impl Learner<'_> {
         }
     }
 
-    /// Makes a screen the one on which the first pending key acts.
+    /// Makes the screen the base, on which the first pending key acts.
     fn rebase(&mut self) {
         let (state, screen) = (&mut *self.state, self.screen);
         state.unexplained_at = None;
@@ -392,7 +393,7 @@ impl Learner<'_> {
         }
         let is_explained = core::mem::take(&mut state.base.is_explained);
         if !is_explained && state.base.screen.cursor().column != screen.cursor().column {
-            // Something other than the keys has moved the cursor, so another question may have been asked.
+            // The cursor was moved by something other than the keys, so another question may have been asked.
             state.base.field.line.end();
         }
         state.base.screen = screen.clone();
@@ -402,14 +403,14 @@ impl Learner<'_> {
         let field = &state.base.field;
         state.secrecy.observe(field.bounds.pane, field.window(screen));
         if !state.base.field.track.is_used {
-            // A key that ends a line leaves no text of the next one.
+            // A key that ends a line leaves no text in the next line.
             let may_be_typed = state.arrived().any(|event| !is_enter(event.key));
             state.base.field.prompt.may_be_typed = may_be_typed;
         }
         state.base.field.track.is_used |= !state.log.is_empty();
     }
 
-    /// Learns from effects that come after their keys were given up.
+    /// Learns from effects that arrive after the predictions of their keys were dropped.
     fn learn_late(&mut self) {
         let learned = &mut self.state.learned;
         let old = learned.late.old(self.now);
@@ -433,7 +434,7 @@ impl Learner<'_> {
         self.rebase();
     }
 
-    /// Moves the field to where motions have taken the cursor.
+    /// Moves the field to the position to which motions have taken the cursor.
     fn arrive(&mut self, probe: &CursorProbe) {
         let has_rulers = self.state.has(Mechanism::Rulers);
         let State { base, learned, .. } = &mut *self.state;
@@ -441,7 +442,7 @@ impl Learner<'_> {
         probe.teach(navigation, base, self.screen, has_rulers);
         base.goal = probe.goal;
         if probe.has_climbed() {
-            // In another row the program may ask for something else.
+            // In another row, the program may ask for something else.
             base.field = Field::default();
         }
         // Typed text still ends at the same column.
@@ -460,7 +461,7 @@ impl Learner<'_> {
         self.retire(count);
     }
 
-    /// Records that a key did not move the cursor as it was believed to.
+    /// Records that a key did not move the cursor as expected.
     fn note_failed_motion(&mut self, index: usize, was_shown: bool) {
         let Some(key) = self.state.log.iter().nth(index).map(|event| event.key) else { return };
         let place = &self.state.base.field.place;

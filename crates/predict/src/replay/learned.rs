@@ -1,4 +1,4 @@
-//! Everything that was learned in a session.
+//! All knowledge that the engine gains in a session.
 
 use crate::replay::context::Contexts;
 use crate::replay::drawn_cursor::Counters;
@@ -11,7 +11,7 @@ use crate::replay::navigation::Navigations;
 use crate::replay::paint::Palettes;
 use crate::replay::wrap::Wraps;
 
-/// All models, each of which learns one kind of habit.
+/// All models. Each of them learns one kind of habit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Learned {
     pub(super) contexts: Contexts,

@@ -1,4 +1,4 @@
-//! The pending keys, in order: those whose effect the newest screen does not show yet.
+//! The pending keys in order: those whose effect no screen has shown.
 
 use std::collections::VecDeque;
 
@@ -6,46 +6,46 @@ use rove_terminal::{InputNum, Key};
 use rove_units::Instant;
 use zeroize::Zeroize;
 
-/// Most pending keys; with more nothing is predicted until the last of them has been answered. Source:
-/// docs/prediction.md; a minute of fast typing.
+/// Most pending keys. With more, the engine predicts nothing until the last was answered. Source: docs/prediction.md; a
+/// minute of fast typing.
 pub(super) const EVENTS_MAX: usize = 512;
 
-/// Most characters of a paste that is predicted as if it had been typed. Chosen: some rows of text, which is what line
-/// editors accept without drawing it in their own way.
+/// Most characters of a paste that is predicted as if it were typed. Chosen: a few rows of text, which line editors
+/// accept without drawing it in their own way.
 pub(super) const PASTE_CHARACTERS_MAX: usize = 256;
 
 /// A pending key.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) key: Key,
-    /// The first input that contains the key.
+    /// The number of the first input that contains the key.
     pub(super) input: InputNum,
     /// When the key was typed.
     pub(super) at: Instant,
-    /// When it was first known that the host has had its time to answer. `None` until then.
+    /// When the client learned that the host had had enough time to answer. `None` until then.
     pub(super) due_at: Option<Instant>,
     /// Whether the user has seen the key's predicted effect.
     pub(super) shown: bool,
-    /// Whether the screen should already show the key's effect, and does not.
+    /// Whether the screen should show the key's effect, but does not.
     pub(super) is_doubtful: bool,
-    /// Whether it is a character whose echo is late.
+    /// Whether the key is a character whose echo is overdue.
     pub(super) is_overdue: bool,
     /// Whether the character was pasted.
     pub(super) is_pasted: bool,
 }
 
-/// The pending keys, oldest first. A key is wiped as soon as it is removed.
+/// The pending keys, oldest first. A key is wiped from memory when it is removed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     events: VecDeque<Event>,
-    /// The last of the keys, if there were more than could be kept. Nothing is predicted until it was answered.
+    /// The last key's input, if there were too many keys. The engine predicts nothing until this input was answered.
     lost: Option<InputNum>,
     /// Whether the newest key was an Escape that changes the meaning of the next key.
     is_behind_escape: bool,
 }
 
 impl Log {
-    /// Appends a key; if there are too many, forgets all of them.
+    /// Appends a key. If there are too many, removes all of them.
     pub(super) fn push(&mut self, event: Event) {
         debug_assert!(
             self.events.back().is_none_or(|last| last.input <= event.input && last.at <= event.at),
@@ -61,13 +61,13 @@ impl Log {
         debug_assert!(self.lost.is_none() || self.events.is_empty(), "no key follows a lost one");
     }
 
-    /// Records whether a key is an Escape that changes the next key. Returns whether the key before it was one.
+    /// Records whether a key is an Escape that changes the next key. Returns whether the previous key was one.
     pub(super) const fn note_escape(&mut self, is_escape: bool) -> bool {
         core::mem::replace(&mut self.is_behind_escape, is_escape)
     }
 
-    /// Called when a paste ends. Returns whether the paste is short, contains only characters, and is still pending in
-    /// full; its characters then count as typed but for [`Event::is_pasted`].
+    /// Records the end of a paste. Returns whether the paste is short, consists of characters, and is still pending as
+    /// a whole. Its characters are then treated as typed, except for [`Event::is_pasted`].
     pub(super) fn end_paste(&mut self) -> bool {
         let is_start = |event: &Event| event.key == Key::PasteStart;
         let Some(start) = self.events.iter().rposition(is_start) else { return false };
@@ -81,7 +81,7 @@ impl Log {
         is_text
     }
 
-    /// Records which keys the host has had its time to answer.
+    /// Records for which keys the host has had enough time to answer.
     pub(super) fn handle_echo_ack(&mut self, now: Instant, echo_ack: InputNum) {
         if self.lost.is_some_and(|lost| lost <= echo_ack) {
             self.lost = None;
@@ -91,7 +91,7 @@ impl Log {
         }
     }
 
-    /// Notes that what was due by then is late; returns whether a character is among it that was not.
+    /// Marks characters that were due by `by` as overdue. Returns whether any was not marked yet.
     pub(super) fn note_overdue(&mut self, by: Instant) -> bool {
         let is_late = |event: &&mut Event| event.due_at.is_some_and(|due_at| due_at <= by);
         let mut is_news = false;
@@ -103,12 +103,12 @@ impl Log {
         is_news
     }
 
-    /// Returns whether the echo of a character is late.
+    /// Returns whether the echo of any character is overdue.
     pub(super) fn is_overdue(&self) -> bool {
         self.events.iter().any(|event| event.is_overdue)
     }
 
-    /// Called when the key with this index was answered in part, so that its answer is not due yet.
+    /// Records that the key at `index` was answered in part, so that the rest of its answer is not due yet.
     pub(super) fn defer(&mut self, index: usize) {
         debug_assert!(index < self.events.len(), "the deferred key waits");
         self.events[index].due_at = None;
@@ -119,12 +119,12 @@ impl Log {
         self.events.iter().take_while(|event| event.due_at.is_some()).count()
     }
 
-    /// Returns how many of the oldest keys had arrived with this input.
+    /// Returns how many of the oldest keys have reached the host if `input` is the newest that has.
     pub(super) fn arrived(&self, input: InputNum) -> usize {
         self.events.iter().take_while(|event| event.input <= input).count()
     }
 
-    /// Records that the screen should show the effects of the `count` oldest keys, and does not.
+    /// Records that the screen should show the effects of the `count` oldest keys, but does not.
     pub(super) fn doubt(&mut self, count: usize) {
         debug_assert!(count <= self.events.len(), "the doubted keys wait");
         self.events.iter_mut().take(count).for_each(|event| event.is_doubtful = true);
@@ -133,12 +133,12 @@ impl Log {
     /// Removes the `count` oldest keys.
     pub(super) fn retire(&mut self, count: usize) {
         let count = count.min(self.events.len());
-        // Keys are wiped in place, as a move would leave a copy in memory.
+        // Keys are wiped in place, because a move would leave a copy in memory.
         self.events.iter_mut().take(count).for_each(Event::wipe);
         self.events.drain(..count);
     }
 
-    /// Wipes all typed keys, but keeps their number.
+    /// Wipes all typed characters from memory, but keeps the number of keys.
     pub(super) fn forget_texts(&mut self) {
         self.events.iter_mut().for_each(Event::wipe);
     }
@@ -148,7 +148,7 @@ impl Log {
         self.lost = None;
     }
 
-    /// Returns whether too many keys were typed, so that nothing is predicted until the last is answered.
+    /// Returns whether there were too many keys, so that nothing is predicted until the last was answered.
     pub(super) const fn is_lost(&self) -> bool {
         self.lost.is_some()
     }
@@ -191,7 +191,7 @@ impl Event {
     }
 }
 
-/// Overwrites a typed character in memory.
+/// Wipes a typed character from memory.
 pub(super) fn wipe(key: &mut Key) {
     if let Key::Text(c) = key {
         c.zeroize();

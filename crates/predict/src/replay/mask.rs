@@ -1,4 +1,4 @@
-//! Prompts that draw a masking character (a star) for each key. A star counts as an answer, but is never predicted.
+//! Prompts that draw a masking character, such as a star, for each key. It counts as an answer, but is never predicted.
 
 use rove_terminal::{Position, Screen};
 
@@ -6,8 +6,8 @@ use crate::replay::base::Base;
 use crate::scene;
 use crate::scene::text::Text;
 
-/// Returns how many of the first keys a screen shows a masking character for. `None` for none. `typed` is the number of
-/// arrived keys up to the first that is not a character.
+/// Returns for how many of the first keys the screen shows a masking character. `None` if for no key. `typed` is the
+/// number of characters that have reached the host, up to the first other key.
 pub(super) fn stars(base: &Base, screen: &Screen, typed: usize) -> Option<u16> {
     let (from, to) = (base.screen.cursor(), screen.cursor());
     let count = to.column.saturating_sub(from.column);

@@ -1,4 +1,4 @@
-//! How many of the pending keys the newest screen shows.
+//! Determines how many of the pending keys the newest screen shows.
 
 use rove_terminal::{InputNum, Key, Screen};
 
@@ -10,34 +10,34 @@ use crate::replay::pending_keys::PendingKeys;
 use crate::replay::simulate::Simulation;
 use crate::replay::timeline::{Proven, Timeline};
 
-/// How many of the pending keys a screen shows.
+/// The number of pending keys that a screen shows.
 #[derive(Clone, Debug)]
 pub(super) struct MatchResult {
-    /// The keys whose effects the screen shows. `None` if it agrees with no number of keys, not even 0.
+    /// The keys whose effects the screen shows. `None` if the screen agrees with no number of keys, not even 0.
     pub(super) shown: Option<Proven>,
     pub(super) barrier: Option<Barrier>,
 }
 
-/// The first arrived key of unknown effect.
+/// The first key of unknown effect that has reached the host.
 #[derive(Clone, Debug)]
 pub(super) struct Barrier {
     pub(super) index: usize,
     pub(super) key: Key,
-    /// The input that contains the key.
+    /// The number of the input that contains the key.
     pub(super) input: InputNum,
-    /// Whether the screen has everything that the keys before this one draw.
+    /// Whether the screen shows everything that the earlier keys draw.
     pub(super) is_reached: bool,
     /// Whether the screen also has the cursor where the earlier keys put it, so that this key has not moved it.
     pub(super) is_still: bool,
     pub(super) before: Proven,
-    /// Whether the earlier keys leave the input empty.
+    /// Whether the input is empty after the earlier keys.
     pub(super) is_empty: bool,
-    /// The line that the key ends, if it ends one, and its row's text with the prompt, if the line has only one row.
+    /// The line that the key ends. If it occupies one row, also the text of the row, including the prompt.
     pub(super) line: Option<(Line, Option<Line>)>,
 }
 
 impl MatchResult {
-    /// Simulates the keys on the base, one after the other, and finds the largest number of keys that explains the
+    /// Simulates the keys on the base one after the other, and finds the largest number of keys that explains the
     /// screen.
     pub(super) fn of(pending: &PendingKeys<'_>, latency: &Latency, screen: &Screen) -> Self {
         let PendingKeys { base, log, .. } = *pending;
@@ -54,7 +54,7 @@ impl MatchResult {
         let is_unchanged = shown.is_some() && !base.has_moved(screen);
         let (mut due_cursor, mut due_agrees) = (start, is_unchanged);
         let mut has_line = None;
-        // Keys that have not arrived cannot have had an effect.
+        // Keys that have not reached the host cannot have had an effect.
         let arrived = log.arrived(pending.arrived).max(due);
         let mut barrier = None;
         for (count, event) in (1..).zip(log.iter().take(arrived)) {
@@ -72,18 +72,18 @@ impl MatchResult {
             } else if simulation.motions.has_climbed() {
                 false
             } else {
-                // The row may have scrolled, or moved for text that is printed above.
+                // The row may have scrolled, or moved down because text is printed above it.
                 canvas.cursor.column == cursor.column
                     && simulation.agrees_elsewhere(screen, cursor.row)
             };
             if count <= due {
                 (due_cursor, due_agrees) = (canvas.cursor, agrees);
             }
-            // A screen shows nothing of a key that had not arrived when it was sent. A key that is not acknowledged
-            // must have moved the cursor to count as shown.
+            // A screen cannot show a key that reached the host after it was sent. A key without acknowledgment counts
+            // as shown only if it has moved the cursor.
             let may_show = event.input <= pending.arrived;
-            // The screen is the same before text was typed and after the text was erased. The second is unlikely while
-            // the host may still have to echo the text, and where it would come too soon.
+            // The screens before text is typed and after it is erased are equal. The second is unlikely while the host
+            // may still have to echo the text, or if it comes too soon.
             let is_second = is_unchanged || shown.as_ref().is_some_and(|(count, _)| *count > 0);
             let age = latency.age_when_heard(event.at);
             let is_early = is_second && (count > due || latency.is_too_soon(age));

@@ -1,6 +1,6 @@
 //! A map of bounded size.
 
-/// Values by key, at most `MAX` of them: the least recently used one is dropped for a new one.
+/// A map with at most `MAX` entries. A new entry then replaces the least recently used.
 #[derive(Clone, Debug)]
 pub(super) struct Memory<K, V, const MAX: usize> {
     /// The entries, the most recently used one last.
@@ -8,18 +8,18 @@ pub(super) struct Memory<K, V, const MAX: usize> {
 }
 
 impl<K: PartialEq, V, const MAX: usize> Memory<K, V, MAX> {
-    /// Returns the value of `key`, or `None`; the entry does not count as used.
+    /// Returns the value of `key`, if any. This does not count as use of the entry.
     pub(super) fn find(&self, key: &K) -> Option<&V> {
         self.known.iter().rev().find(|(known, _)| known == key).map(|(_, value)| value)
     }
 
-    /// Returns the value of `key` for changes, or `None`; the entry does not count as used.
+    /// Returns the value of `key` for changes, if any. This does not count as use of the entry.
     pub(super) fn find_mut(&mut self, key: &K) -> Option<&mut V> {
         self.known.iter_mut().find(|(known, _)| known == key).map(|(_, value)| value)
     }
 
-    /// Returns the value of `key`, or inserts the result of `new`; the entry counts as used. A full memory then drops
-    /// the entry that was used longest ago.
+    /// Returns the value of `key`, or inserts the result of `new`. This counts as use of the entry. If the map is full,
+    /// the new entry replaces the least recently used.
     pub(super) fn entry_or(&mut self, key: K, new: impl FnOnce() -> V) -> &mut V {
         let index = self.known.iter().position(|(known, _)| *known == key);
         let entry = index.map(|index| self.known.remove(index));
@@ -32,7 +32,7 @@ impl<K: PartialEq, V, const MAX: usize> Memory<K, V, MAX> {
         &mut self.known.last_mut().expect("an entry was added").1
     }
 
-    /// Returns the value of `key`, or inserts the default; the entry counts as used.
+    /// Returns the value of `key`, or inserts the default. This counts as use of the entry.
     pub(super) fn entry(&mut self, key: K) -> &mut V
     where
         V: Default,

@@ -1,15 +1,15 @@
-//! How a cursor moves over the screen of a program, without reference to any program.
+//! The ways in which a cursor moves over the screen, the same for all programs.
 
 use rove_terminal::{Key, Position, Screen};
 
 use crate::replay::canvas::Canvas;
 use crate::scene::Pane;
 
-/// Rows at the edges of a window in which the text may scroll instead of the cursor moving. Source: vim's own defaults
-/// (`scrolloff`).
+/// Number of rows at the edges of a window in which the program may scroll the text rather than move the cursor.
+/// Source: vim's own defaults (`scrolloff`).
 const MARGIN_ROWS: u16 = 5;
 
-/// A direction that the cursor moves in, or an end of the line that it moves to.
+/// A motion of the cursor: in a direction, or to an end of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Motion {
     Left,
@@ -59,15 +59,15 @@ pub(super) struct Step {
 
 /// The known motions of keys in a window.
 pub(super) trait Guide: core::fmt::Debug {
-    /// Returns the motion that a key is believed to cause. `None` if none is known.
+    /// Returns the motion that a key is expected to cause. `None` if no motion is known.
     fn motion(&self, key: Key) -> Option<Motion>;
 
-    /// Returns whether the cursor stops on the last character of a line instead of after it. `None` if that is unknown.
+    /// Returns whether the cursor stops on the last character of a line, not after it. `None` if that is unknown.
     fn stops_on_last(&self) -> Option<bool>;
 
-    /// Returns whether the cursor was in this row before, with the same text in the window's first row.
+    /// Returns whether the cursor was in this row earlier, with the same text in the window's first row.
     fn was_visited(&self, screen: &Screen, pane: &Pane, row: u16) -> bool;
 
-    /// Draws the numbers that show the cursor's position as they will be after a step, if the window has any.
+    /// Draws the window's numbers that show the cursor's position, with their values after a step.
     fn draw_numbers(&self, canvas: &mut Canvas<'_>, step: Step);
 }

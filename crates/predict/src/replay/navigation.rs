@@ -1,4 +1,4 @@
-//! The keys that were seen to move the cursor in full-screen programs.
+//! The model of keys that move the cursor in full-screen programs.
 
 use core::ops::Range;
 
@@ -13,30 +13,30 @@ use crate::replay::ruler::Ruler;
 use crate::scene::Pane;
 use crate::scene::text::characters;
 
-/// Most keys that are remembered in a window; the least recently used is dropped. Chosen: the arrows, their like with
-/// Ctrl, and some letters.
+/// Most keys that are remembered for a window. Another replaces the least recently used. Chosen: the arrows, similar
+/// keys with Ctrl, and some letters.
 const KEYS_MAX: usize = 24;
 
-/// Most windows that are remembered; the least recently used is dropped. Chosen: the windows of some editors.
+/// Most windows that are remembered. Another replaces the least recently used. Chosen: the windows of a few editors.
 const PLACES_MAX: usize = 16;
 
-/// How often in a row a key must have caused the same motion before it is believed.
+/// How often in a row a key must cause the same motion before it is predicted.
 const NEEDED: u16 = 1;
-/// [`NEEDED`] for prefixes of commands in screen and tmux, whose second keys may by chance cause the same motion.
+/// The same for command prefixes of screen and tmux. Their second keys may by chance cause the same motion.
 const NEEDED_OF_PREFIXES: u16 = 4;
 /// The known motions of keys in a program's window.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Navigation {
     habits: Memory<Key, Habit, KEYS_MAX>,
     pub(super) ruler: Ruler,
-    /// Whether the cursor stops on the last character of a line instead of after it. `None` if that is unknown.
+    /// Whether the cursor stops on the last character of a line, rather than after it. `None` if that is unknown.
     pub(super) stops_on_last: Option<bool>,
-    /// The rows that the cursor was in, while the text of the window's first row had the hash `first_row`.
+    /// The rows in which the cursor was while the text of the window's first row had the hash `first_row`.
     visited: Range<u16>,
     first_row: u64,
 }
 
-/// The motion that a key was last seen to cause.
+/// The motion that a key has last caused.
 #[derive(Clone, Copy, Debug)]
 struct Habit {
     motion: Motion,
@@ -66,7 +66,7 @@ impl Guide for Navigation {
 }
 
 impl Navigation {
-    /// Called when a key has moved the cursor by this motion.
+    /// Records that a key has moved the cursor by this motion.
     pub(super) fn hit(&mut self, key: Key, motion: Motion) {
         let needed = match key {
             Key::ControlA | Key::ControlB => NEEDED_OF_PREFIXES,
@@ -81,7 +81,7 @@ impl Navigation {
         habit.evidence.confirm();
     }
 
-    /// Called when a key did something else than its motion; `was_shown` tells whether the user saw the wrong
+    /// Records that a key had another effect than its known motion. `was_shown` is true if the user saw the wrong
     /// prediction.
     pub(super) fn miss(&mut self, key: Key, was_shown: bool) {
         if let Some(habit) = self.habits.find_mut(&key) {
@@ -89,8 +89,7 @@ impl Navigation {
         }
     }
 
-    /// Adds these rows to those that the cursor was in. If the first row of the pane has changed, the former rows are
-    /// forgotten.
+    /// Adds rows to those in which the cursor was. Forgets the former rows if the pane's first row has changed.
     pub(super) fn visit(&mut self, screen: &Screen, pane: &Pane, rows: [u16; 2]) {
         let first_row = name_of_row(screen, pane.top);
         if self.first_row != first_row {

@@ -1,5 +1,5 @@
-//! The colours of predicted characters: as highlighters have coloured similar text. Colours never decide whether a
-//! prediction is right, and text already on the screen keeps its colours.
+//! Predicts the colours of typed characters: those that the program gave to similar text. Colours never decide whether
+//! a prediction is right. Text that the host's screen already has keeps its colours.
 
 use rove_terminal::{Attributes, Cell, Color, Pen, Position, Screen};
 
@@ -14,13 +14,13 @@ use crate::scene::text::cell;
 /// Most kinds of prompts and editors whose colours are remembered. Chosen: a session has a handful.
 const PALETTES_MAX: usize = 16;
 
-/// Most beginnings of words that are remembered at one kind of prompt. Chosen: those of a hundred commands.
+/// Most beginnings of words that are remembered for a kind of prompt. Chosen: those of a hundred commands.
 const PREFIXES_MAX: usize = 512;
 
-/// Most characters outside words that are remembered. Chosen: more than ASCII's punctuation.
+/// Most characters outside of words that are remembered. Chosen: more than ASCII's punctuation.
 const MARKS_MAX: usize = 40;
 
-/// Most rows above and below a word in which the same word is looked for.
+/// How many rows above and below a word are searched for the same word.
 const REACH_ROWS: u16 = 24;
 
 /// The colours of typed characters, for each kind of prompt and editor.
@@ -30,14 +30,14 @@ pub(super) struct Palettes {
     empty: Palette,
 }
 
-/// The colours that typed characters got from one program.
+/// The colours that one program gives to typed characters.
 #[derive(Clone, Debug, Default)]
 struct Palette {
-    /// The colours of the first letter of a line's first word, and of its other words. `None` if unknown.
+    /// The colours of the first letters of a line's first word, and of its other words. `None` if unknown.
     first_letters: [Option<Pen>; 2],
     /// The colours of characters that are not part of words.
     marks: Memory<char, Pen, MARKS_MAX>,
-    /// The colour of the last letter of each beginning of a word, by a hash of that beginning.
+    /// The colour of the last letter of each beginning of a word. The key is a hash of the beginning.
     prefixes: Memory<WordId, Pen, PREFIXES_MAX>,
 }
 
@@ -50,7 +50,7 @@ struct Place<'a> {
     /// The cells before the character in its row.
     before: &'a [Cell],
     base: char,
-    /// The index in `before` where the character's word begins.
+    /// The index in `before` at which the character's word begins.
     word_start: usize,
 }
 
@@ -75,7 +75,7 @@ impl Palette {
         *self.prefixes.entry(place.prefix()) = pen;
     }
 
-    /// Returns the colours that a character will probably have. `None` if no similar one is known.
+    /// Returns the colours that a character will probably have. `None` if no similar character is known.
     fn pen(&self, place: &Place<'_>) -> Option<Pen> {
         if !scene::is_in_word(place.base) {
             return self.marks.find(&place.base).copied();
@@ -104,7 +104,7 @@ impl<'a> Place<'a> {
         rest.iter().all(|cell| matches!(cell.base, None | Some(' ')))
     }
 
-    /// Returns the cells before the character, without the first word: commands and keywords have colours of their own.
+    /// Returns the cells before the character, without the row's first word, which is often coloured as a command.
     fn behind_first(&self) -> &[Cell] {
         let is_blank = |cell: &Cell| matches!(cell.base, None | Some(' '));
         let start = self.before.iter().position(|cell| !is_blank(cell)).unwrap_or_default();
@@ -112,7 +112,7 @@ impl<'a> Place<'a> {
         &self.before[start + len..]
     }
 
-    /// Returns the name of the character's word up to the character.
+    /// Returns the identity of the character's word up to the character.
     fn prefix(&self) -> WordId {
         let word = &self.before[self.word_start..];
         let characters = word.iter().filter_map(|cell| cell.base).chain([self.base]);
@@ -122,7 +122,7 @@ impl<'a> Place<'a> {
 }
 
 impl Palettes {
-    /// Called when a screen shows a character where it was typed: learns its colours.
+    /// Learns the colours of a character that a screen shows where the user typed it.
     pub(super) fn learn(&mut self, base: &Base, typed: char, at: Position, screen: &Screen) {
         let first = first_column(&base.field, at.row).min(at.column);
         let before: Vec<Cell> =
@@ -174,7 +174,7 @@ impl Palettes {
     }
 }
 
-/// Gives the words of a row the colours of the same words elsewhere on the screen.
+/// Gives each word of a row the colours of the same word elsewhere on the screen.
 fn paint_words(canvas: &mut Canvas<'_>, row: u16, first: u16, cells: &[Cell]) {
     let is_part = |cell: &Cell| cell.base.is_some_and(scene::is_in_word);
     let mut start = 0;
@@ -197,7 +197,7 @@ fn paint_words(canvas: &mut Canvas<'_>, row: u16, first: u16, cells: &[Cell]) {
     }
 }
 
-/// Returns whether a cell has the terminal's default background, and so is not part of a coloured field.
+/// Returns whether a cell has the terminal's default background, so that it is not part of a coloured field.
 fn has_default_background(screen: &Screen, at: Position) -> bool {
     is_on_default_background(cell(screen, at).pen)
 }
@@ -206,7 +206,7 @@ fn is_on_default_background(pen: Pen) -> bool {
     pen.background == Color::Default && !pen.attributes.contains(Attributes::INVERSE)
 }
 
-/// Returns the first column of a row whose text decides on the row's colours.
+/// Returns the first column of a row whose text influences the row's colours.
 fn first_column(field: &Field, row: u16) -> u16 {
     match (field.is_line(), row == field.row) {
         (true, true) => field.bounds.start,

@@ -1,4 +1,4 @@
-//! The pending keys and the base that they are simulated on: everything that a model may read.
+//! The pending keys, and the base on which they are simulated: everything that a model may read.
 
 use rove_terminal::{InputNum, Key, Position, Screen};
 
@@ -8,30 +8,30 @@ use crate::replay::motion::Guide;
 use crate::replay::simulate::{Habits, Simulation};
 use crate::scene::text::Text;
 
-/// The pending keys, the base that they are typed on, and how the program is believed to take keys.
+/// The pending keys, the base on which they are simulated, and the known habits of the program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PendingKeys<'a> {
     pub(super) base: &'a Base,
     pub(super) log: &'a Log,
-    /// The newest input that has arrived at the host.
+    /// The newest input that has reached the host.
     pub(super) arrived: InputNum,
     pub(super) habits: Habits<'a>,
     pub(super) guide: Option<&'a dyn Guide>,
 }
 
 impl<'a> PendingKeys<'a> {
-    /// Returns these keys with other beliefs about how the program takes keys.
+    /// Returns the same keys for a program with other habits.
     pub(super) const fn with(self, habits: Habits<'a>) -> Self {
         Self { habits, ..self }
     }
 
-    /// Returns the simulation before the first key.
+    /// Returns the simulation in its state before the first key.
     pub(super) fn start(&self) -> Simulation<'a> {
         Simulation::new(&self.base.screen, &self.base.field, self.habits)
             .guided(self.guide, self.base.goal)
     }
 
-    /// Returns the simulation after the first `count` keys; keys of unknown effect change nothing in it.
+    /// Returns the simulation in its state after the first `count` keys. Keys of unknown effect do not change it.
     pub(super) fn after(&self, count: usize) -> Simulation<'a> {
         debug_assert!(count <= self.log.len(), "the keys that are played wait");
         let mut simulation = self.start();
@@ -51,7 +51,7 @@ impl<'a> PendingKeys<'a> {
         self.after(shown).canvas.conflicts(screen)
     }
 
-    /// Returns whether the first `count` keys are characters and the screen has new text where they were typed.
+    /// Returns whether the first `count` keys are characters, and the screen has new text where they were typed.
     pub(super) fn writes(&self, count: usize, screen: &Screen) -> bool {
         let cursor = screen.cursor();
         let before = self.base.screen.cursor();

@@ -1,4 +1,4 @@
-//! The marks by which the prompt of a field is recognised, as of when the field was first seen.
+//! The features by which a field's prompt is recognised, read when the field was first seen.
 
 use core::ops::Range;
 
@@ -8,22 +8,22 @@ use crate::replay::canvas::MOVED_MIN;
 use crate::scene::text::Text;
 use crate::scene::{self, Pane};
 
-/// The marks by which a prompt is recognised.
+/// The features by which a prompt is recognised.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PromptMarks {
-    /// The characters left of the field's start. `None` for a blank.
+    /// The characters left of the field's start. `None` stands for a blank.
     text: Vec<Option<char>>,
     modes: [bool; 3],
     /// Whether the text asks for a secret.
     pub(super) is_secret: bool,
-    /// Whether the text ends as the prompts of shells do.
+    /// Whether the text ends like the prompts of shells.
     pub(super) is_shell: bool,
-    /// Whether the text may have been typed by the user.
+    /// Whether the user may have typed the text.
     pub(super) may_be_typed: bool,
 }
 
 impl PromptMarks {
-    /// Reads the marks of the prompt that ends at a position.
+    /// Reads the features of the prompt that ends at a position.
     pub(super) fn read(screen: &Screen, at: Position, pane: &Pane) -> Self {
         let columns = (0..at.column).map(|column| Position { column, ..at });
         Self {
@@ -41,7 +41,7 @@ impl PromptMarks {
         columns.zip(&self.text).all(|(at, base)| Text::of(screen, at).base == *base)
     }
 
-    /// Returns whether the screen has the terminal modes of the prompt. A program that changes them is another one.
+    /// Returns whether the screen has the prompt's terminal modes. Other modes mean that another program reads.
     pub(super) fn has_modes(&self, screen: &Screen) -> bool {
         self.modes == modes(screen)
     }
@@ -67,13 +67,13 @@ impl PromptMarks {
         self.text.iter().flatten().count() >= MOVED_MIN
     }
 
-    /// Returns whether the field begins right after a word, as in the middle of typed text.
+    /// Returns whether the prompt ends in a word without a blank, as in the middle of typed text.
     pub(super) fn ends_in_word(&self) -> bool {
         self.text.last().copied().flatten().is_some_and(char::is_alphanumeric)
     }
 }
 
-/// Returns the terminal modes by which a prompt is recognised: bracketed paste, the mouse, and the alternate screen.
+/// Returns the terminal modes that identify a prompt: bracketed paste, mouse reporting, and the alternate screen.
 pub(super) fn modes(screen: &Screen) -> [bool; 3] {
     let has_mouse = screen.input_modes().mouse_reporting != MouseReporting::Off;
     [screen.input_modes().bracketed_paste, has_mouse, screen.rich_modes().alternate_screen]

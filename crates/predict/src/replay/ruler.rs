@@ -1,4 +1,4 @@
-//! Numbers on the screen that show the cursor's line and column: vim's ruler, Emacs's mode line.
+//! Numbers on the screen that show the cursor's line and column, as in vim's ruler or Emacs's mode line.
 
 use rove_terminal::{Position, Screen};
 
@@ -7,11 +7,11 @@ use crate::replay::evidence::Evidence;
 use crate::replay::motion::Step;
 use crate::scene::text::{characters, is_same_row};
 
-/// Most numbers of a window that count as its ruler. Chosen: the line and the column, in two places.
+/// Most numbers in a window that are treated as its ruler. Chosen: the line and the column, in two places.
 const MARKS_MAX: usize = 4;
 
-/// How often in a row all numbers must have followed the cursor before they are predicted. Chosen: a clock may count in
-/// step once.
+/// How often in a row all numbers must have followed the cursor before they are predicted. Chosen: once may be chance,
+/// such as a clock that advances at the same time.
 const NEEDED: u16 = 2;
 
 /// Most digits that are read as one number.
@@ -27,10 +27,10 @@ pub(super) struct Ruler {
 /// A number on the screen that shows the cursor's line or column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mark {
-    /// The row of the number's word, which begins at `column`.
+    /// The row of the word that contains the number. The word begins at `column`.
     row: u16,
     column: u16,
-    /// The index of the number among the numbers of its word.
+    /// The index of the number among the numbers of the word.
     number: usize,
     axis: Axis,
     /// A hash of the word's other characters.
@@ -43,8 +43,8 @@ enum Axis {
     Column,
 }
 
-/// A number in a word: its characters, and its value. In `0-1`, vim's form where a column is not a byte, the second
-/// number counts.
+/// A number in a word: its digits' range, and its value. In `0-1`, which vim shows if a column is not a byte, only the
+/// second number is read.
 struct Number {
     start: usize,
     end: usize,
@@ -63,7 +63,7 @@ impl Ruler {
         self.evidence.is_enough()
     }
 
-    /// Draws the numbers as they will be after a step of the cursor.
+    /// Draws the numbers with their values after a step of the cursor.
     pub(super) fn draw(&self, canvas: &mut Canvas<'_>, step: Step) {
         for (row, column) in self.words() {
             let line: Vec<char> = (0..canvas.screen().size().columns())
@@ -80,7 +80,7 @@ impl Ruler {
         }
     }
 
-    /// Learns from what a step of the cursor has changed on the screen.
+    /// Learns from the changes on the screen after a step of the cursor.
     pub(super) fn learn(&mut self, before: &Screen, after: &Screen, step: Step) {
         let turns = self.words().any(|(row, column)| {
             let old: Vec<char> = characters(before, row).collect();
@@ -111,7 +111,7 @@ impl Ruler {
         debug_assert!(self.marks.len() <= MARKS_MAX, "no more places are kept than the most");
     }
 
-    /// Returns whether all rows except those of the cursor look as predicted after a step.
+    /// Returns whether all rows, except those of the cursor, are as predicted for a step.
     fn foretells(&self, before: &Screen, after: &Screen, step: Step) -> bool {
         let rows = 0..after.size().rows();
         rows.filter(|row| ![step.from.row, step.to.row].contains(row)).all(|row| {
@@ -128,7 +128,7 @@ impl Ruler {
         })
     }
 
-    /// Returns a row with the numbers of one word changed by a step. `None` if the result is unknown.
+    /// Returns a row with the numbers of one word as changed by a step. `None` if the result is unknown.
     fn turn(&self, line: &[char], row: u16, column: u16, step: Step) -> Option<Vec<char>> {
         let start = usize::from(column);
         let word = word(line, start)?;
@@ -182,12 +182,12 @@ impl Ruler {
     }
 }
 
-/// Returns whether the text after a number belongs to it, as in `9 characters`, and moves when the number gets longer.
+/// Returns whether a number is part of a phrase, as in `9 characters`, which moves when the number gets longer.
 fn is_in_phrase(rest: &[char]) -> bool {
     matches!(rest, [' ', next, ..] if *next != ' ')
 }
 
-/// Replaces a word and moves the text after it, up to the next gap, which may shrink. `None` if the gap is too small.
+/// Replaces a word, and moves the phrase after it into the next gap. `None` if the gap is too small.
 fn push(line: &[char], start: usize, len: usize, new: &[char]) -> Option<Vec<char>> {
     let rest = &line[start + len..];
     let is_gap = |pair: &[char]| pair == [' ', ' '];
@@ -204,7 +204,7 @@ fn push(line: &[char], start: usize, len: usize, new: &[char]) -> Option<Vec<cha
     Some(pushed)
 }
 
-/// Finds the numbers that have changed as the cursor moved, in rows where nothing else has changed.
+/// Finds the numbers that have changed with a step of the cursor, in rows where nothing else has changed.
 fn find_all(before: &Screen, after: &Screen, step: Step) -> Vec<Mark> {
     let rows = 0..after.size().rows();
     let is_apart = |row: &u16| ![step.from.row, step.to.row].contains(row);
@@ -212,7 +212,7 @@ fn find_all(before: &Screen, after: &Screen, step: Step) -> Vec<Mark> {
     rows.flat_map(|row| find(before, after, row, step).unwrap_or_default()).collect()
 }
 
-/// Finds the numbers of a row that have changed as the cursor moved. `None` if anything else has changed.
+/// Finds the numbers in a row that have changed with a step of the cursor. `None` if anything else has changed.
 fn find(before: &Screen, after: &Screen, row: u16, step: Step) -> Option<Vec<Mark>> {
     let [old, new] = [before, after].map(|screen| characters(screen, row).collect::<Vec<char>>());
     debug_assert_eq!(old.len(), new.len(), "both screens have the same columns");
@@ -248,7 +248,7 @@ fn find(before: &Screen, after: &Screen, row: u16, step: Step) -> Option<Vec<Mar
     Some(found)
 }
 
-/// Returns whether a column is right after a word, which may have grown into it.
+/// Returns whether a column is right after a word. The word may have grown into this column.
 fn is_behind_word(line: &[char], column: usize) -> bool {
     column > 0 && line[column - 1] != ' '
 }
@@ -260,14 +260,14 @@ fn distance(step: Step, axis: Axis) -> i32 {
     }
 }
 
-/// Returns the word that begins at column `start` of a row. `None` if none does.
+/// Returns the word that begins at column `start` of a row. `None` if no word begins there.
 fn word(line: &[char], start: usize) -> Option<&[char]> {
     let is_start = start == 0 || line.get(start - 1) == Some(&' ');
     let len = line.get(start..)?.iter().take_while(|c| **c != ' ').count();
     (is_start && len > 0).then(|| &line[start..start + len])
 }
 
-/// Returns the characters of a word, with a blank for each number.
+/// Returns the characters of a word, with a blank in place of each number.
 fn signs<'a>(word: &'a [char], numbers: &'a [Number]) -> impl Iterator<Item = char> + 'a {
     word.iter().enumerate().filter_map(|(index, c)| {
         let number = numbers.iter().find(|number| (number.start..number.end).contains(&index));

@@ -1,4 +1,4 @@
-//! The simulated effect of keys on the field that they are typed in.
+//! Simulates the effect of keys on the field in which they are typed.
 
 mod cursor_motion;
 mod edge;
@@ -27,33 +27,33 @@ use self::input_text::InputText;
 use self::suggestion::Suggestion;
 use self::window_text::WindowText;
 
-/// Characters that some editors put after the cursor by themselves when the matching opening character is typed.
+/// Characters that some editors insert after the cursor when the user types the matching opening character.
 const CLOSING: [char; 7] = [')', ']', '}', '>', '"', '\'', '`'];
 
-/// How the program is believed to take keys.
+/// How the program is expected to treat keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Habits<'a> {
     pub(super) mechanisms: Mechanisms,
     /// Whether characters replace those under the cursor.
     pub(super) overwrites: bool,
-    /// Whether the program takes characters for commands.
+    /// Whether the program interprets characters as commands.
     pub(super) takes_commands: bool,
     /// Whether input is predicted to continue in the next row.
     pub(super) goes_on: bool,
-    /// Whether the cursor moves to the next row only with the next character.
+    /// Whether the cursor stays on a full row's last character, and moves to the next row only with the next character.
     pub(super) is_lazy: bool,
     /// Whether all text moves up if input continues below the last row.
     pub(super) scrolls: bool,
-    /// Whether a suggestion stays after a character that does not continue it; `regrows`: after text is erased.
+    /// Whether a suggestion stays after a character that does not continue it, and (`regrows`) after text is erased.
     pub(super) keeps_hint: bool,
     pub(super) regrows: bool,
-    /// Whether the cursor jumps for a moment to the bracket that a typed one closes.
+    /// Whether the cursor jumps for a moment to the bracket that a typed bracket closes.
     pub(super) flashes: bool,
-    /// The lines that the editor can recall, the newest last; empty if none are known.
+    /// The lines that the editor can recall, the newest last. Empty if none are known.
     pub(super) lines: &'a [Past],
 }
 
-/// A field in which keys are simulated. Its columns are places, counted on over the ends of rows ([`Layout`]).
+/// A field in which keys are simulated. Its columns are places, which count on from row to row ([`Layout`]).
 #[derive(Clone, Debug)]
 pub(super) struct Simulation<'a> {
     pub(super) canvas: Canvas<'a>,
@@ -64,14 +64,14 @@ pub(super) struct Simulation<'a> {
     overwrites: bool,
     habits: Habits<'a>,
     pub(super) suggestion: Suggestion,
-    /// The bracket that the last character closes, to which the cursor may jump for a moment.
+    /// The bracket that the last character closes. The cursor may jump to it for a moment.
     pub(super) flash: Option<Position>,
-    /// Whether anything was moved from one row to another.
+    /// Whether any text was moved from one row to another.
     pub(super) crosses: bool,
     /// Whether all text moved up to make room for a row.
     has_scrolled: bool,
     pub(super) motions: CursorMotion<'a>,
-    /// How many steps the line editor has gone back through its lines.
+    /// The position of the line editor in its history.
     pub(super) history_cursor: HistoryCursor,
 }
 
@@ -98,13 +98,13 @@ impl<'a> Simulation<'a> {
             simulation.flash = Some(shown);
         }
         if simulation.may_wait() && field.track.waits {
-            // The input column is after the last character, on which the cursor waits.
+            // The cursor waits on the last character of a full row, and the input column is the one after it.
             simulation.column = simulation.column.map(|column| column + 1);
         }
         simulation
     }
 
-    /// Sets the known motions of the window (`guide`), and the column that motions up and down return to (`goal`).
+    /// Sets the known motions of the window (`guide`), and the column to which motions up and down return (`goal`).
     pub(super) fn guided(self, guide: Option<&'a dyn Guide>, goal: Option<u16>) -> Self {
         Self { motions: self.motions.guided(guide, goal), ..self }
     }
@@ -112,7 +112,7 @@ impl<'a> Simulation<'a> {
     /// Returns the rows that the input may occupy.
     fn rows(&self) -> Range<u16> {
         let Pane { top, bottom, .. } = self.bounds.pane;
-        // An editor shows its mode in the last row, so no text moves there.
+        // An editor shows its mode in the last row, so its text does not use that row.
         let is_editor = matches!(self.kind, Kind::Insert | Kind::Replace);
         let below = u16::from(is_editor && bottom == self.canvas.screen().size().rows());
         top..bottom.saturating_sub(below)
@@ -132,7 +132,7 @@ impl<'a> Simulation<'a> {
         InputText { canvas: &self.canvas, bounds: &self.bounds }
     }
 
-    /// Returns the class of a key at the cursor: at a suggestion, some keys accept it.
+    /// Returns the class of a key at the cursor. At a suggestion, some keys accept the suggestion.
     pub(super) fn class_of(&self, key: Key) -> Class {
         let class = Class::of(key);
         let is_at_suggestion = self.suggestion.stands() && self.column() == self.bounds.end;
@@ -144,7 +144,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Returns the motion that a key is believed to cause. `None` if none is known.
+    /// Returns the motion that a key is expected to cause. `None` if no motion is known.
     pub(super) fn motion(&self, key: Key) -> Option<Motion> {
         self.motions.motion(key)
     }
@@ -203,7 +203,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Simulates a key and returns the kind of its effect.
+    /// Simulates a key, and returns its outcome.
     pub(super) fn apply(&mut self, key: Key) -> Effect {
         let motion = self.motion(key);
         let effect = motion.map_or(Effect::Unknown, |motion| self.play(Edit::Navigate(motion)));
@@ -224,7 +224,7 @@ impl<'a> Simulation<'a> {
         if effect == Effect::Drawn && Class::of(key).is_change() {
             self.history_cursor.edit();
         }
-        // Outside a line editor, the cursor may move on to another line of the text.
+        // Outside a line editor, the cursor may move to another line of the text.
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
         let may_leave = matches!(key, Key::Left | Key::Right) && !is_line;
         if effect == Effect::Nothing && may_leave { Effect::Unknown } else { effect }
@@ -280,7 +280,7 @@ impl<'a> Simulation<'a> {
         }
         let width = counting.char_width(c);
         let next = column.saturating_add(width);
-        // The cursor after the last column differs from program to program.
+        // Programs differ in where they put the cursor after the last column.
         if width == 0 || may_be_newer(c) || next >= self.bounds.right || self.may_type_over(c) {
             return Effect::Unknown;
         }
@@ -308,8 +308,8 @@ impl<'a> Simulation<'a> {
         Effect::Drawn
     }
 
-    /// Returns whether a character may replace the same one at the cursor instead of moving it. Editors that close
-    /// brackets and quotes by themselves let the user type over them.
+    /// Returns whether a typed character may replace the same character at the cursor. Editors that close brackets and
+    /// quotes automatically let the user type over them.
     fn may_type_over(&self, c: char) -> bool {
         let at = self.at(self.column());
         let is_drawn = !self.canvas.is_typed(at.row, at.column) && !self.suggestion.stands();
@@ -322,7 +322,7 @@ impl<'a> Simulation<'a> {
             let is_bounded = matches!(self.kind, Kind::Line | Kind::Kernel);
             return if is_bounded { Effect::Nothing } else { Effect::Unknown };
         }
-        // A full field may hide more text on its left, which comes back.
+        // A full field may hide text on its left, which comes back.
         if self.kind == Kind::Full && self.bounds.is_bounded && column + 1 >= self.bounds.right {
             return Effect::Unknown;
         }
@@ -333,7 +333,7 @@ impl<'a> Simulation<'a> {
         self.delete(before, column)
     }
 
-    /// Moves the text from `column` to the end of the input to the right, to make room.
+    /// Moves the text from `column` to the end of the input to the right by `width` columns.
     fn shift_right(&mut self, column: u16, width: u16) {
         let end = self.bounds.end.saturating_add(width).min(self.bounds.right);
         for to in (column + width..end).rev() {
@@ -343,7 +343,7 @@ impl<'a> Simulation<'a> {
         self.bounds.end = end.max(self.bounds.end);
     }
 
-    /// Erases the text from one input column to another, and moves the cursor there.
+    /// Erases the text from one input column to another, and moves the cursor to the first.
     fn delete(&mut self, from: u16, to: u16) -> Effect {
         if from >= to {
             return self.move_to(from);

@@ -1,5 +1,5 @@
-//! The state of the prediction engine: the pending keys (which no screen shows yet), the base (the screen on which they
-//! are simulated), and what was learned.
+//! The state of the prediction engine: the pending keys (whose effect no screen shows), the base (the screen on which
+//! they are simulated), and what the engine has learned.
 
 use rove_terminal::{Key, Screen, Size, Tty};
 use rove_units::{Duration, Instant};
@@ -24,20 +24,21 @@ use crate::replay::simulate::Habits;
 use crate::replay::trust::Trust;
 use crate::secrecy::Secrecy;
 
-/// How long predictions stay visible on a screen that nothing explains, while the host has not acknowledged their keys.
-/// Chosen: longer than a program takes to draw in several pieces.
+/// How long predictions stay visible after a screen that the keys do not explain, while the host has not acknowledged
+/// the keys. Chosen: longer than a program takes to draw in several pieces.
 pub(super) const UNEXPLAINED_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Shortest time after its echo ack until an unanswered key is taken back, even if the host is mostly faster. Chosen:
-/// some keys take a shell longer than others, and a wrong verdict costs more than a late one.
+/// Shortest time after its echo ack at which the prediction of an unanswered key is dropped, even if the host is mostly
+/// faster. Chosen: some keys take a shell longer than others, and a wrong verdict costs more than a late one.
 const MISS_TIMEOUT_MIN: Duration = Duration::from_millis(80);
 
-/// Shortest time until a key that the user sees is taken back, in a line whose keys came true. A key that is taken back and then comes
-/// flickers. Its echo may have missed the frame with its ack. Chosen: less than the second after which nothing wrong is left, and
-/// more than a path with a round trip of 300 ms takes to repeat two lost frames; docs/prediction.md has the flicker.
+/// The same for a key whose prediction the user sees, in a line whose keys were confirmed. A prediction that is dropped
+/// and then confirmed flickers. The key's echo may have missed the frame with its ack. Chosen: less than the second
+/// after which nothing wrong is left, and more than a path with a round trip of 300 ms takes to repeat two lost frames;
+/// docs/prediction.md has the flicker.
 const SEEN_TIMEOUT_MIN: Duration = Duration::from_millis(900);
 
-/// The state of the engine. The methods of this type change nothing.
+/// The state of the engine. The methods of this type only read it.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     pub(super) policy: Policy,
@@ -50,7 +51,7 @@ pub(super) struct State {
     pub(super) learned: Learned,
     pub(super) echo_off: EchoOffDetector,
     pub(super) secrecy: Secrecy,
-    /// When a screen came that the keys do not explain. `None` if the newest is explained.
+    /// When a screen arrived that the keys do not explain. `None` if the keys explain the newest screen.
     pub(super) unexplained_at: Option<Instant>,
 }
 
@@ -71,7 +72,7 @@ impl State {
         }
     }
 
-    /// Returns whether a mechanism is switched on.
+    /// Returns whether a mechanism is enabled.
     pub(super) const fn has(&self, mechanism: Mechanism) -> bool {
         self.settings.mechanisms.contains(mechanism)
     }
@@ -84,8 +85,8 @@ impl State {
         self.log.iter().take(self.log.arrived(self.network.arrived))
     }
 
-    /// Finds out how many pending keys `screen` shows. Where the program takes characters for commands, they still
-    /// count as text if the screen shows them so.
+    /// Determines how many pending keys `screen` shows. If the program interprets characters as commands, they still
+    /// count as text if the screen shows them as such.
     pub(super) fn match_screen(&self, screen: &Screen) -> MatchResult {
         let (pending, latency) = (self.pending_keys(), &self.learned.latency);
         let as_text = pending.with(Habits { takes_commands: false, ..pending.habits });
@@ -98,7 +99,7 @@ impl State {
         }
     }
 
-    /// Returns the pending keys and the base that they are simulated on.
+    /// Returns the pending keys, and the base on which they are simulated.
     pub(super) fn pending_keys(&self) -> PendingKeys<'_> {
         PendingKeys {
             base: &self.base,
@@ -109,12 +110,12 @@ impl State {
         }
     }
 
-    /// Returns the known motions of the cursor in this window. `None` if keys cannot move it, or none are known.
+    /// Returns the known motions in this window. `None` if keys cannot move the cursor there, or no motions are known.
     pub(super) fn navigation(&self) -> Option<&Navigation> {
         self.learned.navigations.find(&self.base.field.place).filter(|_| self.base.may_navigate())
     }
 
-    /// Returns the trust in keys at the present base.
+    /// Returns the trust in keys that are typed on the current base.
     pub(super) fn trust(&self) -> Trust<'_> {
         Trust {
             base: &self.base,
@@ -126,7 +127,7 @@ impl State {
         }
     }
 
-    /// Returns everything besides the screen that a field is read by.
+    /// Returns the facts beside the screen that are needed to read a field.
     pub(super) const fn reader(&self) -> Reader<'_> {
         Reader { tty: self.tty, wraps: &self.learned.wraps, mechanisms: self.settings.mechanisms }
     }
@@ -148,18 +149,18 @@ impl State {
         }
     }
 
-    /// Returns the name of the present line editor. `None` if it keeps no lines.
+    /// Returns the identity of the current line editor. `None` if it keeps no lines.
     pub(super) fn editor(&self) -> Option<history::Name> {
         let may_keep = self.has(Mechanism::History) && !self.hides_input();
         self.learned.history.name(&self.base).filter(|_| may_keep)
     }
 
-    /// Returns the lines that the present editor can recall, the newest last; empty if none are known.
+    /// Returns the lines that the current editor can recall, the newest last. Empty if none are known.
     fn lines(&self) -> &[Past] {
         self.editor().map_or(&[], |name| self.learned.history.lines(name))
     }
 
-    /// Returns how long after its echo ack an answer may still come.
+    /// Returns how long after a key's echo ack its answer may still arrive.
     pub(super) fn echo_timeout(&self) -> Duration {
         let timeout = self.learned.echo_timeouts.find(self.base.field.context);
         if self.has(Mechanism::Lateness) {
@@ -169,7 +170,8 @@ impl State {
         }
     }
 
-    /// Returns when the oldest key is taken back. `None` if it has no echo ack. A visible key may be overdue before that.
+    /// Returns when the oldest key's prediction is dropped. `None` without an echo ack. A shown key may be overdue
+    /// earlier.
     pub(super) fn taken_back_at(&self) -> Option<Instant> {
         let event = self.log.front()?;
         let is_seen = event.shown && Class::of(event.key).follows_text();
@@ -179,8 +181,8 @@ impl State {
         Some(event.due_at? + self.miss_timeout().max(stay))
     }
 
-    /// Returns how long after its echo ack the oldest key is taken back if it is unanswered. The echo of a visible
-    /// character may have missed the frame with that ack by so little that it comes with the next frame.
+    /// Returns how long after its echo ack the oldest key is overdue if it is unanswered. The echo of a visible
+    /// character may have missed the frame with that ack, and then comes with the next frame.
     pub(super) fn miss_timeout(&self) -> Duration {
         let is_seen = |event: &Event| event.shown && matches!(event.key, Key::Text(_));
         let may_come =
@@ -189,7 +191,7 @@ impl State {
         self.echo_timeout().max(MISS_TIMEOUT_MIN).max(next_frame)
     }
 
-    /// Returns when to judge the pending keys again although no screen has come. `None` if that is not needed.
+    /// Returns when to judge the pending keys again even if no screen arrives. `None` if that is not needed.
     pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
         let due_at = self.log.front().and_then(|event| event.due_at);
         let late = due_at.map(|at| at + self.echo_timeout());

@@ -1,4 +1,4 @@
-//! A pass over the pending keys: the effect of each, and what a run of them proves.
+//! Simulates the pending keys in order: the effect of each key, and the proof that a run of keys gives.
 
 use rove_terminal::{Key, Position, Screen};
 
@@ -22,12 +22,12 @@ pub(super) struct Timeline<'a> {
     pub(super) end: Simulation<'a>,
 }
 
-/// A simulated key, and where it was typed.
+/// A simulated key, and the position at which it was typed.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) event: Event,
     pub(super) class: Class,
-    /// The input column of the cursor before the key, and its position.
+    /// The input column of the cursor when the key was typed, and its position.
     place: u16,
     pub(super) at: Position,
     pub(super) effect: Effect,
@@ -35,36 +35,36 @@ pub(super) struct Step {
     pub(super) motion: Option<Motion>,
 }
 
-/// The proof that the first keys give if a screen shows their effects.
+/// The facts that are proven if a screen shows the effects of the first keys.
 #[derive(Clone, Debug)]
 pub(super) struct Proven {
     /// How many keys the screen shows.
     pub(super) count: usize,
-    /// The row of the base in which the keys leave the cursor. The text may be in another row of the screen.
+    /// The row of the base in which the keys leave the cursor. The screen may have the text in another row.
     pub(super) row: u16,
     /// The keys whose effects have left a trace on the screen.
     pub(super) steps: Vec<Step>,
-    /// The last key and its position. `None` unless it is a character that the screen has there, and all keys have
-    /// drawn something.
+    /// The last key and its position, if it is a character that the screen has there, and if all keys have drawn
+    /// something.
     pub(super) typed: Option<(char, Position)>,
-    /// The way of the cursor through the screen. `None` unless all keys were motions.
+    /// The path of the cursor. `None` unless all keys were motions.
     pub(super) probe: Option<CursorProbe>,
-    /// The class of the key that made a suggestion unknown. `None` if none did.
+    /// The class of the key that made a suggestion unknown. `None` if there is no such key.
     pub(super) lost: Option<Class>,
-    /// How many steps the line editor has gone back through its lines.
+    /// The position of the line editor in its history.
     pub(super) history_cursor: HistoryCursor,
     /// The rows that the input occupies after the keys.
     pub(super) layout: Layout,
     pub(super) end: u16,
     pub(super) waits: bool,
-    /// The bracket that the cursor may jump to for a moment, and the input column where the next key is typed.
+    /// The bracket to which the cursor may jump for a moment, and the input column where the next key is typed.
     pub(super) flash: Option<(Position, u16)>,
-    /// The signs that the input has continued in the next row. `None` if the keys changed one row only.
+    /// The signs that the input has continued in the next row. `None` if the keys have changed one row only.
     pub(super) crossing: Option<Crossing>,
 }
 
 impl Timeline<'_> {
-    /// Simulates a key. A key of unknown effect changes nothing and is not recorded.
+    /// Simulates a key. A key of unknown effect changes nothing, and is not recorded.
     pub(super) fn play(&mut self, event: &Event) -> Effect {
         let simulation = &mut self.end;
         let (place, at) = (simulation.column(), simulation.canvas.cursor);
@@ -81,10 +81,9 @@ impl Timeline<'_> {
 }
 
 impl Proven {
-    /// Returns what keys prove that were simulated on `base`, if `screen` shows their result, `end`.
+    /// Returns what the keys `steps`, simulated on `base`, prove if `screen` shows their result, `end`.
     pub(super) fn of(steps: &[Step], end: &Simulation<'_>, base: &Base, screen: &Screen) -> Self {
-        // Characters without a trace, such as an erased one, prove nothing, and neither does a star: it may be a
-        // masking character.
+        // Characters without a trace, such as an erased one, prove nothing. Neither do stars, which may be masks.
         let (canvas, layout) = (&end.canvas, end.bounds.layout);
         let has_changed =
             canvas.cursor != Canvas::new(&base.screen).cursor || !canvas.agrees(&base.screen);
@@ -128,8 +127,8 @@ impl Proven {
     }
 }
 
-/// Returns the last key and its position. `None` unless it is a character that the screen has there, and all keys have
-/// drawn something.
+/// Returns the last key and its position, if it is a character that the screen has there, and if all keys have drawn
+/// something. Otherwise returns `None`.
 fn last_typed(steps: &[Step], screen: &Screen) -> Option<(char, Position)> {
     let last = steps.last()?;
     let Key::Text(base) = last.event.key else { return None };

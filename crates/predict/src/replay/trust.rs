@@ -1,5 +1,5 @@
-//! Decides which predictions are likely enough to be shown. Whether a character may be shown at all is decided by
-//! [`crate::secrecy`].
+//! Decides which predictions are likely enough to be shown. [`crate::secrecy`] decides which characters may be shown at
+//! all before their echo.
 
 use crate::replay::base::Base;
 use crate::replay::class::Class;
@@ -7,17 +7,18 @@ use crate::replay::context::Contexts;
 use crate::replay::evidence::Share;
 use crate::replay::field::Kind;
 
-/// Counts that are assumed at first for characters in a line editor, or at a prompt where keys were confirmed.
+/// Initial counts for characters in a line editor, or at a prompt where keys were confirmed.
 const EDITOR: Share = Share { right: 30.0, wrong: 0.3 };
-/// Counts that are assumed at first for other keys that were right at this prompt.
+/// Initial counts for other keys that were right at this prompt.
 const PROVEN: Share = Share { right: 10.0, wrong: 0.1 };
 
-/// Weighted number of recalls at a prompt that were predicted right, from which on recalls are shown there. Chosen: two
-/// in a row, the older counts a little less.
+/// Weighted number of rightly predicted recalls at a prompt from which recalls are shown there. Chosen: two in a row,
+/// as the older one has a little less weight.
 const RECALLS_MIN: f32 = 1.9;
 
-/// Weighted number of characters that were not text, from which on a program is believed to take commands, if they are
-/// also twice as many as those that were text. Chosen: a word may go wrong by chance.
+/// Weighted number of characters that had other effects than text, from which a program is assumed to interpret
+/// characters as commands. They must also be twice as many as those inserted as text. Chosen: a word may go wrong by
+/// chance.
 const COMMANDS_MIN: f32 = 3.0;
 
 /// The trust in keys that are typed on one base screen.
@@ -25,18 +26,18 @@ const COMMANDS_MIN: f32 = 3.0;
 pub(super) struct Trust<'a> {
     pub(super) base: &'a Base,
     pub(super) contexts: &'a Contexts,
-    /// The share of correct predictions that a kind needs to be shown, from 0 to 1.
+    /// The share of right predictions that a class of keys needs to be shown, from 0 to 1.
     pub(super) threshold: f32,
-    /// Whether the terminal hides what is typed, by its modes.
+    /// Whether the terminal's modes hide typed characters.
     pub(super) hides_input: bool,
-    /// Whether a command may have turned the echo off, with nothing echoed since.
+    /// Whether a command may have turned echo off, and nothing was echoed since.
     pub(super) is_echo_off: bool,
-    /// Whether lines may begin at this prompt, although none was entered at it in this session.
+    /// Whether characters may be shown at this prompt although no line was entered at it in this session.
     pub(super) begins: bool,
 }
 
 impl Trust<'_> {
-    /// Returns whether effects of keys of this class are to be shown.
+    /// Returns whether the effects of keys of this class are shown.
     pub(super) fn shows(&self, class: Class) -> bool {
         if class == Class::Command || self.hides_input || self.takes_commands() {
             return false;
@@ -46,19 +47,19 @@ impl Trust<'_> {
             return text;
         }
         if matches!(class, Class::ControlLeft | Class::ControlHome) && !self.base.field.is_line() {
-            // These keys are prefixes of commands in screen and tmux. Elsewhere they may be known as motions.
+            // In screen and tmux, these keys are command prefixes. Elsewhere they may be known as motions.
             return false;
         }
         let score = self.score(class);
         if class.follows_text() && text {
             return score.estimate(EDITOR) >= self.threshold;
         }
-        // Other keys must have been right at this prompt.
+        // Keys of other classes must have been right at this prompt.
         let is_proven = score.estimate(PROVEN) >= self.threshold;
         self.knows(class) && is_proven && !self.is_veiled()
     }
 
-    /// Returns whether the program takes characters for commands.
+    /// Returns whether the program interprets characters as commands.
     pub(super) fn takes_commands(&self) -> bool {
         match self.base.field.kind {
             _ if self.base.is_searching => true,
@@ -78,7 +79,7 @@ impl Trust<'_> {
         if self.base.field.certainty.confirmed() > u32::from(self.is_careful()) {
             return true;
         }
-        // Text must be confirmed in this field before other evidence counts.
+        // Text must be confirmed in this field if there is a reason for caution.
         if self.is_veiled() || self.is_careful() || self.base.field.certainty.has_doubt() {
             return false;
         }
@@ -86,14 +87,14 @@ impl Trust<'_> {
         (self.base.shows_mode() || self.is_known()) && estimate >= self.threshold
     }
 
-    /// Returns whether keys were confirmed at prompts like this one, or lines may begin at it.
+    /// Returns whether keys were confirmed at prompts like this one, or [`Self::begins`] is true.
     fn is_known(&self) -> bool {
         let field = &self.base.field;
         let score = || self.contexts.strong(field.context).score(Class::Text);
         field.has_name() && (self.begins || score().right >= 1.0)
     }
 
-    /// Returns whether keys of this class were right at this prompt often enough.
+    /// Returns whether predictions for this class were right at this prompt often enough.
     pub(super) fn knows(&self, class: Class) -> bool {
         // A wrong line misleads the user more than a wrong position.
         self.score(class).right >= if class.is_recall() { RECALLS_MIN } else { 1.0 }
@@ -116,7 +117,7 @@ impl Trust<'_> {
             return strong;
         }
         let weak = self.contexts.weak(key).score(class);
-        // For text, the experience with the exact prompt counts alone; it is part of both scores.
+        // For text, only the exact prompt counts once it has any count. Its counts are part of both scores.
         if class == Class::Text && strong.right + strong.wrong >= 1.0 { strong } else { weak }
     }
 }

@@ -1,11 +1,11 @@
-//! Characters that were typed before a prompt came, and that follow the prompt when it comes.
+//! Characters that the user typed ahead of a prompt, and that the screen shows after the prompt.
 
 use rove_terminal::{Position, Screen};
 
 use crate::scene::text::Text;
 
-/// Returns how many of the first typed characters the screen has left of its cursor, and where they begin, for each
-/// count that fits; the largest first.
+/// Returns how many of the first typed characters are directly left of the screen's cursor, and where they begin. There
+/// may be several such counts, and the largest comes first.
 pub(super) fn echoes<'a>(
     typed: &'a [char],
     screen: &'a Screen,

@@ -1,39 +1,39 @@
-//! Input that continues after the end of its row as in most line editors: in the first column of the pane's next row,
-//! to which the cursor moves as soon as a row is full. Other programs behave differently, so nothing is shown beyond
-//! the right edge until this was seen, at each kind of prompt.
+//! How input continues after the end of its row. In most line editors it continues in the first column of the pane's
+//! next row, to which the cursor moves as soon as a row is full. Other programs differ, so nothing is shown beyond the
+//! right edge at a kind of prompt until a screen there has shown how its input continues.
 
 use crate::replay::evidence::Share;
 use crate::replay::id::{ContextKey, NAMES_MAX, PromptId};
 use crate::replay::layout::Crossing;
 use crate::replay::memory::Memory;
 
-/// How one kind of prompt continues input after the end of a row.
+/// How input continues after the end of a row at one kind of prompt.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WrapBehaviour {
-    /// How often the input continued as predicted, and how often not.
+    /// How often the input continued as predicted, and how often it did not.
     share: Share,
-    /// Whether all text was seen to move up for a new row at the bottom.
+    /// Whether all text was observed to move up for a new row at the bottom.
     pub(super) scrolls: bool,
-    /// Whether the cursor waits at the right edge for the next character, as where the terminal alone wraps lines.
-    /// Nothing is predicted there, but keys that the screen shows already are recognised.
+    /// Whether the cursor waits at the right edge for the next character, as if only the terminal wraps lines. Nothing
+    /// is predicted there, but keys that the screen already shows are recognised.
     pub(super) is_lazy: bool,
 }
 
-/// How each kind of prompt continues input after the end of a row.
+/// How input continues after the end of a row, at each kind of prompt.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wraps {
     known: Memory<PromptId, WrapBehaviour, NAMES_MAX>,
-    /// For each kind of prompt, the column up to which rows were filled before words were moved to the next row.
+    /// For each kind of prompt, the column up to which rows are filled before words move to the next row.
     widths: Memory<PromptId, u16, NAMES_MAX>,
 }
 
 impl Wraps {
-    /// Returns how a prompt, or prompts that end alike, continue input. `None` if that is unknown.
+    /// Returns how input continues at a prompt, or at prompts that end like it. `None` if that is unknown.
     pub(super) fn find(&self, key: ContextKey) -> Option<WrapBehaviour> {
         self.known.find(&key.strong).or_else(|| self.known.find(&key.weak)).copied()
     }
 
-    /// Called when the input continued in the next row.
+    /// Records that the input has continued in the next row.
     pub(super) fn learn(&mut self, key: ContextKey, crossing: Crossing) {
         for name in key.names() {
             let wrap = self.known.entry(name);
@@ -52,7 +52,7 @@ impl Wraps {
         self.widths.find(&key.weak).is_some_and(|width| column >= *width)
     }
 
-    /// Called when text was seen up to a column, or was moved from there to the next row (`is_broken`).
+    /// Records that text reached a column, or that a word moved from that column to the next row (`is_broken`).
     pub(super) fn note_width(&mut self, key: ContextKey, column: u16, is_broken: bool) {
         if is_broken {
             *self.widths.entry(key.weak) = column;
@@ -61,7 +61,7 @@ impl Wraps {
         }
     }
 
-    /// Called when the input did not continue as predicted.
+    /// Records that the input did not continue as predicted.
     pub(super) fn doubt(&mut self, key: ContextKey) {
         for name in key.names() {
             if let Some(wrap) = self.known.find_mut(&name) {
@@ -71,11 +71,11 @@ impl Wraps {
     }
 }
 
-/// Counts that are assumed at first for a behaviour that was seen once.
+/// Initial counts for a way of continuing that was observed once.
 const SEEN: Share = Share { right: 10.0, wrong: 0.1 };
 
 impl WrapBehaviour {
-    /// Returns whether keys are shown beyond the right edge, if the share `threshold` of them must be right.
+    /// Returns whether keys are shown beyond the right edge. The share `threshold` of them must be right.
     pub(super) fn is_shown(self, threshold: f32) -> bool {
         !self.is_lazy && self.share.right >= 1.0 && self.share.estimate(SEEN) >= threshold
     }

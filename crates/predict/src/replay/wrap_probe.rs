@@ -1,4 +1,4 @@
-//! Finding out whether, and how, input has continued after the end of a row. It may also have moved sideways.
+//! Determines whether and how input has continued after the end of a row, or whether the row has scrolled sideways.
 
 use rove_terminal::{Key, Position, Screen};
 
@@ -9,10 +9,10 @@ use crate::replay::layout::Crossing;
 use crate::replay::simulate::{Habits, Simulation};
 use crate::scene::text::Text;
 
-/// Newest characters of a line that must stand before the cursor. Chosen: no silent program draws so many.
+/// How many of a line's newest characters must be left of the cursor. Chosen: no silent program draws so many.
 const SCROLLED_MIN: usize = 8;
 
-/// Returns whether a key at the right edge may have been answered: its character is there, and the cursor waits on it.
+/// Returns whether a key at the right edge may be answered: its character is there, and the cursor waits on it.
 pub(super) fn waits_at_edge(base: &Base, screen: &Screen, key: Key) -> bool {
     let at = screen.cursor().position();
     let Key::Text(c) = key else { return false };
@@ -21,7 +21,7 @@ pub(super) fn waits_at_edge(base: &Base, screen: &Screen, key: Key) -> bool {
         && Text::of(&base.screen, at) != Text::plain(c)
 }
 
-/// Returns whether keys have ended in a word that has moved to a row of its own, below the text before it.
+/// Returns whether the keys end in a word that has moved to the next row, below the text that precedes it.
 pub(super) fn is_broken(base: &Base, keys: &[Key], screen: &Screen) -> bool {
     let text = |screen: &Screen, row, end| -> String {
         let columns = base.field.bounds.left..end;
@@ -40,7 +40,7 @@ pub(super) fn is_broken(base: &Base, keys: &[Key], screen: &Screen) -> bool {
     may_be && keys.iter().take_while(is_text).any(is_moved)
 }
 
-/// Returns how many of `keys` were echoed in a line that has moved sideways. `None` if fewer than `due` were.
+/// Returns how many of `keys` were echoed in a line that has scrolled sideways. `None` if fewer than `due` were.
 pub(super) fn scrolled(base: &Base, keys: &[Key], due: usize, screen: &Screen) -> Option<usize> {
     let text = |screen: &Screen| -> Vec<char> {
         let Position { row, column } = screen.cursor().position();
@@ -61,8 +61,8 @@ pub(super) fn scrolled(base: &Base, keys: &[Key], due: usize, screen: &Screen) -
     found.map(|(count, _)| count).filter(|_| from.row == to.row)
 }
 
-/// Finds out whether `keys`, which had arrived, have continued in the next row in a way that was unknown. Returns the
-/// field with that row, or `None`.
+/// Determines whether `keys`, which have reached the host, have continued in the next row in a way that was unknown.
+/// Returns the field including that row, or `None` if they have not.
 pub(super) fn discover(
     base: &Base,
     habits: Habits<'_>,
@@ -84,7 +84,7 @@ pub(super) fn discover(
     (known != Some(crossing.is_lazy)).then_some((field, crossing))
 }
 
-/// Returns what the screen shows about the next row, if keys have continued there as in a simulation; otherwise `None`.
+/// Returns what the screen shows about the next row, if keys continue there as simulated. Otherwise returns `None`.
 fn goes_on(
     mut simulation: Simulation<'_>,
     base: &Base,
@@ -97,7 +97,7 @@ fn goes_on(
         if simulation.apply(key) == Effect::Unknown {
             break;
         }
-        // Only a new character at the right edge is a sign; a blank is not.
+        // Only a new character at the right edge is a sign, and a blank is not.
         let Key::Text(c) = key else { continue };
         let is_news = c == ' ' || Text::of(&base.screen, at) != Text::plain(c);
         let canvas = &simulation.canvas;

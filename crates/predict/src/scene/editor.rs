@@ -1,20 +1,20 @@
-//! Signs that editors show of themselves: line numbers, and the mode they are in.
+//! The signs of editors on a screen: line numbers, and the mode.
 
 use rove_terminal::{Pen, Position, Screen};
 
 use super::pane::{self, Pane};
 use super::row::{Background, cells, character, characters, is_blank, to_column};
 
-/// Fewest rows with line numbers that make a gutter, the cursor's row included. Chosen: with two it may be a table.
+/// Fewest rows of line numbers in a gutter, including the cursor's row. Chosen: two may belong to a table.
 const GUTTER_ROWS_MIN: usize = 3;
 
 /// Most columns of a gutter: a mark, and the number of any line.
 const GUTTER_COLUMNS_MAX: usize = 12;
 
-/// Most rows above the cursor, and below it, that are searched for line numbers.
+/// How many rows above and below the cursor are searched for line numbers.
 const GUTTER_REACH_MAX: u16 = 8;
 
-/// Rows below a pane in which an editor may show its mode: its bar, and the line of messages below.
+/// Number of rows below a pane in which an editor may show its mode: its bar, and the message line below.
 const MODE_ROWS: u16 = 2;
 
 /// The effect of characters that are typed into an editor.
@@ -28,7 +28,7 @@ pub(crate) enum EditorMode {
     Command,
 }
 
-/// Names that vi's descendants give their modes. Source: vim's translations; vim-airline, lightline, helix.
+/// The names of modes in vi's descendants. Source: vim's translations; vim-airline, lightline, helix.
 const MODE_NAMES: [(EditorMode, &[&str]); 3] = [
     (
         EditorMode::Insert,
@@ -67,15 +67,15 @@ const MODE_NAMES: [(EditorMode, &[&str]); 3] = [
             "置換",
         ],
     ),
-    // The mode that one command interrupts is in brackets.
+    // Vim shows the mode that a single command interrupts in brackets.
     (
         EditorMode::Command,
         &["NORMAL", "NOR", "VISUAL", "SEL", "COMMAND", "(insert)", "(replace)", "(vreplace)"],
     ),
 ];
 
-/// Returns the mode that an editor shows at the lower edge of its window or of the screen: vi's `-- INSERT --`, the
-/// name first in a bar, or Emacs's `Ovwrt`. `None` if it shows none.
+/// Returns the mode that an editor shows at the lower edge of its window or of the screen: vi's `-- INSERT --`, a bar
+/// that begins with the name, or Emacs's `Ovwrt`. `None` if no mode is shown.
 pub(crate) fn editor_mode(screen: &Screen, pane: &Pane) -> Option<EditorMode> {
     let rows = screen.size().rows();
     let window = pane.bottom.saturating_sub(1)..pane.bottom.saturating_add(MODE_ROWS).min(rows);
@@ -100,7 +100,7 @@ fn mode_in_row(screen: &Screen, row: u16, pane: &Pane) -> Option<EditorMode> {
         Some(rest) => (rest.split(" --").next()?, true),
         None => (text.split_whitespace().next()?, is_bar),
     };
-    // `-- INSERT VISUAL --` and `-- (insert) VISUAL --` wait for commands.
+    // In `-- INSERT VISUAL --` and `-- (insert) VISUAL --`, the editor waits for commands.
     let name = name.split_whitespace().rfind(|word| *word != "(paste)")?;
     mode_named(name).filter(|_| is_sure)
 }
@@ -110,7 +110,7 @@ pub(super) fn mode_named(name: &str) -> Option<EditorMode> {
     MODE_NAMES.iter().find(|(_, names)| names.contains(&name)).map(|(mode, _)| *mode)
 }
 
-/// Returns the first column right of the line numbers at the pane's left edge; without such numbers, the pane's edge.
+/// Returns the first column right of the line numbers at the pane's left edge, or the pane's edge if there are none.
 ///
 /// Line numbers end in the same column on at least three rows around the cursor, which is to their right. They also
 /// count up or down, or have other colours than the text after them.
@@ -123,7 +123,7 @@ fn find_gutter(screen: &Screen, at: Position, pane: &Pane) -> Option<u16> {
     let bottom = pane.bottom.min(at.row.saturating_add(GUTTER_REACH_MAX).saturating_add(1));
     let here = line_number(screen, at.row, pane);
     let numbers: Vec<_> = (top..bottom).filter_map(|row| line_number(screen, row, pane)).collect();
-    // The number of the cursor's own line may be further left, if the others are relative to it.
+    // If line numbers are relative to the cursor's line, that line's own number may be further left.
     let end = numbers.iter().map(|number| number.end).max()?;
     let same: Vec<_> = numbers.iter().filter(|number| number.end == end).collect();
     let row = cells(screen, at.row);

@@ -1,4 +1,4 @@
-//! Fingerprints of prompts, by which they are recognised.
+//! Fingerprints, by which prompts are recognised.
 
 use core::hash::{Hash, Hasher};
 use core::ops::Range;
@@ -13,19 +13,19 @@ use super::row::{cells, character, characters, is_blank, is_half};
 pub(crate) struct Fingerprint {
     /// A hash of the prompt, without its numbers and its path.
     pub(crate) strong: u64,
-    /// A hash of the sign that the prompt ends with, such as `$`, and of the kind of the character before the sign.
+    /// A hash of the prompt's last character, such as `$`, and of the kind of the character that precedes it.
     pub(crate) weak: u64,
 }
 
-/// Signs that prompts of shells end in, and questions do not. Source: the defaults of sh, bash, zsh, fish and csh for
-/// users and for root, of psql and of Python; the themes of starship, pure and oh-my-zsh.
+/// The last characters of shells' prompts, with which questions do not end. Source: the defaults of sh, bash, zsh, fish
+/// and csh for users and for root, of psql and of Python; the themes of starship, pure and oh-my-zsh.
 const SHELL_SIGNS: [&str; 9] = ["$", "#", "%", ">>>", "❯", "➜", "λ", "»", "✗"];
 
 /// Returns the fingerprint of the prompt in `columns` of a row, from the pane's edge to the input. `None` if blank.
 ///
-/// Text and its colours count. Each run of digits counts as one, and so does the longest word that looks like a path:
-/// prompts that show the time, a counter or a directory stay the same. A directory without its path
-/// looks like a name, so it counts as a path right after user and host: `[ann@host src]$`.
+/// It includes text and colours. All runs of digits are equal, and so are all paths in place of the longest word that
+/// looks like a path. So prompts that show the time, a counter or a directory keep their fingerprint. A directory's
+/// name alone counts as a path only right after user and host: `[ann@host src]$`.
 pub(crate) fn fingerprint(screen: &Screen, row: u16, columns: Range<u16>) -> Option<Fingerprint> {
     let row = cells(screen, row);
     let end = usize::from(columns.end).min(row.len());
@@ -35,7 +35,7 @@ pub(crate) fn fingerprint(screen: &Screen, row: u16, columns: Range<u16>) -> Opt
     Some(Fingerprint { strong: strong(prompt), weak: weak(prompt) })
 }
 
-/// Returns whether a prompt ends in the sign of a shell, or of Python's prompt.
+/// Returns whether a prompt ends like a shell's or Python's prompt.
 pub(crate) fn ends_as_shell(screen: &Screen, row: u16, columns: Range<u16>) -> bool {
     let row = cells(screen, row);
     let end = usize::from(columns.end).min(row.len());
@@ -74,14 +74,14 @@ fn weak(prompt: &[Cell]) -> u64 {
         (character(sign), sign.pen).hash(&mut hasher);
     }
     if let Some(before) = seen.next() {
-        // The last character of a path or name changes, so any counts as the same.
+        // The last character of a path or name varies, so all of them are treated as equal.
         let c = Some(character(before)).filter(|c| !is_of_path(*c));
         (c, before.pen).hash(&mut hasher);
     }
     hasher.finish()
 }
 
-/// Hashes a character and its colours; a blank has only its background.
+/// Hashes a character and its colours. A blank has only a background.
 fn hash_character(c: char, pen: Pen, hasher: &mut DefaultHasher) {
     match c {
         ' ' => (c, pen.erased()).hash(hasher),
@@ -89,7 +89,7 @@ fn hash_character(c: char, pen: Pen, hasher: &mut DefaultHasher) {
     }
 }
 
-/// Returns the columns of the longest word that looks like a path; empty if there is none.
+/// Returns the columns of the longest word that looks like a path. Empty if there is none.
 fn longest_path(prompt: &[Cell]) -> Range<usize> {
     let (mut longest, mut start, mut is_named) = (0..0, 0, false);
     while start < prompt.len() {
@@ -109,8 +109,8 @@ fn longest_path(prompt: &[Cell]) -> Range<usize> {
     longest
 }
 
-/// Returns whether a character may be part of a path in a prompt. The separators from the rest of the prompt, as in
-/// `user@host:~/src$`, may not.
+/// Returns whether a character may be part of a path in a prompt. The characters that separate the path from the rest,
+/// as in `user@host:~/src$`, may not.
 fn is_of_path(c: char) -> bool {
     c.is_alphanumeric() || "/~._-+@,\u{2026}".contains(c)
 }

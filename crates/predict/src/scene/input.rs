@@ -1,4 +1,4 @@
-//! Where the input ends, and which text after it is not input.
+//! Finds the end of the input, and text after it that is not input.
 
 use core::ops::Range;
 
@@ -10,19 +10,19 @@ use super::row::{Background, cells, character, is_blank, to_column};
 /// Fewest blanks between the input and other text. Chosen: one blank separates words.
 const GAP_COLUMNS_MIN: usize = 2;
 
-/// Returns the first column right of the cursor that a character inserted there must not move: the edge of the field, a
-/// box's line, text after a gap, or else the edge of the pane.
+/// Returns the first column right of the cursor whose text does not move if a character is inserted: the edge of the
+/// field, the line of a box, text after a gap, or else the edge of the pane.
 ///
-/// `at` may also be the last position that is known to be input, so that gaps in the input do not end it.
+/// `at` may also be the last position that is known to be input. Gaps on its left then do not end the input.
 pub(crate) fn right_bound(screen: &Screen, at: Position, pane: &Pane) -> u16 {
     let (row, field_end) = field(screen, at, pane);
     to_column(behind_gap(row, usize::from(at.column), field_end).unwrap_or(field_end))
 }
 
-/// Returns the column after the last character that belongs to the input with the cursor at `at`. Text after two blanks
-/// or more, or beyond the field, does not belong to it. The column is never left of the cursor.
+/// Returns the column after the input's last character, if the cursor is at `at`. Text after two or more blanks, or
+/// beyond the field, is not input. The column is never left of the cursor.
 ///
-/// `at` may also be the last position that is known to be input, and `right` is the bound there ([`right_bound`]).
+/// `at` may also be the last position that is known to be input. `right` is the result of [`right_bound`] there.
 pub(crate) fn input_end(screen: &Screen, at: Position, right: u16) -> u16 {
     let row = cells(screen, at.row);
     let columns = usize::from(at.column)..usize::from(right);
@@ -30,17 +30,17 @@ pub(crate) fn input_end(screen: &Screen, at: Position, right: u16) -> u16 {
     last.map_or(at.column, |last| to_column(last + 1))
 }
 
-/// Returns the columns of a suggestion, or `None`. A suggestion begins at the cursor, reaches the input's end and has
-/// one colour: grey or, if `typed` is given, another colour than typed text.
+/// Returns the columns of a suggestion. `None` if there is none. A suggestion begins at the cursor, reaches the input's
+/// end and has one colour: grey or, if `typed` is given, another colour than typed text.
 ///
-/// A grey suggestion may begin with a blank, and after one. In other colours, the text may be a word that a highlighter
-/// has coloured and the cursor was moved to, so it must follow another character directly.
+/// A grey suggestion may begin with a blank or follow one. Text in another colour may be a word that a highlighter has
+/// coloured, so it counts as a suggestion only if it directly follows a character.
 pub(crate) fn suggestion(screen: &Screen, at: Position, typed: Option<Pen>) -> Option<Range<u16>> {
     let row = cells(screen, at.row);
     let start = usize::from(at.column);
     let pen = row.get(start).filter(|cell| cell.base.is_some())?.pen;
     let is_behind_word = start > 0 && !is_blank(row, start - 1);
-    // A bracket on another background is marked.
+    // A bracket on another background is a highlighted one.
     let is_marked = start > 0 && Background::of(&row[start]) != Background::of(&row[start - 1]);
     let is_apart = typed.is_some() && is_behind_word && pen != Pen::default() && !is_marked;
     if typed == Some(pen) || !(is_apart || is_dim(pen)) {
@@ -55,7 +55,7 @@ pub(crate) fn suggestion(screen: &Screen, at: Position, typed: Option<Pen>) -> O
     gap.then_some(at.column..to_column(last + 1))
 }
 
-/// Returns the cells of the cursor's row, and the column after the input field that the cursor (`at`) is in.
+/// Returns the cells of the cursor's row, and the column after the input field at the cursor (`at`).
 fn field<'a>(screen: &'a Screen, at: Position, pane: &Pane) -> (&'a [Cell], usize) {
     let row = cells(screen, at.row);
     let columns = pane::columns(pane, row);
@@ -70,7 +70,7 @@ fn field<'a>(screen: &'a Screen, at: Position, pane: &Pane) -> (&'a [Cell], usiz
         underscores_end(row, start, columns.end),
         pane::next_edge(screen, at.row, behind),
     ];
-    // Nothing else divides two cells of one field, so the nearest edge is the end.
+    // Nothing else divides a field, so its end is the nearest edge.
     debug_assert!(edges.iter().flatten().all(|edge| *edge > start), "{cursor:?}");
     (row, edges.into_iter().flatten().min().unwrap_or(columns.end))
 }
@@ -82,7 +82,7 @@ fn ground_end(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<usiz
     let background = Background::of(row.get(from).unwrap_or(&row[start]));
     let is_other = |column: &usize| Background::of(&row[*column]) != background;
     let end = (from + 1..columns.end).find(is_other)?;
-    // In text that fills the pane on the terminal's default background, a word on another background is marked, as by a
+    // If text fills the pane on the terminal's default background, a word on another background is highlighted, as by a
     // search. No field ends there.
     let before = columns.start..mark.map_or(start, |mark| mark.start);
     let begins_at_edge = !before.into_iter().any(|column| is_other(&column));
@@ -90,8 +90,8 @@ fn ground_end(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<usiz
     (!is_text).then_some(end)
 }
 
-/// Returns the columns of a mark at the cursor, or `None`. A mark has another background than the field around it: a
-/// bracket, a match of a search, a cursor that the program draws. A field is longer than its text.
+/// Returns the columns of a highlight at the cursor: a bracket, a search match, or a drawn cursor, on another
+/// background than the field around it. `None` if there is none. A field is longer than its text.
 fn mark(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<Range<usize>> {
     let background_at = |column: usize| Background::of(&row[column]);
     let background = background_at(start);
@@ -104,8 +104,7 @@ fn mark(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<Range<usiz
     (!background.is_default() && is_within && is_mark).then_some(first..end)
 }
 
-/// Returns the column where an underlined field ends. `None` without underlined blanks, as text alone may be
-/// underlined.
+/// Returns the column where an underlined field ends. `None` without underlined blanks, as text may be underlined.
 fn underlined_end(row: &[Cell], start: usize, edge: usize) -> Option<usize> {
     let is_lined = |column: usize| row[column].pen.attributes.underline() != Underline::None;
     let end = (start..edge).find(|column| !is_lined(*column)).filter(|end| *end > start)?;
@@ -133,7 +132,7 @@ fn behind_gap(row: &[Cell], start: usize, end: usize) -> Option<usize> {
     None
 }
 
-/// Returns whether text is hard to see: faint, or grey.
+/// Returns whether text is hard to read: faint or grey.
 fn is_dim(pen: Pen) -> bool {
     /// Range of each colour component of a grey, and how much the components may differ. Chosen: the themes of fish,
     /// Dracula and Tokyo Night with their blues among them, and the defaults of zsh-autosuggestions and PSReadLine are

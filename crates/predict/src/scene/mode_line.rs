@@ -1,4 +1,4 @@
-//! The line by which vi and its descendants say that they insert, where the line is evidence and no look-alike.
+//! The line in which vi and its descendants show their insert mode, with checks that exclude similar text.
 
 use rove_terminal::{Cell, Position, Screen};
 
@@ -9,14 +9,12 @@ use super::row::{Background, cells, character, characters};
 /// The words in vim's ruler that are not numbers.
 const RULER_WORDS: [&str; 3] = ["All", "Top", "Bot"];
 
-/// Returns the row of the mode line of the editor in the cursor's own pane, if that line says that characters are text;
-/// otherwise `None`.
+/// Returns the row of the mode line of the editor in the cursor's pane. `None` if no line shows an insert mode.
 ///
-/// The line has the form of vim's, `-- INSERT --`, from the pane's left edge on, with nothing after it but the ruler,
-/// on the background of the text. It is the last row of the pane, or the one below the bar that ends the editor's
-/// window, with no other text of the editor below. The cursor is above the line, on the alternate screen. No row
-/// between them begins on another background, as the captions of regions do. Rows in panes beside, above and below
-/// belong to another program.
+/// The line has vim's form, `-- INSERT --`, from the pane's left edge on. Only the ruler follows, and the background is
+/// that of the text. The line is the last row of the pane, or the row below the bar that ends the editor's window, with
+/// no other text of the editor below. The cursor is above the line, on the alternate screen. No row between them begins
+/// on another background, as captions do. Rows in panes beside, above and below belong to another program.
 pub(crate) fn mode_line(screen: &Screen, at: Position, pane: &Pane) -> Option<u16> {
     if !screen.rich_modes().alternate_screen {
         return None;
@@ -66,15 +64,15 @@ fn is_mode_line(part: &[Cell], background: Background) -> bool {
         && part.iter().all(|cell| Background::of(cell) == background)
 }
 
-/// Returns whether these cells look like a horizontal line of typed characters, as tmux may draw its borders: of dashes
-/// or of the pane's number.
+/// Returns whether these cells look like a horizontal line of characters, such as tmux's borders: dashes, or digits of
+/// the pane's number.
 fn is_rule(part: &[Cell]) -> bool {
     let Some(first) = part.first().map(character).filter(|c| *c != ' ') else { return false };
     let others = part.iter().filter(|cell| character(cell) != first);
     part.len() > 1 && others.count() * 2 < part.len() && part.last().map(character) == Some(first)
 }
 
-/// Returns whether these cells have another background than the text, as the bar of a window has.
+/// Returns whether these cells have another background than the text, as a window's bar has.
 fn is_bar(part: &[Cell], background: Background) -> bool {
     part.iter().all(|cell| Background::of(cell) != background)
 }

@@ -1,4 +1,4 @@
-//! The part of the screen that the cursor's program draws in, where lines and bars divide the screen.
+//! Finds the part of the screen in which the cursor's program draws, by lines and bars that divide the screen.
 
 use core::ops::Range;
 
@@ -9,7 +9,7 @@ use super::row::{Background, cell, cells, character, to_column};
 /// Fewest rows of a vertical line. Chosen: two may be the same command twice.
 const LINE_ROWS_MIN: u16 = 3;
 
-/// Fewest columns of a horizontal line. Chosen: shorter ones are drawn as dashes in text.
+/// Fewest columns of a horizontal line. Chosen: shorter lines occur as dashes in text.
 const LINE_COLUMNS_MIN: usize = 3;
 
 /// A rectangle of the screen.
@@ -25,12 +25,11 @@ pub(crate) struct Pane {
     pub(crate) bottom: u16,
 }
 
-/// Returns the rectangle around a position that lines and bars enclose: the panes of tmux and screen, the windows of
-/// editors, boxes.
+/// Returns the rectangle that lines and bars enclose around a position: a pane, an editor's window, or a box.
 ///
-/// A column is a bound if it has vertical lines on at least three rows, the position's row included, from edge to edge.
-/// A row is a bound if it has a horizontal line from edge to edge, possibly with a title, or if it has one background
-/// that the position's cell does not have. The function reads each cell of the screen at most a few times.
+/// A column is a bound if it has vertical lines on at least three rows, including the position's row, from edge to
+/// edge. A row is a bound if it has a horizontal line from edge to edge, possibly with a title, or a single background
+/// that differs from that of the position's cell. The function reads each cell of the screen at most a few times.
 pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
     let size = screen.size();
     let whole = Pane { left: 0, right: size.columns(), top: 0, bottom: size.rows() };
@@ -38,7 +37,7 @@ pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
         return whole;
     }
     let row = cells(screen, at.row);
-    // The row itself rules out nearly all columns.
+    // The position's row alone rules out nearly all columns.
     let is_bound = |column: &u16| {
         is_vertical(character(&row[usize::from(*column)]))
             && is_vertical_line(screen, Position { column: *column, ..at })
@@ -58,8 +57,8 @@ pub(crate) fn pane(screen: &Screen, at: Position) -> Pane {
 
 /// Returns whether a character draws a line (box drawing) up to the edge of the cell above or below.
 pub(super) fn is_vertical(c: char) -> bool {
-    // These are heavy, light and double lines with any branch up or down, broken lines and corners; the rest of the
-    // block has only lines to the left or right.
+    // This block has heavy, light and double lines with any branch up or down, broken lines and corners. The excluded
+    // characters have only lines to the left or right.
     c == '|' || matches!(c, '\u{2500}'..='\u{257f}') && !is_only_horizontal(c)
 }
 
@@ -80,9 +79,9 @@ fn is_only_horizontal(c: char) -> bool {
     )
 }
 
-/// Returns whether a character is a line that goes left or right from its cell.
+/// Returns whether a character draws a line to the left or right edge of its cell.
 fn is_horizontal(c: char) -> bool {
-    // Only the lines that go just up or down do not.
+    // The excluded characters draw lines only up or down.
     let is_only_vertical = matches!(
         c,
         '\u{2502}'
@@ -106,8 +105,8 @@ fn is_horizontal(c: char) -> bool {
     matches!(c, '\u{2500}'..='\u{257f}') && !is_only_vertical
 }
 
-/// Returns whether the vertical line through a position is long enough, from edge to edge: lines of tables in a text
-/// begin and end anywhere.
+/// Returns whether the vertical line through a position is long enough and reaches from edge to edge. Lines of tables
+/// in text begin and end anywhere.
 fn is_vertical_line(screen: &Screen, at: Position) -> bool {
     let rows = screen.size().rows();
     let is_line =
@@ -130,7 +129,7 @@ fn is_vertical_line(screen: &Screen, at: Position) -> bool {
 /// Returns whether these cells of a row are a horizontal line, possibly with a title in it.
 fn is_horizontal_line(part: &[Cell]) -> bool {
     let is_line = |cell: &&Cell| is_horizontal(character(cell));
-    // The first and last cell rule out nearly all rows.
+    // The first and the last cell rule out nearly all rows.
     let ends = [part.first(), part.last()].into_iter().flatten();
     if part.len() < LINE_COLUMNS_MIN || !ends.into_iter().all(|cell| is_line(&cell)) {
         return false;
@@ -138,13 +137,13 @@ fn is_horizontal_line(part: &[Cell]) -> bool {
     part.iter().filter(is_line).count() * 2 >= part.len()
 }
 
-/// Returns whether a horizontal line goes through a row of a pane from edge to edge.
+/// Returns whether a row of a pane has a horizontal line from edge to edge.
 pub(super) fn is_line_row(screen: &Screen, row: u16, pane: &Pane) -> bool {
     let cells = cells(screen, row);
     is_horizontal_line(&cells[columns(pane, cells)])
 }
 
-/// Returns whether these cells all have one background that is not `background`, as a bar has.
+/// Returns whether these cells have a single background that differs from `background`, as in a bar.
 fn is_bar(part: &[Cell], background: Background) -> bool {
     let Some(first) = part.first().map(Background::of) else { return false };
     first != background
@@ -152,13 +151,13 @@ fn is_bar(part: &[Cell], background: Background) -> bool {
         && part.iter().all(|cell| Background::of(cell) == first)
 }
 
-/// Returns the columns of a pane as indices into `cells`, limited to their number.
+/// Returns the columns of a pane as indices into `cells`, limited to the length of `cells`.
 pub(super) fn columns(pane: &Pane, cells: &[Cell]) -> Range<usize> {
     let right = usize::from(pane.right).min(cells.len());
     usize::from(pane.left).min(right)..right
 }
 
-/// Returns whether the cell at a position is part of a vertical line of a box, which continues above or below.
+/// Returns whether a cell is part of a vertical line of a box, which continues above or below.
 pub(super) fn is_edge(screen: &Screen, at: Position) -> bool {
     let lines_at = |row: Option<u16>, ascii: &[char]| {
         let cell = row.and_then(|row| cell(screen, row, at.column));
@@ -167,13 +166,13 @@ pub(super) fn is_edge(screen: &Screen, at: Position) -> bool {
     let Some(here) = cell(screen, at.row, at.column).map(character) else { return false };
     let (above, below) = (at.row.checked_sub(1), at.row.checked_add(1));
     match here {
-        // Users also type this character, so it must be on three rows, of which the outer ones may be corners.
+        // Users type this character too, so it must be on three rows. The outer two may have corners.
         '|' => lines_at(above, &['|', '+']) && lines_at(below, &['|', '+']),
         _ => is_vertical(here) && (lines_at(above, &[]) || lines_at(below, &[])),
     }
 }
 
-/// Returns the first of `columns` with an edge of a box. `None` if there is none.
+/// Returns the first of `columns` that has an edge of a box. `None` if there is none.
 pub(super) fn next_edge(screen: &Screen, row: u16, mut columns: Range<usize>) -> Option<usize> {
     let cells = cells(screen, row);
     columns.find(|column| {

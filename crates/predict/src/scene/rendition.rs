@@ -1,4 +1,4 @@
-//! The colours that a typed character will probably have. Colours never decide whether a prediction is right.
+//! Predicts the colours of a typed character. Colours never decide whether a prediction is right.
 
 use core::ops::Range;
 
@@ -6,10 +6,10 @@ use rove_terminal::{Cell, Pen, Screen};
 
 use super::row::{cells, character};
 
-/// Signs that begin a comment up to the end of the row in most languages that a terminal shows.
+/// Signs that begin a comment up to the end of the row in most languages.
 const COMMENTS: [&str; 3] = ["#", "//", "--"];
 
-/// Classes of characters that highlighters colour alike.
+/// Classes of characters to which highlighters give the same colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     Space,
@@ -26,12 +26,12 @@ impl Class {
             _ if is_quote(c) => Self::Quote,
             '0'..='9' => Self::Digit,
             _ if c.is_ascii_punctuation() && !"-_./~".contains(c) => Self::Operator,
-            // Signs in names and paths count as letters.
+            // Signs that occur in names and paths count as letters.
             _ => Self::Letter,
         }
     }
 
-    /// Returns whether a character of this class continues the word of the character before it.
+    /// Returns whether a character of this class continues the word of the previous character.
     fn continues(self, previous: Self) -> bool {
         let is_word = |class| matches!(class, Self::Letter | Self::Digit);
         is_word(self) && is_word(previous)
@@ -47,26 +47,26 @@ pub(crate) fn is_in_word(c: char) -> bool {
     matches!(Class::of(c), Class::Letter | Class::Digit)
 }
 
-/// Returns the colours of `c` after these cells, if it continues the word that they end with; otherwise `None`.
+/// Returns the colours of `c` after these cells, if it continues the word at their end. Otherwise returns `None`.
 pub(crate) fn continued(before: &[Cell], c: char) -> Option<Pen> {
     let previous = before.last()?;
     let is_one_word = Class::of(c).continues(Class::of(character(previous)));
     is_one_word.then_some(previous.pen)
 }
 
-/// Returns the colours of the string or comment that continues after these cells of a row, or `None`. They are those of
-/// its last character, as some shells give the quote another colour until the string is closed. In plain text a quote
-/// is an apostrophe.
+/// Returns the colours of the string or comment that is open after these cells of a row. `None` if none is open. They
+/// are those of its last character, because some shells colour the quote differently until the string is closed. A
+/// quote in the default colours is an apostrophe.
 pub(crate) fn surrounding(before: &[Cell]) -> Option<Pen> {
-    // Strings and comments continue in the colours of their last character. In most rows these show that there is none.
+    // Strings and comments continue in their last character's colours. In most rows these colours rule out both.
     let last = before.iter().rposition(|cell| character(cell) != ' ')?;
     let pen = before[last].pen;
     let before = &before[..=last];
     (pen != Pen::default() && (is_in_string(before) || is_in_comment(before))).then_some(pen)
 }
 
-/// Returns the colours that most characters of the class of `c` have among these cells; of several, the last. `None` if
-/// there are none.
+/// Returns the most frequent colours among the characters of the same class as `c` in these cells, or of several the
+/// last. `None` if there are none.
 pub(crate) fn usual(before: &[Cell], c: char) -> Option<Pen> {
     let class = Class::of(c);
     most_frequent(before.iter().rev().filter(|cell| Class::of(character(cell)) == class))
@@ -99,8 +99,7 @@ fn is_in_comment(before: &[Cell]) -> bool {
     COMMENTS.iter().any(|sign| text.starts_with(sign))
 }
 
-/// Returns the colours of a word in most of the places nearby where it is in one colour. `None` if there are none. Only
-/// `rows` are searched.
+/// Returns the most frequent colours of a word in these rows, where it has one colour. `None` if there are none.
 pub(crate) fn word_pen(screen: &Screen, rows: Range<u16>, word: &[char]) -> Option<Pen> {
     let first = *word.first()?;
     let found = rows.flat_map(|row| {
@@ -124,9 +123,9 @@ pub(crate) fn word_pen(screen: &Screen, rows: Range<u16>, word: &[char]) -> Opti
     most_frequent(found)
 }
 
-/// Returns the most frequent colours of these cells; of several, the first. `None` if there are no cells.
+/// Returns the most frequent colours of these cells, or of several the first. `None` if there are no cells.
 fn most_frequent<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Pen> {
-    /// Most colours that are distinguished. Chosen: highlighters have fewer for one class.
+    /// Most colours that are counted. Chosen: highlighters have fewer for one class.
     const PENS_MAX: usize = 8;
     let mut counts: Vec<(Pen, u32)> = Vec::new();
     for cell in cells {
@@ -136,6 +135,6 @@ fn most_frequent<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Pen> {
             None => {}
         }
     }
-    // `max_by_key` returns the last of equals.
+    // `max_by_key` returns the last of equal elements.
     counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(pen, _)| pen)
 }

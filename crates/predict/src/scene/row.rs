@@ -2,7 +2,7 @@
 
 use rove_terminal::{Attributes, Cell, Color, Screen};
 
-/// Returns the cells of a row; none if the row is outside the screen.
+/// Returns the cells of a row. Empty if the row is outside the screen.
 pub(super) fn cells(screen: &Screen, row: u16) -> &[Cell] {
     screen.row(row).map_or(&[], |row| row.cells())
 }
@@ -12,7 +12,7 @@ pub(super) fn cell(screen: &Screen, row: u16, column: u16) -> Option<&Cell> {
     cells(screen, row).get(usize::from(column))
 }
 
-/// Returns the character in a cell; a space for anything that looks like one.
+/// Returns the character in a cell, or a space for anything that looks like a space.
 pub(crate) fn character(cell: &Cell) -> char {
     cell.base.filter(|c| !is_space(*c)).unwrap_or(' ')
 }
@@ -32,7 +32,7 @@ pub(super) fn is_blank(cells: &[Cell], column: usize) -> bool {
     cells.get(column).is_none_or(|cell| is_empty(cell) && !is_half(cells, column))
 }
 
-/// Returns the characters of some cells; a wide character counts once.
+/// Returns the characters of some cells, without repeating wide characters.
 pub(super) fn characters(cells: &[Cell]) -> impl Iterator<Item = char> {
     let seen = (0..cells.len()).filter(|column| !is_half(cells, *column));
     seen.map(|column| character(&cells[column]))

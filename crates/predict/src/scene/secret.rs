@@ -1,12 +1,12 @@
-//! Prompts that ask for a secret.
+//! Recognises prompts that ask for a secret.
 
 use rove_terminal::{Cell, Position, Screen};
 
 use super::row::{cells, characters, is_blank};
 
-/// Words of prompts that ask for a secret, in lower case, also as parts of words. Source: what sudo, login, passwd,
-/// ssh, gpg, git and web services ask, and "password" in the languages that systems are translated to, or its stem
-/// where it is inflected.
+/// Words, or parts of words, in prompts that ask for a secret, in lower case. Source: the prompts of sudo, login,
+/// passwd, ssh, gpg, git and web services, and "password" in the languages to which systems are translated, or its stem
+/// if it is inflected.
 #[rustfmt::skip]
 const WORDS: [&str; 72] = [
     "password", "passphrase", "pass phrase", "passcode", "secret", "verification", "one-time", "authenticator",
@@ -20,24 +20,24 @@ const WORDS: [&str; 72] = [
     "kata sandi", "密码", "密碼", "パスワード", "암호", "비밀번호",
 ];
 
-/// Words of prompts that ask for a secret only as whole words, as other words contain them.
+/// Words in such prompts that count only as whole words, because other words contain them.
 const WHOLE_WORDS: [&str; 5] = ["pin", "puk", "otp", "token", "pass"];
 
-/// A word that asks for a secret only before a colon. Otherwise it is the command that prints the directory.
+/// A word that asks for a secret only before a colon. Elsewhere it is the command that prints the directory.
 const BEFORE_COLON: &str = "pwd";
 
-/// Signs that programs show in place of the characters of a secret. Source: sudo, prompt toolkits, fish, web forms.
+/// Characters that programs show in place of a secret's. Source: sudo, prompt toolkits, fish, web forms.
 const MASKS: [char; 6] = ['*', '\u{b7}', '\u{2022}', '\u{25cb}', '\u{25cf}', '\u{ff0a}'];
 
 /// Most bytes of a prompt that are searched, besides the rest of the row in which they begin. Chosen: more than the
-/// question for the passphrase of a key with the longest path that people have.
+/// question for the passphrase of a key with the longest usual path.
 const PROMPT_BYTES_MAX: usize = 512;
 
-/// Rows above the cursor in which a word for a secret counts. Chosen: a question, a blank row and the prompt.
+/// Number of rows above the cursor that are searched for such words. Chosen: a question, a blank row and the prompt.
 const MENTION_ROWS: u16 = 3;
 
-/// Returns whether the text left of the cursor asks for a secret: it ends as a question does, and has a word for a
-/// secret. The text may begin in a row above, if the rows from there on are full.
+/// Returns whether the text left of the cursor asks for a secret: it ends like a question, and contains one of the
+/// words. The text may begin in a row above, if that row and those after it are full.
 pub fn asks_for_secret(screen: &Screen, at: Position) -> bool {
     let row = cells(screen, at.row);
     let left = &row[..usize::from(at.column).min(row.len())];
@@ -46,7 +46,7 @@ pub fn asks_for_secret(screen: &Screen, at: Position) -> bool {
         return false;
     }
     let mut prompt = text(left);
-    // The prompt began further up if the rows above are full.
+    // If the row above is full, the prompt began there or further up.
     for above in (0..at.row).rev().map(|row| cells(screen, row)) {
         if is_blank(above, above.len() - 1) || prompt.len() > PROMPT_BYTES_MAX {
             break;
@@ -56,8 +56,8 @@ pub fn asks_for_secret(screen: &Screen, at: Position) -> bool {
     contains_word(&prompt)
 }
 
-/// Returns whether a word for a secret is left of the cursor or in one of the rows above it, in a question or not. A row
-/// with the text of an answered question does not count.
+/// Returns whether such a word is left of the cursor or in a row above it, even outside of a question. A row with the
+/// text `answered`, a question that was answered, is ignored.
 pub(crate) fn mentions_secret(screen: &Screen, answered: Option<&str>) -> bool {
     let cursor = screen.cursor();
     let rows = cursor.row.saturating_sub(MENTION_ROWS)..cursor.row;
@@ -68,7 +68,7 @@ pub(crate) fn mentions_secret(screen: &Screen, answered: Option<&str>) -> bool {
     contains_word(&text(left)) || counted.any(|(_, text)| contains_word(&text))
 }
 
-/// Returns whether a character on the screen may mask a secret one.
+/// Returns whether a character on the screen may stand for a secret one.
 pub(crate) fn is_mask(c: char) -> bool {
     MASKS.contains(&c)
 }

@@ -1,10 +1,10 @@
-//! The text of a screen, cell by cell, where all blanks are equal.
+//! The text of a screen, cell by cell, in which all blanks are equal.
 
 use rove_terminal::{Cell, Position, Screen};
 
 use super::row::is_space;
 
-/// The text of one cell, where all blanks are equal: a character and its combining characters.
+/// The text of a cell: a character and its combining characters. All blanks are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Text<'a> {
     pub(crate) base: Option<char>,
@@ -13,12 +13,12 @@ pub(crate) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// Creates the text of a character without combining ones.
+    /// Creates the text of a character without combining characters.
     pub(crate) fn plain(base: char) -> Self {
         Self { base: Some(base).filter(|c| !is_space(*c)), marks: None }
     }
 
-    /// Returns the text of a cell; blank outside the screen.
+    /// Returns the text of a cell. Blank outside the screen.
     pub(crate) fn of(screen: &'a Screen, at: Position) -> Self {
         let Some(row) = screen.row(at.row) else { return Self::BLANK };
         let Some(cell) = row.cells().get(usize::from(at.column)) else { return Self::BLANK };
@@ -33,7 +33,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Returns the characters of a row, a space for each blank.
+/// Returns the characters of a row, with a space for each blank.
 pub(crate) fn characters(screen: &Screen, row: u16) -> impl Iterator<Item = char> {
     let columns = 0..screen.size().columns();
     columns.map(move |column| Text::of(screen, Position { row, column }).base.unwrap_or(' '))
@@ -47,7 +47,7 @@ pub(crate) fn is_changed(before: &Screen, after: &Screen, row: u16) -> bool {
         && columns.into_iter().any(|column| text(before, column) != text(after, column))
 }
 
-/// Returns whether a row is the same object on both screens, as most rows of successive screens are.
+/// Returns whether both screens share the row as the same object, as successive screens do with most rows.
 pub(crate) fn is_same_row(before: &Screen, after: &Screen, row: u16) -> bool {
     match (before.row(row), after.row(row)) {
         (Some(before), Some(after)) => core::ptr::eq(before, after),
@@ -55,7 +55,7 @@ pub(crate) fn is_same_row(before: &Screen, after: &Screen, row: u16) -> bool {
     }
 }
 
-/// Returns the cell at a position; an empty one outside the screen.
+/// Returns the cell at a position. Empty outside the screen.
 pub(crate) fn cell(screen: &Screen, at: Position) -> Cell {
     let row = screen.row(at.row);
     row.and_then(|row| row.cells().get(usize::from(at.column)).copied()).unwrap_or_default()

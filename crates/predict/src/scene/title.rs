@@ -1,4 +1,4 @@
-//! The window's title, in which shells and their programs name the user, the host and the directory.
+//! The window's title, in which shells and their programs show the user, the host and the directory.
 
 use core::ops::Range;
 
@@ -6,15 +6,15 @@ use rove_terminal::Screen;
 
 use super::row::{cells, characters};
 
-/// How many words of the title a prompt must contain. Chosen: one may be a word that any program has in its prompt,
-/// such as the user's name or that of a database.
+/// How many words of the title a prompt must contain. Chosen: a single one may occur in the prompt of any program, such
+/// as the user's name or that of a database.
 const WORDS_MIN: usize = 2;
 
 /// Most characters of a title that are read. Chosen: more than a user, a host and a path of usual length.
 const TITLE_CHARACTERS_MAX: usize = 256;
 
-/// Returns whether the text in `columns` of a row has at least two of the names in the window's title (user, host and
-/// path), as in the title `ada@mill: ~/src` and the prompt `ada@mill:~/src$`.
+/// Returns whether the text in `columns` of a row contains at least two of the names in the window's title (user, host
+/// and path), as in the title `ada@mill: ~/src` and the prompt `ada@mill:~/src$`.
 pub(crate) fn is_titled(screen: &Screen, row: u16, columns: Range<u16>) -> bool {
     let cells = cells(screen, row);
     let end = usize::from(columns.end).min(cells.len());

@@ -1,43 +1,42 @@
-//! The permission of an editor that says that it inserts.
+//! The permission to show characters in an editor that displays its insert mode.
 
 use super::line::Line;
 
 /// The cursor's place in a window on the alternate screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Window {
-    /// The name of the pane.
+    /// A hash that identifies the pane.
     pub(crate) pane: u64,
-    /// Whether an editor's mode line says that characters are text.
+    /// Whether an editor's mode line shows an insert mode.
     pub(crate) inserts: bool,
     /// The row of the input and its first column.
     pub(crate) start: (u16, u16),
-    /// Whether text stands to the left of the input.
+    /// Whether there is text to the left of the input.
     pub(crate) is_behind_text: bool,
 }
 
-/// The evidence that an editor inserts and echoes what is typed in a window.
+/// The evidence that an editor inserts and echoes the characters that are typed in a window.
 ///
-/// A mode line alone proves nothing: an editor that was killed leaves its own behind, and text may look like one. Three
-/// facts together permit characters before their echo: the line came while the cursor was in the window, a
-/// character was echoed in it under such a line, and since the line came the cursor has been in no other window, nor
-/// gone on to a row with text to its left, where another program may ask.
+/// A mode line alone proves nothing: a killed editor leaves its line on the screen, and other text may look like one.
+/// Three facts together permit characters before their echo: the line appeared while the cursor was in the window, a
+/// character was echoed in the window under such a line, and the cursor has since been in no other window, and in no
+/// row with text to its left, where another program may ask.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Insertion {
-    /// The cursor's place on the newest screen; `None` on the primary screen.
+    /// The cursor's place on the newest screen. `None` on the primary screen.
     window: Option<Window>,
-    /// Whether the mode line came in this window, and nothing has ended the permission since.
+    /// Whether the mode line appeared in this window, and no event has ended the permission since.
     is_open: bool,
-    /// Whether a line was entered since the newest screen. The next line may be the answer to a question in the same
-    /// place.
+    /// Whether a line was entered since the newest screen. The next line may answer a question in the same place.
     has_entered: bool,
     /// The echo in this window.
     echo: Line,
-    /// The pane that the cursor was in before, and the echo there: an editor has its command line in a window of its own.
+    /// The previous pane of the cursor, and the echo there: an editor has its command line in a separate window.
     other: Option<(u64, Line)>,
 }
 
 impl Insertion {
-    /// Records the cursor's place on a screen; `None` on the primary screen.
+    /// Records the cursor's place on a screen. `None` on the primary screen.
     pub(super) fn observe(&mut self, window: Option<Window>) {
         let Some(window) = window else {
             *self = Self::default();
@@ -80,7 +79,7 @@ impl Insertion {
         }
     }
 
-    /// Ends the permission until the mode line comes again.
+    /// Ends the permission until the mode line appears again.
     pub(super) fn close(&mut self) {
         self.is_open = false;
     }

@@ -1,22 +1,22 @@
-//! The echo of typed characters, and what proves an echo.
+//! The echo of the typed characters in a line, and which characters prove an echo.
 
 use crate::scene;
 
 /// Letters and digits that programs show in place of typed characters.
 const MASK_LETTERS: [char; 6] = ['x', 'X', 'o', 'O', '0', '8'];
 
-/// The echo that one input line has shown.
+/// The echo in one input line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
     has_echoed: bool,
-    /// The first character that stood where it was typed, and may be a mask of all others.
+    /// The first echoed character, which may be a masking character for all others.
     first: Option<char>,
     /// Whether a key was answered otherwise than by its echo, or not in time.
     is_spoilt: bool,
 }
 
 impl Line {
-    /// Returns whether the next character of this line may be shown: text was echoed in it since it began.
+    /// Returns whether the next character of this line may be shown: the host has echoed text in the line.
     pub(crate) const fn may_show(self) -> bool {
         self.has_echoed
     }
@@ -31,8 +31,8 @@ impl Line {
         self.is_spoilt
     }
 
-    /// Called when a character stands where it was typed. It is an echo if it is a letter or digit that no program masks
-    /// others with, or the second one that differs: a mask is always the same.
+    /// Records that a character appeared where it was typed. It proves an echo if it is a letter or digit that no
+    /// program uses as a mask, or if it differs from the first: a mask is always the same character.
     pub(crate) fn note_echo(&mut self, c: char) {
         if scene::is_mask(c) || c.is_whitespace() {
             return;
@@ -43,12 +43,12 @@ impl Line {
         self.first.get_or_insert(c);
     }
 
-    /// Called when a key has been answered otherwise than by its echo.
+    /// Records that a key was answered otherwise than by its echo.
     pub(crate) const fn spoil(&mut self) {
         *self = Self { has_echoed: false, first: None, is_spoilt: true };
     }
 
-    /// Called when another line may have begun.
+    /// Records that another line may have begun.
     pub(crate) const fn end(&mut self) {
         (self.has_echoed, self.first) = (false, None);
     }

@@ -1,22 +1,22 @@
-//! The word of a server that the session's own shell, or a program that it has started, waits at its own prompt.
+//! The server's statement that the session's own shell, or a program started by it, waits at its own prompt.
 
 use rove_terminal::InputNum;
 
-/// The newest statement of a server about the session's own shell, and whether such statements came true.
+/// The newest statement of a server about the session's own shell, and whether such statements proved right.
 ///
-/// The statement names the newest input that the shell had read when it waited. It says nothing of characters that are
-/// typed after a later key of unknown effect: such a key may call a widget that reads without echo.
+/// The statement names the newest input that the shell had read when it waited. It says nothing about characters typed
+/// after a later key of unknown effect, which may start a widget that reads without echo.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Statement {
-    /// The newest input that the shell had read when it waited at its prompt, as stated last. `None` if it does not
+    /// The newest input that the shell had read when it waited at its prompt, as last stated. `None` if it does not
     /// wait.
     until: Option<InputNum>,
-    /// The newest input that was answered and whose effect was unknown.
+    /// The newest answered input whose effect was unknown.
     barrier: InputNum,
     belief: Belief,
 }
 
-/// The experience with statements.
+/// Whether earlier statements proved right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Belief {
     /// No line was entered while a statement held.
@@ -24,27 +24,27 @@ enum Belief {
     Untried,
     /// A line that was entered while a statement held was echoed.
     Proven,
-    /// Such a line was not echoed, probably because a script has left the echo off.
+    /// Such a line was not echoed, probably because a script has turned echo off.
     Refuted,
 }
 
 impl Statement {
-    /// Records what the server states.
+    /// Records the server's statement.
     pub(super) const fn handle(&mut self, until: Option<InputNum>) {
         self.until = until;
     }
 
-    /// Records that a key of unknown effect was answered, with the number of its input.
+    /// Records that a key of unknown effect, sent with `input`, was answered.
     pub(super) const fn note_barrier(&mut self, input: InputNum) {
         self.barrier = input;
     }
 
-    /// Returns whether the shell waits at its prompt for what was typed after the newest key of unknown effect.
+    /// Returns whether the shell waits at its prompt for the characters typed after the newest key of unknown effect.
     pub(super) fn holds(&self) -> bool {
         self.until.is_some_and(|until| until >= self.barrier)
     }
 
-    /// Records that a line was entered at a prompt where a statement held, and whether it was echoed.
+    /// Records that a line was entered at a prompt while a statement held, and whether it was echoed.
     pub(super) fn note_line(&mut self, was_echoed: bool) {
         if !was_echoed {
             self.belief = Belief::Refuted;

@@ -1,30 +1,30 @@
-//! How a cursor moves over the screen of a program, and what its motions have led to.
+//! The motions of a simulated cursor over the screen of a program.
 
 use rove_terminal::{Key, Position};
 
 use crate::replay::motion::{Guide, Motion};
 
-/// The motions of a simulated cursor so far, and what is known about the window's motions.
+/// The motions of a simulated cursor so far, and the known motions of the window.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::replay) struct CursorMotion<'a> {
     /// The known motions of keys in this window. `None` if none are known.
     pub(super) guide: Option<&'a dyn Guide>,
-    /// The column that motions up and down return to.
+    /// The column to which motions up and down return.
     goal: Option<u16>,
     /// Whether the last key was a motion.
     pub(in crate::replay) has_navigated: bool,
     /// Whether the cursor has moved to another row.
     has_climbed: bool,
-    /// Whether motions are tried that may be impossible.
+    /// Whether the simulation tries motions that may be impossible.
     pub(super) is_bold: bool,
-    /// Whether the cursor stops on the last character of a line, as is tried here. `None` to use what is known.
+    /// Whether the simulation assumes that the cursor stops on the last character of a line. `None`: as `guide` says.
     stops_on_last: Option<bool>,
-    /// The position that the numbers on the screen show.
+    /// The cursor position that the numbers on the screen show.
     numbered: Position,
 }
 
 impl<'a> CursorMotion<'a> {
-    /// Creates the motions of a cursor in a window where no motions are known.
+    /// Creates the motions of a cursor in a window without known motions.
     pub(super) const fn from(cursor: Position) -> Self {
         Self {
             guide: None,
@@ -37,12 +37,12 @@ impl<'a> CursorMotion<'a> {
         }
     }
 
-    /// Sets the known motions of the window (`guide`), and the column that motions up and down return to (`goal`).
+    /// Sets the known motions of the window (`guide`), and the column to which motions up and down return (`goal`).
     pub(super) fn guided(self, guide: Option<&'a dyn Guide>, goal: Option<u16>) -> Self {
         Self { guide, goal, ..self }
     }
 
-    /// Returns these motions for a trial. If `is_bold`, motions that may be impossible are tried, too.
+    /// Returns these motions for a trial. If `is_bold` is true, the trial includes motions that may be impossible.
     pub(in crate::replay) fn trying(self, stops_on_last: Option<bool>, is_bold: bool) -> Self {
         Self { is_bold, stops_on_last, ..self }
     }
@@ -55,29 +55,29 @@ impl<'a> CursorMotion<'a> {
         self.has_climbed
     }
 
-    /// Returns the motion that a key is believed to cause. `None` if none is known.
+    /// Returns the motion that a key is expected to cause. `None` if no motion is known.
     pub(super) fn motion(&self, key: Key) -> Option<Motion> {
         self.guide?.motion(key)
     }
 
-    /// Returns whether the cursor stops on the last character of a line. `None` if that is neither tried nor known.
+    /// Returns whether the cursor stops on the last character of a line. `None` if that is neither assumed nor known.
     pub(super) fn stops_on_last(&self) -> Option<bool> {
         self.stops_on_last.or_else(|| self.guide.and_then(Guide::stops_on_last))
     }
 
-    /// Called when the cursor leaves its row at `column`, to which later motions up and down return where the text
-    /// allows it.
+    /// Records that the cursor leaves its row at `column`. Later motions up and down return to that column where the
+    /// text allows it.
     pub(super) fn climb_from(&mut self, column: u16) {
         self.goal.get_or_insert(column);
         self.has_climbed = true;
     }
 
-    /// Called when the cursor moves in another direction than up or down.
+    /// Records a motion in another direction than up or down.
     pub(super) const fn forget_goal(&mut self) {
         self.goal = None;
     }
 
-    /// Sets the position that the numbers on the screen show. Returns the one that they showed before.
+    /// Sets the position that the numbers on the screen show. Returns the position that they showed until then.
     pub(super) const fn number(&mut self, at: Position) -> Position {
         core::mem::replace(&mut self.numbered, at)
     }

@@ -1,4 +1,4 @@
-//! The right edge of a row, where the input of a line editor continues in the row below.
+//! The right edge of a row, after which the input of a line editor continues in the next row.
 
 use rove_terminal::Position;
 
@@ -6,20 +6,20 @@ use crate::replay::field::Kind;
 use crate::replay::layout::{Crossing, Layout};
 use crate::replay::simulate::Simulation;
 
-/// How many of the last columns of a row may hold a mark that the line continues. Chosen: mksh moves the row when the
-/// third last column is filled, and others one or two keys later. Waiting there costs 5 instant keys for each wrong one
-/// that it prevents.
+/// How many of the last columns of a row a program may use to mark that the line continues. Chosen: mksh scrolls the
+/// row when the third last column is filled, and others do one or two keys later. Waiting there costs 5 instant keys
+/// for each wrong one that it prevents.
 const EDGE_COLUMNS: u16 = 3;
 
 impl Simulation<'_> {
-    /// Makes room for the text from `column` on to end at `end`, when a character of `width` is typed at `column`: adds
-    /// a row if one is needed. Returns whether there is room.
+    /// Prepares the input for a character of `width` at `column`, after which the text ends at `end`. Adds a row if
+    /// needed. Returns whether there is room.
     pub(super) fn makes_room(&mut self, column: u16, end: u16, width: u16) -> bool {
         if !self.bounds.layout.parts(column, end) && !self.waits() {
             // When text reaches the last column, some programs draw a mark there instead.
             return self.kind != Kind::Full || self.bounds.is_bounded || end < self.bounds.right;
         }
-        // A wide character that does not fit leaves a blank, and all following text moves.
+        // A wide character that does not fit leaves a blank, and all later text moves.
         if width > 1 || self.text().has_wide(column) || !self.may_cross() {
             return false;
         }
@@ -29,9 +29,9 @@ impl Simulation<'_> {
         has_room
     }
 
-    /// Returns whether `width` columns can be erased at `from`, although later text then moves up from the row below.
+    /// Returns whether `width` columns at `from` can be erased, even if later text then moves up from the next row.
     pub(super) fn may_pull_back(&mut self, from: u16, width: u16) -> bool {
-        // If a row becomes empty, programs differ.
+        // Programs differ if a row becomes empty.
         let leaves_row = from + width == self.bounds.end
             && self.bounds.layout.parts(from.saturating_sub(1), from);
         if !self.bounds.layout.parts(from, self.bounds.end) && !leaves_row {
@@ -42,8 +42,8 @@ impl Simulation<'_> {
         is_followed
     }
 
-    /// Returns whether the cursor is so near the right edge that the program may scroll the row sideways, as it is
-    /// unknown whether the line continues in the next row.
+    /// Returns whether the cursor is so near the right edge that the program may scroll the row sideways. It may if the
+    /// way of continuing in the next row is unknown.
     pub(in crate::replay) fn is_near_edge(&self) -> bool {
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
         let is_at_end =
@@ -51,18 +51,18 @@ impl Simulation<'_> {
         is_at_end && is_line && !self.habits.goes_on && !self.bounds.is_bounded
     }
 
-    /// Returns whether predictions follow the cursor and the text into the next row.
+    /// Returns whether the cursor and the text may be predicted in the next row.
     fn may_cross(&self) -> bool {
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
         self.habits.goes_on && (is_line || self.kind == Kind::Full && self.bounds.is_last)
     }
 
-    /// Returns whether predictions follow the cursor back to the row above. They do not if the terminal wraps the lines.
+    /// Returns whether the cursor may be predicted to go back to the row above. False if the terminal wraps the lines.
     pub(super) fn may_go_back(&self) -> bool {
         self.may_cross() && !self.habits.is_lazy
     }
 
-    /// Returns whether the cursor may wait on the last character of a full row. A cursor that was moved there looks the same.
+    /// Returns whether the cursor may wait on the last character of a full row, or was moved there by a key.
     pub(super) fn may_wait(&self) -> bool {
         self.habits.is_lazy
             && self.canvas.cursor.column == self.bounds.layout.edge.saturating_sub(1)
@@ -75,7 +75,7 @@ impl Simulation<'_> {
         self.shown_at(column) != self.at(column)
     }
 
-    /// Returns the position where the screen shows a cursor that is at an input column.
+    /// Returns the position at which the screen shows a cursor at an input column.
     pub(super) fn shown_at(&self, column: u16) -> Position {
         let at = self.at(column);
         let is_behind = at.row > self.bounds.layout.row && at.column == self.bounds.layout.left;
@@ -88,7 +88,7 @@ impl Simulation<'_> {
         self.bounds.layout.row_of(end.saturating_sub(self.habits.is_lazy.into()))
     }
 
-    /// Returns what a screen that agrees with this simulation proves about the next row.
+    /// Returns the facts about the next row that are proven if a screen agrees with this simulation.
     pub(in crate::replay) fn crossing(&self) -> Crossing {
         let (column, Layout { row, left, .. }) = (self.column(), self.bounds.layout);
         let at = self.at(column);
@@ -98,7 +98,7 @@ impl Simulation<'_> {
         Crossing { is_proof, has_scrolled: self.has_scrolled, is_lazy: self.habits.is_lazy }
     }
 
-    /// Adds an empty row below the input to it. Returns whether the result is known.
+    /// Adds the empty row below to the input. Returns false if the result is unknown.
     fn adds_row(&mut self, row: u16) -> bool {
         let rows = self.rows();
         if row < rows.end {

@@ -1,4 +1,4 @@
-//! The simulated text of an input, and the positions in it that keys lead to.
+//! The simulated text of an input, and the positions in it to which keys move.
 
 use rove_terminal::Position;
 
@@ -8,10 +8,10 @@ use crate::replay::class::Target;
 use crate::replay::history_cursor::Line;
 use crate::scene::text::cell;
 
-/// Opening brackets, each with the one that closes it.
+/// Opening brackets, each with its closing bracket.
 const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('{', '}')];
 
-/// The text of an input. Its columns are places, counted on over the ends of rows ([`Layout`](super::super::layout)).
+/// The text of an input. Its columns are places, which count on from row to row ([`Layout`](super::super::layout)).
 #[derive(Clone, Copy, Debug)]
 pub(in crate::replay) struct InputText<'a> {
     pub(super) canvas: &'a Canvas<'a>,
@@ -28,7 +28,7 @@ impl InputText<'_> {
         columns.map(|column| self.base(column)).collect()
     }
 
-    /// Returns the text of the input's row up to the input's end, with the prompt. `None` if the input continues in
+    /// Returns the text of the input's row, from the prompt to the input's end. `None` if the input continues in
     /// another row.
     pub(in crate::replay) fn row(&self) -> Option<Line> {
         let columns = self.bounds.pane.left..self.bounds.end;
@@ -36,7 +36,7 @@ impl InputText<'_> {
         (!self.bounds.layout.parts(self.bounds.start, self.bounds.end)).then(|| Line::new(&text))
     }
 
-    /// Returns the input column of a target, seen from `column`.
+    /// Returns the input column of a target relative to `column`.
     pub(super) fn target(&self, column: u16, target: Target) -> u16 {
         match target {
             Target::Left => self.before(column),
@@ -49,7 +49,7 @@ impl InputText<'_> {
         }
     }
 
-    /// Returns the character at a column of the input line, and a space where the cell is blank.
+    /// Returns the character at a column of the input, or a space if the cell is blank.
     pub(super) fn base(&self, column: u16) -> char {
         match self.canvas.tile(self.at(column)) {
             Tile::Original(from) => cell(self.canvas.screen(), from).base.unwrap_or(' '),
@@ -58,7 +58,7 @@ impl InputText<'_> {
         }
     }
 
-    /// Returns the position of the bracket that `c`, typed at `column`, closes. `None` if there is none in the row.
+    /// Returns the position of the bracket that `c`, typed at `column`, closes. `None` if the row has no such bracket.
     pub(super) fn opener(&self, c: char, column: u16) -> Option<Position> {
         let (open, _) = BRACKETS.into_iter().find(|(_, close)| *close == c)?;
         let mut depth = 0;
@@ -71,7 +71,7 @@ impl InputText<'_> {
         found.map(|found| self.at(found)).filter(|at| at.row == self.canvas.cursor.row)
     }
 
-    /// Returns the input column where the character left of `column` begins.
+    /// Returns the input column at which the character left of `column` begins.
     pub(super) fn before(&self, column: u16) -> u16 {
         if column <= self.bounds.left {
             return column;
@@ -102,7 +102,7 @@ impl InputText<'_> {
         columns.find(|column| !self.base(*column).is_alphanumeric()).unwrap_or(limit.max(column))
     }
 
-    /// Returns whether a wide character is at `column` or after it.
+    /// Returns whether there is a wide character at `column` or after it.
     pub(super) fn has_wide(&self, column: u16) -> bool {
         (column..self.bounds.end).any(|column| self.canvas.is_wide(self.at(column)))
     }

@@ -1,4 +1,4 @@
-//! Text that a program puts into its input by itself: suggestions after the cursor, and recalled lines.
+//! Text that a program itself puts into its input: suggestions after the cursor, and recalled lines.
 
 use rove_terminal::{Pen, char_width, clusters, may_be_newer};
 
@@ -8,7 +8,7 @@ use crate::replay::simulate::Simulation;
 use crate::scene::text::cell;
 
 impl Simulation<'_> {
-    /// Recalls an older or a newer line; the effect is unknown if the line is.
+    /// Recalls an older or a newer line. The effect is unknown if that line is unknown.
     pub(super) fn recall(&mut self, is_back: bool) -> Effect {
         let history_cursor = self.history_cursor.step(is_back, self.bounds.is_empty());
         let effect = history_cursor
@@ -57,7 +57,7 @@ impl Simulation<'_> {
         self.column() == self.bounds.end
     }
 
-    /// Keeps the suggestion if the typed character continues it; otherwise it becomes unknown.
+    /// Keeps the suggestion if the typed character continues it. Otherwise the suggestion becomes unknown.
     pub(super) fn follow_suggestion(&mut self, c: char, width: u16) {
         let column = self.column();
         if column != self.bounds.end || self.text().base(column) != c {
@@ -67,8 +67,8 @@ impl Simulation<'_> {
         }
     }
 
-    /// Makes the suggestion unknown from a column on, after a key of this class. If suggestions mostly stay after such
-    /// keys, the text is still drawn.
+    /// Makes the suggestion unknown from a column on, after a key of this class. Still draws it if suggestions mostly
+    /// stay after such keys.
     pub(super) fn lose_suggestion(&mut self, from: u16, class: Class) {
         let is_kept = match class {
             Class::Hint => self.habits.keeps_hint,
@@ -104,7 +104,7 @@ impl Simulation<'_> {
         Effect::Drawn
     }
 
-    /// Erases the end of the input, from a column on. The suggestion after that is unknown.
+    /// Erases the input from a column to its end. The suggestion after that is unknown.
     pub(super) fn take_back(&mut self, from: u16) -> Effect {
         self.suggestion.begin_at_end(self.bounds.end);
         self.lose_suggestion(from, Class::Regrowth);

@@ -5,17 +5,16 @@ use crate::replay::class::Class;
 /// The suggestion at the end of an input.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::replay) struct Suggestion {
-    /// The column after the suggestion, which begins at the end of the input. `None` if there is none.
+    /// The column after the suggestion, which begins at the end of the input. `None` if there is no suggestion.
     end: Option<u16>,
-    /// Whether there was a suggestion before the first key.
+    /// Whether there was a suggestion when the simulation began.
     was_there: bool,
-    /// The class of the key that made the suggestion unknown. `None` while it is known. The next screen shows whether
-    /// it stays.
+    /// The class of the key that made the suggestion unknown. `None` while it is known. The next screen shows it again.
     lost: Option<Class>,
 }
 
 impl Suggestion {
-    /// Creates the suggestion as it is before the first key.
+    /// Creates the suggestion with which the simulation begins.
     pub(super) const fn new(end: Option<u16>) -> Self {
         Self { end, was_there: end.is_some(), lost: None }
     }
@@ -38,28 +37,28 @@ impl Suggestion {
         self.lost
     }
 
-    /// Returns the suggestion's end if its text is certain, else `None`.
+    /// Returns the suggestion's end if its text is certain, and otherwise `None`.
     pub(super) fn certain_end(&self) -> Option<u16> {
         self.end.filter(|_| self.lost.is_none())
     }
 
-    /// Called when the suggestion up to a column has become input.
+    /// Records that the suggestion up to a column has become input.
     pub(super) fn shorten(&mut self, to: u16) {
         self.end = self.end.filter(|end| *end > to);
     }
 
-    /// Called when other text replaces the suggestion.
+    /// Records that other text has replaced the suggestion.
     pub(super) const fn clear(&mut self) {
         self.end = None;
     }
 
-    /// Called when the end of the input is erased: without another suggestion, the erased text may be suggested.
+    /// Records that the end of the input was erased. Without a suggestion, the program may suggest the erased text.
     pub(super) fn begin_at_end(&mut self, end: u16) {
         self.end.get_or_insert(end);
     }
 
-    /// Called when a key of this class makes the suggestion unknown. Returns its end, or `None` if there is none;
-    /// `is_kept` tells whether suggestions mostly stay after such keys.
+    /// Records that a key of this class makes the suggestion unknown. `is_kept` is true if suggestions mostly stay
+    /// after such keys. Returns the suggestion's end, or `None` if there was no suggestion.
     pub(super) fn lose(&mut self, class: Class, is_kept: bool) -> Option<u16> {
         let end = self.end?;
         self.end = self.end.filter(|_| is_kept);

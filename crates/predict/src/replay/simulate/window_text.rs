@@ -1,4 +1,4 @@
-//! The text of a full-screen program, over which a cursor moves.
+//! The text of a full-screen program, over which the cursor moves.
 
 use rove_terminal::Position;
 
@@ -7,10 +7,10 @@ use crate::replay::motion::Motion;
 use crate::replay::simulate::cursor_motion::CursorMotion;
 use crate::scene::Pane;
 
-/// Most blank rows between two rows of a text that continues. Chosen: paragraphs have a line or two between them.
+/// Most blank rows within a text that continues. Chosen: paragraphs have a line or two between them.
 const BLANK_ROWS_MAX: u16 = 2;
 
-/// The text of a window, and what is known about the motions of its cursor.
+/// The text of a window, and the known motions of its cursor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WindowText<'a> {
     pub(super) canvas: &'a Canvas<'a>,
@@ -21,7 +21,7 @@ pub(super) struct WindowText<'a> {
 }
 
 impl WindowText<'_> {
-    /// Returns the position that a motion leads to. `None` if it is unknown.
+    /// Returns the position to which a motion leads. `None` if it is unknown.
     pub(super) fn destination(&self, motion: Motion) -> Option<Position> {
         let from = self.canvas.cursor;
         let end = self.text_end(from.row);
@@ -46,7 +46,7 @@ impl WindowText<'_> {
         (!may_skip).then_some(to)
     }
 
-    /// Returns the position that a motion up or down leads to: the column of the goal, or the end of a shorter text.
+    /// Returns the position to which a motion up or down leads: in the goal's column, or at the end of a shorter text.
     fn climb(&self, motion: Motion) -> Option<Position> {
         let from = self.canvas.cursor;
         let row = match motion {
@@ -78,7 +78,7 @@ impl WindowText<'_> {
         (!is_half && !may_skip).then_some(to)
     }
 
-    /// Returns whether the cursor can move to a row without any text scrolling, as far as that is known.
+    /// Returns whether the cursor can move to a row without scrolling the text, as far as that is known.
     fn may_enter(&self, row: u16, motion: Motion) -> bool {
         let Some(guide) = self.motions.guide else { return false };
         let screen = self.canvas.screen();
@@ -104,7 +104,7 @@ impl WindowText<'_> {
         })
     }
 
-    /// Returns whether the text of a row may continue in the next.
+    /// Returns whether the text of a row may continue in the next row.
     fn is_full(&self, row: u16) -> bool {
         self.text_end(row) >= self.pane.right
     }
