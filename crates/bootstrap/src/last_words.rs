@@ -30,7 +30,7 @@ const NOT_FORWARDED: [&str; 2] = ["channel 0: open failed: ", "stdio forwarding 
 /// The beginning and the end of ssh's message at the end of a session with a terminal.
 const GOODBYE: [&str; 2] = ["Connection to ", " closed."];
 
-/// The beginnings of ssh's messages that are held back because a sentence of rove may replace them. Those about host
+/// The beginnings of ssh's messages that are held back because a sentence of rove may replace them. Lines about host
 /// keys come first. Source: OpenSSH 9.2 as observed.
 const BEGINNINGS: [&str; 12] = [
     FRAME,

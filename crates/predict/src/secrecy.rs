@@ -53,7 +53,7 @@ pub(crate) struct Prompt {
     pub(crate) sort: Sort,
 }
 
-/// What a prompt reveals about the program that asks.
+/// The kind of program that a prompt reveals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sort {
     /// An editor's mode in which characters are inserted.

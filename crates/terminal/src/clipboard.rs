@@ -1,15 +1,15 @@
-//! Text that programs copy (OSC 52). A [`Copied`] holds valid base64 only.
+//! Text that programs copy to the user's clipboard (OSC 52). A [`Copied`] contains only valid base64.
 
 use std::sync::Arc;
 
-/// Most base64 characters of one copy; a longer one is ignored whole. Chosen: 768 KiB of text, far beyond what anybody
-/// pastes, and some seconds of a slow line.
+/// Most base64 characters of a copy. A longer copy is ignored as a whole. Chosen: 768 KiB of text, far more than
+/// anybody pastes, which takes a slow line some seconds.
 pub const COPY_CHARS_MAX: usize = 1 << 20;
 
-/// Most selections of a [`Copied`]: each letter and digit of OSC 52 once.
+/// Most selections of a [`Copied`]: each letter and digit that OSC 52 defines, once.
 const SELECTIONS_MAX: usize = 12;
 
-/// Text that a program copied, and the selections (such as the clipboard) that it goes to.
+/// Text that a program has copied, and the selections (such as the clipboard) that receive it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copied {
     selections: Arc<str>,
@@ -17,10 +17,9 @@ pub struct Copied {
 }
 
 impl Copied {
-    /// Creates a copy of base64 `text` to `selections`, which are letters and digits of `cpqs01234567`. Without
-    /// selections the user's terminal chooses. `None` for other text, and for more than [`COPY_CHARS_MAX`]. In
-    /// particular a question (`?`) must never reach the user's terminal, which would type the user's clipboard into the
-    /// program.
+    /// Creates a copy of the base64 text `text` to `selections`, which may contain the characters of `cpqs01234567`. If
+    /// that is empty, the user's terminal chooses. `None` if a text is invalid, or longer than [`COPY_CHARS_MAX`]. In
+    /// particular, this refuses a query (`?`), for which the user's terminal would send the clipboard to the program.
     pub fn new(selections: &str, text: &str) -> Option<Self> {
         let known = |c: u8| matches!(c, b'c' | b'p' | b'q' | b's' | b'0'..=b'7');
         if !selections.bytes().all(known) || text.len() > COPY_CHARS_MAX || !is_base64(text) {
@@ -36,8 +35,8 @@ impl Copied {
         Some(Self { selections: distinct.into(), text: text.into() })
     }
 
-    /// Returns a single copy for the selections of both if `earlier` has the same text, and both name selections or
-    /// neither does: programs copy to one selection after the other. Otherwise returns this copy.
+    /// Returns one copy to the selections of both `earlier` and `self` if they have the same text, and both or neither
+    /// name selections: programs copy to one selection after the other. Otherwise returns `self`.
     pub(crate) fn after(self, earlier: Option<Self>) -> Self {
         let joined = earlier.filter(|earlier| {
             earlier.text == self.text && earlier.selections.is_empty() == self.selections.is_empty()
@@ -48,7 +47,7 @@ impl Copied {
         joined.unwrap_or(self)
     }
 
-    /// Returns the selections (such as `c` for the clipboard), each once. Empty: the terminal chooses.
+    /// Returns the selections (such as `c` for the clipboard), each once. If empty, the user's terminal chooses.
     pub const fn selections(&self) -> &Arc<str> {
         &self.selections
     }
@@ -58,8 +57,8 @@ impl Copied {
         &self.text
     }
 
-    /// Returns whether a terminal with only a clipboard would put the text there. The copy must name the clipboard
-    /// (`c`), leave the choice to the terminal, or name the user's default (`s`).
+    /// Returns whether a terminal that has only a clipboard should copy the text to it: the selections include the
+    /// clipboard (`c`) or the user's default (`s`), or the terminal chooses.
     pub(crate) fn is_for_clipboard(&self) -> bool {
         self.selections.is_empty() || self.selections.contains(['c', 's'])
     }
@@ -72,7 +71,7 @@ impl Copied {
     }
 }
 
-/// Returns whether `text` is base64, with complete padding or without any.
+/// Returns whether `text` is base64, with complete padding or without padding.
 fn is_base64(text: &str) -> bool {
     let body = text.trim_end_matches('=');
     let padding = text.len() - body.len();

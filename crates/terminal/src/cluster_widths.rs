@@ -1,9 +1,9 @@
-//! The columns that the user's terminal gives to characters of several code points.
+//! The number of columns that the user's terminal gives to characters that consist of several code points.
 //!
-//! Stock Mosh and `wcwidth` programs add the widths of code points ([`char_width`]). Most of today's terminals give a
-//! width to a *cluster*. It is a sequence that a reader sees as a single character (Unicode Standard Annex 29), such as an
-//! emoji with its modifier, a flag or a syllable. Terminals know different kinds of clusters. So each kind has a bit,
-//! and rove measures it on the terminal.
+//! Stock Mosh and programs that call `wcwidth` add the widths of code points ([`char_width`]). Most modern terminals
+//! instead give a width to a *cluster*: a sequence that a reader sees as one character (Unicode Standard Annex 29),
+//! such as an emoji with its modifier, a flag or a syllable. Terminals support different kinds of clusters. So each
+//! kind has a bit, which rove determines by measurement on the terminal.
 
 use bitflags::bitflags;
 use unicode_segmentation::UnicodeSegmentation;
@@ -11,41 +11,41 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::width::char_width;
 
-/// Zero width joiner: joins the emoji on both sides of it to one.
+/// Zero width joiner: joins the emoji on its two sides to one.
 const ZERO_WIDTH_JOINER: char = '\u{200d}';
-/// Sign of Tai Tham that puts the next consonant under the previous one, also across a vowel.
+/// A Tai Tham sign that puts the next consonant below the previous one, even after a vowel.
 const SAKOT: char = '\u{1a60}';
-/// Variation selectors. U+FE0E shows the character before it as text, U+FE0F as a picture.
+/// Variation selectors. U+FE0E displays the preceding character as text, and U+FE0F as a picture.
 const TEXT_SELECTOR: char = '\u{fe0e}';
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 
 bitflags! {
-    /// The kinds of clusters that a terminal draws as one character, a bit for each kind. With no bit set, a width is the
-    /// sum of its code points' widths, as in stock Mosh.
+    /// The kinds of clusters that a terminal draws as one character, each as a bit. If no bit is set, the width of a
+    /// text is the sum of its code points' widths, as in stock Mosh.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct ClusterWidths: u8 {
-        /// Joined emoji: a character after U+200D belongs to the cluster before it.
+        /// Joined emoji: a character after U+200D belongs to the preceding cluster.
         const JOINED = 1;
-        /// Skin tones: U+1F3FB to U+1F3FF belong to the emoji before them.
+        /// Skin tones: U+1F3FB to U+1F3FF belong to the preceding emoji.
         const MODIFIERS = 1 << 1;
-        /// Flags: a regional indicator (half of a flag) takes two columns, and so does the whole flag.
+        /// Flags: a regional indicator (half of a flag) occupies two columns, and so does a whole flag.
         const FLAGS = 1 << 2;
-        /// Selector of the picture form: U+FE0F makes a narrow character wide. A terminal without this kind never widens a
-        /// cell after it was printed (tmux 3.3a as observed).
+        /// The picture selector U+FE0F makes a narrow character wide. A terminal without this kind never widens a
+        /// printed cell (tmux 3.3a as observed).
         const EMOJI_SELECTOR = 1 << 3;
-        /// Selector of the text form: U+FE0E makes a wide character narrow.
+        /// The text selector U+FE0E makes a wide character narrow.
         const TEXT_SELECTOR = 1 << 4;
-        /// Syllables: several consonants joined to one syllable take at most two columns.
+        /// Syllables: consonants that are joined to a syllable occupy at most two columns.
         const SYLLABLES = 1 << 5;
-        /// Spacing marks: a mark takes no column.
+        /// A spacing mark occupies no column.
         const MARKS = 1 << 6;
-        /// Skin tones after any character, not only after an emoji, belong to the cluster before them.
+        /// A skin tone belongs to the preceding cluster even if that is not an emoji.
         const BARE_MODIFIERS = 1 << 7;
     }
 }
 
 impl ClusterWidths {
-    /// No kind of cluster: the width of a text is the sum of its code points' widths.
+    /// No kinds: the width of a text is the sum of its code points' widths.
     pub const CODE_POINTS: Self = Self::empty();
     /// All kinds but [`Self::MARKS`] and [`Self::BARE_MODIFIERS`].
     /// Source: the specification of Python's wcwidth 0.9, which measures terminals.
@@ -56,22 +56,22 @@ impl ClusterWidths {
         self.is_empty()
     }
 
-    /// Returns whether the set has all kinds of emoji that the mode for clusters (2027) defines.
+    /// Returns whether the set has all the emoji kinds that the terminal mode for clusters (2027) defines.
     pub const fn has_mode(self) -> bool {
         self.contains(Self::JOINED.union(Self::MODIFIERS).union(Self::EMOJI_SELECTOR))
     }
 
-    /// Returns the columns, 0 to 2, of a character that no other character joins.
+    /// Returns the columns, 0 to 2, of a character that is a cluster by itself.
     pub fn char_width(self, c: char) -> u16 {
         match c {
             _ if self.contains(Self::FLAGS) && is_regional(c) => 2,
-            // These are wide in xterm and the C library, and narrow on terminals that count clusters.
+            // xterm and the C library treat these as wide, and terminals that support clusters as narrow.
             '\u{3248}'..='\u{324f}' if self.has_mode() => 1,
             _ => char_width(c),
         }
     }
 
-    /// Returns whether `c`, a character of at least one column, joins the cell before it, whose text is `before`.
+    /// Returns whether `c`, which has at least one column by itself, joins the preceding cell, whose text is `before`.
     pub fn joins(self, before: &str, c: char) -> bool {
         let Some(last) = before.chars().next_back() else { return false };
         if self.is_code_points() || begins_cluster(c) && begins_cluster(last) {
@@ -89,7 +89,7 @@ impl ClusterWidths {
             || self.contains(Self::SYLLABLES) && before.ends_with(SAKOT)
     }
 
-    /// Returns the columns, 1 or 2, of a cell that holds `text`.
+    /// Returns the columns, 1 or 2, of a cell with this text.
     pub(crate) fn cell_width(self, text: &str) -> u16 {
         let mut chars = text.chars();
         let Some(base) = chars.next() else { return 1 };
@@ -98,7 +98,7 @@ impl ClusterWidths {
         for (index, c) in chars.enumerate() {
             let before = core::mem::replace(&mut last, c);
             width = match c {
-                // A terminal that knows no syllables joins letters only by this sign, and never widens the cell for it
+                // A terminal without syllables joins letters only at this joiner, and does not widen the cell for that
                 // (tmux 3.5a as observed).
                 _ if before == ZERO_WIDTH_JOINER
                     && !self.intersects(Self::SYLLABLES | Self::MARKS)
@@ -123,21 +123,21 @@ impl ClusterWidths {
     }
 }
 
-/// Returns whether `c` is a spacing mark. The vowels U+0E33 and U+0EB3 also extend a cluster, but they are letters:
-/// kitty 0.26 gives them a column.
+/// Returns whether `c` is a spacing mark. The vowels U+0E33 and U+0EB3 extend a cluster too, but they are letters, to
+/// which kitty 0.26 gives a column.
 fn is_spacing_mark(c: char) -> bool {
     !matches!(c, '\u{e33}' | '\u{eb3}') && is_one_cluster("\u{915}", c)
 }
 
-/// Returns whether `c` is a spacing mark that removes the vowel of a consonant, and takes no column.
-/// Source: Python's wcwidth 0.9 as observed over all spacing marks.
+/// Returns whether `c` is a spacing mark that removes a consonant's vowel and occupies no column. Source: Python's
+/// wcwidth 0.9 as observed over all spacing marks.
 const fn is_virama(c: char) -> bool {
     matches!(c, '\u{1b44}' | '\u{a9c0}' | '\u{111c0}' | '\u{11235}' | '\u{1134d}' | '\u{116b6}')
 }
 
-/// Returns whether the wide character `base` becomes narrow when U+FE0E follows.
+/// Returns whether the wide character `base` becomes narrow if U+FE0E follows.
 fn may_be_text(base: char) -> bool {
-    // The crate leaves East Asian signs wide, but terminals do not (kitty 0.26 as observed).
+    // The unicode-width crate leaves East Asian signs wide, but terminals do not (kitty 0.26 as observed).
     matches!(
         base,
         '\u{3030}'
@@ -151,12 +151,12 @@ fn may_be_text(base: char) -> bool {
     ) || selects(base, TEXT_SELECTOR) == 1
 }
 
-/// Returns the clusters of a text. A reader sees each as a single character.
+/// Returns the clusters of a text, each of which a reader sees as one character.
 pub fn clusters(text: &str) -> impl Iterator<Item = &str> {
     text.graphemes(true)
 }
 
-/// Returns the columns, 1 or 2, of `base` with a variation selector after it.
+/// Returns the columns, 1 or 2, of `base` followed by a variation selector.
 fn selects(base: char, selector: char) -> u16 {
     let width = String::from_iter([base, selector]).width();
     u16::try_from(width).expect("two characters").clamp(1, 2)
@@ -174,8 +174,8 @@ fn is_one_cluster(before: &str, c: char) -> bool {
     text.graphemes(true).next_back().is_some_and(|last| last.len() > c.len_utf8())
 }
 
-/// Returns whether `c` is a common character, which begins a cluster of its own after any other of these. For other
-/// characters the result is false, even if they begin a cluster.
+/// Returns whether `c` is a common character that always begins a new cluster after another of these characters. False
+/// for all other characters, even if they begin a cluster.
 pub(crate) const fn begins_cluster(c: char) -> bool {
     matches!(c,
         ' '..='~'
@@ -191,12 +191,12 @@ pub(crate) const fn begins_cluster(c: char) -> bool {
     )
 }
 
-/// Returns whether `c` is a variation selector: it chooses between text and picture.
+/// Returns whether `c` is a variation selector, which chooses between text and picture.
 pub(crate) const fn is_selector(c: char) -> bool {
     matches!(c, TEXT_SELECTOR | EMOJI_SELECTOR)
 }
 
-/// Returns whether `c` is half of a flag.
+/// Returns whether `c` is a regional indicator, half of a flag.
 const fn is_regional(c: char) -> bool {
     matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
 }

@@ -1,18 +1,19 @@
-//! The difference of two screens as terminal bytes that any stock Mosh client can parse.
+//! The difference between two screens, as terminal bytes that every stock Mosh client can parse.
 //!
-//! The same code draws for two kinds of terminal, which a `Dialect` tells apart. A *replica* at the other end of the
-//! connection must end with equal cells. The user's real terminal must end with the same look ([`crate::Renderer`]).
-//! `canvas` decides how a frame is drawn (scroll, clear, rows), `edit` how a row is (cells moved within it), and `line`
-//! which cells are written. `brush` writes the bytes, and tracks the state of the terminal that receives them.
+//! The same code draws for two kinds of terminals, which a `Dialect` distinguishes. A *replica* is the screen at the
+//! other end of the connection, and must get equal cells. The user's real terminal must only look the same
+//! ([`crate::Renderer`]). `canvas` decides how to draw a frame (scroll, clear, rows), `edit` how to draw a row (perhaps
+//! by moving cells), and `line` which cells to write. `brush` writes the bytes, and tracks the state of the receiving
+//! terminal.
 //!
 //! A diff to a replica carries every field of [`Screen`], with these exceptions:
 //! - the state that a stock Mosh client's screen cannot hold ([`Vocabulary::Stock`]);
-//! - a hyperlink in a row that holds more than 256 KiB of them, each piece counted;
-//! - the number of bells: a diff rings once, however many bells there were;
-//! - a wrap flag that printing does not set for certain: on a row that ends empty, in combining characters or in a
-//!   character whose width terminals judge differently; on the bottom row of a screen with less than three rows, or
-//!   without room for two characters in a row;
-//! - the end of a title: once a title was set, there is always one;
+//! - a hyperlink in a row whose hyperlinks exceed 256 KiB, counted once for each run of linked cells;
+//! - the number of bells: a diff rings once for any number of bells;
+//! - a wrap flag that printing may not set: on a row that ends empty, in combining characters or in a character whose
+//!   width varies between terminals; or on the bottom row of a screen that has less than three rows or no room for two
+//!   characters in a row;
+//! - the removal of a title: after a title was set, there is always a title;
 //! - the end of a long title (`TITLE_CHARS_MAX`), and all of a long copied text (`CLIPBOARD_CHARS_MAX`).
 
 mod brush;
@@ -49,11 +50,10 @@ pub(crate) use scrollback::{make_room, scroll_off};
 pub use sgr::Repertoire;
 pub(crate) use status::{directory, progress};
 
-/// Returns the bytes that make a replica which shows `old` show `new`. They are empty if the screens are equal.
+/// Returns the bytes that turn a replica's screen from `old` into `new`. They are empty if the screens are equal.
 ///
-/// If the sizes differ, resize the replica before it reads the bytes. The bytes leave no margin or other hidden state,
-/// and they work whether or not the replica has a wrap pending. The documentation of this module lists what a diff does
-/// not carry.
+/// If the sizes differ, resize the replica before it reads the bytes. The bytes do not depend on a pending wrap in the
+/// replica, and leave no margins or other hidden state. The module's documentation lists what a diff does not carry.
 pub fn diff(old: &Screen, new: &Screen, vocabulary: Vocabulary) -> Vec<u8> {
     let mut out = Vec::new();
     if old.bells != new.bells {
@@ -66,7 +66,7 @@ pub fn diff(old: &Screen, new: &Screen, vocabulary: Vocabulary) -> Vec<u8> {
     out
 }
 
-/// Returns the bytes of [`diff`] without the bell and copied text. Two roves send these apart from the screen.
+/// Returns the bytes of [`diff`] without the bell and copied text, which two roves transfer separately.
 pub fn diff_without_events(old: &Screen, new: &Screen, vocabulary: Vocabulary) -> Vec<u8> {
     let mut out = Vec::new();
     titles(&mut out, Some(old), new, "");

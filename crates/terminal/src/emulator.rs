@@ -1,4 +1,4 @@
-//! The state of a terminal that its screen does not show, and the functions that need all of this state.
+//! The state of a terminal that its screen does not contain, and the functions that need all of this state.
 
 mod charset;
 mod checksum;
@@ -78,32 +78,32 @@ pub(crate) struct Emulator {
     pub(crate) noted_colors: NotedColors,
     pub(crate) level: Level,
     pub(crate) checksum_extension: ChecksumExtension,
-    /// The saved cursor and keyboard flags of the screen that is shown, primary or alternate.
+    /// The saved cursor and keyboard flags of the displayed screen, primary or alternate.
     pub(crate) shown: ScreenState,
-    /// The screen that is not shown, primary or alternate. `None` until a program first shows the alternate screen.
+    /// The screen that is not displayed, primary or alternate. `None` until a program first uses the alternate screen.
     pub(crate) hidden: Option<HiddenScreen>,
     pub(crate) title_stack: TitleStack,
     pub(crate) answers: Answers,
     pub(crate) copies: Copies,
-    /// Notifications that wait to be taken, oldest first.
+    /// Notifications that the caller has not taken yet, oldest first.
     pub(crate) notifications: VecDeque<Notification>,
     pub(crate) user_terminal: UserTerminal,
     /// The effort ([`crate::Terminal::effort`]) above which no further sequence is performed.
     pub(crate) effort_max: u64,
 }
 
-/// The state beside the cells of which the primary and the alternate screen each have their own.
+/// State besides the cells that the primary and the alternate screen each have separately.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScreenState {
     pub(crate) saved_cursor: SavedCursor,
     pub(crate) keyboard: KeyboardStack,
 }
 
-/// The rows and the state of the screen, primary or alternate, that is not shown.
+/// The rows and the state of the screen that is not displayed, primary or alternate.
 #[derive(Clone, Debug)]
 pub(crate) struct HiddenScreen {
     pub(crate) rows: Vec<Arc<Row>>,
-    /// The flags of kitty's keyboard protocol that are in force when this screen is shown.
+    /// The flags of kitty's keyboard protocol that apply when this screen is displayed.
     pub(crate) kitty_keyboard: u8,
     pub(crate) state: ScreenState,
 }
@@ -130,7 +130,7 @@ impl Emulator {
     }
 
     /// Sets the known facts about the user's terminal. A program that has set mode 2031 gets a report if the colours
-    /// have changed. A program that has set mode 2048 gets one if the size of a cell in pixels has changed.
+    /// have changed. A program that has set mode 2048 gets a report if the size of a cell in pixels has changed.
     pub(crate) fn set_user_terminal(&mut self, user_terminal: UserTerminal) {
         let old = core::mem::replace(&mut self.user_terminal, user_terminal);
         self.grid.screen.cluster_widths = user_terminal.cluster_widths;
@@ -156,8 +156,8 @@ impl Emulator {
         }
     }
 
-    /// Changes the size of both screens. Rows are cut and added at the bottom. A host keeps the cursor's row, so rows
-    /// at the top are cut first. Lines are not wrapped again.
+    /// Changes the size of both screens. Cuts and adds rows at the bottom, and does not wrap lines again. A host keeps
+    /// the cursor's row, so it first cuts rows at the top.
     pub(crate) fn resize(&mut self, size: Size) {
         let Grid { screen, effort, role, .. } = &mut self.grid;
         if size == screen.size {
@@ -173,7 +173,7 @@ impl Emulator {
         }
         let (last, room) =
             (screen.size.rows() - 1, if *role == Role::Host { size.rows() } else { u16::MAX });
-        // A saved cursor may be on a row outside the screen.
+        // A saved cursor may be on a row outside of the screen.
         let dropped = |row: u16| (row.min(last) + 1).saturating_sub(room);
         let above = dropped(screen.cursor.row);
         self.shown.saved_cursor.lift(above);
@@ -211,14 +211,14 @@ impl Emulator {
         grid.pending_wrap = saved.pending_wrap && grid.screen.cursor.column == grid.line_end();
     }
 
-    /// Sets the style of the cursor (DECSCUSR). An unknown style is ignored.
+    /// Sets the style of the cursor (DECSCUSR). Ignores an unknown style.
     pub(crate) fn set_cursor_style(&mut self, style: u16) {
         if style <= CURSOR_STYLE_MAX {
             self.grid.screen.rich.cursor_style = u8::try_from(style).expect("at most 6");
         }
     }
 
-    /// Shows the alternate screen or the primary screen. The cursor does not move.
+    /// Displays the alternate screen or the primary screen. The cursor does not move.
     pub(crate) fn show_alternate(&mut self, show: bool) {
         let screen = &mut self.grid.screen;
         if show == screen.rich.alternate_screen {
@@ -235,7 +235,7 @@ impl Emulator {
         screen.rich.alternate_screen = show;
     }
 
-    /// Resets the terminal (RIS). Titles, copied text, the count of bells, saved modes and the level stay, as in xterm.
+    /// Resets the terminal (RIS). Keeps titles, copied text, number of bells, saved modes and level, as xterm does.
     pub(crate) fn reset(&mut self) {
         let mut fresh = Self::new(self.grid.screen.size, self.grid.role);
         let (old, screen) = (&self.grid.screen, &mut fresh.grid.screen);
@@ -254,13 +254,13 @@ impl Emulator {
         fresh.copies = core::mem::take(&mut self.copies);
         fresh.notifications = core::mem::take(&mut self.notifications);
         fresh.effort_max = self.effort_max;
-        // The effort of a reset: a blank row, the tab stops, and the other memory that it allocates.
+        // The effort of a reset: a blank row, the tab stops, and other memory that a reset allocates.
         (0..RESET_ROWS).for_each(|_| fresh.grid.effort.touch(usize::from(old.size.columns())));
         fresh.grid.effort.move_rows(usize::from(old.size.rows()));
         *self = fresh;
     }
 
-    /// Resets modes, margins, pen and saved cursor (DECSTR). Text stays, and the cursor does not move.
+    /// Resets modes, margins, pen and saved cursor (DECSTR). Keeps the text and the cursor's position.
     pub(crate) fn soft_reset(&mut self) {
         let Grid { screen, modes, .. } = &mut self.grid;
         modes.insert = false;
@@ -285,8 +285,8 @@ impl Emulator {
         self.shown.saved_cursor = SavedCursor::default();
     }
 
-    /// Returns whether programs can use kitty's keyboard protocol. On a host the user's terminal must support it. A
-    /// replica always can: its diffs say which flags are set.
+    /// Returns whether programs can use kitty's keyboard protocol. On a host, this requires support by the user's
+    /// terminal. A replica always can, because diffs state which flags are set.
     pub(crate) const fn has_kitty_keyboard(&self) -> bool {
         !self.grid.is_host() || self.user_terminal.kitty_keyboard
     }
@@ -301,7 +301,7 @@ impl Emulator {
         }
     }
 
-    /// Does a soft reset, then allows the functions of this level and of lower levels (DECSCL). Controls stay 7-bit,
+    /// Performs a soft reset, then restricts programs to the functions of this level (DECSCL). Controls stay 7-bit,
     /// because 8-bit C1 controls are not valid UTF-8. Replicas ignore the sequence, as stock Mosh does.
     pub(crate) fn set_level(&mut self, parameter: u16) {
         if let Some(level) = Level::from_parameter(parameter).filter(|_| self.grid.is_host()) {

@@ -6,7 +6,7 @@ use core::net::IpAddr;
 const HANG_UP: u8 = 1;
 /// SIGTERM, which asks a program to end.
 const TERMINATE: u8 = 15;
-/// Exit code of a client that lost its session to another client, or was dismissed from it. Chosen: above the codes of
+/// Exit code of a client that another client has replaced, or that the server has dismissed. Chosen: above the codes of
 /// sysexits.h, which end at 78, and below those of shells, which begin at 126.
 const TAKEN_OVER_CODE: u8 = 79;
 
@@ -17,29 +17,29 @@ pub enum ExitStatus {
     Code(u8),
     /// A signal with this number ended the command.
     Signal(u8),
-    /// The client's session ended for this cause, which is not the command.
+    /// Something other than the command ended the session, or the client's part in it.
     Outside(Outside),
 }
 
 /// A cause on the host, other than the command and the client, that ended the session or the client's part in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outside {
-    /// `rove kill`.
+    /// `rove kill` ended the session.
     Kill,
-    /// A signal with this number, sent to the server.
+    /// A signal with this number to the server ended the session.
     Signal(u8),
-    /// The server, as its client was silent for too long.
+    /// The server ended the session, because its client was silent for too long.
     Silence,
-    /// Another client took over the session, which goes on. The address is that client's; `None` if it is unknown.
+    /// Another client took over the session, which continues. The address is that client's, or `None` if it is unknown.
     TakenOver(Option<IpAddr>),
-    /// The server ended this joined client, and the session goes on: the session's own client wanted that or shows
-    /// nobody who joins, or the joined client was silent for too long.
+    /// The server ended this joined client, and the session continues: the session's own client requested that or
+    /// cannot display who joins, or the joined client was silent for too long.
     Dismissed,
 }
 
 impl ExitStatus {
     /// Returns the code that a shell would report: the command's own, or 128 plus the signal ([`Outside::signal`] if
-    /// the session was ended). The code is 79 for a client whose session goes on without it.
+    /// the session was ended). The code is 79 for a client whose session continues without it.
     pub const fn shell_code(self) -> u8 {
         match self {
             Self::Code(code) => code,

@@ -2,8 +2,8 @@
 //!
 //! Terminals encode keys in many ways: one byte, UTF-8, `CSI` and `SS3` sequences with modifiers, ESC before a key for
 //! Alt, kitty's keyboard protocol and xterm's `modifyOtherKeys`. They also send bytes that are not keys: mouse and
-//! focus reports, and answers to programs. This module distinguishes them; the line editor models decide the effect of
-//! a key. Sources: xterm's ctlseqs; rxvt's and the Linux console's manual pages for their own function keys; the kitty
+//! focus reports, and answers to queries. This module distinguishes them, and its callers decide the effect of a key.
+//! Sources: xterm's ctlseqs; rxvt's and the Linux console's manual pages for their own function keys; the kitty
 //! keyboard protocol's own page.
 
 mod character;
@@ -17,24 +17,24 @@ use self::sequence::{Introducer, Sequence};
 
 const ESC: u8 = 0x1b;
 
-/// Longest control string (OSC, DCS, APC, PM, SOS) that is read as an answer, in bytes; the rest of a longer one counts
-/// as typed. Chosen: twice the longest text that a terminal's clipboard holds in a stock session.
+/// Longest control string (OSC, DCS, APC, PM, SOS) that is read as an answer, in bytes. The rest of a longer one is
+/// read as typed. Chosen: twice the longest text that a terminal's clipboard holds in a stock session.
 const STRING_BYTES_MAX: u32 = 32 * 1024;
 
-/// A key, or another message of a terminal, and its length in bytes.
+/// A key or another message of a terminal, and its length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keystroke {
     /// The key, or the kind of message.
     pub key: Key,
-    /// The number of the key's bytes. They are the oldest bytes that belong to no earlier keystroke.
+    /// The number of the key's bytes. They are the oldest bytes that do not belong to an earlier keystroke.
     pub len: usize,
 }
 
-/// Divides the user's input bytes into keystrokes, in whatever pieces they arrive. Each byte belongs to one keystroke.
+/// Divides the user's input into keystrokes, even if it arrives in pieces. Each byte belongs to exactly one keystroke.
 #[derive(Clone, Debug, Default)]
 pub struct Keystrokes {
     state: State,
-    /// How many bytes were read that belong to no complete keystroke.
+    /// How many bytes were read that do not belong to a complete keystroke.
     unread: usize,
     /// The first bytes of an incomplete UTF-8 character.
     partial: Partial,
@@ -47,40 +47,40 @@ enum State {
     /// The next byte begins a key, or continues a UTF-8 character.
     #[default]
     Text,
-    /// ESC has been read, as a key or as the first byte of a sequence.
+    /// An ESC was read, as a key or as the first byte of a sequence.
     Escape(EscapeKind),
-    /// The bytes of a `CSI` or `SS3` sequence are being read. `has_alt` says that an ESC before it stands for Alt.
+    /// The bytes of a `CSI` or `SS3` sequence are being read. `has_alt`: an ESC before the sequence stands for Alt.
     Sequence { has_alt: bool },
-    /// `CSI [` has been read: one more byte tells which of F1 to F5 of the Linux console it is.
+    /// `CSI [` was read. The next byte selects one of the Linux console's keys F1 to F5.
     ConsoleFunction,
-    /// `missing` characters of an old mouse report are still to come. `is_lead` says that the last byte may be the
-    /// first of a two-byte character.
+    /// `missing` characters of an old mouse report are still to come. `is_lead`: the last byte may be the first of a
+    /// two-byte character.
     Mouse { missing: u8, is_lead: bool },
-    /// A control string is being read, `bytes` bytes up to this point.
+    /// A control string is being read, of which `bytes` bytes were read so far.
     String { bytes: u32 },
-    /// ESC has been read in a control string, whose end it may begin.
+    /// An ESC was read in a control string. It may begin the string's end.
     StringEscape,
 }
 
-/// The possible meanings of an ESC that has been read.
+/// The possible meanings of an ESC that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EscapeKind {
     /// The Escape key, or the first byte of any sequence.
     First,
     /// A second ESC: Alt with the key that follows, as rxvt and others send it, or the Escape key twice.
     Doubled,
-    /// The Escape key, already reported because no byte followed at once.
+    /// The Escape key, which was already reported because no byte followed immediately.
     Told,
 }
 
 impl Keystrokes {
-    /// Handles one byte; returns the keystroke that it completes, if any.
+    /// Handles one byte. Returns the keystroke that the byte completes, if any.
     ///
     /// Bytes that form no key become [`Key::Other`], together with the byte that shows this.
     pub fn push(&mut self, byte: u8) -> Option<Keystroke> {
         self.unread += 1;
         let key = self.read(byte)?;
-        // Bytes that already belong to the next key.
+        // These bytes already belong to the next key.
         let rest = match self.state {
             State::Escape(EscapeKind::First) => 1,
             State::Escape(EscapeKind::Doubled) => 2,
@@ -104,16 +104,16 @@ impl Keystrokes {
         }
     }
 
-    /// Handles the end of a read. Returns its last bytes as a key if they are one, though they may also begin a longer
-    /// one: terminals write a sequence at once. Returns `None` if they are no key.
+    /// Handles the end of a read. Returns the last bytes as a key if they are one, although they may also begin a
+    /// longer sequence: terminals write a sequence at once. `None` if they are no key.
     pub fn flush(&mut self) -> Option<Keystroke> {
-        // If ESC is nevertheless half of a sequence, the rest is still read as one.
+        // If ESC is nevertheless the first part of a sequence, the rest is still read as a sequence.
         let told = State::Escape(EscapeKind::Told);
         let (key, state) = match self.state {
             State::Escape(EscapeKind::First) => (Key::Escape, told),
             State::Escape(EscapeKind::Doubled) => (Key::Other, told),
-            // For example Alt-]. Alt-[ and Alt-O are reported with the next byte: they are rarer than a cursor key cut
-            // in two, whose rest must not count as text.
+            // For example Alt-]. Alt-[ and Alt-O are reported only with the next byte: they are rarer than a cursor key
+            // that was cut in two, whose rest must not be read as text.
             State::String { bytes: 0 } => (Key::Other, State::Text),
             _ => return None,
         };
@@ -163,7 +163,7 @@ impl Keystrokes {
             (ESC, EscapeKind::Told) => self.begin_escape(EscapeKind::First),
             (ESC, EscapeKind::Doubled) => Some(Key::Escape),
             (b'[', _) => self.begin_sequence(Introducer::Csi, has_alt),
-            // An `O` typed after the Escape key opens a line in vi.
+            // In vi, an `O` typed after the Escape key opens a line.
             (_, EscapeKind::Told) => {
                 self.state = State::Text;
                 self.push_in_text(byte)
@@ -209,9 +209,9 @@ impl Keystrokes {
     }
 
     /// Handles a byte of an old mouse report: the button and two coordinates, each sent as its value plus 32. A value
-    /// is one byte, or from 128 on a character of two bytes if the program wants UTF-8 (mode 1005). Two bytes that can
-    /// be such a character count as one value. They can also be a column and a row beyond 95, but windows so high are
-    /// rarer than mode 1005. The row, which is last, is read as one byte.
+    /// is one byte, or from 128 on a two-byte character if the program has requested UTF-8 (mode 1005). Two bytes that
+    /// can be such a character are read as one value. They could also be a column and a row beyond 95, but windows that
+    /// high are rarer than mode 1005. The row, which is last, is read as one byte.
     fn push_in_mouse(&mut self, missing: u8, is_lead: bool, byte: u8) -> Option<Key> {
         match byte {
             ESC => return self.begin_escape(EscapeKind::First),
@@ -234,7 +234,7 @@ impl Keystrokes {
                 self.state = State::StringEscape;
                 None
             }
-            // Answers never contain such a byte: the user is typing, and began with Alt.
+            // Answers never contain this byte, so the user is typing, and began with Alt.
             ..0x20 | 0x7f => Some(self.end(Key::Other)),
             _ if bytes == STRING_BYTES_MAX => Some(self.end(Key::Other)),
             _ => {

@@ -10,13 +10,13 @@ const MODIFIER_KEYS: [core::ops::RangeInclusive<u32>; 2] = [57_358..=57_360, 57_
 /// Key codes of keys that type no character. Source: kitty's table of functional keys; Unicode's private use area.
 const FUNCTIONAL_KEYS: core::ops::RangeInclusive<u32> = 0xe000..=0xf8ff;
 
-/// The modifier bits of Caps Lock and Num Lock, which are ignored here.
+/// The modifier bits of Caps Lock and Num Lock, which this module ignores.
 const LOCKS: u32 = 64 | 128;
 
-/// The event number of a key's release.
+/// The event number of a key release.
 const RELEASE: u32 = 3;
 
-/// Keys of a US keyboard, and below each its character with Shift. Not all terminals report the latter.
+/// Keys of a US keyboard, and below each its character with Shift, which not all terminals report.
 const SHIFTED: [&[u8]; 2] = [b"`1234567890-=[]\\;',./", b"~!@#$%^&*()_+{}|:\"<>?"];
 
 /// Keys, and below each its byte with Ctrl. The keys from `@` to `_` follow a rule instead.
@@ -25,15 +25,15 @@ const CONTROLLED: [&[u8]; 2] = [b" 2345678/?", b"\x00\x00\x1b\x1c\x1d\x1e\x1f\x7
 /// A key event that arrived as a control sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyEvent {
-    /// The Unicode character that the key types without modifiers. Keys that type nothing have a number of kitty's.
+    /// The Unicode character that the key types without modifiers, or kitty's number for a key that types no character.
     pub code: u32,
-    /// The bits of the modifiers that are held. Caps Lock and Num Lock are left out.
+    /// The bits of the modifiers that are held, without Caps Lock and Num Lock.
     pub modifiers: u32,
     /// Whether a key was pressed or repeated. It is false for a release, and for a modifier key.
     pub is_hit: bool,
-    /// The character of the key with Shift. `None` if the terminal does not report it.
+    /// The key's character with Shift. `None` if the terminal does not report it.
     shifted: Option<u32>,
-    /// The character of the key on a US keyboard. `None` unless the terminal reports that it differs.
+    /// The key's character on a US keyboard. `None` unless the terminal reports that it differs.
     base: Option<u32>,
     /// The character that the key types. `None` if it types none or several, or if the terminal does not report it.
     text: Option<u32>,
@@ -47,13 +47,13 @@ impl KeyEvent {
     /// The bit of Ctrl among the modifiers.
     pub const CTRL: u32 = 4;
 
-    /// Reads a whole control sequence, `CSI parameters last`. `None` if it is not a key event.
+    /// Parses a whole control sequence, `CSI parameters last`. `None` if it is not a key event.
     pub fn of_sequence(sequence: &[u8]) -> Option<Self> {
         let (last, parameters) = sequence.strip_prefix(b"\x1b[")?.split_last()?;
         Self::read(parameters, *last)
     }
 
-    /// Reads the control sequence `CSI parameters last`, given without the `CSI`. `None` if it is not a key event.
+    /// Parses the control sequence `CSI parameters last`, given without the `CSI`. `None` if it is not a key event.
     pub(crate) fn read(parameters: &[u8], last: u8) -> Option<Self> {
         match last {
             b'u' => kitty_key(parameters),
@@ -62,13 +62,13 @@ impl KeyEvent {
         }
     }
 
-    /// Returns the byte that the key sends in a terminal without a keyboard protocol. `None` if it sends several or
-    /// none. Examples of these are keys held with Alt, and keys held with Super.
+    /// Returns the byte that the key sends in a terminal without a keyboard protocol. `None` if it sends no byte or
+    /// several, as keys held with Alt or Super do.
     pub fn as_byte(self) -> Option<u8> {
         if self.modifiers & !(Self::SHIFT | Self::CTRL) != 0 {
             return None;
         }
-        // On a keyboard of another script, Ctrl uses the key of a US keyboard.
+        // With a keyboard of another script, Ctrl applies to the character on a US keyboard.
         let code = self.base.filter(|_| self.code >= 128).unwrap_or(self.code);
         let key = ascii(code)?;
         let has_shift = self.modifiers & Self::SHIFT != 0;
@@ -81,7 +81,7 @@ impl KeyEvent {
         })
     }
 
-    /// Returns the character that the key types. `None` if it types none or several.
+    /// Returns the character that the key types. `None` if it types no or several characters.
     pub fn as_text(self) -> Option<char> {
         if self.modifiers & !Self::SHIFT != 0 {
             return None;
@@ -99,7 +99,7 @@ impl KeyEvent {
     }
 }
 
-/// Reads kitty's form, `code:shifted:base;modifiers:event;text`. Everything but the code may be missing.
+/// Parses kitty's form, `code:shifted:base;modifiers:event;text`. Everything except the code may be missing.
 fn kitty_key(parameters: &[u8]) -> Option<KeyEvent> {
     let mut fields = parameters.split(|&byte| byte == b';').map(subfields);
     let [code, shifted, base] = fields.next()?;
@@ -117,7 +117,7 @@ fn kitty_key(parameters: &[u8]) -> Option<KeyEvent> {
     })
 }
 
-/// Reads the form of modifyOtherKeys, `27;modifiers;code`.
+/// Parses the form of modifyOtherKeys, `27;modifiers;code`.
 fn other_key(parameters: &[u8]) -> Option<KeyEvent> {
     let mut fields = parameters.split(|&byte| byte == b';').map(subfields);
     let (first, modifiers, code) = (fields.next()?, fields.next()?, fields.next()?);
@@ -138,7 +138,7 @@ fn other_key(parameters: &[u8]) -> Option<KeyEvent> {
     })
 }
 
-/// Returns the first three numbers of a field, split at colons. A missing or too large number is `None`.
+/// Returns the first three numbers of a field, split at colons. A missing or too large number becomes `None`.
 fn subfields(field: &[u8]) -> [Option<u32>; 3] {
     let mut numbers = field.split(|&byte| byte == b':').map(number);
     core::array::from_fn(|_| numbers.next().flatten())

@@ -1,8 +1,8 @@
 //! A terminal emulator whose screen can be snapshotted, compared and drawn.
 //!
-//! [`Terminal`] turns host bytes into a [`Screen`]. [`display`] turns the difference of two screens into bytes for a
-//! replica at the other end. [`Renderer`] does the same for the user's real terminal. The crate has no I/O and no
-//! clock.
+//! [`Terminal`] turns the host's bytes into a [`Screen`]. [`display`] turns the difference between two screens into
+//! bytes for a replica at the other end, and [`Renderer`] into bytes for the user's real terminal. The crate has no I/O
+//! and no clock.
 //!
 //! # Modules, from the bottom up
 //!
@@ -19,7 +19,7 @@
 //!
 //! Host bytes to the screen:
 //!
-//! - `parse` is the byte parser, and `emulator` holds the state that no screen shows. `terminal` joins the two.
+//! `parse` is the byte parser, and `emulator` holds the state that no screen contains. `terminal` joins the two.
 //! - `dispatch` calls the function of each sequence. Most functions change the `grid`: a screen with its margins
 //!   (`region`), `tabs` and `protection`. The grid moves its cursor (`motion`, `reverse_wrap`) and can `edit` cells. `print`
 //!   and `rectangle` write to it, and `effort` counts its work.
@@ -43,7 +43,7 @@
 //!
 //! Text and keys from outside:
 //!
-//! - `plain` makes foreign text harmless. `reader` reads the actions in a stream of bytes.
+//! `plain` removes harmful characters from foreign text. `reader` finds the actions in a stream of bytes.
 //! - `input` reads what a user types: text, keys, pastes, and the reports and answers of the terminal (`key`, `character`,
 //!   `sequence`). `key_event` reads keys that arrive as control sequences.
 

@@ -1,16 +1,16 @@
-//! Characters of a Unicode version newer than this crate's width tables, which are those of Unicode 18.
+//! Characters of Unicode versions after 18, which this crate's width tables do not contain.
 //!
-//! A code point that is not assigned takes a column ([`crate::char_width`]). In newer tables of the user's terminal,
-//! the same code point may be an emoji or ideograph, which takes two.
+//! A code point that is not assigned occupies a column ([`crate::char_width`]). If the user's terminal has newer
+//! tables, the same code point may be an emoji or ideograph, which occupies two.
 
-/// First code point of Unicode's plane 1, where characters of newer versions are.
+/// First code point of Unicode's plane 1, to which newer versions add characters.
 const PLANE: u32 = 0x1_0000;
 
-/// Most characters in a [`NewerWide`]. Chosen: Unicode 18 has brought nine emoji.
+/// Most characters in a [`NewerWide`]. Chosen: Unicode 18 added nine emoji.
 const WIDE_MAX: usize = 32;
 
-/// A character of Unicode's plane 1, where characters of newer versions are. Two ends of different versions may
-/// disagree about which of them are newer.
+/// A character of Unicode's plane 1, to which newer versions add characters. Two ends of different versions may
+/// disagree about which characters are newer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewerChar(u16);
 
@@ -26,7 +26,7 @@ impl NewerChar {
     }
 }
 
-/// The characters of a newer Unicode that the user's terminal gives two columns.
+/// The characters of newer Unicode versions that the user's terminal draws two columns wide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NewerWide {
     chars: [char; WIDE_MAX],
@@ -37,7 +37,7 @@ impl NewerWide {
     /// The empty set.
     pub const NONE: Self = Self { chars: ['\0'; WIDE_MAX], len: 0 };
 
-    /// Adds a character of two columns. It is ignored if this crate's tables have it, or if the set is full.
+    /// Adds a character that is two columns wide. Ignores it if this crate's tables contain it, or if the set is full.
     pub fn insert(&mut self, c: NewerChar) {
         let c = c.char();
         if may_be_newer(c) && !self.contains(c) && self.len < WIDE_MAX {
@@ -46,7 +46,7 @@ impl NewerWide {
         }
     }
 
-    /// Returns whether the user's terminal gives `c` two columns, as far as the set knows.
+    /// Returns whether the set contains `c`, so that the user's terminal draws it two columns wide.
     pub fn contains(&self, c: char) -> bool {
         self.chars[..self.len].contains(&c)
     }
@@ -57,11 +57,11 @@ impl NewerWide {
     }
 }
 
-/// Returns whether this crate's tables lack a character that may be wide in a newer Unicode. Such characters are code
-/// points in the blocks of emoji and signs, and near the scripts of ideographs and kana. A few of them are narrow signs
-/// of Unicode 18.
+/// Returns whether `c` is missing in this crate's tables and may be a wide character of a newer Unicode version. Such
+/// code points are in the blocks of emoji and signs, and near the scripts of ideographs and kana. A few of them are
+/// narrow signs of Unicode 18.
 pub const fn may_be_newer(c: char) -> bool {
-    // Today's text has no character from here on, so it needs no search.
+    // Ordinary text has no characters from this code point on, so it needs no search.
     c >= '\u{16fe4}' && c <= '\u{1fffd}' && is_unassigned(c)
 }
 

@@ -1,5 +1,5 @@
-//! Notifications that programs request (OSC 9, 99, 777). A [`Notification`] can only notify, and asks the terminal
-//! nothing.
+//! Notifications that programs request (OSC 9, 99, 777). A [`Notification`] only notifies, and sends the terminal no
+//! query.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use crate::plain::{is_plain, plain};
 
-/// Decodes standard base64, with complete padding or without any.
+/// Decodes standard base64, with complete padding or without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Longest notification, in bytes; a longer one is ignored whole. Chosen: far longer than a desktop shows.
+/// Longest notification, in bytes. A longer one is ignored as a whole. Chosen: far longer than a desktop shows.
 pub const NOTIFICATION_BYTES_MAX: usize = 1024;
 
-/// Most notifications that wait to be taken; another displaces the oldest. Chosen: nobody reads more at once.
+/// Most notifications that the caller has not taken. Another replaces the oldest. Chosen: nobody reads more at once.
 pub const NOTIFICATIONS_MAX: usize = 8;
 
-/// A desktop notification in the form that the program gave it: `9;text`, `777;notify;title;body` or
+/// A desktop notification in the form in which the program sent it: `9;text`, `777;notify;title;body` or
 /// `99;metadata;payload`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
@@ -29,11 +29,11 @@ pub struct Notification {
 }
 
 impl Notification {
-    /// Creates a notification from the text of an operating system command; `None` if it is not a notification. Its text
-    /// becomes [`plain`].
+    /// Creates a notification from the text of an operating system command, and makes its text [`plain`]. `None` if it
+    /// is not a notification.
     ///
-    /// Commands of `ConEmu`, with a number after `9;`, are refused. So are requests for a report (kitty's `a=report`,
-    /// `c=1`, `p=?` and others), because the report would be typed into a program.
+    /// Refuses commands of `ConEmu`, with a number after `9;`. Also refuses requests for a report (kitty's `a=report`,
+    /// `c=1`, `p=?` and others), because the report would reach a program as typed input.
     pub fn new(command: &str) -> Option<Self> {
         if command.len() > NOTIFICATION_BYTES_MAX || command.chars().any(char::is_control) {
             return None;
@@ -67,14 +67,14 @@ fn plain_parts(command: &str) -> String {
     command.split(';').map(plain).collect::<Vec<_>>().join(";")
 }
 
-/// Returns whether `text` begins with a number, as `ConEmu`'s commands do.
+/// Returns whether `text` begins with a number, like `ConEmu`'s commands.
 fn is_numbered(text: &str) -> bool {
     let number = text.split(';').next().unwrap_or_default();
     !number.is_empty() && number.bytes().all(|c| c.is_ascii_digit())
 }
 
-/// Returns whether metadata and payload of OSC 99 show a text or a part of it, and do nothing else.
-/// Source: kitty's desktop notifications protocol.
+/// Returns whether metadata and payload of OSC 99 only show a text or a part of a text. Source: kitty's desktop
+/// notifications protocol.
 fn is_plain_kitty(text: &str) -> bool {
     let Some((metadata, payload)) = text.split_once(';') else { return false };
     let is_shown = |pair: &str| {
@@ -93,8 +93,8 @@ fn is_plain_kitty(text: &str) -> bool {
         && (!is_encoded || is_plain_base64(payload))
 }
 
-/// Returns whether `payload` is the base64 of plain text, which may have several lines. A payload with other text is
-/// refused: programs encode little else than text that would break the sequence.
+/// Returns whether `payload` is the base64 of plain text, perhaps of several lines. Other text is refused: programs
+/// mostly encode a text because it would break the sequence.
 fn is_plain_base64(payload: &str) -> bool {
     let decoded = BASE64.decode(payload).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     decoded.is_some_and(|text| text.split(['\n', '\t']).all(is_plain))

@@ -1,7 +1,7 @@
 //! The byte parser: UTF-8, then the DEC VT500 state machine over code points.
 //!
-//! The parser finds runs of text, controls and sequences, and limits the length of every string. [`Perform`] gives them
-//! their meaning.
+//! The parser finds runs of text, controls and sequences, and limits the length of every string. A [`Perform`] gives
+//! them their meaning.
 
 pub(crate) mod parameters;
 mod utf8;
@@ -10,17 +10,17 @@ use self::parameters::Parameters;
 use self::utf8::{ascii_len, decode, text_len};
 use crate::clipboard::COPY_CHARS_MAX;
 
-/// Longest operating system command kept, in bytes; the end of a longer command is dropped. Chosen: as Mosh 1.4.0
-/// (docs/terminal.md), which is more than anything but a copy needs.
+/// Longest operating system command that is kept, in bytes. The end of a longer command is dropped. Chosen: as Mosh
+/// 1.4.0 (docs/terminal.md), which is enough for all commands except those that copy text.
 pub(crate) const OSC_BYTES_MAX: usize = 16_384 + 32;
 /// Longest operating system command that copies text, in bytes: the longest text, and room for `52;`, a list of
 /// selections and `;`.
 pub(crate) const OSC_COPY_BYTES_MAX: usize = COPY_CHARS_MAX + 32;
-/// Longest device control string kept, in bytes; a longer string is ignored. Chosen: XTGETTCAP for 50 names of ten
-/// bytes in one string; programs ask for a handful.
+/// Longest device control string that is kept, in bytes. A longer string is ignored. Chosen: XTGETTCAP for 50 names of
+/// ten bytes in one string. Programs ask for a handful.
 pub(crate) const DCS_BYTES_MAX: usize = 1024;
-/// Most intermediate bytes in a sequence; a sequence with more is ignored.
-/// Source: no function of xterm or the DEC terminals has more than two.
+/// Most intermediate bytes in a sequence. A sequence with more is ignored. Source: no function of xterm or the DEC
+/// terminals has more than two.
 pub(crate) const INTERMEDIATES_MAX: usize = 2;
 
 /// The functions that the parser calls for each part of a byte stream.
@@ -35,19 +35,19 @@ pub(crate) trait Perform {
     fn escape(&mut self, intermediates: &[u8], last: u8);
     /// Performs a control sequence.
     fn csi(&mut self, sequence: &Sequence<'_>);
-    /// Performs an operating system command. `cut` says that the text was too long, so its end is missing.
+    /// Performs an operating system command. If `cut` is true, the text was too long and its end is missing.
     fn osc(&mut self, text: &str, cut: bool, terminator: Terminator);
-    /// Returns whether the parser must stop before the next sequence, because the effort limit is exceeded.
+    /// Returns true if the parser must stop at the next sequence, because the effort limit is exceeded.
     fn is_spent(&self) -> bool {
         false
     }
-    /// Performs the head of a device control string, before its text arrives.
+    /// Performs the head of a device control string, when its text has not arrived yet.
     fn dcs_head(&mut self, _: &Sequence<'_>) {}
     /// Performs a device control string.
     fn dcs(&mut self, sequence: &Sequence<'_>, text: &str);
 }
 
-/// The end of an operating system command. An answer to a command ends in the same way.
+/// How an operating system command ends. The answer to a command ends in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Terminator {
     Bel,
@@ -64,10 +64,10 @@ impl Terminator {
     }
 }
 
-/// A control sequence, or the head of a device control string, in its parts.
+/// The parts of a control sequence, or of the head of a device control string.
 #[derive(Debug)]
 pub(crate) struct Sequence<'a> {
-    /// The private marker, a byte of `<=>?`; 0 if the sequence has none.
+    /// The private marker, a byte of `<=>?`, or 0 if the sequence has none.
     pub(crate) private: u8,
     /// The intermediate bytes, each from 0x20 to 0x2f.
     pub(crate) intermediates: &'a [u8],
@@ -91,7 +91,7 @@ enum State {
     DcsIntermediate,
     DcsText,
     OscText,
-    /// A string without a function: SOS, PM, APC, or a malformed DCS. It is dropped up to its terminator.
+    /// A string without a function: SOS, PM, APC, or a malformed DCS. The parser drops it up to its terminator.
     Ignored,
 }
 
@@ -117,7 +117,7 @@ pub(crate) struct Parser {
     /// Whether the sequence has more intermediate bytes than any function.
     intermediates_overflow: bool,
     parameters: Parameters,
-    /// The text so far of an OSC or DCS.
+    /// The text of an OSC or DCS up to the last byte read.
     text: String,
     text_cut: bool,
     dcs_last: u8,
@@ -144,11 +144,11 @@ impl Parser {
         self.state == State::Escape
     }
 
-    /// Reads bytes until [`Perform::is_spent`]. A sequence or character may be cut between two calls. Returns the
-    /// number of bytes read.
+    /// Reads bytes until all are read or [`Perform::is_spent`] is true. A sequence or character may be split between
+    /// two calls. Returns the number of bytes read.
     pub(crate) fn advance(&mut self, bytes: &[u8], perform: &mut impl Perform) -> usize {
         let mut at = self.finish_partial(bytes, perform);
-        // There is no control between `at` and this place. Malformed text is printed piece by piece, and without this
+        // There is no control between `at` and this index. Malformed text is printed piece by piece, and without this
         // variable each piece would be searched again.
         let mut text_end = at;
         while let Some(&byte) = bytes.get(at) {
@@ -156,7 +156,7 @@ impl Parser {
                 break;
             }
             let rest = &bytes[at..];
-            // Nearly all output consists of these runs. Each is processed at once.
+            // Nearly all output consists of such runs, each of which is processed at once.
             let run = match self.state {
                 State::Ground => match byte {
                     0x1b if rest.get(1) == Some(&b'[') => {
@@ -221,7 +221,7 @@ impl Parser {
         }
     }
 
-    /// Completes a UTF-8 character whose first bytes ended the last input. Returns the number of bytes used.
+    /// Completes a UTF-8 character that began at the end of the last input. Returns the number of bytes used.
     fn finish_partial(&mut self, bytes: &[u8], perform: &mut impl Perform) -> usize {
         let mut taken = 0;
         while self.partial_len > 0 {
@@ -272,7 +272,7 @@ impl Parser {
     }
 
     fn step_in_state(&mut self, c: char, perform: &mut impl Perform) {
-        // A code point outside ASCII ends a sequence, as a letter does, but is the name of no function.
+        // A code point outside of ASCII ends a sequence, as a letter does, but names no function.
         let byte = u8::try_from(u32::from(c)).unwrap_or(0xff);
         match self.state {
             State::Ground => match byte {
@@ -412,7 +412,7 @@ impl Parser {
     fn enter_sequence(&mut self, state: State) {
         self.clear_head();
         self.text.clear();
-        // The memory of a long copy is freed.
+        // Frees the memory of a long copy.
         self.text.shrink_to(OSC_BYTES_MAX);
         self.text_cut = false;
         self.unterminated = Unterminated::None;
@@ -458,7 +458,7 @@ impl Parser {
     fn push_text(&mut self, c: char, bytes_max: usize) {
         if self.text_cut || self.text.len() + c.len_utf8() > bytes_max {
             self.text_cut = true;
-            // A part of a copy is useless.
+            // A part of a copied text is useless.
             if self.text.len() > OSC_BYTES_MAX {
                 self.text = String::new();
             }
@@ -478,7 +478,7 @@ impl Parser {
     }
 }
 
-/// Prints the well-formed UTF-8 at the start of `bytes`, which hold no controls. Returns its length in bytes.
+/// Prints the well-formed UTF-8 at the start of `bytes`, which contains no controls. Returns its length in bytes.
 fn print_well_formed(bytes: &[u8], perform: &mut impl Perform) -> usize {
     let text = match core::str::from_utf8(bytes) {
         Ok(text) => text,

@@ -1,14 +1,14 @@
-//! Text from elsewhere that the user's terminal or desktop shows outside the screen: titles, notifications, messages. In
-//! plain text no character is invisible, reorders its neighbours or acts on the terminal.
+//! Foreign text that the user's terminal or desktop shows outside of the screen: titles, notifications, messages. In
+//! plain text, no character is invisible, reorders its neighbours or acts on the terminal.
 //!
-//! Inside the screen each character has a cell of its own. Outside, other software lays the text out: a right-to-left
-//! override would turn `[rove] ` around, and a line separator would hide it.
+//! Within the screen, each character has its own cell. Elsewhere, other software lays out the text: a right-to-left
+//! override would reverse `[rove] `, and a line separator would hide it.
 
 use core::ops::RangeInclusive;
 
-/// The characters that plain text leaves out: format characters (Unicode 16, General Category Cf, with all of
-/// Bidi_Control), line and paragraph separators (Zl, Zp), and other invisible characters (Default_Ignorable_Code_Point).
-/// Kept are the signs that enclose the number after them (Prepended_Concatenation_Mark), which are visible, and
+/// The characters that plain text omits: format characters (Unicode 16, General Category Cf, with all of Bidi_Control),
+/// line and paragraph separators (Zl, Zp), and other invisible characters (Default_Ignorable_Code_Point). It keeps the
+/// visible signs that enclose the number after them (Prepended_Concatenation_Mark), and the characters of
 /// [`is_joiner`].
 const LEFT_OUT: [RangeInclusive<char>; 23] = [
     '\u{ad}'..='\u{ad}',       // soft hyphen
@@ -36,10 +36,10 @@ const LEFT_OUT: [RangeInclusive<char>; 23] = [
     '\u{e01f0}'..='\u{e0fff}', // unassigned, ignorable
 ];
 
-/// Returns `text` without controls and without characters that hide or reorder others.
+/// Returns `text` without controls, and without characters that hide or reorder others.
 ///
-/// A joiner is kept where a script or an emoji needs it: never at the beginning, never after another joiner, and U+200C
-/// and U+200D only after a character that is not ASCII. A combining mark must not begin the text either, as it would
+/// Keeps a joiner where a script or an emoji needs it: never at the beginning, never after another joiner, and U+200C
+/// and U+200D only after a character that is not ASCII. Omits a combining mark at the beginning, because it would
 /// change the character in front of the text.
 pub fn plain(text: &str) -> String {
     let mut filter = Plain::default();
@@ -64,7 +64,7 @@ impl Plain {
     }
 }
 
-/// Returns `text` with JSON's escapes (`\u202e`) for the characters that [`plain`] leaves out. A reader sees each
+/// Returns `text` with JSON's escapes (`\u202e`) in place of the characters that [`plain`] omits. A reader sees each
 /// escape, and JSON strings keep their value.
 pub fn escaped(text: &str) -> String {
     let (mut shown, mut filter) = (String::with_capacity(text.len()), Plain::default());
@@ -73,7 +73,7 @@ pub fn escaped(text: &str) -> String {
             shown.push(c);
         } else {
             shown.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
-            // The next character follows the escape's last digit.
+            // For the filter, the escape's last digit precedes the next character.
             filter.admits('0');
         }
     }
@@ -84,7 +84,7 @@ pub(crate) fn is_plain(text: &str) -> bool {
     text.chars().zip(previous(text)).all(|(c, last)| !is_left_out(c) && may_follow(last, c))
 }
 
-/// Returns for each character of `text` the character before it. `None` for the first.
+/// Returns the preceding character for each character of `text`. `None` for the first.
 fn previous(text: &str) -> impl Iterator<Item = Option<char>> {
     [None].into_iter().chain(text.chars().map(Some))
 }
@@ -93,19 +93,19 @@ fn is_left_out(c: char) -> bool {
     c.is_control() || LEFT_OUT.iter().any(|range| range.contains(&c))
 }
 
-/// Returns whether [`plain`] allows `c` after `last`. `None` is the beginning of the text.
+/// Returns whether [`plain`] allows `c` after `last`. `None` stands for the beginning of the text.
 fn may_follow(last: Option<char>, c: char) -> bool {
     match (last, c) {
         (Some(last), '\u{200c}' | '\u{200d}') => !last.is_ascii() && !is_zero_width_joiner(last),
-        // Emoji need other joiners than letters: a heart in colour, joined with fire.
+        // Emoji need joiners in other places than letters do: a heart in colour, joined with fire.
         (Some(last), c) if is_variation_selector(c) => last != ' ' && !is_joiner(last),
         (Some(_), _) => true,
         (None, c) => !is_joiner(c) && crate::char_width(c) > 0,
     }
 }
 
-/// Returns whether a character is invisible and selects the form of its neighbours. These are the joiners that Arabic,
-/// Indic scripts and emoji need, and the variation selectors.
+/// Returns whether a character is invisible and selects the form of its neighbours: a joiner, which Arabic, Indic
+/// scripts and emoji need, or a variation selector.
 fn is_joiner(c: char) -> bool {
     is_zero_width_joiner(c) || is_variation_selector(c)
 }

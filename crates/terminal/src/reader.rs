@@ -1,13 +1,13 @@
-//! Reads the actions in a stream of bytes, for code that observes the stream without being a terminal.
+//! Finds the actions in a stream of bytes, for code that observes the stream without being a terminal.
 
 use crate::parse::{Parser, Perform, Sequence, Terminator};
 
-/// The action of a terminal on a part of a byte stream. Strings (OSC, DCS) are left out.
+/// The action of a terminal on a part of a byte stream. Strings (OSC, DCS) cause no action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A printed character.
     Print(char),
-    /// A C0 or C1 control character. DEL is among them, although it does nothing.
+    /// A C0 or C1 control character. Includes DEL, although terminals ignore it.
     Execute(char),
     /// An escape sequence that is not a control sequence.
     Escape,
@@ -15,14 +15,14 @@ pub enum Action {
     Csi(u8),
 }
 
-/// Reads actions from bytes that may be cut anywhere. Strings have the same greatest length as in a terminal.
+/// Finds the actions in bytes that arrive in any pieces. Strings have the same maximum length as in a terminal.
 #[derive(Clone, Debug, Default)]
 pub struct ActionReader {
     parser: Parser,
 }
 
 impl ActionReader {
-    /// Reads a byte, and appends the action that it completes to `actions`.
+    /// Reads a byte. Appends the action that the byte completes to `actions`.
     pub fn read(&mut self, byte: u8, actions: &mut Vec<Action>) {
         let (in_text, in_escape) = (self.parser.is_in_text(), self.parser.is_in_escape());
         self.parser.advance(&[byte], &mut Outline(actions));

@@ -15,11 +15,11 @@ use crate::display::{History, MODES_OFF, Vocabulary, lines, modes, picture, priv
 use crate::screen::{Screen, Size};
 use crate::scrollback::ScrollbackLine;
 
-/// Most cells that one frame changes, unless a single row has more. Chosen: screens up to 300 columns and 80 rows at
-/// once; to draw this many cells, all different, takes some milliseconds.
+/// Most cells that a frame changes, unless a single row has more. Chosen: screens up to 300 columns and 80 rows at
+/// once. Drawing this many cells, all different, takes some milliseconds.
 const FRAME_CELLS_MAX: usize = 24_000;
 
-/// The sequences that push the user's own titles onto the terminal's stack, and pop them (XTWINOPS).
+/// The sequences that push the user's own titles onto the terminal's title stack, and pop them (XTWINOPS).
 const PUSH_TITLES: &[u8] = b"\x1b[22;0t";
 const POP_TITLES: &[u8] = b"\x1b[23;0t";
 
@@ -27,14 +27,14 @@ const POP_TITLES: &[u8] = b"\x1b[23;0t";
 const BELOW_ALL: &[u8] = b"\x1b[9999;1H\r\n";
 
 impl TerminalCapabilities {
-    /// Returns the bytes that restore the terminal after an unexpected end, when the [`Renderer`] cannot be asked. They
-    /// reset everything that a session may have changed.
+    /// Returns the bytes that restore the terminal after an unexpected end, such as a panic, when no [`Renderer`] is
+    /// available. They reset everything that a session may have changed.
     pub fn emergency_closing(&self) -> Vec<u8> {
         let mut out = Vec::new();
         if self.synchronized_output {
             out.extend(b"\x1b[?2026l");
         }
-        // At the start not all abilities are known. A terminal that supports titles ignores sequences unknown to it.
+        // Not all capabilities are known at the start. A terminal that supports titles ignores unknown sequences.
         if self.kitty_keyboard || self.osc.window {
             out.extend(POP_KITTY_KEYBOARD);
         }
@@ -52,11 +52,11 @@ impl TerminalCapabilities {
         if self.init && !self.scrollback {
             out.extend(&self.alternate_screen.leave);
         } else if !self.alternate_screen.enter.is_empty() {
-            // On the normal screen this does nothing, unlike `rmcup`.
+            // On the normal screen this has no effect, unlike `rmcup`.
             out.extend(b"\x1b[?1047l");
         }
         if self.init && self.scrollback {
-            // The session may be on the normal screen. The shell must not write over its text.
+            // The session may be on the normal screen, and the shell must not write over its text.
             out.extend(BELOW_ALL);
         }
         out
@@ -65,20 +65,20 @@ impl TerminalCapabilities {
 
 /// Computes the bytes that draw frames on the user's real terminal.
 ///
-/// The terminal must have the size of the frames. A frame whose size differs from the last frame's repaints everything.
+/// The terminal must have the size of the frames. A frame of another size than the last repaints everything.
 #[derive(Clone, Debug)]
 pub struct Renderer {
     capabilities: TerminalCapabilities,
-    /// Which server the frames come from; it decides which modes a frame holds.
+    /// The server's vocabulary, which decides which modes a frame can contain.
     vocabulary: Vocabulary,
     feed: Feed,
     settings: Settings,
-    /// The frame drawn last, on which later bytes depend, even after [`Self::close`]. `None` before the first.
+    /// The last drawn frame, on which later bytes depend, even after [`Self::close`]. `None` if there was none.
     shown: Option<Screen>,
     loan: Loan,
     /// Whether the user's own titles are on the terminal's title stack.
     has_pushed_title: bool,
-    /// Whether the terminal may show something else than `shown`. Then the next frame repaints everything.
+    /// Whether the terminal may display something else than `shown`. The next frame then repaints everything.
     stale: bool,
     open: bool,
 }
@@ -86,7 +86,7 @@ pub struct Renderer {
 impl Renderer {
     /// Creates a renderer for a terminal whose content is unknown.
     pub fn new(mut capabilities: TerminalCapabilities) -> Self {
-        // A terminal without an alternate screen has no screen to return to.
+        // A terminal without an alternate screen has no screen to which it could return.
         capabilities.init &=
             !(capabilities.scrollback && capabilities.alternate_screen.enter.is_empty());
         Self {
@@ -102,7 +102,7 @@ impl Renderer {
         }
     }
 
-    /// Returns the known abilities of the user's terminal.
+    /// Returns the known capabilities of the user's terminal.
     pub fn capabilities(&self) -> &TerminalCapabilities {
         &self.capabilities
     }
@@ -112,33 +112,33 @@ impl Renderer {
         self.settings.sets_alternate_scroll()
     }
 
-    /// Changes the known abilities of the user's terminal. The next frame uses them.
+    /// Changes the known capabilities of the user's terminal, beginning with the next frame.
     pub fn learn(&mut self, learn: impl FnOnce(&mut TerminalCapabilities)) {
         let old = self.capabilities.clone();
         learn(&mut self.capabilities);
         self.stale |= self.capabilities.draws_unlike(&old);
     }
 
-    /// Sets which server later frames come from. The default is a stock Mosh server: rove's additional modes are
-    /// unknown, and cursor keys always send their application form.
+    /// Sets the vocabulary of the server that draws later frames. By default this is a stock Mosh server: the modes
+    /// that rove adds are unknown, and cursor keys always send their application form.
     pub fn follow(&mut self, vocabulary: Vocabulary) {
         self.vocabulary = vocabulary;
     }
 
-    /// Declares that later frames come with the lines that scroll off at the host ([`Self::frame_below`]). Then no
-    /// other rows enter the terminal's history.
+    /// Declares that the caller will pass the lines that scroll off at the host ([`Self::frame_below`]). From then on,
+    /// no other rows enter the terminal's history.
     pub fn follow_scrollback(&mut self) {
         self.feed.follow();
     }
 
-    /// Returns whether lines can enter the terminal's history together with `frame`. This needs the normal screen.
+    /// Returns whether lines can enter the terminal's history together with `frame`. This requires the normal screen.
     pub fn takes_lines(&self, frame: &Screen) -> bool {
         self.feed.is_followed()
             && !settings::wants_alternate_screen(frame, &self.capabilities, self.vocabulary)
     }
 
-    /// Returns the bytes that move the session from the alternate screen to the normal one, where lines that scroll off
-    /// enter the terminal's history. The bytes are empty if the session is on the normal screen already.
+    /// Returns the bytes that move the session from the alternate screen to the normal screen, on which lines that
+    /// scroll off enter the terminal's history. Empty if the session is already on the normal screen.
     pub fn move_to_history(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
         if self.capabilities.init {
@@ -170,15 +170,15 @@ impl Renderer {
         Screen::on_the_way(shown.unwrap_or(&blank), frame, FRAME_CELLS_MAX)
     }
 
-    /// Returns the bytes that make the terminal show `frame`.
+    /// Returns the bytes that make the terminal display `frame`.
     ///
-    /// The bytes contain no bell and no copied text, because a frame may be drawn twice.
+    /// The bytes contain no bell and no copied text, because the caller may draw a frame twice.
     pub fn frame(&mut self, frame: &Screen) -> Vec<u8> {
         self.frame_below(&[], frame)
     }
 
-    /// Returns the bytes that scroll `lines` into the terminal's history, then show `frame`. Call this only if the
-    /// terminal [takes lines](Self::takes_lines).
+    /// Returns the bytes that scroll `lines` into the terminal's history, and then display `frame`. Call this only if
+    /// [`Self::takes_lines`] is true.
     pub fn frame_below(&mut self, lines: &[ScrollbackLine], frame: &Screen) -> Vec<u8> {
         let mut out = Vec::new();
         let wanted = settings::wanted(frame, &self.capabilities, self.vocabulary);
@@ -218,7 +218,7 @@ impl Renderer {
         self.stale = true;
     }
 
-    /// Returns the bytes that end the session and restore every mode. They are empty if the session has ended already.
+    /// Returns the bytes that end the session and restore every mode. Empty if the session has already ended.
     pub fn close(&mut self) -> Vec<u8> {
         if !core::mem::take(&mut self.open) {
             return Vec::new();
@@ -232,7 +232,7 @@ impl Renderer {
             && !self.capabilities.title_prefix.is_empty()
             && let Some(shown) = &self.shown
         {
-            // A terminal without a stack of titles gets the title without the prefix.
+            // A terminal without a title stack gets the title without the prefix.
             titles(&mut out, None, shown, "");
         }
         if core::mem::take(&mut self.has_pushed_title) {
@@ -242,7 +242,7 @@ impl Renderer {
         self.settings.restore(&mut out, &self.capabilities);
         out.extend(b"\x1b[m\x1b[?25h");
         out.extend(MODES_OFF);
-        // Complete frames leave the margins full, incomplete ones may not. Setting the margins moves the cursor.
+        // An incomplete frame may not have left the margins full. Setting the margins moves the cursor.
         out.extend(b"\x1b[r");
         if let Some(shown) = &self.shown {
             let cursor = shown.cursor();
@@ -262,8 +262,8 @@ impl Renderer {
         out
     }
 
-    /// Ends the session as [`Self::close`] does. If the terminal then shows the user's own screen, the bytes also print
-    /// `screen` like a command's output. Otherwise the text of the session is on the terminal already.
+    /// Ends the session like [`Self::close`]. If the terminal then displays the user's own screen, the bytes also print
+    /// `screen` like a command's output. Otherwise the session's text is already on the terminal.
     pub fn close_leaving(&mut self, screen: &Screen) -> Vec<u8> {
         let has_own = self.open
             && self.capabilities.init

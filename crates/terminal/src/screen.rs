@@ -1,4 +1,4 @@
-//! The screen: the state that both ends of a session agree on. A clone copies a reference for each row.
+//! The screen: the state on which both ends of a session agree. A clone only copies a reference for each row.
 
 pub(crate) mod cell;
 pub(crate) mod cells;
@@ -31,7 +31,7 @@ pub use self::size::{COLUMNS_MAX, Position, ROWS_MAX, Size, SizeError};
 use self::titles::Titles;
 use crate::cluster_widths::ClusterWidths;
 
-/// The cells and cursor of a terminal that both ends agree on, with the modes that the user's terminal must follow.
+/// The cells and cursor of a terminal, on which both ends agree, and the modes that the user's terminal must follow.
 #[derive(Clone, Debug)]
 pub struct Screen {
     pub(crate) size: Size,
@@ -46,15 +46,14 @@ pub struct Screen {
     pub(crate) rich: RichModes,
     pub(crate) titles: Titles,
     pub(crate) colors: Arc<Colors>,
-    /// The address of the working directory; empty if it is unknown.
+    /// The URI of the working directory. Empty if it is unknown.
     pub(crate) directory: Arc<str>,
     pub(crate) progress: Option<Progress>,
-    /// The valid base64 text that was last copied to the clipboard (OSC 52). Text too long for a stock Mosh client is
-    /// left out.
+    /// The base64 text last copied to the clipboard (OSC 52), unless it was too long for a stock Mosh client.
     pub(crate) clipboard: Arc<str>,
-    /// The number of bells so far. Screens with different numbers are not equal, but a diff rings once.
+    /// The number of bells so far. Screens with different numbers differ, but a diff rings only once.
     pub(crate) bells: u64,
-    /// The kinds of clusters that take one cell in text that is printed next.
+    /// The kinds of clusters that occupy a single cell when text is printed.
     pub(crate) cluster_widths: ClusterWidths,
 }
 
@@ -86,7 +85,7 @@ impl Screen {
         self.size
     }
 
-    /// Returns row `row`; `None` below the screen.
+    /// Returns row `row`, or `None` below the screen.
     pub fn row(&self, row: u16) -> Option<&Row> {
         self.rows.get(usize::from(row)).map(|row| &**row)
     }
@@ -111,7 +110,7 @@ impl Screen {
         self.reverse_video
     }
 
-    /// Returns the modes for input that stock Mosh transfers.
+    /// Returns the input modes that stock Mosh transfers.
     pub const fn input_modes(&self) -> InputModes {
         self.input
     }
@@ -141,7 +140,7 @@ impl Screen {
         &self.colors
     }
 
-    /// Returns the address of the working directory, usually a `file` URI. It is empty if no program has set it.
+    /// Returns the address of the working directory, usually a `file` URI. Empty if no program has set it.
     pub fn directory(&self) -> &str {
         &self.directory
     }
@@ -151,13 +150,13 @@ impl Screen {
         self.progress
     }
 
-    /// Returns the base64 text that was last copied to the clipboard (OSC 52). Text that is too long for a stock Mosh
-    /// client, and text for other selections, is left out: [`crate::Terminal::take_copied`] returns these.
+    /// Returns the base64 text that was last copied to the clipboard (OSC 52). Omits text that is too long for a stock
+    /// Mosh client, and text for other selections, which [`crate::Terminal::take_copied`] returns.
     pub fn clipboard(&self) -> &str {
         &self.clipboard
     }
 
-    /// Returns the kinds of clusters that take one cell in text that is printed next.
+    /// Returns the kinds of clusters that occupy a single cell when text is printed.
     pub const fn cluster_widths(&self) -> ClusterWidths {
         self.cluster_widths
     }
@@ -167,7 +166,7 @@ impl Screen {
         self.bells
     }
 
-    /// Returns the text of row `row` as a person sees it, without the blanks at its end. Empty below the screen.
+    /// Returns the text of row `row` as a person sees it, without blanks at its end. Empty below the screen.
     pub fn row_text(&self, row: u16) -> String {
         let Some(row) = self.row(row) else { return String::new() };
         let mut text = String::new();
@@ -183,7 +182,7 @@ impl Screen {
         text
     }
 
-    /// Panics if a row has half a wide character or marks without their cell, or if the cursor is outside the screen.
+    /// Panics if a row has half a wide character or marks without their cell, or the cursor is outside of the screen.
     pub(crate) fn assert_integrity(&self) {
         assert_eq!(self.rows.len(), usize::from(self.size.rows()));
         assert!(self.cursor.row < self.size.rows() && self.cursor.column < self.size.columns());
@@ -197,7 +196,7 @@ impl Screen {
     }
 }
 
-/// Compares everything that a diff can carry. Whether a title was set is left out.
+/// Compares everything that a diff can carry, so not whether a title was ever set.
 impl PartialEq for Screen {
     fn eq(&self, other: &Self) -> bool {
         self.size == other.size

@@ -1,9 +1,9 @@
-//! Lines that scrolled off the top of the primary screen.
+//! Lines that have scrolled off the top of the primary screen.
 //!
-//! A host terminal keeps these lines after [`crate::Terminal::keep_scrollback`]. It keeps a row that text, an index or SU
-//! scrolls off the top edge, if no side margins are set, as in xterm. It also keeps the rows of a screen that ED clears
-//! as a whole, as in tmux. It keeps no rows of the alternate screen, and none that deleting lines, erasing a part of the
-//! screen or a resize removes.
+//! A host terminal stores these lines after [`crate::Terminal::keep_scrollback`]. As in xterm, it stores a row that
+//! text, an index or SU scrolls off the top edge, if no side margins are set. As in tmux, it also stores the rows of a
+//! screen that ED clears as a whole. It stores no rows of the alternate screen, and no rows that are removed by
+//! deleting lines, by erasing a part of the screen or by a resize.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,21 +13,20 @@ use crate::screen::decoration::ROW_LINK_BYTES_MAX;
 use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 
-/// Most scrollback lines that wait to be taken. Chosen: as many as terminals of today keep by default.
+/// Most scrollback lines that the caller has not taken. Chosen: as many as current terminals keep by default.
 pub const SCROLLBACK_LINES_MAX: usize = 10_000;
 
-/// Most memory of the scrollback lines that wait to be taken, in bytes. Chosen: lines of 100 columns reach
-/// [`SCROLLBACK_LINES_MAX`] first.
+/// Most memory of these lines, in bytes. Chosen: lines of 100 columns reach [`SCROLLBACK_LINES_MAX`] first.
 pub const SCROLLBACK_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Estimated bytes of a sequence that changes the pen. Chosen: `CSI`, two numbers and the final byte.
 const PEN_BYTES: usize = 8;
 
-/// A line that scrolled off the screen: a row without the blank cells at its end.
+/// A line that has scrolled off the screen: a row without the blank cells at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScrollbackLine {
     pub(crate) row: Row,
-    /// The width in columns of the screen that the line was on.
+    /// The width in columns of the screen that contained the line.
     pub(crate) columns: u16,
 }
 
@@ -44,7 +43,7 @@ impl ScrollbackLine {
         Self::new(&screen.rows[0])
     }
 
-    /// Returns the width in columns of the screen that the line was on.
+    /// Returns the width in columns of the screen that contained the line.
     pub const fn columns(&self) -> u16 {
         self.columns
     }
@@ -54,15 +53,14 @@ impl ScrollbackLine {
         self.row.wrapped()
     }
 
-    /// Returns the line, marked as wrapped into the next line or not.
+    /// Returns the line, marked as wrapping into the next line or not.
     #[must_use]
     pub fn with_wrapped(mut self, wrapped: bool) -> Self {
         self.row.wrapped = wrapped;
         self
     }
 
-    /// Returns whether `row` has the same width, text and look. Whether the line or the row has wrapped
-    /// makes no difference.
+    /// Returns whether `row` has the same width, text and look. Ignores whether the line or the row wraps.
     pub fn looks_like(&self, row: &Row) -> bool {
         let cells = self.row.cells.len();
         self.columns == row.columns()
@@ -88,7 +86,7 @@ impl ScrollbackLine {
         cells + self.row.marks.bytes() + self.row.decorations.bytes() + 2
     }
 
-    /// Returns the line as rows that are `columns` wide. A wider line gives several rows.
+    /// Returns the line as rows that are `columns` wide. A longer line becomes several rows.
     pub fn rows(&self, columns: u16) -> impl Iterator<Item = Row> + use<'_> {
         let mut start = 0;
         let mut is_begun = false;
@@ -103,7 +101,7 @@ impl ScrollbackLine {
         })
     }
 
-    /// Returns the column after the piece of at most `columns` columns from `start` on. It cuts no wide character.
+    /// Returns the column after the piece of at most `columns` columns from `start` on. Cuts no wide character in half.
     fn piece_end(&self, start: u16, columns: u16) -> u16 {
         let end = self.row.columns().min(start.saturating_add(columns));
         let cuts = end > start + 1
@@ -118,24 +116,24 @@ impl ScrollbackLine {
         row.copy_columns(&self.row, start..end, 0, ROW_LINK_BYTES_MAX);
         row.trim_wide();
         let is_last = end == self.row.columns();
-        // Only a full row can wrap into the next.
+        // Only a full row can wrap into the next row.
         let is_full = end - start + 1 >= columns;
         row.wrapped = is_full && (!is_last || self.row.wrapped && columns == self.columns);
         row
     }
 }
 
-/// The scrollback lines that wait to be taken, oldest first.
+/// The scrollback lines that the caller has not taken, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scrollback {
     lines: VecDeque<ScrollbackLine>,
     bytes: usize,
-    /// The number of lines pushed so far, dropped lines too.
+    /// The number of lines pushed so far, including dropped lines.
     end: u64,
 }
 
 impl Scrollback {
-    /// Adds a row that scrolled off. Beyond the limits the oldest lines are dropped.
+    /// Adds a row that has scrolled off. Drops the oldest lines beyond the limits.
     pub(crate) fn push(&mut self, row: &Row) {
         let line = ScrollbackLine::new(row);
         self.bytes += line.bytes();
@@ -146,8 +144,8 @@ impl Scrollback {
         }
     }
 
-    /// Adds the rows of a screen that is about to be cleared, except blank rows at its end. Returns the number of rows
-    /// that were read.
+    /// Adds the rows of a screen that will be cleared, except blank rows at its end. Returns how many rows this has
+    /// read.
     pub(crate) fn push_screen(&mut self, rows: &[Arc<Row>]) -> usize {
         let (mut written, mut looked_at) = (rows.len(), 0);
         while let Some(last) = rows[..written].last() {
@@ -161,7 +159,7 @@ impl Scrollback {
         }
         rows[..written].iter().for_each(|row| self.push(row));
         if let Some(last) = self.lines.back_mut().filter(|_| written > 0) {
-            // The row that it wrapped into is gone.
+            // The row into which this line wrapped is gone.
             last.row.wrapped = false;
         }
         looked_at + written
@@ -171,7 +169,7 @@ impl Scrollback {
         self.lines.len()
     }
 
-    /// Removes the oldest line, and returns it with its number. `None` if no line waits.
+    /// Removes the oldest line, and returns it with its number. `None` if there are no lines.
     pub(crate) fn pop(&mut self) -> Option<(u64, ScrollbackLine)> {
         let waiting = u64::try_from(self.lines.len()).expect("a length fits 64 bits");
         let line = self.lines.pop_front()?;

@@ -12,14 +12,14 @@ use crate::scrollback::ScrollbackLine;
 use crate::user_terminal::UserTerminal;
 
 /// Longest run of text, in bytes, that is performed between two checks of the effort limit. Chosen: two rows of a large
-/// window; in insert mode each character shifts the rest of its row.
+/// window. In insert mode, each character shifts the rest of its row.
 pub const RUN_BYTES_MAX: usize = 1024;
 
 /// A terminal emulator: a byte parser, a screen and modes.
 ///
-/// A *host* terminal performs the output of programs on a pty. It answers their questions, and blanks a wide character
+/// A *host* terminal performs the output of programs on a pty. It answers their queries, and blanks a wide character
 /// that loses one of its two cells. A *replica* performs the diffs that the other end of the connection sends. It
-/// changes only what a diff says, and never answers.
+/// changes only what a diff states, and never answers.
 #[derive(Clone, Debug)]
 pub struct Terminal {
     parser: Parser,
@@ -32,25 +32,25 @@ impl Terminal {
         Self { parser: Parser::default(), emulator: Emulator::new(size, Role::Host) }
     }
 
-    /// Creates a blank replica, which performs the diffs of the other end of the connection.
+    /// Creates a blank replica, which performs the diffs that the other end of the connection sends.
     pub fn replica(size: Size) -> Self {
         Self { parser: Parser::default(), emulator: Emulator::new(size, Role::Replica) }
     }
 
-    /// Creates a host terminal that shows `screen`. All other state, such as margins, is that of a blank terminal.
+    /// Creates a host terminal that displays `screen`. All other state, such as margins, is that of a blank terminal.
     pub fn showing(screen: Screen) -> Self {
         let mut terminal = Self::host(screen.size());
         terminal.emulator.grid.screen = screen;
         terminal
     }
 
-    /// Performs bytes. A sequence or character may be cut between two calls.
+    /// Performs bytes. A sequence or character may be split between two calls.
     pub fn write(&mut self, bytes: &[u8]) {
         self.write_within(bytes, u64::MAX);
     }
 
-    /// Performs bytes until [`Terminal::effort`] exceeds `effort_max`. Returns the number of bytes performed. The effort
-    /// exceeds the limit by at most the cost of a sequence or of [`RUN_BYTES_MAX`] bytes of text.
+    /// Performs bytes until [`Terminal::effort`] exceeds `effort_max`. Returns the number of bytes performed. The
+    /// effort can exceed the limit by the cost of a sequence, or of [`RUN_BYTES_MAX`] bytes of text.
     pub fn write_within(&mut self, bytes: &[u8], effort_max: u64) -> usize {
         self.emulator.effort_max = effort_max;
         let mut taken = 0;
@@ -81,36 +81,36 @@ impl Terminal {
         self.parser.ground();
     }
 
-    /// Removes and returns the answers to questions of the program on the pty, such as status reports. Their length is
-    /// limited, so a flood of questions stays unanswered.
+    /// Removes and returns the answers to queries of the program on the pty, such as status reports. Their length is
+    /// limited, so a flood of queries gets no answers.
     pub fn take_replies(&mut self) -> Vec<u8> {
         self.emulator.answers.take()
     }
 
-    /// Removes and returns the text that a program copied last (OSC 52). `None` if no program did since the last call.
-    /// A replica always returns `None`, because the same diff may arrive twice.
+    /// Removes and returns the text that a program has last copied (OSC 52). `None` if no program has since the last
+    /// call. Always `None` for a replica, because the same diff may arrive twice.
     pub fn take_copied(&mut self) -> Option<Copied> {
         self.emulator.copies.last.take()
     }
 
-    /// Removes and returns the last [`crate::NOTIFICATIONS_MAX`] notifications, oldest first. A replica has none.
+    /// Removes and returns the last [`crate::NOTIFICATIONS_MAX`] notifications, oldest first. Empty for a replica.
     pub fn take_notifications(&mut self) -> impl Iterator<Item = Notification> + use<> {
         core::mem::take(&mut self.emulator.notifications).into_iter()
     }
 
-    /// Starts to keep the lines that scroll off the top of the primary screen. A line is kept until it is taken, or the
-    /// oldest is dropped at [`crate::SCROLLBACK_LINES_MAX`] or [`crate::SCROLLBACK_BYTES_MAX`].
+    /// Starts to store the lines that scroll off the top of the primary screen. At [`crate::SCROLLBACK_LINES_MAX`] or
+    /// [`crate::SCROLLBACK_BYTES_MAX`], the oldest lines that the caller has not taken are dropped.
     pub fn keep_scrollback(&mut self) {
         self.emulator.grid.scrollback.get_or_insert_default();
     }
 
-    /// Returns the number of scrollback lines that wait to be taken.
+    /// Returns the number of scrollback lines that the caller has not taken.
     pub fn scrollback_len(&self) -> usize {
         self.emulator.grid.scrollback.as_ref().map_or(0, |scrollback| scrollback.len())
     }
 
-    /// Removes and returns the oldest scrollback line and its number, from 0, dropped lines counted. `None` if no line
-    /// waits.
+    /// Removes and returns the oldest scrollback line and its number, from 0 and including dropped lines. `None` if
+    /// there are no lines.
     pub fn take_scrollback_line(&mut self) -> Option<(u64, ScrollbackLine)> {
         self.emulator.grid.scrollback.as_mut()?.pop()
     }
@@ -141,14 +141,13 @@ impl Terminal {
         self.emulator.modes.synchronized_output
     }
 
-    /// Returns the work done so far, counted in cells that were written, moved or read. Bytes, rows, marks and links
-    /// count as several cells each. With this number a caller limits the processor time that untrusted bytes take.
+    /// Returns the work done so far, in cells written, moved or read. A byte, row, mark or link is worth several cells.
+    /// With this number, a caller limits the processor time that untrusted bytes can use.
     pub fn effort(&self) -> u64 {
         self.emulator.grid.effort.cells()
     }
 
-    /// Returns the memory of this terminal in bytes: both screens and all other state. Parts that it shares with
-    /// `neighbour` are left out.
+    /// Returns the memory of this terminal and its screens in bytes, without the parts that it shares with `neighbour`.
     pub fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes {
         let shown = self.screen().bytes_beyond(neighbour.map(Self::screen));
         let theirs = neighbour.map(|terminal| &terminal.emulator);

@@ -1,9 +1,9 @@
-//! The settings of the pty's line discipline, by which the kernel itself acts on keys, and the server's statement that
-//! the session's own shell, or a program of it, waits at its prompt.
+//! The settings of the pty's line discipline, by which the kernel itself reacts to keys, and the server's statement
+//! that the session's own shell, or a program of it, waits at its prompt.
 
 use bitflags::bitflags;
 
-/// The number of a state of the user's input, counted alike by both ends of the session.
+/// The number of a state of the user's input. Both ends of the session count alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct InputNum(u64);
 
@@ -37,9 +37,9 @@ bitflags! {
         const ECHO_CONTROL = 1 << 2;
         /// Erasing a character removes it from the screen (ECHOE).
         const ECHO_ERASE = 1 << 3;
-        /// Erasing the line by its character (VKILL) echoes a new line (ECHOK).
+        /// The character that erases the line (VKILL) echoes a new line (ECHOK).
         const ECHO_KILL = 1 << 4;
-        /// Erasing the line by its character (VKILL) removes it from the screen (ECHOKE).
+        /// The character that erases the line (VKILL) removes the line from the screen (ECHOKE).
         const ECHO_KILL_ERASE = 1 << 5;
         /// The characters for interrupt, quit and suspend send signals (ISIG).
         const SIGNALS = 1 << 6;
@@ -47,14 +47,14 @@ bitflags! {
         const EXTENDED = 1 << 7;
         /// Erasing removes a whole UTF-8 character (IUTF8).
         const UTF8 = 1 << 8;
-        /// A typed carriage return counts as a new line (ICRNL).
+        /// A typed carriage return becomes a new line (ICRNL).
         const RETURN_IS_NEW_LINE = 1 << 9;
         /// A new line in the output becomes carriage return and line feed (OPOST with ONLCR).
         const NEW_LINE_RETURNS = 1 << 10;
-        /// The characters for stop and start halt the output and let it continue (IXON).
+        /// The characters for stop and start halt and continue the output (IXON).
         const FLOW_CONTROL = 1 << 11;
-        /// No setting without a mode here changes the echo of text and of the character that erases (VERASE). Linux,
-        /// macOS and FreeBSD echo these alike, and differ in the other editing keys.
+        /// No setting besides these modes changes the echo of text and of the erase character (VERASE). Linux, macOS
+        /// and FreeBSD echo these alike, and differ in the other editing keys.
         const ORDINARY = 1 << 12;
     }
 }
@@ -64,9 +64,9 @@ impl TtyModes {
     pub const USUAL: Self = Self::all();
 }
 
-/// The characters with a special effect in the line discipline; 0 for a character that is switched off.
+/// The characters with a special effect in the line discipline. 0 stands for a disabled character.
 ///
-/// They stand in the order of the wire: VERASE, VKILL, VWERASE, VLNEXT, VREPRINT, VEOF, VEOL, VEOL2, VINTR, VQUIT,
+/// Their order is that of the wire format: VERASE, VKILL, VWERASE, VLNEXT, VREPRINT, VEOF, VEOL, VEOL2, VINTR, VQUIT,
 /// VSUSP, VSTART, VSTOP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TtyCharacters(pub [u8; Self::COUNT]);
@@ -88,7 +88,7 @@ pub struct Tty {
     /// The special characters of the line discipline.
     pub characters: TtyCharacters,
     /// The newest input that the session's own shell, or a program of it, had read completely when it waited at its
-    /// prompt. `None` if neither waits or the server cannot tell.
+    /// prompt. `None` if neither waits, or if the server cannot tell.
     pub prompt: Option<InputNum>,
 }
 
@@ -97,12 +97,12 @@ impl Tty {
     pub const USUAL: Self =
         Self { modes: TtyModes::USUAL, characters: TtyCharacters::USUAL, prompt: None };
 
-    /// Returns whether the terminal hides typed lines: programs read lines and nothing is echoed.
+    /// Returns whether the terminal hides typed lines: programs read whole lines, and nothing is echoed.
     pub const fn hides_input(self) -> bool {
         self.modes.contains(TtyModes::CANONICAL) && !self.modes.contains(TtyModes::ECHO)
     }
 
-    /// Returns whether the kernel echoes lines, and text in them in a way that the modes determine.
+    /// Returns whether the kernel echoes lines, and echoes text in a way that the modes determine.
     pub const fn echoes_lines(self) -> bool {
         const WANTED: TtyModes =
             TtyModes::ECHO.union(TtyModes::CANONICAL).union(TtyModes::ORDINARY);

@@ -3,14 +3,14 @@
 use crate::cluster_widths::ClusterWidths;
 use crate::newer::NewerWide;
 
-/// The facts that a host terminal knows about the user's terminal and reports to programs. By default it knows none.
+/// The facts about the user's terminal that a host terminal reports to programs. By default, none are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UserTerminal {
-    /// Whether the user's terminal supports the keyboard protocol of kitty.
+    /// Whether the user's terminal supports kitty's keyboard protocol.
     pub kitty_keyboard: bool,
     /// Whether the user's terminal reports the mouse in pixels (mode 1016).
     pub pixel_mouse: bool,
-    /// Whether programs may read the screen as checksums (DECRQCRA). Recordings allow this; a session never does.
+    /// Whether programs may read the screen as checksums (DECRQCRA). Recordings allow this, and sessions never do.
     pub screen_checksums: bool,
     /// Whether the user lets programs read text that a program of the session has copied (OSC 52).
     pub read_copied: bool,
@@ -24,6 +24,6 @@ pub struct UserTerminal {
     pub cell_pixels: Option<(u16, u16)>,
     /// The kinds of clusters (such as joined emoji) that the user's terminal draws as one character.
     pub cluster_widths: ClusterWidths,
-    /// The characters that the user's terminal draws two columns wide, but that this crate's tables do not know.
+    /// The characters that the user's terminal draws two columns wide, but that this crate's tables do not contain.
     pub newer_wide: NewerWide,
 }

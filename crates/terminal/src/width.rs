@@ -1,9 +1,10 @@
-//! Columns per code point, from `unicode-width` with the exceptions listed here.
+//! The columns of each code point, from the crate `unicode-width` with the exceptions listed here.
 //!
-//! The width of a text is the sum of the widths of its characters, as in `wcwidth` programs and stock Mosh. Clusters
-//! (variation selectors, joined emoji, flags) never change a width. The crate is made for clusters, though, and gives
-//! no column to a character that extends one. A line editor on the pty must agree with the screen. So the widths of
-//! the C library's `wcwidth` (glibc 2.36 as measured over all code points) come first for characters that both know:
+//! The width of a text is the sum of the widths of its characters, as in programs that use `wcwidth` and in stock Mosh.
+//! Clusters (variation selectors, joined emoji, flags) never change a width. But `unicode-width` is made for clusters,
+//! and gives no column to a character that extends a cluster. A line editor on the pty must agree with the screen. So
+//! the widths of the C library's `wcwidth` (glibc 2.36 as measured over all code points) override the crate's for
+//! characters that both know:
 //!
 //! | code points | crate | here | why |
 //! |---|---|---|---|
@@ -21,7 +22,7 @@ use unicode_width::UnicodeWidthChar;
 /// Returns the columns of `c`: 0, 1 or 2.
 #[inline]
 pub fn char_width(c: char) -> u16 {
-    // ASCII and Latin need no table, nor does the soft hyphen.
+    // ASCII, Latin and the soft hyphen need no table.
     if matches!(c, ' '..='~' | '\u{a0}'..='\u{2ff}') {
         return 1;
     }
@@ -43,8 +44,8 @@ pub fn char_width(c: char) -> u16 {
     }
 }
 
-/// Returns whether `c` is wide and in a block that most wide text uses. For these blocks the test is faster than the
-/// table of `unicode-width`, which saves a tenth of the time of printing.
+/// Returns whether `c` is a wide character in a block that most wide text uses. For these blocks, the test is faster
+/// than the table of `unicode-width`, which saves a tenth of the time of printing.
 ///
 /// The function has no match and no `||`. The processor cannot predict which block comes next, so branches would be
 /// slower than the table.
@@ -60,7 +61,7 @@ const fn is_common_and_wide(c: char) -> bool {
         | within(c, '\u{1f5fb}', '\u{1f64f}') // faces
 }
 
-/// Returns whether `c` is a sign or letter prepended to a cluster. `unicode-width` gives it no column.
+/// Returns whether `c` is a sign or letter that precedes a cluster's base. `unicode-width` gives it no column.
 const fn is_prepended(c: char) -> bool {
     matches!(c,
         '\u{605}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{d4e}' | '\u{a8fa}'
@@ -69,7 +70,7 @@ const fn is_prepended(c: char) -> bool {
     )
 }
 
-/// Returns whether `c` is a spacing mark that extends a cluster, other than a wide one.
+/// Returns whether `c` is a spacing mark that extends a cluster and is not wide.
 const fn is_spacing_mark(c: char) -> bool {
     matches!(c,
         '\u{9be}' | '\u{9d7}' // Bengali

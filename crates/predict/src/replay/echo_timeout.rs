@@ -1,4 +1,4 @@
-//! How long the engine waits for an answer after a key's echo ack. Some hosts are slower than the server assumes.
+//! How long the engine waits for an answer after a key's echo ack. Hosts may be slower than the server assumes.
 
 use rove_units::Duration;
 

@@ -43,7 +43,7 @@ fn hides_lines(state: &State) -> bool {
     state.base.is_searching || state.echo_off.is_off()
 }
 
-/// Records that the `count` oldest keys were answered. Those after the last recall may have changed the recalled line.
+/// Records that the `count` oldest keys were answered. Keys after the last recall may have changed the recalled line.
 pub(super) fn note_edits(state: &mut State, count: usize) {
     let classes = state.log.iter().take(count).map(|event| Class::of(event.key));
     let mut behind = classes.rev().take_while(|class| !class.is_recall());

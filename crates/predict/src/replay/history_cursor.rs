@@ -87,7 +87,7 @@ impl Line {
 
     /// Returns whether every editor stores this line exactly as it was typed.
     pub(super) fn is_plain(&self) -> bool {
-        // Some editors do not store lines that begin with a blank, cut blanks at the end, or expand certain characters.
+        // Editors may not store lines that begin with a blank, cut blanks at the end, or expand certain characters.
         let text = self.text();
         let is_cut = text.starts_with(' ') || text.ends_with([' ', '\\']);
         let follows = |c: char| c.is_alphanumeric() || "!$*?-#\"".contains(c);

@@ -1,4 +1,4 @@
-//! Writes the bytes for a terminal, and tracks where they leave its cursor, and with which pen.
+//! Writes the bytes that draw on a terminal, and tracks the terminal's cursor and pen.
 
 use std::sync::Arc;
 
@@ -14,22 +14,22 @@ use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 use crate::width::char_width;
 
-/// Most line feeds that scroll a replica whose cursor is on the bottom row already. Chosen: as many bytes as moving to
-/// the top, deleting the lines there and moving back.
+/// Most line feeds by which a replica scrolls if its cursor is already in the bottom row. Chosen: as many bytes as it
+/// takes to move to the top, delete the lines there and move back.
 const LINE_FEEDS_MAX: u16 = 10;
 
-/// The state of the receiving terminal that decides which bytes are written next.
+/// The state of the receiving terminal, on which the next bytes depend.
 #[derive(Clone, Debug)]
 struct State {
     place: Place,
-    /// Whether any byte written so far has moved the cursor.
+    /// Whether the bytes so far have moved the cursor.
     moved: bool,
     rendition: Rendition,
     link: Option<Arc<Hyperlink>>,
     visible: bool,
 }
 
-/// A state of the terminal to return to, with the number of bytes written until then.
+/// A state to which the brush can return, and the number of bytes written until then.
 #[derive(Clone, Debug)]
 pub(super) struct Checkpoint {
     length: usize,
@@ -46,14 +46,14 @@ pub(super) struct Brush {
 }
 
 impl Brush {
-    /// Creates a brush for a terminal that shows `shown`. The bytes are appended to `out`.
+    /// Creates a brush for a terminal that displays `shown`. The brush appends its bytes to `out`.
     pub(super) fn new(out: Vec<u8>, shown: &Screen, dialect: Dialect) -> Self {
         let cursor = shown.cursor;
         let state = State {
             place: shown_at(cursor, shown.size),
             moved: false,
             rendition: dialect.repertoire.rendition(shown.pen, &shown.decoration),
-            // A frame on a real terminal leaves no link open.
+            // A frame never leaves a hyperlink open on a real terminal.
             link: shown
                 .decoration
                 .link
@@ -64,23 +64,23 @@ impl Brush {
         Self { out, dialect, size: shown.size, state }
     }
 
-    /// Makes the terminal blank, whatever it shows. Afterwards margins are full, the pen is the default, and the cursor
-    /// is in the top left corner.
+    /// Makes the terminal blank, whatever it displays. Leaves full margins, the default pen, and the cursor at the top
+    /// left.
     pub(super) fn reset(&mut self, size: Size) {
         self.size = size;
         if !self.dialect.replica {
             private_mode(&mut self.out, 25, false);
             self.state.visible = false;
-            // Other programs may have changed the terminal. So this sets the normal character set, replace mode and
-            // autowrap, and resets origin mode.
+            // Other programs may have changed the terminal's modes. So this selects the normal character set, replace
+            // mode and autowrap, and resets origin mode.
             self.out.extend(b"\x1b(B\x0f\x1b[4l\x1b[?7h\x1b[?6l");
         }
         self.link_to(None);
         self.out.extend(b"\x1b[r\x1b[m");
         self.out.extend(match self.dialect.history {
             History::Frames => b"\x1b[H\x1b[2J" as &[u8],
-            // If all rows are erased at once, some terminals copy them to their history. So the first row is erased by
-            // itself. A screen of one row has no second row to erase first.
+            // A terminal may copy all rows to their history if they are erased at once. So the first row is erased last
+            // and by itself. A screen of one row has nothing to erase earlier.
             History::FramesOnly | History::LinesOnly if size.rows() == 1 => b"\x1b[H\x1b[K",
             History::FramesOnly | History::LinesOnly => b"\x1b[2H\x1b[J\x1b[H\x1b[K",
         });
@@ -93,7 +93,7 @@ impl Brush {
         self.out.len()
     }
 
-    /// Returns the state of the terminal, for [`Self::rewind`].
+    /// Returns the current state, for [`Self::rewind`].
     pub(super) fn checkpoint(&self) -> Checkpoint {
         Checkpoint { length: self.out.len(), state: self.state.clone() }
     }
@@ -102,13 +102,13 @@ impl Brush {
         self.out.len() - checkpoint.length
     }
 
-    /// Removes all bytes written since `checkpoint`, and returns them.
+    /// Removes all bytes written since `checkpoint`, restores its state, and returns the bytes.
     pub(super) fn rewind(&mut self, checkpoint: &Checkpoint) -> Vec<u8> {
         self.state = checkpoint.state.clone();
         self.out.split_off(checkpoint.length)
     }
 
-    /// Writes the bytes again that [`Self::rewind`] removed. `end` is the terminal's state after them.
+    /// Writes bytes again that [`Self::rewind`] has removed. `end` is the state after them.
     pub(super) fn replay(&mut self, bytes: &[u8], end: Checkpoint) {
         self.out.extend(bytes);
         self.state = end.state;
@@ -118,7 +118,7 @@ impl Brush {
         self.state.place
     }
 
-    /// Returns whether the current pen and link are those of a cell, so that printing it needs no change of pen.
+    /// Returns whether a cell with this pen and decoration can be printed without changing pen or hyperlink.
     pub(super) fn paints(&self, pen: Pen, decoration: &Decoration) -> bool {
         let repertoire = self.dialect.repertoire;
         self.state.rendition == repertoire.rendition(pen, decoration)
@@ -138,7 +138,7 @@ impl Brush {
         self.state.moved = true;
     }
 
-    /// Hides the cursor of a real terminal, so that nobody sees it jump. A replica's cursor stays as it is.
+    /// Hides a real terminal's cursor, so that the user does not see it jump. A replica's cursor stays visible.
     fn hide(&mut self) {
         if self.state.visible && !self.dialect.replica {
             private_mode(&mut self.out, 25, false);
@@ -146,11 +146,11 @@ impl Brush {
         }
     }
 
-    /// Sets the pen and the decoration of the text that is written next.
+    /// Sets pen and decoration for the text that is written next.
     pub(super) fn paint_with(&mut self, pen: Pen, decoration: &Decoration) {
         let mut rendition = self.dialect.repertoire.rendition(pen, decoration);
         if pen.attributes.underline() == Underline::None {
-            // The colour of an absent underline does not matter, and to reset it costs bytes.
+            // The colour of an absent underline has no effect, and resetting it would cost bytes.
             rendition.underline_color = self.state.rendition.underline_color;
         }
         self.render_with(rendition);
@@ -182,20 +182,20 @@ impl Brush {
         self.state.link = link.cloned();
     }
 
-    /// Sets the pen for erasing, so that erased cells look as `pen` makes them. A replica uses only the background for
-    /// this. Real terminals may use other attributes too.
+    /// Sets the pen for erasing cells that must look like `pen`. A replica uses only the background for that. Real
+    /// terminals may use other attributes too.
     fn erase_with(&mut self, pen: Pen) {
         if !self.dialect.replica || pen.background != self.state.rendition.pen.background {
             self.paint_with(pen.erased(), Decoration::NONE);
         }
     }
 
-    /// Returns whether the terminal can erase cells so that they look as `pen` makes them.
+    /// Returns whether the terminal can erase cells so that they look like `pen`.
     pub(super) fn can_erase(&self, pen: Pen) -> bool {
         self.dialect.background_color_erase || pen.erased() == Pen::default()
     }
 
-    /// Prints a cell at the cursor. If terminals disagree about its width, the cursor's place is unknown afterwards.
+    /// Prints a cell at the cursor. If terminals differ in its width, the cursor's place is unknown afterwards.
     pub(super) fn print(&mut self, cell: &Cell, marks: &str, decoration: &Decoration) {
         self.paint_with(cell.pen, decoration);
         let base = cell.base.unwrap_or('\u{a0}');
@@ -207,8 +207,8 @@ impl Brush {
         self.advance(cell.width(), width_is_settled(base) && marks.is_empty());
     }
 
-    /// Prints a cell on a replica, if its width is not the sum of its code points' widths. The bytes state the width
-    /// (OSC 66, kitty's text sizing protocol). A replica without OSC 66 gets a similar text of equal width.
+    /// Prints a cell on a replica, if its width differs from the sum of its code points' widths. The bytes state the
+    /// width (OSC 66, kitty's text sizing protocol). A replica without OSC 66 gets a similar text of equal width.
     fn print_cluster(&mut self, base: char, cell: &Cell, marks: &str) {
         if self.dialect.clusters {
             self.out.extend(format!("\x1b]66;w={};{base}{marks}\x07", cell.width()).bytes());
@@ -227,8 +227,8 @@ impl Brush {
         self.advance(count, true);
     }
 
-    /// Prints combining characters without a base into an empty cell. A replica adds them to the cell under the cursor,
-    /// but only after an explicit motion.
+    /// Prints combining characters without a base character into an empty cell. A replica adds them to the cell under
+    /// the cursor only after an explicit motion.
     pub(super) fn print_marks(&mut self, row: u16, column: u16, cell: &Cell, marks: &str) {
         self.state.place = Place::Unknown;
         self.go(row, column);
@@ -237,7 +237,7 @@ impl Brush {
         self.state.place = Place::Unknown;
     }
 
-    /// Erases from the cursor to the end of the row.
+    /// Erases the row from the cursor to its end.
     pub(super) fn erase_line(&mut self, pen: Pen) {
         self.erase_with(pen);
         self.out.extend(b"\x1b[K");
@@ -258,13 +258,13 @@ impl Brush {
         csi(&mut self.out, count, b'P');
     }
 
-    /// Erases from the cursor to the end of the screen with the default pen.
+    /// Erases the screen from the cursor to its end, with the default pen.
     pub(super) fn erase_below(&mut self) {
         self.erase_with(Pen::default());
         self.out.extend(b"\x1b[J");
     }
 
-    /// Scrolls the rows `top..=bottom` by `lines` up or down. Afterwards the margins are full.
+    /// Scrolls the rows `top..=bottom` by `lines` up or down. Leaves full margins.
     pub(super) fn scroll(&mut self, top: u16, bottom: u16, lines: u16, up: bool) {
         self.hide();
         self.erase_with(Pen::default());
@@ -276,7 +276,7 @@ impl Brush {
             Place::At(Position { row, .. }) | Place::Margin { row } => Some(row),
             Place::Unknown => None,
         };
-        // After a line feed at the bottom, a real terminal keeps the line in its history.
+        // If a line feed scrolls the line off the top, a real terminal keeps it in its history.
         let history = !self.dialect.replica;
         if up && top == 0 && (history || row == Some(bottom) && lines <= LINE_FEEDS_MAX) {
             if row != Some(bottom) {
@@ -305,13 +305,13 @@ impl Brush {
         self.state.place = self.homed();
     }
 
-    /// Returns the cursor's place after margins were set: the top left corner, or unknown on a real terminal.
+    /// Returns the cursor's place after the margins were set: the top left corner, or unknown on a real terminal.
     const fn homed(&self) -> Place {
         if self.dialect.replica { HOME } else { Place::Unknown }
     }
 
-    /// Sets the wrap flag of the bottom row `now`, by writing over its end. Below the margins nothing scrolls, so the
-    /// next character is written at the start of the bottom row itself.
+    /// Sets the wrap flag of the bottom row `now` by writing across its end. With the bottom row below the margins,
+    /// nothing scrolls, so the next character appears at the start of that same row.
     pub(super) fn wrap_bottom_row(&mut self, now: &Row) {
         let bottom = self.size.rows() - 1;
         let (first, last) = (&now.cells[0], now.last_glyph());
@@ -335,25 +335,25 @@ impl Brush {
         }
     }
 
-    /// Ends the line as a program does: the cursor moves to the start of the next line.
+    /// Ends the line as a program does: moves the cursor to the start of the next line.
     pub(super) fn end_line(&mut self) {
         self.paint_with(Pen::default(), Decoration::NONE);
         self.out.extend(b"\r\n");
         self.state.place = Place::Unknown;
     }
 
-    /// Returns the bytes written, without setting a final cursor and pen.
+    /// Returns the written bytes, without setting the final cursor and pen.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.out
     }
 
-    /// Sets the cursor and the pen of `new`, and returns the bytes written.
+    /// Sets the cursor and pen of `new`, and returns the written bytes.
     pub(super) fn finish(mut self, new: &Screen) -> Vec<u8> {
         let cursor = new.cursor;
         let to = cursor.position();
         let in_margin = self.state.place == Place::Margin { row: to.row };
         if self.state.moved || !(in_margin && to.column + 1 == self.size.columns()) {
-            // The cursor need not be hidden on the way to its final place.
+            // The cursor need not be hidden while it moves to its final place.
             let visible = core::mem::replace(&mut self.state.visible, false);
             self.go(to.row, to.column);
             self.state.visible = visible;
@@ -362,7 +362,7 @@ impl Brush {
             private_mode(&mut self.out, 25, cursor.visible);
         }
         self.render_with(self.dialect.repertoire.rendition(new.pen, &new.decoration));
-        // Other programs may write to a real terminal, and an open link would cover their text.
+        // Other programs may write to a real terminal, and an open hyperlink would include their text.
         self.link_to(new.decoration.link.as_ref().filter(|_| self.dialect.replica));
         self.out
     }
@@ -371,7 +371,7 @@ impl Brush {
         self.state.place = Place::Unknown;
     }
 
-    /// Records that the terminal itself moved the cursor to a place, by a wrap.
+    /// Records that a wrap in the terminal itself has moved the cursor to this place.
     pub(super) fn wrapped_to(&mut self, row: u16, column: u16) {
         self.state.place = printed_to(row, column, self.size);
     }
@@ -390,7 +390,7 @@ impl Brush {
     }
 }
 
-/// Returns where the cursor is after text was printed in `row` up to `column`.
+/// Returns the cursor's place after text was printed in `row` up to `column`.
 const fn printed_to(row: u16, column: u16, size: Size) -> Place {
     if column < size.columns() {
         Place::At(Position { row, column })
@@ -399,7 +399,7 @@ const fn printed_to(row: u16, column: u16, size: Size) -> Place {
     }
 }
 
-/// Returns where the cursor of a shown screen is. In the last column it is unknown whether a wrap is pending.
+/// Returns the cursor's place on a displayed screen. In the last column, a wrap may or may not be pending.
 const fn shown_at(cursor: Cursor, size: Size) -> Place {
     if cursor.column + 1 < size.columns() {
         Place::At(cursor.position())

@@ -1,4 +1,4 @@
-//! Draws a frame: scrolls, perhaps a clear, then each row that differs.
+//! Draws a frame: scrolls, perhaps clears, and then draws each row that differs.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::screen::cell::Pen;
 use crate::screen::row::Row;
 use crate::screen::{Screen, same_row};
 
-/// Most scrolls tried in one frame. Chosen: one for each pane of a split screen.
+/// Most scrolls that are tried for a frame. Chosen: one for each pane of a split screen.
 const SCROLLS_MAX: usize = 4;
 
-/// Most cells of all the screens that are tried with a scroll; the first screen is tried in any case. Chosen: four
-/// scrolls up to 200 columns and 60 rows; a trial of 100,000 cells takes some milliseconds.
+/// Most cells of all screens that are tried with a scroll. The first is tried in any case. Chosen: four scrolls up to
+/// 200 columns and 60 rows. A trial of 100,000 cells takes some milliseconds.
 const SCROLLED_CELLS_MAX: usize = 48_000;
 
-/// Fewest bytes of a frame for which drawing from a clear screen is tried too. Chosen: shorter frames gain nothing.
+/// Fewest bytes of a frame for which drawing after a clear is tried too. Chosen: shorter frames gain nothing.
 const CLEAR_MIN: usize = 32;
 
-/// Appends to `out` the bytes that turn the cells of `shown` into those of `new`, and returns it. A repaint relies on
-/// nothing that the terminal shows.
+/// Appends the bytes that turn the cells of `shown` into those of `new` to `out`, and returns it. If `repaint` is true,
+/// the bytes do not depend on what the terminal displays.
 pub(crate) fn picture(
     out: Vec<u8>,
     shown: &Screen,
@@ -50,12 +50,12 @@ pub(crate) fn picture(
     {
         canvases.push(scrolled);
     }
-    // The canvas with the most scrolls usually gives the fewest bytes. If it is drawn first, other trials stop early.
+    // The canvas with the most scrolls usually gives the fewest bytes. Drawing it first lets other trials stop early.
     let mut best = None;
     for canvas in canvases.iter().rev() {
         best = canvas.draw(new, best.as_ref()).or(best);
     }
-    // On a real terminal a needless clear flickers.
+    // On a real terminal, a needless clear flickers.
     if dialect.replica
         && !repaint
         && best.as_ref().is_some_and(|best| best.since(&start) >= CLEAR_MIN)
@@ -65,7 +65,7 @@ pub(crate) fn picture(
     best.expect("the first canvas is drawn to the end").finish(new)
 }
 
-/// The rows that the terminal shows after the bytes written so far.
+/// The rows that the terminal displays after the bytes written so far.
 #[derive(Clone, Debug)]
 struct Canvas {
     brush: Brush,
@@ -75,8 +75,8 @@ struct Canvas {
 }
 
 impl Canvas {
-    /// Draws every row that differs from `new`. Returns `None` if that takes no fewer bytes than `best`. The canvas
-    /// itself stays unchanged, for another try.
+    /// Draws every row that differs from `new`. `None` if that takes at least as many bytes as `best`. Leaves `self`
+    /// unchanged for further trials.
     fn draw(&self, new: &Screen, best: Option<&Brush>) -> Option<Brush> {
         let Self { mut brush, rows, .. } = self.erased_below(new);
         let dialect = brush.dialect;
@@ -105,7 +105,7 @@ impl Canvas {
         Some(brush).filter(|brush| best.is_none_or(|best| brush.len() < best.len()))
     }
 
-    /// Returns the canvas with the rows at the bottom erased by one sequence, if two or more of them must become blank.
+    /// Returns the canvas after one sequence has erased the rows at the bottom, if at least two must become blank.
     fn erased_below(&self, new: &Screen) -> Self {
         let mut canvas = self.clone();
         let is_blank = |row: &&Arc<Row>| Arc::ptr_eq(row, &self.blank) || **row == self.blank;
@@ -146,8 +146,8 @@ impl Canvas {
     }
 }
 
-/// Returns whether drawing can set the wrap flag of the bottom row. This needs two rows above it for the margins. The
-/// first character of the row must not overwrite its last one.
+/// Returns whether drawing can set the wrap flag of the bottom row. This requires two rows above it for the margins,
+/// and a first character that does not overwrite the last one.
 fn bottom_row_can_wrap(new: &Screen) -> bool {
     let now = new.rows.last().expect("a screen has a row");
     let last = now.last_glyph();

@@ -1,5 +1,5 @@
-//! The sequences (OSC 4, 10 to 12 and 104 to 112) for colours that programs have set. Each colour has a command of its
-//! own, which every terminal understands.
+//! The sequences (OSC 4, 10 to 12 and 104 to 112) for colours that programs have set. Each colour gets a command of its
+//! own, because every terminal understands that form.
 
 use super::motion::push_number;
 use crate::screen::palette::{ColorSlot, Colors};
@@ -15,7 +15,7 @@ pub(crate) fn colors(out: &mut Vec<u8>, old: &Colors, new: &Colors) {
     changed.for_each(|(slot, color)| set(out, slot, color));
 }
 
-/// Writes the commands that reset the colours of `old` that `new` does not set.
+/// Writes the commands that reset the colours that `old` sets and `new` does not.
 pub(crate) fn reset_colors(out: &mut Vec<u8>, old: &Colors, new: &Colors) {
     let all_entries = old.sets_palette() && !new.sets_palette();
     if all_entries {

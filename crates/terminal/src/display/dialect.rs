@@ -1,8 +1,8 @@
-//! Properties of the terminal that a screen is drawn for.
+//! Properties of the terminal for which a screen is drawn.
 
 use super::sgr::Repertoire;
 
-/// The parts of a screen that the other end can store, which limit the sequences of a diff to it.
+/// The parts of a screen that the other end can store. A diff contains only sequences for these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Vocabulary {
     /// The parts that a stock Mosh 1.4.0 client stores. Source: Mosh 1.4.0 as observed, docs/terminal.md.
@@ -15,7 +15,7 @@ pub enum Vocabulary {
 }
 
 impl Vocabulary {
-    /// Returns the graphic renditions (SGR) that this vocabulary has sequences for.
+    /// Returns the graphic renditions (SGR) for which this vocabulary has sequences.
     pub const fn repertoire(self) -> Repertoire {
         match self {
             Self::Stock => Repertoire::STOCK,
@@ -24,29 +24,29 @@ impl Vocabulary {
     }
 }
 
-/// The abilities of the receiving terminal, and whether its cells must be equal or only look alike.
+/// The capabilities of the receiving terminal, and whether its cells must be equal or only look alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dialect {
-    /// Whether the terminal is a replica, whose cells must be equal; an erased cell differs from a space. A real
-    /// terminal must only look right, and its cursor is hidden while it moves.
+    /// Whether the terminal is a replica, whose cells must be equal: an erased cell differs from a space. A real
+    /// terminal must only look the same, and its cursor is hidden while it moves.
     pub(crate) replica: bool,
     /// The rows that enter the scrollback history of a real terminal.
     pub(crate) history: History,
     /// Whether `CSI X` erases characters (`ech`).
     pub(crate) erase_characters: bool,
-    /// Whether erasing paints the current background (`bce`).
+    /// Whether erased cells get the current background (`bce`).
     pub(crate) background_color_erase: bool,
     /// The graphic renditions (SGR) that the terminal can show.
     pub(crate) repertoire: Repertoire,
-    /// Whether a replica understands the width of a cluster (OSC 66), or a real terminal counts clusters as the screen
-    /// does.
+    /// Whether a replica understands the width of a cluster (OSC 66), or a real terminal gives clusters the screen's
+    /// widths.
     pub(crate) clusters: bool,
-    /// Whether a real terminal gives half of a flag two columns, while the screen gives it one.
+    /// Whether a real terminal gives half of a flag two columns, although the screen gives it one.
     pub(crate) wide_flags: bool,
 }
 
 impl Dialect {
-    /// Returns the dialect of a replica whose other end knows `vocabulary`.
+    /// Returns the dialect of a replica that can store `vocabulary`.
     pub(super) const fn replica(vocabulary: Vocabulary) -> Self {
         Self {
             replica: true,
@@ -60,13 +60,13 @@ impl Dialect {
     }
 }
 
-/// The rows that enter the scrollback history of a real terminal. Terminals keep lines that scroll off the top.
+/// The rows that enter the scrollback history of a real terminal, which keeps lines that scroll off the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum History {
-    /// Rows that scroll off between two frames, and perhaps rows of a screen that is cleared.
+    /// Rows that scroll off between two frames, and perhaps rows of a cleared screen.
     Frames,
-    /// Rows that scroll off between two frames. Screens are cleared in such a way that no terminal keeps their rows.
+    /// Rows that scroll off between two frames. Clearing a screen is done so that no terminal's history gets its rows.
     FramesOnly,
-    /// Only the lines given to [`super::scroll_off`], and no rows of frames.
+    /// Only the lines that [`super::scroll_off`] writes, and no rows of frames.
     LinesOnly,
 }

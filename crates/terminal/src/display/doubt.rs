@@ -1,17 +1,17 @@
-//! Characters whose width terminals, or the two ends of a session, may judge differently.
+//! Characters whose width may differ between terminals, or between the two ends of a session.
 
 use crate::newer::may_be_newer;
 use crate::screen::cell::Cell;
 use crate::screen::row::Row;
 use crate::width::char_width;
 
-/// Zero width joiner. Terminals that count clusters draw the characters on both sides of it as one picture.
+/// Zero width joiner. Terminals that support clusters draw the characters on its two sides as one picture.
 const ZERO_WIDTH_JOINER: char = '\u{200d}';
 
 /// Returns whether every Unicode version and every terminal in use gives `c` the same width.
 ///
-/// After any other character the cursor is placed absolutely, because the receiving end's C library may be years older
-/// or newer. The list holds the blocks that were complete by Unicode 11 (2018).
+/// After any other character the cursor is positioned absolutely, because the receiver's C library may be years older
+/// or newer. The list contains the blocks that were complete in Unicode 11 (2018).
 pub(super) const fn width_is_settled(c: char) -> bool {
     matches!(c,
         ' '..='~'
@@ -25,8 +25,8 @@ pub(super) const fn width_is_settled(c: char) -> bool {
     )
 }
 
-/// Returns whether real terminals disagree about the width of a cell with `base` and `marks`. Many terminals draw
-/// flags, keycaps, and emoji with a modifier, joiner or selector as one picture. Others know a newer Unicode.
+/// Returns whether real terminals differ in the width of a cell with `base` and `marks`. Many terminals draw flags,
+/// keycaps, and emoji with a modifier, joiner or selector as one picture. Other characters are new in Unicode.
 fn clusters(base: Option<char>, marks: &str) -> bool {
     base.is_some_and(|base| is_regional(base) || is_modifier(base) || may_be_newer(base))
         || marks.chars().any(|mark| {
@@ -44,12 +44,12 @@ pub(super) fn is_cluster(cell: &Cell, marks: &str) -> bool {
         || marks.chars().any(|mark| char_width(mark) > 0)
 }
 
-/// Returns whether a cell takes fewer columns than its base character alone.
+/// Returns whether a cell occupies fewer columns than its base character alone.
 pub(super) fn is_narrowed(cell: &Cell) -> bool {
     cell.base.is_some_and(|base| char_width(base) > cell.width())
 }
 
-/// Returns the first column of a row that terminals may draw differently; the row's width if there is none.
+/// Returns the first column of a row that terminals may draw differently, or the row's width if there is none.
 pub(super) fn first_cluster(row: &Row) -> u16 {
     let is_cluster = |(cell, column): &(&Cell, u16)| {
         let marks = if cell.combined { row.marks(*column) } else { "" };
@@ -57,15 +57,15 @@ pub(super) fn first_cluster(row: &Row) -> u16 {
     };
     let mut cells = row.cells.iter().zip(0..);
     match cells.find(is_cluster) {
-        // A skin tone changes the character to its left.
+        // A skin tone changes the character on its left.
         Some((_, column)) if joins_previous(row, column) => previous_glyph(row, column),
         Some((_, column)) => column,
         None => row.columns(),
     }
 }
 
-/// Returns whether some terminals draw the glyph in `column` into the cells of the glyph to its left. On these
-/// terminals the columns of the glyph itself keep their old content.
+/// Returns whether some terminals draw the glyph in `column` into the cells of the glyph on its left. On these
+/// terminals, the glyph's own cells keep their old content.
 pub(super) fn joins_previous(row: &Row, column: u16) -> bool {
     if column == 0 {
         return false;
@@ -82,19 +82,19 @@ pub(super) fn joins_row_above(row: &Row, clusters: bool) -> bool {
     row.cells[0].base.is_some_and(|base| is_modifier(base) || clusters && !width_is_settled(base))
 }
 
-/// Returns how many columns more than on the screen a terminal may give this cell: one for each mark, and one for half
+/// Returns by how many columns a terminal may draw this cell wider than the screen: one for each mark, and one for half
 /// of a flag.
 pub(super) fn surplus(cell: &Cell, marks: &str) -> u16 {
     let marks = u16::try_from(marks.chars().count()).expect("a cell has few marks");
     marks + u16::from(cell.base.is_some_and(is_regional))
 }
 
-/// Returns whether a terminal may give a cell fewer columns than the screen does, because of an older Unicode or
-/// because it counts clusters.
+/// Returns whether a terminal may draw a cell narrower than the screen, because it has an older Unicode version or
+/// supports clusters.
 pub(super) const fn may_fall_short(cell: &Cell) -> bool {
     match cell.base {
         Some(base) if cell.wide => !is_wide_everywhere(base),
-        // Signs and vowels that join the letter to their left.
+        // Signs and vowels that join the letter on their left.
         Some(base) => matches!(base,
             '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
             | '\u{900}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1700}'..='\u{17ff}'
@@ -105,14 +105,14 @@ pub(super) const fn may_fall_short(cell: &Cell) -> bool {
     }
 }
 
-/// Returns whether a terminal may give a narrow cell two columns, because of a newer Unicode or because halves of flags
-/// are wide there.
+/// Returns whether a terminal may draw a narrow cell two columns wide, because it has a newer Unicode version or draws
+/// halves of flags wide.
 pub(super) fn may_be_wide(cell: &Cell, wide_flags: bool) -> bool {
     let is_doubtful = |base| may_be_newer(base) || wide_flags && is_regional(base);
     !cell.wide && cell.base.is_some_and(is_doubtful)
 }
 
-/// Returns whether a wide character is wide in every Unicode version that terminals use.
+/// Returns whether a character is wide in every Unicode version that terminals use.
 const fn is_wide_everywhere(c: char) -> bool {
     matches!(c,
         '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{3029}' | '\u{3030}'..='\u{303e}'
@@ -123,7 +123,7 @@ const fn is_wide_everywhere(c: char) -> bool {
     )
 }
 
-/// Returns whether `c` is a skin tone, which colours the emoji to its left.
+/// Returns whether `c` is a skin tone, which colours the emoji on its left.
 const fn is_modifier(c: char) -> bool {
     matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
 }
@@ -133,7 +133,7 @@ const fn is_regional(c: char) -> bool {
     matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
 }
 
-/// Returns the column of the glyph to the left of `column`, which must not be 0.
+/// Returns the column of the glyph on the left of `column`, which must not be 0.
 fn previous_glyph(row: &Row, column: u16) -> u16 {
     let at = usize::from(column);
     column - if at >= 2 && row.cells[at - 2].wide { 2 } else { 1 }

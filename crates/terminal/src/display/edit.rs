@@ -1,18 +1,18 @@
-//! Edits of a shown row that make it similar to the wanted row: erasing it, inserting cells or deleting cells.
+//! Edits that make a displayed row similar to the wanted row: erasing cells, inserting cells or deleting cells.
 
 use super::brush::Brush;
 use super::line::{Drawn, Line};
 use crate::screen::cell::{Cell, Pen};
 use crate::screen::row::Row;
 
-/// Fewest bytes of a drawn row for which an edit is tried. Chosen: about as many as an edit takes by itself.
+/// Fewest bytes of a drawn row for which an edit is tried. Chosen: about as many as an edit itself takes.
 const RETRY_MIN: usize = 12;
 
-/// Most columns by which an edit shifts a row. Chosen: a typed word; longer texts are hardly ever inserted at once.
+/// Most columns by which an edit shifts a row. Chosen: a typed word. Longer texts are hardly ever inserted at once.
 const SHIFT_MAX: usize = 8;
 
-/// Draws a row in the shortest of several ways: cell by cell, or after an edit. On a real terminal no edit is tried. It
-/// would flicker, and might not move wide characters as on a replica.
+/// Draws a row in the shortest of several ways: cell by cell, or after an edit. Never edits on a real terminal, where
+/// edits flicker and may not move wide characters as on a replica.
 pub(super) fn draw_row(brush: &mut Brush, row: u16, was: &Row, now: &Row) -> Drawn {
     let start = brush.checkpoint();
     let mut best = Line::new(brush, row, was, now).draw();
@@ -42,14 +42,14 @@ pub(super) fn draw_row(brush: &mut Brush, row: u16, was: &Row, now: &Row) -> Dra
     best
 }
 
-/// An edit of a row, from the first column that differs.
+/// An edit of a row, at the first column that differs.
 #[derive(Clone, Copy, Debug)]
 enum Edit {
-    /// The rest of the row is erased (EL).
+    /// Erases the rest of the row (EL).
     Erase,
-    /// This many empty cells are inserted (ICH).
+    /// Inserts this many empty cells (ICH).
     Insert(usize),
-    /// This many cells are deleted (DCH).
+    /// Deletes this many cells (DCH).
     Delete(usize),
 }
 
@@ -78,10 +78,10 @@ impl Edit {
     }
 }
 
-/// Returns the insertion or deletion that moves most text of `was` to its place in `now`, if any helps enough.
+/// Returns the insertion or deletion that moves most text of `was` to its place in `now`. `None` if none helps enough.
 ///
-/// A row with a wrap flag is not edited, because stock replicas move the flag with the cells. Nor is one with marks or
-/// decorations.
+/// A row with a wrap flag is not edited, because stock replicas move the flag with the cells. Neither are rows with
+/// marks or decorations.
 fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
     if was.wrapped || was.marks.reach(column(first)) || !was.decorations.is_empty() {
         return None;
@@ -93,7 +93,7 @@ fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
     };
     let mut best = (RETRY_MIN, None);
     for count in 1..=SHIFT_MAX.min(columns - first - 1) {
-        // Neither end may cut a wide character in two.
+        // Neither end may cut a wide character in half.
         let insert = Some(Edit::Insert(count)).filter(|_| !was.cells[columns - count - 1].wide);
         let delete = Some(Edit::Delete(count)).filter(|_| !was.cells[first + count - 1].wide);
         for (edit, ink) in [
@@ -108,7 +108,7 @@ fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
     best.1
 }
 
-/// Returns the first column in which the rows differ, or the left half's column of a wide character there.
+/// Returns the first column in which the rows differ, or that of the left half if a wide character is there.
 fn first_difference(was: &Row, now: &Row) -> usize {
     let differs = |&at: &usize| {
         was.cells[at] != now.cells[at]

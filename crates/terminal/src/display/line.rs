@@ -1,9 +1,9 @@
-//! Draws a row: chooses the cells that are written, and the bytes for them.
+//! Draws a row: chooses the cells to write, and writes their bytes.
 //!
-//! Terminals disagree about clusters, such as emoji joined by U+200D. Many draw all of a cluster into the columns of its
-//! first character, others draw each character into columns of its own. So a row of a real terminal is erased from its
-//! first cluster on before anything is written there. The bytes of a cluster are written together, so that a terminal
-//! can join them. The cell after it is placed absolutely. Columns between them that no character was drawn into are
+//! Terminals differ in how they draw clusters, such as emoji joined by U+200D. Many draw a whole cluster into the
+//! columns of its first character, and others draw each character into its own columns. So a real terminal's row is
+//! erased from its first cluster on before anything is written there. The bytes of a cluster are written together, so
+//! that a terminal can join them, and the next cell is positioned absolutely. Columns between them that stay empty are
 //! blank, and show no older text.
 
 use std::borrow::Cow;
@@ -18,14 +18,14 @@ use crate::screen::cell::{Cell, Pen};
 use crate::screen::decoration::Decoration;
 use crate::screen::row::Row;
 
-/// Most unchanged cells that are written again instead of moving over them. Chosen: a motion takes four bytes.
+/// Most unchanged cells that are written again rather than passed by a motion. Chosen: a motion takes four bytes.
 const BRIDGE_MAX: usize = 4;
 
-/// Most blank cells that are written as spaces on a real terminal; more are erased. Source: Mosh 1.4.0 as observed,
+/// Most blank cells that are written as spaces on a real terminal. More are erased. Source: Mosh 1.4.0 as observed,
 /// docs/terminal.md.
 const SPACES_MAX: u16 = 4;
 
-/// Facts about a row that has been drawn, for drawing the next row or another try.
+/// Facts about a drawn row that matter for the next row or for another trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Drawn {
     /// Whether the terminal wraps by itself if the first cell of the next row is written directly afterwards.
@@ -41,16 +41,16 @@ pub(super) struct Line<'a> {
     row: u16,
     was: Cow<'a, Row>,
     now: &'a Row,
-    /// Columns to the left of this column may show something else than `was`.
+    /// Columns left of this column may display something else than `was`.
     stale_until: u16,
-    /// Columns from this column on may show anything on a real terminal, and are erased before they are written.
+    /// From this column on, a real terminal may display anything, so the columns are erased before they are written.
     doubt_from: u16,
-    /// How many columns too far right the terminal's cursor may be within the current cluster, and the column at which
-    /// the cluster ends. `None` outside a cluster.
+    /// By how many columns the terminal's cursor may be too far right within the current cluster, and the column at
+    /// which the cluster ends. `None` outside of a cluster.
     cluster: Option<(u16, u16)>,
     /// Whether any cell of the row has a decoration that the terminal can show.
     decorated: bool,
-    /// The last column, if its cell must be written although it is unchanged: writing it sets or clears the wrap flag.
+    /// The last column, if its unchanged cell must be written, because this sets or clears the wrap flag.
     forced: Option<u16>,
     /// Whether the row must end with a wrap into the next row.
     wrapped: bool,
@@ -58,7 +58,7 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Prepares to draw row `row`, which shows `was`, so that it shows `now`.
+    /// Prepares to draw `now` in row `row`, which displays `was`.
     pub(super) fn new(brush: &'a mut Brush, row: u16, was: &'a Row, now: &'a Row) -> Self {
         let columns = brush.size.columns();
         let last = now.last_glyph();
@@ -89,7 +89,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Writes the row's first cell, which makes the row above wrap, then the rest.
+    /// Writes the row's first cell, which makes the row above wrap, and then the rest.
     pub(super) fn draw_wrapped_to(mut self) -> Drawn {
         let (brush, now) = (&mut *self.brush, self.now);
         let first = &now.cells[0];
@@ -100,7 +100,7 @@ impl<'a> Line<'a> {
         } else {
             brush.print_spaces(1);
         }
-        // A real terminal may have become wider, and then did not wrap. The cell is written again in the right place.
+        // A real terminal that was made wider does not wrap here. So the cell is written again in the right place.
         let known = !printed || is_settled(first);
         if known && brush.dialect.replica {
             brush.wrapped_to(self.row, width);
@@ -161,17 +161,17 @@ impl<'a> Line<'a> {
         self.note_print(column, cell.width());
     }
 
-    /// Prints a cell on a real terminal, which may draw it into the cell to its left.
+    /// Prints a cell on a real terminal, which may draw it into the cell on its left.
     fn print_for_real(&mut self, column: u16, cell: &Cell, marks: &str) {
         let end = column + cell.width();
-        // If clusters are counted, each cluster is in one cell, and two cells must not be joined.
+        // If clusters are supported, each cluster is in one cell, and two cells must not be joined.
         let clusters = self.brush.dialect.clusters;
         let joins = !clusters && joins_previous(self.now, column);
         if clusters && !is_settled(cell) {
             self.brush.doubt();
         }
         let surplus = surplus(cell, marks);
-        // A terminal that draws wider than the screen must not wrap.
+        // A terminal that draws the cluster wider than the screen must not wrap.
         let has_room = |before: u16| end + before + surplus <= self.brush.size.columns();
         let before = match self.cluster {
             Some((before, here)) if joins && here == column && has_room(before) => before,
@@ -186,7 +186,7 @@ impl<'a> Line<'a> {
         if end == self.brush.size.columns()
             && (is_narrowed(cell) || may_be_wide(cell, self.brush.dialect.wide_flags))
         {
-            // The terminal would wrap, or would have wrapped before it read the variation selector.
+            // The terminal would wrap, or would wrap before it reads the variation selector.
             let shown = Cell { base: Some(char::REPLACEMENT_CHARACTER), combined: false, ..*cell };
             self.brush.print(&shown, "", self.now.decoration(column));
         } else {
@@ -196,14 +196,14 @@ impl<'a> Line<'a> {
             self.brush.doubt();
         }
         if before > 0 {
-            // A terminal that draws the parts of the cluster one by one has overwritten cells after it.
+            // A terminal that draws the parts of the cluster separately has overwritten cells after the cluster.
             self.stale_until = self.stale_until.max(end + before + surplus);
         }
         self.cluster = Some((before + surplus, end));
     }
 
-    /// Blanks the columns of a cell that the terminal may draw narrower, if they show anything. The cursor is in
-    /// `column` before and after.
+    /// Blanks the columns of a cell that the terminal may draw narrower, unless they are blank. The cursor must be in
+    /// `column`, and stays there.
     fn blank(&mut self, column: u16, cell: &Cell) {
         let (pen, width) = (cell.pen.erased(), cell.width());
         let blank = Cell::erased(pen);
@@ -220,10 +220,10 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Erases the row from `column` on, where a real terminal may show anything.
+    /// Erases the row from `column` on, where a real terminal may display anything.
     fn erase_doubt(&mut self, column: u16) {
         let last = self.now.cells.last().expect("a row has a cell");
-        // If the row ends in a background colour, the erased cells get it.
+        // If the row ends in a background colour, the erased cells get this colour.
         let pen =
             Some(last.pen.erased()).filter(|&pen| last.is_blank() && self.brush.can_erase(pen));
         let pen = pen.unwrap_or_default();
@@ -251,7 +251,7 @@ impl<'a> Line<'a> {
         let rest = &self.now.cells[usize::from(column)..];
         let count = rest.iter().take_while(alike).count().max(1);
         let end = column + u16::try_from(count).expect("a row has at most 4096 cells");
-        // Cells that show the right thing at the end of the run are left alone.
+        // Cells at the end of the run that are already displayed are left alone.
         let needed = (column..end).rev().find(|&at| !self.is_shown(at)).map_or(end, |at| at + 1);
         let dialect = self.brush.dialect;
         let few = !dialect.replica && needed - column <= SPACES_MAX;
@@ -275,7 +275,7 @@ impl<'a> Line<'a> {
         needed
     }
 
-    /// Moves the cursor to `column`. A few unchanged cells on the way are written again if that is shorter.
+    /// Moves the cursor to `column`. Writes a few unchanged cells on the way again if that is shorter.
     fn go(&mut self, column: u16) {
         let now = self.now;
         let plain = |(cell, at): (&Cell, u16)| {
@@ -293,8 +293,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Moves the cursor to `column` to erase there. If all cells on the way are blank with the same pen, the cursor
-    /// stays, and they are erased too. Returns the cursor's column.
+    /// Moves the cursor to `column` to erase there. If all cells on the way are blank with the same pen, leaves the
+    /// cursor in place, so that these cells are erased too. Returns the cursor's column.
     fn go_to_erase(&mut self, column: u16, pen: Pen) -> u16 {
         if let Some((gap, here)) = self.cells_up_to(column)
             && gap.iter().all(|cell| cell.is_blank() && cell.pen == pen)
@@ -320,7 +320,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Returns whether the terminal shows the right cell in `column` already.
+    /// Returns whether the terminal already displays the right cell in `column`.
     fn is_shown(&self, column: u16) -> bool {
         let at = usize::from(column);
         let (was, now) = (&self.was.cells, &self.now.cells);
@@ -332,7 +332,7 @@ impl<'a> Line<'a> {
             && (!now[at].combined || self.was.marks(column) == self.now.marks(column))
     }
 
-    /// Returns whether the terminal draws the shown cell and the wanted cell in column `at` alike.
+    /// Returns whether the terminal draws the displayed cell and the wanted cell in column `at` alike.
     fn is_alike(&self, at: usize) -> bool {
         let (was, now) = (&self.was.cells[at], &self.now.cells[at]);
         let repertoire = self.brush.dialect.repertoire;
@@ -347,7 +347,7 @@ impl<'a> Line<'a> {
                     .same_decoration(self.was.decoration(column()), self.now.decoration(column())))
     }
 
-    /// Records that the columns left of `end` were overwritten. If a wide character was cut, most terminals blank its
+    /// Records that the columns left of `end` were overwritten. If that cuts a wide character, most terminals blank its
     /// other half.
     fn wrote_up_to(&mut self, end: u16) {
         let cut = self.was.cells[usize::from(end) - 1].wide;
@@ -360,8 +360,8 @@ pub(super) fn is_settled(cell: &Cell) -> bool {
     !cell.combined && cell.base.is_some_and(width_is_settled)
 }
 
-/// Returns the first column of a row that may show anything on a real terminal, because of clusters in `was` or in
-/// `now`; the row's width if there is none.
+/// Returns the first column from which a real terminal may display anything, because of clusters in `was` or `now`.
+/// Returns the row's width if there is none.
 fn first_doubt(was: &Row, now: &Row) -> u16 {
     let (shown, coming) = (first_cluster(was), first_cluster(now));
     let nothing_is_there =

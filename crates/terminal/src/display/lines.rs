@@ -1,4 +1,4 @@
-//! A screen as lines of output, printed on a real terminal from the cursor's row on.
+//! Prints a screen as lines of output on a real terminal, from the cursor's row on.
 
 use super::brush::Brush;
 use super::dialect::Dialect;
@@ -6,11 +6,11 @@ use crate::screen::Screen;
 use crate::screen::cell::Cell;
 use crate::screen::row::Row;
 
-/// Returns bytes that print the screen's rows below each other, as a program prints lines. Blank rows at the end, below
-/// the cursor, are left out. The cursor ends in the first column. The bytes move over no text and erase none. They are
+/// Returns bytes that print the screen's rows below each other, as a program prints lines. Omits blank rows at the end,
+/// below the cursor. Leaves the cursor in the first column. The bytes neither move over text nor erase any. They are
 /// empty for a blank screen.
 ///
-/// A row that wraps is printed without a line break, so that the terminal wraps it if it is as wide as the screen.
+/// A row that wraps is printed without a line break. If it is as wide as the terminal's screen, the terminal wraps it.
 pub(crate) fn lines(screen: &Screen, dialect: Dialect) -> Vec<u8> {
     let mut brush = Brush::new(Vec::new(), &Screen::blank(screen.size()), dialect);
     let cursor = usize::from(screen.cursor.row) + usize::from(screen.cursor.column > 0);

@@ -1,4 +1,4 @@
-//! Titles, copied text and modes: the state beside the cells that every terminal has.
+//! Titles, copied text and modes: the state besides the cells that every terminal has.
 
 use std::borrow::Cow;
 
@@ -6,22 +6,22 @@ use super::motion::push_number;
 use crate::screen::Screen;
 use crate::screen::mode::MouseEncoding;
 
-/// Most code points of a title that are sent; the rest is cut.
-/// Source: Mosh 1.4.0 as observed, docs/terminal.md: 256 with the two of `2;`.
+/// Most code points of a title that are sent. The rest is cut. Source: Mosh 1.4.0 as observed, docs/terminal.md: 256
+/// with the two of `2;`.
 pub(crate) const TITLE_CHARS_MAX: usize = 254;
 
-/// Most code points of copied text that are sent; longer text is left out.
-/// Source: Mosh 1.4.0 as observed, docs/terminal.md: 16384 with the five of `52;c;`.
+/// Most code points of copied text that are sent. Longer text is omitted. Source: Mosh 1.4.0 as observed,
+/// docs/terminal.md: 16384 with the five of `52;c;`.
 pub(crate) const CLIPBOARD_CHARS_MAX: usize = 16_379;
 
-/// Resets every mode that a stock Mosh client's screen can set, and mouse reports in pixels. In this order no kind of
-/// mouse report stays on.
+/// Resets every mode that a stock Mosh client's screen can set, and mouse reports in pixels. The order is such that no
+/// kind of mouse report stays on.
 pub(crate) const MODES_OFF: &[u8] = b"\x1b[?5l\x1b[?2004l\x1b[?1004l\
     \x1b[?1003l\x1b[?1002l\x1b[?1001l\x1b[?1000l\x1b[?9l\x1b[?1016l\x1b[?1015l\x1b[?1006l\x1b[?1005l";
 
-/// Writes the titles of `new` that differ from those of `old`. Without an `old` it writes all of them.
+/// Writes the titles of `new` that differ from those of `old`. Writes all of them if `old` is `None`.
 ///
-/// The window title begins with `prefix`. If the icon name is the same text, it gets the prefix too.
+/// Puts `prefix` before the window title. If the icon name is the same text, it gets the prefix too.
 pub(crate) fn titles(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, prefix: &str) {
     let old = old.filter(|old| old.titles.given);
     let unchanged = |old: &Screen| {
@@ -33,7 +33,7 @@ pub(crate) fn titles(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, pref
     let (icon_name, title) = prefixed(new, prefix);
     let (icon_differs, title_differs) = match old.map(|old| prefixed(old, prefix)) {
         Some((old_icon, old_title)) => (old_icon != icon_name, old_title != title),
-        // An icon name that no program has set leaves the user's terminal its own.
+        // If no program has set an icon name, the user's terminal keeps its own.
         None => (!icon_name.is_empty(), true),
     };
     if icon_differs && title_differs && icon_name == title {
@@ -68,8 +68,8 @@ fn operating_system_command(out: &mut Vec<u8>, number: &[u8], text: &str) {
     out.push(b'\x07');
 }
 
-/// Writes copied text (OSC 52), unless it is not base64 or too long for a stock Mosh client. In particular a `?` would
-/// make the user's terminal type its clipboard into the remote program.
+/// Writes copied text (OSC 52), unless it is not base64 or is too long for a stock Mosh client. In particular, a `?`
+/// would make the user's terminal send its clipboard to the remote program.
 pub(crate) fn clipboard(out: &mut Vec<u8>, text: &str) {
     let base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     if text.len() <= CLIPBOARD_CHARS_MAX && text.bytes().all(base64) {
@@ -79,8 +79,8 @@ pub(crate) fn clipboard(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Writes the modes of `new` that differ from those of `old`. Without an `old` it writes all of them. A terminal that
-/// cannot report the mouse in `pixels` reports cells in the same form.
+/// Writes the modes of `new` that differ from those of `old`. Writes all of them if `old` is `None`. If `pixels` is
+/// false, a mouse report in pixels becomes one in cells, in the same form.
 pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, pixels: bool) {
     let Some(old) = old else {
         out.extend(MODES_OFF);
@@ -105,7 +105,7 @@ pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, pixel
     exchange(out, encoding(old), encoding(new));
 }
 
-/// Switches from mode `old` to mode `new`, which exclude each other. The number 0 means that no mode is set.
+/// Replaces mode `old` by mode `new`, which exclude each other. The number 0 stands for no mode.
 fn exchange(out: &mut Vec<u8>, old: u16, new: u16) {
     for (number, on) in [(old, false), (new, true)] {
         if old != new && number > 0 {

@@ -7,12 +7,12 @@ use crate::screen::Position;
 pub(super) enum Place {
     /// The cursor is at this position, and no wrap is pending.
     At(Position),
-    /// The last column of this row, perhaps with a wrap pending. Only motions to absolute columns are safe.
+    /// The cursor is in this row's last column, perhaps with a wrap pending. Only motions to absolute columns are safe.
     Margin {
         /// The cursor's row, from 0.
         row: u16,
     },
-    /// The cursor may be anywhere, so only an absolute motion is safe.
+    /// The cursor may be anywhere. Only an absolute motion is safe.
     Unknown,
 }
 
@@ -20,9 +20,9 @@ pub(super) enum Place {
 #[derive(Clone, Copy)]
 enum Step {
     Stay,
-    /// A control character such as a line feed, and how often it is written.
+    /// Writes a control character, such as a line feed, this many times.
     Repeat(u8, u16),
-    /// The control sequence `CSI n final`. A number 1 is left out.
+    /// Writes the control sequence `CSI n final`, and omits `n` if it is 1.
     Csi(u16, u8),
 }
 
@@ -45,7 +45,7 @@ impl Step {
     }
 }
 
-/// Writes the control sequence `CSI number last`. A number 1 is left out, because it is the default of these functions.
+/// Writes the control sequence `CSI number last`. Omits the number 1, which is the default in these sequences.
 pub(super) fn csi(out: &mut Vec<u8>, number: u16, last: u8) {
     out.extend(b"\x1b[");
     if number != 1 {
@@ -62,7 +62,7 @@ pub(super) fn push_number(out: &mut Vec<u8>, number: u16) {
     }
 }
 
-/// Writes the shortest motion of the cursor from `from` to `to`. Margins must be full, and origin mode reset.
+/// Writes the shortest motion of the cursor from `from` to `to`. Requires full margins, and origin mode off.
 pub(super) fn write_motion(out: &mut Vec<u8>, from: Place, to: Position) {
     let steps = match from {
         Place::Unknown => None,

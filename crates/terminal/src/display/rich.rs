@@ -4,7 +4,7 @@ use super::modes::private_mode;
 use super::motion::push_number;
 use crate::screen::mode::RichModes;
 
-/// Writes the sequences that turn the modes `old` of a replica into the modes `new`.
+/// Writes the sequences that change a replica's modes from `old` to `new`.
 pub(super) fn rich_modes(out: &mut Vec<u8>, old: RichModes, new: RichModes) {
     if old.cursor_style != new.cursor_style {
         cursor_style(out, new.cursor_style);
@@ -15,7 +15,7 @@ pub(super) fn rich_modes(out: &mut Vec<u8>, old: RichModes, new: RichModes) {
     if old.application_keypad != new.application_keypad {
         application_keypad(out, new.application_keypad);
     }
-    // A replica only stores which screen is shown. The diff draws its cells.
+    // A replica only stores which of the two screens is in use. The diff draws the cells.
     if old.alternate_screen != new.alternate_screen {
         private_mode(out, 47, new.alternate_screen);
     }
@@ -43,12 +43,12 @@ pub(crate) fn application_keypad(out: &mut Vec<u8>, on: bool) {
     out.extend(if on { b"\x1b=" } else { b"\x1b>" });
 }
 
-/// Sets the flags of kitty's keyboard protocol to `flags`, and resets all other flags.
+/// Sets the flags of kitty's keyboard protocol to exactly `flags`.
 pub(crate) fn kitty_keyboard(out: &mut Vec<u8>, flags: u8) {
     numbered(out, b"=", u16::from(flags), b";1u");
 }
 
-/// Sets the level of modifyOtherKeys (XTMODKEYS). At 0 the terminal's own setting applies.
+/// Sets the level of modifyOtherKeys (XTMODKEYS). At level 0, the terminal's own setting applies.
 pub(crate) fn modify_other_keys(out: &mut Vec<u8>, level: u8) {
     if level == 0 {
         out.extend(b"\x1b[>4m");

@@ -8,7 +8,7 @@ use crate::screen::cell::Pen;
 use crate::screen::row::Row;
 use crate::screen::same_row;
 
-/// Fewest cells that a scroll must save from being written. Chosen: a scroll takes about as many bytes.
+/// Fewest cells that a scroll must save from being drawn. Chosen: a scroll takes about as many bytes.
 const INK_MIN: usize = 8;
 
 /// A scroll of some rows of the screen.
@@ -25,8 +25,8 @@ pub(super) struct Scroll {
 }
 
 impl Scroll {
-    /// Returns the scroll without the top row of the screen, if the content moves up. The top row is drawn instead,
-    /// because a real terminal may put it into its history, however it scrolls off.
+    /// Returns the scroll without the screen's top row, if the content moves up. The top row is drawn instead: some
+    /// terminals add a row to their history however it leaves the top of the screen.
     pub(super) fn below_top(self) -> Option<Self> {
         if !self.up || self.top > 0 {
             return Some(self);
@@ -34,7 +34,7 @@ impl Scroll {
         (self.lines < self.bottom).then_some(Self { top: 1, ..self })
     }
 
-    /// Scrolls `rows`, as the terminal does with its rows. New rows are `blank`.
+    /// Applies the scroll to `rows`, as the terminal does. New rows are `blank`.
     pub(super) fn apply(self, rows: &mut [Arc<Row>], blank: &Arc<Row>) {
         let region = &mut rows[self.top..=self.bottom];
         debug_assert!((1..=region.len()).contains(&self.lines), "a scroll moves some rows");
@@ -52,8 +52,7 @@ impl Scroll {
 
 /// Returns the scroll that moves most text to its new place. `None` if no scroll saves enough cells.
 ///
-/// Rows are compared by a hash. A collision costs bytes but does no harm, because the rows are compared again after the
-/// scroll.
+/// Rows are compared by a hash. A collision only costs bytes, because drawing compares the rows again.
 pub(super) fn find(shown: &[Arc<Row>], new: &[Arc<Row>]) -> Option<Scroll> {
     let differs = |&at: &usize| !same_row(&shown[at], &new[at]);
     let first = (0..new.len()).find(differs)?;
@@ -88,7 +87,7 @@ pub(super) fn find(shown: &[Arc<Row>], new: &[Arc<Row>]) -> Option<Scroll> {
     best.map(|(_, scroll)| scroll)
 }
 
-/// Rows that moved together, found around a pair of equal rows of the two screens.
+/// A block of rows that has moved as a whole, found around a pair of equal rows on the two screens.
 struct Block {
     before: usize,
     after: usize,
@@ -110,7 +109,7 @@ impl Block {
     }
 }
 
-/// Returns the rows whose hash occurs only once: their indices by hash.
+/// Returns the indices of the rows whose hash occurs only once, by hash.
 fn unique_rows(rows: &[Print]) -> BTreeMap<u64, usize> {
     let mut sorted: Vec<(u64, usize)> =
         rows.iter().enumerate().map(|(at, print)| (print.hash, at)).collect();

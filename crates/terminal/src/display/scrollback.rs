@@ -1,4 +1,4 @@
-//! Lines for the scrollback history of a real terminal. They are drawn at the top of its screen, then scrolled off.
+//! Adds lines to the scrollback history of a real terminal: draws them at the top of its screen, and scrolls them off.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::screen::decoration::Decoration;
 use crate::screen::row::Row;
 use crate::screen::{Screen, Size};
 
-/// Appends bytes that scroll `lines` off the top of a terminal that shows `shown`. Returns the bytes and the screen
-/// that they leave. Lines that the terminal shows at its top already are not drawn.
+/// Appends the bytes that scroll `lines` off the top of a terminal that displays `shown`. Returns the bytes, and the
+/// screen after them. Does not draw lines that are already at the top of the screen.
 pub(crate) fn scroll_off(
     out: Vec<u8>,
     shown: &Screen,
@@ -39,7 +39,7 @@ pub(crate) fn scroll_off(
     (out, shown)
 }
 
-/// Appends bytes that scroll the terminal up by `lines` rows. Nothing is drawn, so the rows at the top of the screen
+/// Appends the bytes that scroll the terminal up by `lines` rows. Draws nothing, so the rows at the top of the screen
 /// enter the history as they are.
 pub(crate) fn make_room(out: &mut Vec<u8>, size: Size, lines: u16) {
     if lines > 0 {

@@ -5,7 +5,7 @@ use crate::screen::decoration::Decoration;
 
 use super::motion::push_number;
 
-/// The attributes with SGR parameters of their own: the attribute, the parameter that sets it, the one that clears it.
+/// Attributes with separate SGR parameters: the attribute, the parameter that sets it, and the one that clears it.
 const ATTRIBUTES: [(Attributes, u16, u16); 6] = [
     (Attributes::ITALIC, 3, 23),
     (Attributes::BLINK, 5, 25),
@@ -25,14 +25,14 @@ pub(crate) struct Rendition {
     pub(crate) underline_color: Color,
 }
 
-/// The graphic renditions (SGR, OSC 8) that a terminal can show beyond those of every terminal.
+/// The graphic renditions (SGR) and hyperlinks (OSC 8) that a terminal supports beyond those of every terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repertoire {
     /// The attributes among faint, struck out and overlined that the terminal supports.
     pub attributes: Attributes,
     /// Whether the terminal shows different kinds of underlines. Otherwise all are straight.
     pub underlines: bool,
-    /// Whether underlines have a colour of their own.
+    /// Whether underlines can have a colour of their own.
     pub underline_colors: bool,
     /// Whether the terminal understands hyperlinks (OSC 8).
     pub links: bool,
@@ -50,7 +50,7 @@ impl Default for Repertoire {
 impl Repertoire {
     const EXTRA: Attributes = Attributes::FAINT.with(Attributes::STRIKE).with(Attributes::OVERLINE);
 
-    /// Renditions that a stock Mosh client's screen carries. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+    /// Renditions that a stock Mosh client's screen can store. Source: Mosh 1.4.0 as observed, docs/terminal.md.
     pub const STOCK: Self = Self {
         attributes: Attributes::NONE,
         underlines: false,
@@ -71,7 +71,7 @@ impl Repertoire {
         numbered_colors: true,
     };
 
-    /// Returns the pen that the terminal can show and that is most similar to `pen`.
+    /// Returns the pen most similar to `pen` that the terminal supports.
     pub(crate) fn pen(self, mut pen: Pen) -> Pen {
         let extra = pen.attributes.intersection(Self::EXTRA);
         pen.attributes = pen.attributes.without(extra.without(self.attributes));
@@ -85,7 +85,7 @@ impl Repertoire {
         pen
     }
 
-    /// Returns the rendition that the terminal can show and that is most similar to a cell's.
+    /// Returns the rendition most similar to that of a cell that the terminal supports.
     pub(crate) fn rendition(self, pen: Pen, decoration: &Decoration) -> Rendition {
         let underline_color =
             if self.underline_colors { decoration.underline_color } else { Color::Default };
@@ -99,8 +99,8 @@ impl Repertoire {
     }
 }
 
-/// Writes the SGR sequence that turns `from` into `to`. It begins with a reset, or it sets only the changes, whichever
-/// is shorter.
+/// Writes the SGR sequence that changes `from` into `to`: either a reset and all of `to`, or only the changes,
+/// whichever is shorter.
 pub(super) fn write_sgr(out: &mut Vec<u8>, from: Rendition, to: Rendition) {
     if from == to {
         return;
@@ -146,7 +146,7 @@ impl Parameters<'_> {
         push_number(self.out, number);
     }
 
-    /// Writes numbers that belong to the previous number, with colons, so that no terminal takes them for other
+    /// Writes numbers that belong to the previous number, separated by colons, so that no terminal interprets them as
     /// parameters.
     fn push_joined(&mut self, numbers: &[u16]) {
         for &number in numbers {

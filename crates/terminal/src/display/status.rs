@@ -1,4 +1,4 @@
-//! Working directory (OSC 7) and progress bar (OSC 9;4) of programs.
+//! The working directory (OSC 7) and progress bar (OSC 9;4) that programs report.
 
 use super::motion::push_number;
 use crate::screen::progress::Progress;

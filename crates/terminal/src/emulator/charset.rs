@@ -1,9 +1,9 @@
-//! ISO 2022 character sets. Characters are translated to Unicode when they are printed.
+//! ISO 2022 character sets. The emulator translates characters to Unicode when it prints them.
 
 /// A 94-character set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Charset {
-    /// ASCII (`B`). Unknown sets count as ASCII.
+    /// ASCII (`B`), also in place of unknown sets.
     #[default]
     Ascii,
     /// DEC special graphics (`0`), the line drawing set.
@@ -20,7 +20,7 @@ const DEC_GRAPHICS: [char; 32] = [
 ];
 
 impl Charset {
-    /// Returns the character set that `last`, the final byte of a designation (`ESC ( B`), names.
+    /// Returns the character set that the final byte `last` of a designation (`ESC ( B`) selects.
     pub(crate) const fn designated(last: u8) -> Self {
         match last {
             b'0' => Self::DecGraphics,
@@ -41,13 +41,13 @@ impl Charset {
     }
 }
 
-/// The four designated sets G0 to G3, and which of them is in use.
+/// The four designated sets G0 to G3, and which of them is active.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Charsets {
     sets: [Charset; 4],
-    /// The index of the set that is used for all text (GL).
+    /// The index of the set for all text (GL).
     locked: usize,
-    /// The index of the set that is used for the next character only (SS2, SS3). `None` if there is no single shift.
+    /// The index of the set for the next character only (SS2, SS3). `None` if there is no single shift.
     single: Option<usize>,
 }
 
@@ -57,12 +57,12 @@ impl Charsets {
         self.sets[slot] = charset;
     }
 
-    /// Uses set `slot` for all text from here on (SI, SO, LS2, LS3).
+    /// Selects set `slot` for all text from this call on (SI, SO, LS2, LS3).
     pub(crate) fn lock(&mut self, slot: usize) {
         self.locked = slot;
     }
 
-    /// Uses set `slot` for the next character only (SS2, SS3).
+    /// Selects set `slot` for the next character only (SS2, SS3).
     pub(crate) fn shift_once(&mut self, slot: usize) {
         self.single = Some(slot);
     }
@@ -72,7 +72,7 @@ impl Charsets {
         self.single.is_none() && self.sets[self.locked] == Charset::Ascii
     }
 
-    /// Returns the Unicode character for `c` in the set in use. A single shift ends with this call.
+    /// Returns the Unicode character for `c` in the active set. Ends a single shift.
     pub(crate) fn translate(&mut self, c: char) -> char {
         let slot = self.single.take().unwrap_or(self.locked);
         self.sets[slot].translate(c)

@@ -1,7 +1,7 @@
 //! Checksums of rectangles of the screen, for DECRQCRA.
 //!
-//! A checksum of a single cell tells its character, so programs can read the screen by it. Recordings allow this, and a
-//! session never does ([`crate::UserTerminal::screen_checksums`]).
+//! The checksum of a single cell reveals its character, so programs could read the screen with it. Recordings allow
+//! this, and a session never does ([`crate::UserTerminal::screen_checksums`]).
 
 use crate::screen::cell::{Attributes, Cell, Underline};
 
@@ -26,7 +26,7 @@ impl ChecksumExtension {
         !self.has(1)
     }
 
-    /// Returns whether cells that were never written count as spaces.
+    /// Returns whether cells that were never written are included as spaces.
     const fn counts_empty(self) -> bool {
         self.has(2) && !self.has(3)
     }
@@ -36,12 +36,12 @@ impl ChecksumExtension {
     }
 }
 
-/// The checksum of the cells that were added so far.
+/// The checksum of the cells added so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checksum {
     extension: ChecksumExtension,
     sum: u16,
-    /// Whether no cell was added yet. The first cell counts as a space even if it was never written.
+    /// Whether no cell was added yet. The first cell is included as a space even if it was never written.
     is_first: bool,
 }
 
@@ -50,13 +50,12 @@ impl Checksum {
         Self { extension, sum: 0, is_first: true }
     }
 
-    /// Adds a cell to the checksum; `left` is its left neighbour.
-    /// Source: xterm 379 as observed.
+    /// Adds a cell to the checksum. `left` is its left neighbour. Source: xterm 379 as observed.
     pub(crate) fn add(&mut self, left: Option<Cell>, cell: Cell) {
         let is_first = core::mem::take(&mut self.is_first);
         let is_right_half = left.is_some_and(|left| left.wide);
         let is_written = cell.base.is_some() || is_right_half;
-        // If bit 2 is not set, empty cells do not count, except the first one.
+        // If bit 2 is not set, empty cells are omitted, except the first one.
         if !(is_written || self.extension.counts_empty() || is_first && !self.extension.has(3)) {
             return;
         }

@@ -1,9 +1,9 @@
 //! tmux's control mode (`tmux -CC`), which rove refuses: it prints a notice that tells the user to run tmux over ssh.
 //!
-//! In control mode tmux draws nothing. It expects a terminal that opens windows of its own, and that reads tmux's
-//! output as commands. A rove client receives screens and no commands, so the user would see nothing. The notice says
-//! why, and which key leaves the mode. The emulator itself does not type that key: any file that a program prints can
-//! begin the mode.
+//! In control mode, tmux draws nothing. It expects a terminal that opens its own windows and interprets tmux's output
+//! as commands. A rove client receives screens and no commands, so the user would see nothing. The notice states this,
+//! and the key that ends the mode. The emulator does not send that key to tmux itself, because any file that a program
+//! prints can begin the mode.
 
 use crate::emulator::charset::Charsets;
 use crate::emulator::grid::Grid;
@@ -19,8 +19,8 @@ const CONTROL_MODE: u16 = 1000;
 const REFUSAL: &[u8] =
     b"tmux -CC cannot run in rove: press Enter to leave it, and start it over ssh.";
 
-/// Prints the notice if this head of a device control string begins tmux's control mode. A replica prints none, because
-/// the host has printed it already.
+/// Prints the notice if this head of a device control string begins tmux's control mode. A replica does not print it,
+/// because the host has already printed it.
 pub(crate) fn refuse(grid: &mut Grid, printer: &mut Printer, sequence: &Sequence<'_>) {
     let head = (sequence.private, sequence.intermediates, sequence.last);
     let begins = head == (0, b"", b'p') && sequence.parameters.value(0) == CONTROL_MODE;
@@ -39,7 +39,7 @@ pub(crate) fn refuse(grid: &mut Grid, printer: &mut Printer, sequence: &Sequence
     (grid.modes, printer.charsets) = (modes, charsets);
 }
 
-/// Moves to the start of the next line. A cursor in the first column stays.
+/// Moves the cursor to the start of the next line, unless it is in the first column.
 fn start_line(grid: &mut Grid) {
     if grid.screen.cursor.column > 0 {
         grid.index();

@@ -1,4 +1,4 @@
-//! Keeps the texts that programs copied (OSC 52).
+//! Stores the texts that programs copy (OSC 52).
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use crate::clipboard::Copied;
 use crate::emulator::reply::REPLIES_BYTES_MAX;
 use crate::parse::Terminator;
 
-/// The last copied texts: one for the user's terminal, one for programs that ask for the clipboard.
+/// The last copied texts: one for the user's terminal, and one for programs that read the clipboard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Copies {
-    /// The last copied text for the user's terminal, until it is taken.
+    /// The last copied text for the user's terminal, until the caller takes it.
     pub(crate) last: Option<Copied>,
     /// The last text copied to the clipboard, in base64. `None` if programs may not read it, or if it is too long for
     /// an answer.
@@ -17,7 +17,7 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// Keeps a copied text. If `is_readable`, programs may ask for it. On a host the user's terminal gets it too.
+    /// Stores a copied text. If `is_readable`, programs may read it. On a host, the user's terminal gets it too.
     pub(crate) fn keep(&mut self, copied: Copied, is_readable: bool, is_host: bool) {
         if copied.is_for_clipboard() {
             let is_readable = is_readable && copied.text().len() <= REPLIES_BYTES_MAX;
@@ -29,8 +29,8 @@ impl Copies {
         }
     }
 
-    /// Returns the answer to OSC 52 with `?`: the last text that a program of this session copied to `selections`;
-    /// `None` if programs may not read it. The user's own clipboard is never reported.
+    /// Returns the answer to OSC 52 with `?`: the last text that a program of this session has copied to `selections`.
+    /// `None` if programs may not read it. Never reports the user's own clipboard.
     pub(crate) fn answer(&self, selections: &str, terminator: Terminator) -> Option<String> {
         let is_for_clipboard = Copied::new(selections, "")?.is_for_clipboard();
         let text = self.readable.as_deref().filter(|_| is_for_clipboard)?;

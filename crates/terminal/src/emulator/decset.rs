@@ -1,5 +1,4 @@
-//! Modes: SM, RM, DECSET and DECRST set and reset them, DECRQM asks for them, XTSAVE and XTRESTORE save and restore
-//! them.
+//! Modes: programs set and reset them (SM, RM, DECSET, DECRST), query them (DECRQM) and save them (XTSAVE, XTRESTORE).
 
 use crate::emulator::Emulator;
 use crate::emulator::grid::{Grid, Role};
@@ -10,12 +9,12 @@ use crate::emulator::region::Region;
 use crate::emulator::window::has_size_announcements;
 use crate::screen::mode::{MouseEncoding, MouseReporting};
 
-/// The private mode in which clusters count as one character. The user's terminal decides it, and programs cannot.
-/// Source: the "terminal unicode core" proposal that Contour, Ghostty and others follow.
+/// The private mode in which each cluster counts as one character. The user's terminal decides it, and programs cannot
+/// change it. Source: the "terminal unicode core" proposal that Contour, Ghostty and others follow.
 const CLUSTERS: u16 = 2027;
 
 impl Emulator {
-    /// Returns the flag behind a mode. `None` if the mode does more than setting a flag, or is unknown.
+    /// Returns the flag of a mode. `None` if the mode is unknown, or does more than set a flag.
     fn flag(&mut self, mode: Mode) -> Option<&mut bool> {
         let Self { grid: Grid { modes, screen, role, .. }, level, .. } = self;
         let is_host = *role == Role::Host;
@@ -27,7 +26,7 @@ impl Emulator {
             Private(7) => &mut modes.autowrap,
             Private(25) => &mut screen.cursor.visible,
             Private(40) => &mut self.modes.column_switch,
-            // Stock Mosh has none of these three modes. A replica must end in the same state as stock Mosh.
+            // Stock Mosh has none of these three modes, and a replica must end in the same state as stock Mosh.
             Private(41) if is_host => &mut modes.tab_wraps,
             Private(45) if is_host => &mut modes.reverse_wrap,
             Private(1045) if is_host => &mut modes.extended_reverse_wrap,
@@ -59,7 +58,7 @@ impl Emulator {
                 self.grid.modes.origin = set;
                 self.grid.move_to(0, 0);
             }
-            // A replica has one set of cells. Diffs draw whichever screen is shown.
+            // A replica has only one set of cells. Diffs draw whichever screen the host displays.
             47 | 1047 | 1049 if !self.grid.is_host() => {
                 self.grid.screen.rich.alternate_screen = set
             }
@@ -129,14 +128,14 @@ impl Emulator {
         self.saved_modes = saved;
     }
 
-    /// Restores the saved value of a private mode (XTRESTORE), or the start value if none was saved. A replica restores
-    /// mode 1007 only, to its start value.
+    /// Restores the saved value of a private mode (XTRESTORE), or its initial value if none was saved. A replica only
+    /// resets mode 1007 to its initial value.
     pub(crate) fn restore_private_mode(&mut self, mode: u16) {
         let saved = self.saved_modes;
         if mode == 1007 {
             self.grid.screen.rich.alternate_scroll = saved.alternate_scroll;
         } else if !self.grid.is_host() {
-            // A diff restores no other mode.
+            // Diffs restore no other mode.
         } else if mode == 1048 {
             self.restore_cursor();
         } else if mouse_reporting(mode).is_some() {
@@ -149,14 +148,14 @@ impl Emulator {
             saved.saved(mode).filter(|set| self.private_mode(mode) != Some(*set))
         {
             match mode {
-                // The saved value says which screen was shown, but not its text.
+                // The saved value states which screen was displayed, but does not include its text.
                 1047 | 1049 => self.show_alternate(set),
                 _ => self.set_private_mode(mode, set),
             }
         }
     }
 
-    /// Answers whether a mode is set (DECRQM): 0 unknown, 1 set, 2 reset, 3 always set, 4 always reset.
+    /// Reports whether a mode is set (DECRQM): 0 unknown, 1 set, 2 reset, 3 always set, 4 always reset.
     pub(crate) fn report_mode(&mut self, mode: Mode) {
         let (mark, number, state) = match mode {
             Private(number) => ("?", number, self.private_mode(number)),
@@ -180,8 +179,8 @@ impl Emulator {
         self.answers.push(&format!("\x1b[{mark}{number};{value}$y"));
     }
 
-    /// Sets or resets a mouse mode. Only one mode of reporting and one of encoding is set at a time, and resetting any
-    /// such mode resets all of its kind.
+    /// Sets or resets a mouse mode. At most one reporting mode and one encoding mode are set at a time, and resetting
+    /// any mode of a kind resets the one that is set.
     fn set_mouse_mode(&mut self, mode: u16, set: bool) {
         if let Some(reporting) = mouse_reporting(mode) {
             self.grid.screen.input.mouse_reporting =
@@ -199,7 +198,7 @@ impl Emulator {
             return Some(*flag);
         }
         Some(match mode {
-            // DECANM: sequences are always ANSI's, never those of a VT52.
+            // DECANM: sequences are always those of ANSI, never those of a VT52.
             2 => true,
             3 => self.modes.wide_columns,
             6 => self.grid.modes.origin,
@@ -207,7 +206,7 @@ impl Emulator {
             // There is always a saved cursor to restore.
             1048 => true,
             69 if self.level >= Level::VT400 => self.grid.modes.side_margins,
-            // While no program has set the mode, the user's terminal decides. Nearly all terminals have it on.
+            // Until a program sets the mode, the user's terminal decides. In nearly all terminals it is set.
             1007 => self.grid.screen.rich.alternate_scroll.unwrap_or(true),
             2048 if has_size_announcements(&self.user_terminal) => self.modes.size_announcements,
             _ => match (mouse_reporting(mode), self.mouse_encoding(mode)) {
@@ -218,8 +217,8 @@ impl Emulator {
         })
     }
 
-    /// Returns the mouse encoding that a mode selects. `None` for another mode. Mode 1016 needs a user's terminal that
-    /// reports pixels.
+    /// Returns the mouse encoding that a mode selects. `None` for other modes. Mode 1016 requires a user's terminal
+    /// that reports pixels.
     fn mouse_encoding(&self, mode: u16) -> Option<MouseEncoding> {
         use MouseEncoding::{Sgr, SgrPixels, Urxvt, Utf8};
         let has_pixels = !self.grid.is_host() || self.user_terminal.pixel_mouse;

@@ -1,9 +1,9 @@
-//! Answers to DECDSR, which asks for devices attached to a DEC terminal. The emulator has a keyboard, and no other one.
+//! Answers to DECDSR, which queries the devices attached to a DEC terminal. The emulator has only a keyboard.
 
 use crate::emulator::level::Level;
 
-/// Returns the answer to `CSI ? what ; request n`. `None` if the question is unknown at the conformance level.
-/// Source: xterm's ctlseqs; the levels as xterm 379 has them.
+/// Returns the answer to `CSI ? what ; request n`. `None` if the query is unknown at the conformance level. Source:
+/// xterm's ctlseqs; the levels as xterm 379 has them.
 pub(crate) fn report(what: u16, request: u16, level: Level) -> Option<String> {
     let (least, answer) = match what {
         // There is no printer.
@@ -26,7 +26,7 @@ pub(crate) fn report(what: u16, request: u16, level: Level) -> Option<String> {
     (level >= least).then(|| answer.to_owned())
 }
 
-/// Returns the report of a North American keyboard. VT300 adds to it that the keyboard is ready, VT400 adds its type.
+/// Returns the report of a North American keyboard. VT300 adds that the keyboard is ready, and VT400 its type.
 fn keyboard(level: Level) -> &'static str {
     if level >= Level::VT400 {
         "\x1b[?27;1;0;0n"

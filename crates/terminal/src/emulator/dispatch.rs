@@ -1,4 +1,4 @@
-//! Calls the function of each control sequence: the tables of docs/terminal.md as code.
+//! Calls the function for each control sequence: the tables of docs/terminal.md as code.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ impl Perform for Emulator {
     fn csi(&mut self, sequence: &Sequence<'_>) {
         let parameters = sequence.parameters;
         let key = (sequence.private, sequence.intermediates, sequence.last);
-        // Only SGR has sub-parameters. Other sequences with a colon are functions of other terminals.
+        // Only SGR has sub-parameters. With a colon, other sequences have a meaning only in other terminals.
         if parameters.has_colons() && key != (0, b"", b'm') {
             return;
         }
@@ -128,8 +128,8 @@ impl Perform for Emulator {
             }
             (b'?', b"$", b'p') => self.report_mode(Mode::Private(parameters.value(0))),
             (0, b"\"", b'p') => self.set_level(parameters.value(0)),
-            // XTSMTITLE and XTRMTITLE. In mode 0 titles are set in hexadecimal digits. The other modes choose the form
-            // of reported titles, and no title is ever reported.
+            // XTSMTITLE and XTRMTITLE. In mode 0, titles are set in hexadecimal digits. The other modes choose the
+            // format of reported titles, and no title is ever reported.
             (b'>', b"", b't' | b'T')
                 if parameters.given()
                     && self.grid.is_host()
@@ -161,7 +161,7 @@ impl Perform for Emulator {
                     ([number != "2", number != "1"], &mut self.grid.screen.titles);
                 titles::set_titles(titles, which, rest, self.modes.hexadecimal_titles);
             }
-            // A text without its end is useful only as a title.
+            // A text that was cut off is useful only as a title.
             _ if cut => {}
             "7" => status::set_directory(&mut self.grid.screen, rest),
             "9" => match rest.strip_prefix("4;") {
@@ -253,7 +253,7 @@ impl Emulator {
             b'M' => grid.delete_lines(count),
             b'P' => grid.delete_cells(count),
             b'S' => grid.scroll_off(count),
-            // With more parameters it starts highlight mouse tracking.
+            // With more parameters, this sequence starts highlight mouse tracking.
             b'T' if parameters.values().len() == 1 => grid.scroll_down(grid.region.top, count),
             b'X' => grid.erase_cells(count),
             b'Z' => grid.tab_back(count),
@@ -288,8 +288,8 @@ impl Emulator {
         }
     }
 
-    /// Reports sizes, and pushes or pops titles (XTWINOPS). Questions for a title stay unanswered: the answer would be
-    /// typed at the prompt, and any file that a program prints can set the title.
+    /// Reports sizes, and pushes or pops titles (XTWINOPS). Does not answer queries for a title: the shell would read
+    /// the answer as typed, and any file that a program prints can set the title.
     fn window_operation(&mut self, operation: u16, what: u16) {
         let screen = &mut self.grid.screen;
         self.answers.extend(window::report(operation, &self.user_terminal, screen.size));
@@ -306,7 +306,7 @@ impl Emulator {
         }
     }
 
-    /// Queues a notification (OSC 9, 99, 777). The oldest is dropped if too many wait.
+    /// Queues a notification (OSC 9, 99, 777). If the queue is full, drops the oldest.
     fn notify(&mut self, command: &str) {
         let Some(notification) = Notification::new(command).filter(|_| self.grid.is_host()) else {
             return;
@@ -318,7 +318,7 @@ impl Emulator {
         debug_assert!(self.notifications.len() <= NOTIFICATIONS_MAX);
     }
 
-    /// Copies text (OSC 52). The screen keeps text that a stock Mosh client can receive. The copy itself is an event.
+    /// Copies text (OSC 52). The screen stores it if a stock client can receive it. `copies` hands it to the caller.
     fn copy(&mut self, text: &str) {
         let parts = text.split_once(';');
         let Some(copied) = parts.and_then(|(to, text)| Copied::new(to, text)) else { return };

@@ -1,4 +1,4 @@
-//! Erasing, inserting and deleting cells and lines.
+//! Erases, inserts and deletes cells and lines.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::screen::cell::{Cell, Pen};
 use crate::screen::row::Row;
 
 impl Grid {
-    /// Erases cells of a row. They get the current background colour.
+    /// Erases cells of a row, which get the current background colour.
     pub(crate) fn erase_in_row(&mut self, row: u16, columns: Range<u16>) {
         let pen = self.screen.pen;
         if columns.len() == usize::from(self.columns()) {
@@ -21,7 +21,7 @@ impl Grid {
         }
     }
 
-    /// Erases cells of a row. Protected cells stay if this kind of erasing spares them.
+    /// Erases cells of a row, except protected cells if this kind of erasing spares them.
     pub(crate) fn erase_sparing(&mut self, row: u16, columns: Range<u16>, erasing: Erasing) {
         if !self.protection.spares(erasing) {
             return self.erase_in_row(row, columns);
@@ -90,7 +90,7 @@ impl Grid {
         self.erase_sparing(cursor.row, cursor.column..end, Erasing::Plain);
     }
 
-    /// Inserts `count` empty cells at the cursor (ICH). Printing in insert mode begins with this.
+    /// Inserts `count` empty cells at the cursor (ICH). Insert mode does this for each printed character.
     pub(crate) fn insert_cells(&mut self, count: u16) {
         let cursor = self.screen.cursor;
         self.pending_wrap = false;
@@ -158,27 +158,27 @@ impl Grid {
         }
     }
 
-    /// Counts the effort of moving all cells of a row from `column` on.
+    /// Adds the effort of moving all cells of a row from `column` on.
     fn count_shift(&mut self, row: u16, column: u16) {
         self.effort.touch(usize::from(self.columns().saturating_sub(column)));
         self.effort.move_beside(&self.screen.rows[usize::from(row)], 2);
     }
 
-    /// Inserts `count` columns at `column` in all rows between the margins (SR, DECIC). A pending wrap stays.
+    /// Inserts `count` columns at `column` in all rows between the margins (SR, DECIC). Keeps a pending wrap.
     pub(crate) fn insert_columns(&mut self, column: u16, count: u16) {
         for row in self.region.top..=self.region.bottom {
             self.insert_in_row(row, column, count);
         }
     }
 
-    /// Deletes `count` columns at `column` in all rows between the margins (SL, DECDC). A pending wrap stays.
+    /// Deletes `count` columns at `column` in all rows between the margins (SL, DECDC). Keeps a pending wrap.
     pub(crate) fn delete_columns(&mut self, column: u16, count: u16) {
         for row in self.region.top..=self.region.bottom {
             self.delete_in_row(row, column, count);
         }
     }
 
-    /// Counts the effort of dropping rows, and of freeing their marks and links if no snapshot shares them.
+    /// Adds the effort of dropping rows, and of freeing their marks and links if no snapshot shares them.
     fn drop_rows(&mut self, rows: Range<usize>) {
         self.effort.move_rows(rows.len());
         for row in &self.screen.rows[rows] {

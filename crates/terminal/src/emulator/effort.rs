@@ -1,18 +1,18 @@
-//! The work that a terminal has done, counted in cells of about a nanosecond each.
+//! Counts the work that a terminal has done, in units of a cell, which takes about a nanosecond.
 //!
-//! A caller that performs untrusted bytes uses this count to limit their processor time. The count is an estimate, and
-//! rather too high; `lab/headless/examples/effort.rs` prints it beside the measured time of each function.
+//! A caller that performs untrusted bytes uses this count to limit their processor time. The count is an estimate,
+//! mostly too high. `lab/headless/examples/effort.rs` prints it beside the measured time of each function.
 
 use crate::screen::row::Row;
 
-/// Cost of reading a byte, in cells. Chosen: the shortest sequences take 6 to 12 ns a byte, a title 18.
+/// Cost of reading a byte, in cells. Chosen: the shortest sequences take 6 to 12 ns per byte, a title 18.
 const BYTE: u64 = 16;
 
-/// Cost in cells of an operation on a row, without its cells. Chosen: as measured, with the search for marks and
+/// Cost in cells of an operation on a row, besides its cells. Chosen: as measured, with the search for marks and
 /// decorations.
 const OPERATION: u64 = 16;
 
-/// Cost in cells of moving or replacing a whole row, by its address and its reference count.
+/// Cost in cells of moving or replacing a whole row by its address and reference count.
 const ROW: u64 = 4;
 
 /// Cost in cells of moving the marks of a cell, or a run of decorated cells, because others are inserted or removed
@@ -48,21 +48,21 @@ impl Effort {
         self.spend(rows, ROW);
     }
 
-    /// Counts an operation on `cells` cells of one row: writing, moving or reading them.
+    /// Adds an operation on `cells` cells of one row: writing, moving or reading them.
     #[inline]
     pub(crate) fn touch(&mut self, cells: usize) {
         self.spend(1, OPERATION);
         self.spend(cells, 1);
     }
 
-    /// Counts that the marks and decorations of `row` were moved one by one, `times` times.
+    /// Adds moving the marks and decorations of `row` one by one, `times` times.
     #[inline]
     pub(crate) fn move_beside(&mut self, row: &Row, times: usize) {
         self.spend(times * row.marks.len(), MARK);
         self.spend(times * row.decorations.len(), RUN);
     }
 
-    /// Counts that the marks and decorations of `row` from `column` on were searched and moved at once.
+    /// Adds searching the marks and decorations of `row` from `column` on, and moving them at once.
     #[inline]
     pub(crate) fn move_behind(&mut self, row: &Row, column: u16) {
         // Nearly all rows have no marks and no decorations.
@@ -72,27 +72,27 @@ impl Effort {
         }
     }
 
-    /// Counts that the marks of `cells` cells were moved at once.
+    /// Adds moving the marks of `cells` cells at once.
     #[inline]
     pub(crate) fn move_at_once(&mut self, cells: usize) {
         self.spend(cells, BEHIND);
     }
 
-    /// Counts that `row` was copied, and that the copy replaced another row.
+    /// Adds copying `row` in place of another row.
     #[inline]
     pub(crate) fn copy_row(&mut self, row: &Row) {
         self.touch(row.cells.len());
         self.copy_beside(row);
     }
 
-    /// Counts that the marks and decorations of `row` were copied.
+    /// Adds copying the marks and decorations of `row`.
     #[inline]
     pub(crate) fn copy_beside(&mut self, row: &Row) {
         self.spend(row.marks.len(), MARK);
         self.spend(row.decorations.len(), LINK);
     }
 
-    /// Counts `count` operations of `each` cells. A 64-bit number of nanoseconds lasts for centuries.
+    /// Adds `count` operations of `each` cells. A 64-bit number of nanoseconds lasts for centuries.
     #[inline]
     fn spend(&mut self, count: usize, each: u64) {
         self.0 = self.0.wrapping_add((count as u64).wrapping_mul(each));

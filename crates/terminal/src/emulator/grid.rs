@@ -1,4 +1,4 @@
-//! The grid: a screen, with the state that decides where and how functions change its cells.
+//! The grid: a screen, and the state that decides where and how functions change its cells.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use crate::scrollback::Scrollback;
 /// The source of the bytes that a terminal performs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Programs on a pty. Their questions are answered, and a wide character that loses one half is blanked.
+    /// Programs on a pty. Their queries are answered, and a wide character that loses a half is blanked.
     Host,
-    /// Diffs of the other end of the connection, which relies on the exact result.
+    /// Diffs from the other end of the connection, which relies on the exact result.
     Replica,
 }
 
@@ -33,16 +33,16 @@ pub(crate) struct Grid {
     pub(crate) modes: TextModes,
     pub(crate) protection: Protection,
     pub(crate) tabs: TabStops,
-    /// Whether the last column was written, so that the next character wraps first.
+    /// Whether the last column was written, so that the next character first wraps.
     pub(crate) pending_wrap: bool,
-    /// The cell that was printed last, which combining characters join. It is `None` after a movement: combining
+    /// The cell that was printed last, which combining characters join. `None` after a motion of the cursor: combining
     /// characters then join the cell under the cursor.
     pub(crate) combining_target: Option<Position>,
-    /// The lines that scrolled off. `None` until [`crate::Terminal::keep_scrollback`].
+    /// The lines that have scrolled off. `None` until a call of [`crate::Terminal::keep_scrollback`].
     pub(crate) scrollback: Option<Box<Scrollback>>,
     /// The work done so far ([`crate::Terminal::effort`]).
     pub(crate) effort: Effort,
-    /// An empty row in the background colour used last. All rows that are cleared share its memory.
+    /// An empty row in the last used background colour. All cleared rows share its memory.
     blank: Arc<Row>,
 }
 
@@ -73,7 +73,7 @@ impl Grid {
         self.screen.size.columns()
     }
 
-    /// Returns whether the side margins are the left and right edge of the screen.
+    /// Returns whether the side margins are the edges of the screen.
     pub(crate) const fn has_full_width(&self) -> bool {
         self.region.left == 0 && self.region.right + 1 == self.columns()
     }
@@ -83,8 +83,8 @@ impl Grid {
         self.region.contains_row(cursor.row) && self.region.contains_column(cursor.column)
     }
 
-    /// Returns the most bytes of hyperlinks in a row. A replica allows twice as many, because halfway through a diff a
-    /// row has old links and new links.
+    /// Returns the most bytes of hyperlinks in a row. A replica allows twice as many, because in the middle of a diff a
+    /// row has both old and new links.
     pub(crate) fn row_link_bytes_max(&self) -> usize {
         let most = row_link_bytes_max(self.screen.size);
         if self.is_host() { most } else { 2 * most }
@@ -104,15 +104,15 @@ impl Grid {
         }
     }
 
-    /// Returns the text of a cell: its base character and its marks. It is empty for a cell without a base.
+    /// Returns the text of a cell: its base character and its marks. Empty for a cell without a base character.
     pub(crate) fn text_at(&self, at: Position) -> String {
         let row = &self.screen.rows[usize::from(at.row)];
-        // Marks without a base form no cluster with later text.
+        // Marks without a base character form no cluster with later text.
         let Some(base) = row.cells[usize::from(at.column)].base else { return String::new() };
         format!("{base}{}", row.marks(at.column))
     }
 
-    /// Returns a row for writing. If a snapshot shares the row, it is copied first.
+    /// Returns a row for writing. Copies the row first if a snapshot shares it.
     pub(crate) fn row_mut(&mut self, row: u16) -> &mut Row {
         let slot = &mut self.screen.rows[usize::from(row)];
         if Arc::strong_count(slot) > 1 {
@@ -121,7 +121,7 @@ impl Grid {
         Arc::make_mut(slot)
     }
 
-    /// Returns a row for writing from `column` on. On a host, a wide character that `column` cuts is blanked.
+    /// Returns a row for writing from `column` on. On a host, blanks a wide character that `column` cuts in half.
     pub(crate) fn row_mut_at(&mut self, row: u16, column: u16) -> &mut Row {
         let host = self.is_host();
         self.effort.move_behind(&self.screen.rows[usize::from(row)], column);
@@ -132,7 +132,7 @@ impl Grid {
         row
     }
 
-    /// Gives cells just written the current hyperlink, and if they are underlined the underline's colour.
+    /// Gives the current hyperlink to cells just written, and the underline colour if they are underlined.
     pub(crate) fn decorate(&mut self, row: u16, columns: Range<u16>) {
         let mut decoration = self.screen.decoration.clone();
         if self.screen.pen.attributes.underline() == Underline::None {
@@ -157,8 +157,8 @@ impl Grid {
         self.scroll_up(self.region.top, count);
     }
 
-    /// Copies the primary screen to the scrollback if ED (`what`) is about to clear all of it. So the key that clears
-    /// the screen in a shell loses no text, as in tmux.
+    /// Copies the primary screen to the scrollback if ED (`what`) will clear all of it. So the shell's key that clears
+    /// the screen loses no text, as in tmux.
     pub(crate) fn keep_before_clearing(&mut self, what: u16) {
         let is_home = self.screen.cursor.position() == Position { row: 0, column: 0 };
         let clears_all = what == 2 || what == 0 && is_home;
@@ -171,7 +171,7 @@ impl Grid {
         }
     }
 
-    /// Moves the rows from `top` to the bottom margin up by `count`. Empty rows fill the space at the bottom.
+    /// Moves the rows from `top` to the bottom margin up by `count`, and fills the space with empty rows.
     pub(crate) fn scroll_up(&mut self, top: u16, count: u16) {
         if !self.has_full_width() {
             return self.scroll_columns_up(top, count);
@@ -192,7 +192,7 @@ impl Grid {
         }
     }
 
-    /// Moves the rows from `top` to the bottom margin down by `count`. Empty rows fill the space at `top`.
+    /// Moves the rows from `top` to the bottom margin down by `count`, and fills the space with empty rows.
     pub(crate) fn scroll_down(&mut self, top: u16, count: u16) {
         if !self.has_full_width() {
             return self.scroll_columns_down(top, count);
@@ -221,7 +221,7 @@ impl Grid {
         }
     }
 
-    /// Replaces the columns between the side margins of `row` by those of row `from`. They become empty if `from` is
+    /// Replaces the columns between the side margins in `row` by those of row `from`, or by empty cells if `from` is
     /// `None` or below the bottom margin.
     fn replace_columns(&mut self, row: u16, from: Option<u16>) {
         let columns = self.region.columns();
@@ -234,7 +234,7 @@ impl Grid {
         }
     }
 
-    /// Copies the cells of `columns` in row `from` to row `row`, starting at `column`.
+    /// Copies the cells of `columns` in row `from` to `row`, starting at `column`.
     pub(crate) fn copy_cells(&mut self, from: &Row, columns: Range<u16>, row: u16, column: u16) {
         debug_assert!(usize::from(column) + columns.len() <= usize::from(self.columns()));
         self.effort.touch(columns.len());
@@ -244,8 +244,8 @@ impl Grid {
         self.row_mut(row).copy_columns(from, columns, column, link_bytes_max);
     }
 
-    /// Empties a row, which gets the current background colour. If no snapshot shares the row, its memory is reused,
-    /// because cleared rows are mostly written next.
+    /// Clears a row, which gets the current background colour. Reuses the row's memory if no snapshot shares it,
+    /// because programs mostly write to cleared rows next.
     pub(crate) fn clear_row(&mut self, row: u16) {
         let (row, columns) = (usize::from(row), self.columns());
         if self.screen.rows[row].is_erased(0..columns, self.screen.pen) {
@@ -272,7 +272,7 @@ impl Grid {
         }
     }
 
-    /// Allows side margins, or removes them (mode 69, DECLRMM).
+    /// Enables side margins, or removes them (mode 69, DECLRMM).
     pub(crate) const fn set_side_margin_mode(&mut self, set: bool) {
         self.modes.side_margins = set;
         if !set {
@@ -314,7 +314,7 @@ impl Grid {
         });
     }
 
-    /// Panics if the margins, the combining target or the screen are not valid.
+    /// Panics if the margins, the combining target or the screen are invalid.
     pub(crate) fn assert_integrity(&self) {
         assert!(self.region.top <= self.region.bottom);
         assert!(self.region.bottom < self.screen.size.rows());

@@ -3,14 +3,14 @@
 use crate::parse::Sequence;
 use crate::screen::mode::{KITTY_FLAGS_MAX, MODIFY_OTHER_KEYS_MAX, RichModes};
 
-/// Most flags that programs push for one screen; another push displaces the oldest. Chosen: as many as kitty keeps; its
-/// protocol leaves the number to the terminal.
+/// Most sets of flags that programs push for a screen. Another push drops the oldest. Chosen: as many as kitty keeps.
+/// Its protocol leaves the number to the terminal.
 const STACK_MAX: usize = 8;
 
 /// The number of modifyOtherKeys among the key modifier options. Source: xterm, XTMODKEYS.
 const OTHER_KEYS: u16 = 4;
 
-/// The flags of kitty's keyboard protocol that programs pushed, oldest first.
+/// The sets of flags of kitty's keyboard protocol that programs have pushed, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeyboardStack(Vec<u8>);
 
@@ -23,7 +23,7 @@ impl KeyboardStack {
         debug_assert!(self.0.len() <= STACK_MAX);
     }
 
-    /// Removes the last `count` entries, and returns the oldest of them. If there are fewer, it removes all and returns 0.
+    /// Removes the last `count` entries, and returns the oldest of these. Removes all and returns 0 if there are fewer.
     fn pop(&mut self, count: u16) -> u8 {
         let Some(left) = self.0.len().checked_sub(usize::from(count)) else {
             self.0.clear();
@@ -34,8 +34,8 @@ impl KeyboardStack {
         flags.unwrap_or(0)
     }
 
-    /// Performs a control sequence with a private marker and the final byte `m`, `n` or `u`. Returns the answer, if it
-    /// asks for one.
+    /// Performs a control sequence with a private marker and the final byte `m`, `n` or `u`. Returns the answer if the
+    /// sequence is a query.
     pub(crate) fn perform(
         &mut self,
         rich: &mut RichModes,

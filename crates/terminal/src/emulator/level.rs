@@ -1,15 +1,15 @@
-//! The DEC terminal that a program asks for with DECSCL.
+//! The generation of DEC terminals that a program selects with DECSCL.
 
 /// A conformance level: a generation of DEC's terminals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Level(u16);
 
 impl Level {
-    /// VT200 adds the reports on printer, user-defined keys and keyboard.
+    /// VT200 adds the reports about printer, user-defined keys and keyboard.
     pub(crate) const VT200: Self = Self(2);
-    /// VT300 adds DECRQM for ANSI modes, the page in DECXCPR and reports on the locator.
+    /// VT300 adds DECRQM for ANSI modes, the page in DECXCPR, and reports about the locator.
     pub(crate) const VT300: Self = Self(3);
-    /// VT400 adds side margins, rectangles, shifts of columns, DA3 and the other reports.
+    /// VT400 adds side margins, rectangles, column shifts, DA3 and the other reports.
     pub(crate) const VT400: Self = Self(4);
     /// VT500 adds DECNCSM.
     pub(crate) const VT500: Self = Self(5);
@@ -17,7 +17,7 @@ impl Level {
     /// Difference between the parameter of DECSCL and the number of the level.
     const BASE: u16 = 60;
 
-    /// Returns the level that a parameter of DECSCL names, 61 to 65. `None` for another parameter.
+    /// Returns the level for a parameter of DECSCL, 61 to 65. `None` for other parameters.
     pub(crate) fn from_parameter(parameter: u16) -> Option<Self> {
         parameter.checked_sub(Self::BASE).filter(|level| (1..=5).contains(level)).map(Self)
     }
@@ -28,7 +28,7 @@ impl Level {
     }
 }
 
-/// Without DECSCL, programs have the functions of a VT400, as in xterm.
+/// If no program uses DECSCL, programs have the functions of a VT400, as in xterm.
 impl Default for Level {
     fn default() -> Self {
         Self::VT400

@@ -1,4 +1,4 @@
-//! Modes that are not part of the screen, and steer the emulator only.
+//! Modes that are not part of the screen, and only influence the emulator.
 
 use crate::emulator::noted_modes::NotedModes;
 use crate::emulator::reverse_wrap::ReverseWrap;
@@ -18,9 +18,9 @@ pub(crate) struct TextModes {
     pub(crate) newline: bool,
     /// Whether HT and CHT perform a pending wrap first (mode 41).
     pub(crate) tab_wraps: bool,
-    /// Whether BS and CUB at the left margin move to the row above, if its text wrapped into this row (mode 45).
+    /// Whether BS and CUB at the left margin move to the row above, if that row's text wrapped into this row (mode 45).
     pub(crate) reverse_wrap: bool,
-    /// Whether BS and CUB at the left margin move to the row above, wrapped or not (mode 1045).
+    /// Whether BS and CUB at the left margin move to the row above in any case (mode 1045).
     pub(crate) extended_reverse_wrap: bool,
 }
 
@@ -40,7 +40,7 @@ impl Default for TextModes {
 }
 
 impl TextModes {
-    /// Returns how far BS and CUB continue at the left margin. `None` if they stop there.
+    /// Returns how far BS and CUB go on at the left margin. `None` if they stop there.
     pub(crate) const fn reverse_wrap(&self) -> Option<ReverseWrap> {
         if !self.autowrap {
             None
@@ -54,18 +54,18 @@ impl TextModes {
     }
 }
 
-/// The modes that are not part of the screen and do not concern printed text.
+/// The modes that are not part of the screen, and do not concern printed text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Modes {
     /// Whether DECCOLM is performed (mode 40).
     pub(crate) column_switch: bool,
-    /// Whether the program has set 132 columns (DECCOLM). The window keeps its width.
+    /// Whether the program has selected 132 columns (DECCOLM). The window keeps its width.
     pub(crate) wide_columns: bool,
     /// Whether DECCOLM keeps the screen's text (DECNCSM).
     pub(crate) column_switch_keeps: bool,
     /// Whether titles are set in hexadecimal digits (title mode 0 of XTSMTITLE).
     pub(crate) hexadecimal_titles: bool,
-    /// Modes that are stored and have no effect.
+    /// Modes that are only stored, without an effect.
     pub(crate) noted: NotedModes,
     /// Whether a program is drawing a frame, so that the screen is incomplete (mode 2026).
     pub(crate) synchronized_output: bool,

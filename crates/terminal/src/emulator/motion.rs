@@ -4,23 +4,23 @@ use crate::emulator::grid::Grid;
 use crate::screen::{Position, Screen};
 
 impl Grid {
-    /// Returns the row that cursor addresses count from: 0, or the top margin in origin mode.
+    /// Returns the row from which cursor addresses count: 0, or the top margin in origin mode.
     pub(crate) const fn origin_row(&self) -> u16 {
         if self.modes.origin { self.region.top } else { 0 }
     }
 
-    /// Returns the column that cursor addresses count from: 0, or the left margin in origin mode.
+    /// Returns the column from which cursor addresses count: 0, or the left margin in origin mode.
     pub(crate) const fn origin_column(&self) -> u16 {
         if self.modes.origin { self.region.left } else { 0 }
     }
 
-    /// Returns the column where movements to the left end: the left margin, or 0 if the cursor is left of the margin.
+    /// Returns the column at which motions to the left stop: the left margin, or 0 if the cursor is left of it.
     pub(crate) const fn line_start(&self) -> u16 {
         if self.screen.cursor.column >= self.region.left { self.region.left } else { 0 }
     }
 
-    /// Returns the column where text and movements to the right end: the right margin, or the last column if the cursor
-    /// is right of the margin.
+    /// Returns the column at which text and motions to the right stop: the right margin, or the last column if the
+    /// cursor is right of it.
     pub(crate) const fn line_end(&self) -> u16 {
         let last = self.columns() - 1;
         if self.screen.cursor.column <= self.region.right { self.region.right } else { last }
@@ -82,8 +82,8 @@ impl Grid {
         self.set_cursor(cursor.row, cursor.column.saturating_add(count).min(end));
     }
 
-    /// Moves the cursor left (CUB, BS). In reverse wraparound it continues in the row above, and a pending wrap counts as
-    /// a column.
+    /// Moves the cursor left (CUB, BS). With reverse wraparound, it continues in the row above, and a pending wrap
+    /// counts as a column.
     pub(crate) fn move_back(&mut self, count: u16) {
         let Some(mode) = self.modes.reverse_wrap() else { return self.move_left(count) };
         let count = count - u16::from(self.pending_wrap);
@@ -94,8 +94,8 @@ impl Grid {
         self.set_cursor(to.row, to.column);
     }
 
-    /// Moves the cursor left by one column (BS). A diff of stock Mosh counts from the column after the last. So in a
-    /// replica the first BS only ends a pending wrap.
+    /// Moves the cursor left by one column (BS). Diffs of stock Mosh assume that a pending wrap puts the cursor after
+    /// the last column. So in a replica, the first BS only ends a pending wrap.
     pub(crate) fn backspace(&mut self) {
         if self.pending_wrap && !self.is_host() {
             self.pending_wrap = false;
@@ -105,7 +105,7 @@ impl Grid {
         }
     }
 
-    /// Moves the cursor to a later tab stop (HT, CHT). A pending wrap stays, but is performed in mode 41. The cursor
+    /// Moves the cursor to a later tab stop (HT, CHT). Keeps a pending wrap, but performs it in mode 41. The cursor
     /// then moves to the first tab stop of the next row.
     pub(crate) fn tab_forward(&mut self, count: u16) {
         let wraps = self.modes.tab_wraps && self.modes.autowrap && self.pending_wrap;

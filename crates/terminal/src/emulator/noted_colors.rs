@@ -1,7 +1,7 @@
-//! Colours that this emulator stores without using them. Programs can set, reset and ask for them.
+//! Colours that this emulator only stores. Programs can set, reset and query them, and they have no effect.
 //!
-//! xterm can draw bold, underlined, blinking, reversed or slanted text in a colour of its own, if its user allows that.
-//! It also has colours for the mouse pointer, its Tektronix window and the selection. All these belong to the user's own
+//! xterm can draw bold, underlined, blinking, reversed or slanted text in a special colour, if its user allows that. It
+//! also has colours for the mouse pointer, the selection and its Tektronix window. All these belong to the user's own
 //! terminal, or do not exist here.
 
 use crate::screen::palette::ColorSlot;
@@ -21,12 +21,12 @@ impl NotedColor {
     const DYNAMIC: (usize, usize) = (13, 19);
     const COUNT: usize = Self::RENDITIONS + Self::DYNAMIC.1 - Self::DYNAMIC.0 + 1;
 
-    /// Returns the stored colour of the rendition that OSC 5 gives this number. `None` for an unknown number.
+    /// Returns the stored colour for a rendition's number in OSC 5. `None` for an unknown number.
     pub(crate) fn of_rendition(number: usize) -> Option<Self> {
         (number < Self::RENDITIONS).then_some(Self(number))
     }
 
-    /// Returns the dynamic colour that OSC 13 to 19 give this number. `None` for another number.
+    /// Returns the dynamic colour for a number from 13 to 19, as in OSC 13 to 19. `None` for other numbers.
     pub(crate) fn dynamic(number: usize) -> Option<Self> {
         let (first, last) = Self::DYNAMIC;
         (first..=last).contains(&number).then(|| Self(Self::RENDITIONS + number - first))
@@ -36,8 +36,8 @@ impl NotedColor {
         (0..Self::RENDITIONS).map(Self)
     }
 
-    /// Returns the colour that is reported until a program sets this one: the default foreground or background.
-    /// Source: xterm 379 as observed.
+    /// Returns the colour that is reported until a program sets this one: the default foreground or background. Source:
+    /// xterm 379 as observed.
     pub(crate) fn look_alike(self) -> ColorSlot {
         // A selection exchanges foreground and background, so its background (17) equals the foreground.
         const BACKGROUNDS: [usize; 3] = [14, 16, 19];
@@ -54,7 +54,7 @@ impl NotedColor {
     }
 }
 
-/// The colours without an effect that programs have set. `None` for the others.
+/// The colours without an effect that programs have set. `None` for all others.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NotedColors([Option<Rgb>; NotedColor::COUNT]);
 

@@ -1,4 +1,5 @@
-//! Modes that this emulator stores without effect. Programs can set, reset, save, restore and ask for them (DECRQM).
+//! Modes that this emulator only stores, without effect. Programs can set, reset, save, restore and query them
+//! (DECRQM).
 //!
 //! xterm has modes for its keyboard, mouse, window, printer and scrolling. All these belong to the user's own terminal,
 //! or do not exist here.
@@ -14,8 +15,8 @@ pub(crate) enum Mode {
 
 use Mode::{Ansi, Private};
 
-/// The private modes that are stored, a line for each device that they steer.
-/// Source: xterm's ctlseqs, "DEC Private Mode Set".
+/// The stored private modes, with a line for each device that they control. Source: xterm's ctlseqs, "DEC Private Mode
+/// Set".
 const KEPT_PRIVATE: [&[u16]; 9] = [
     // DECSCLM: smooth scroll. 12: a blinking cursor, which DECSCUSR sets here.
     &[4, 12],
@@ -37,17 +38,17 @@ const KEPT_PRIVATE: [&[u16]; 9] = [
     &[2001, 2002, 2003, 2005, 2006],
 ];
 
-/// The ANSI modes that are stored: KAM and SRM, which steer the user's keyboard.
+/// The stored ANSI modes: KAM and SRM, which control the user's keyboard.
 const KEPT_ANSI: [u16; 2] = [2, 12];
 
-/// The stored modes that are set at the start. Source: xterm 379 as observed.
+/// The stored modes that are set initially. Source: xterm 379 as observed.
 const SET_AT_START: [Mode; 6] =
     [Ansi(12), Private(35), Private(1010), Private(1034), Private(1035), Private(1040)];
 
-/// The modes that programs cannot change, first those that are always reset, last those that are always set. Source:
-/// xterm 379 as observed for the ANSI modes, 8, 14 and 46. The others follow from the emulator: it has no toolbar (10),
-/// no Tektronix window (38), no printer of graphics (43), no images (80, 1070, 8452) and no menu for the blinking
-/// cursor (13). The alternate screen can always be shown (1046).
+/// The modes that programs cannot change: first those that are always reset, and last those that are always set.
+/// Source: xterm 379 as observed for the ANSI modes, 8, 14 and 46. The others follow from the emulator: it has no
+/// toolbar (10), no Tektronix window (38), no graphics printer (43), no images (80, 1070, 8452) and no menu for the
+/// blinking cursor (13). Programs can always use the alternate screen (1046).
 const FIXED_ANSI: [u16; 13] = [1, 3, 5, 7, 10, 11, 13, 14, 15, 16, 17, 18, 19];
 const FIXED_PRIVATE: [u16; 8] = [8, 10, 13, 38, 43, 46, 80, 8452];
 const FIXED_PRIVATE_SET: [u16; 3] = [14, 1046, 1070];
@@ -68,7 +69,7 @@ impl NotedModes {
         Some(self.0 & bit(mode)? != 0)
     }
 
-    /// Sets or resets a mode. A mode that is not stored is ignored.
+    /// Sets or resets a mode. Ignores modes that are not stored.
     pub(crate) fn set(&mut self, mode: Mode, set: bool) {
         if let Some(bit) = bit(mode) {
             self.0 = if set { self.0 | bit } else { self.0 & !bit };

@@ -1,5 +1,5 @@
-//! Printing. A character gets a cell of its own. If the user's terminal counts clusters, all characters of a cluster
-//! share a cell.
+//! Printing. Each character gets its own cell, but if the user's terminal supports clusters, all characters of a
+//! cluster share a cell.
 
 use crate::cluster_widths::{ClusterWidths, begins_cluster, is_selector};
 use crate::emulator::charset::Charsets;
@@ -13,23 +13,23 @@ use crate::width::char_width;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Printer {
     pub(crate) charsets: Charsets,
-    /// The character that REP repeats. `None` until one was printed.
+    /// The character that REP repeats. `None` until a character was printed.
     last_printed: Option<char>,
-    /// The clusters that the user's terminal draws as one character. A replica counts code points, because a diff
-    /// states the width of each cluster.
+    /// The kinds of clusters that the user's terminal draws as one character. Empty in a replica, because a diff states
+    /// the width of each cluster.
     counting: ClusterWidths,
-    /// The characters that are wide on the user's terminal, but unknown to the width tables of this crate.
+    /// The characters that are wide on the user's terminal, but missing in this crate's width tables.
     newer_wide: NewerWide,
 }
 
 impl Printer {
-    /// Sets how the user's terminal counts the columns of clusters and of newer characters.
+    /// Sets how many columns the user's terminal gives to clusters and to newer characters.
     pub(crate) const fn learn(&mut self, user_terminal: &UserTerminal) {
         self.counting = user_terminal.cluster_widths;
         self.newer_wide = user_terminal.newer_wide;
     }
 
-    /// Prints ASCII without controls. If a character set requires it, the text is translated.
+    /// Prints ASCII text without control characters, translated by the active character set.
     pub(crate) fn print_ascii_text(&mut self, grid: &mut Grid, text: &[u8]) {
         if self.charsets.is_plain() {
             self.print_ascii(grid, text);
@@ -50,8 +50,8 @@ impl Printer {
         }
     }
 
-    /// Prints as much of `text` as fits into the row, if its characters need no special care. `first` is its first
-    /// character. Returns the number of bytes printed; 0 means that the caller must print `first` by itself.
+    /// Prints as much of `text` as fits into the row, if its characters need no special treatment. `first` is its first
+    /// character. Returns the number of bytes printed. If that is 0, the caller must print `first` by itself.
     fn print_in_row(&mut self, grid: &mut Grid, text: &str, first: char) -> usize {
         let end = self.plain_end(grid, text);
         let plain = end > 0
@@ -75,8 +75,8 @@ impl Printer {
         written.bytes
     }
 
-    /// Prints the last character again, at most a screenful (REP). More would only scroll the same text off, and would
-    /// keep the server busy. A replica ignores REP, as stock Mosh does.
+    /// Prints the last character again, at most as often as there are cells (REP). More would only scroll the same
+    /// text, and keep the server busy. A replica ignores REP, as stock Mosh does.
     pub(crate) fn repeat(&mut self, grid: &mut Grid, count: u16) {
         let Some(c) = self.last_printed.filter(|_| grid.is_host()) else { return };
         let screenful = grid.columns().saturating_mul(grid.screen.size.rows());
@@ -92,7 +92,7 @@ impl Printer {
         }
     }
 
-    /// Prints untranslated ASCII without controls, a row at a time.
+    /// Prints ASCII text without control characters and without translation, row by row.
     fn print_ascii(&mut self, grid: &mut Grid, mut text: &[u8]) {
         if let Some(&last) = text.last() {
             self.last_printed = Some(char::from(last));
@@ -117,7 +117,7 @@ impl Printer {
                 grid.decorate(cursor.row, cursor.column..cursor.column + count);
             }
             grid.advance(cursor.row, cursor.column + count - 1, 1);
-            // Without autowrap, further characters overwrite the last column. Only the last character stays.
+            // Without autowrap, further characters overwrite the last column, so only the last of them stays.
             let drops = stop == end && !grid.modes.autowrap;
             text = if drops { &tail[tail.len().saturating_sub(1)..] } else { tail };
         }
@@ -160,7 +160,7 @@ impl Printer {
         grid.advance(cursor.row, cursor.column, width);
     }
 
-    /// Adds a combining character to the cell that was printed last, or after a movement to the cell under the cursor.
+    /// Adds a combining character to the cell that was printed last, or after a motion to the cell under the cursor.
     fn combine(&mut self, grid: &mut Grid, mark: char) {
         if grid.combining_target.is_none() && !self.may_combine_after_motion(mark) {
             return;
@@ -185,7 +185,7 @@ impl Printer {
         }
     }
 
-    /// Returns the length in bytes of the start of `text` whose characters certainly take one cell each.
+    /// Returns the length in bytes of the prefix of `text` in which each character certainly occupies one cell.
     fn plain_end(&self, grid: &Grid, text: &str) -> usize {
         let newer_wide = &self.newer_wide;
         let may_be_wide = |c| !newer_wide.is_empty() && may_be_newer(c);
@@ -210,13 +210,13 @@ impl Printer {
             && grid.combining_target.is_some_and(|at| counting.joins(&grid.text_at(at), c))
     }
 
-    /// Returns whether a mark may join the cell under the cursor after a movement. If clusters are counted, a variation
-    /// selector may not: it would change the width of a cell between others.
+    /// Returns whether a mark may join the cell under the cursor after a motion. If clusters are supported, a variation
+    /// selector may not, because it would change the width of a cell between others.
     fn may_combine_after_motion(&self, mark: char) -> bool {
         self.counting.is_code_points() || !is_selector(mark)
     }
 
-    /// Adapts the width of the cell at `at`, which was printed last, after its text has grown.
+    /// Adapts the width of the cell at `at`, which was printed last, to its longer text.
     fn fit(&mut self, grid: &mut Grid, at: Position) {
         if self.counting.is_code_points() {
             return;
@@ -240,8 +240,8 @@ impl Printer {
         grid.advance(at.row, column, if wide { 2 } else { 1 });
     }
 
-    /// Moves the cell in the last column to the next row, because its text needs two columns. Without autowrap, or
-    /// if a line has one column only, its base character stays alone in the last column.
+    /// Moves the cell in the last column to the next row, because its text needs two columns. If there is no autowrap,
+    /// or the line has a single column, leaves its base character alone in the last column.
     fn carry_over(&mut self, grid: &mut Grid, at: Position) {
         let row = grid.row_mut(at.row);
         let (cell, marks) = (row.cells[usize::from(at.column)], row.marks(at.column).to_owned());

@@ -1,13 +1,13 @@
-//! Protected characters: DECSCA, SPA and EPA protect them, and erasing may spare them.
+//! Protected characters: DECSCA, SPA and EPA protect them from some kinds of erasing.
 //!
-//! Each cell stores whether it is protected, but not by which function. As in xterm, the function that protected last
-//! decides for all cells which kinds of erasing spare them.
+//! Each cell stores whether it is protected, but not by which function. As in xterm, the function that last protected
+//! characters decides for all cells which kinds of erasing spare them.
 
 use std::ops::Range;
 
 use crate::screen::cell::{Attributes, Cell};
 
-/// The function that protected characters last, since the last reset.
+/// The function that last protected characters since the last reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Protection {
     /// No function has protected any character.
@@ -41,7 +41,7 @@ impl Protection {
         }
     }
 
-    /// Protects the text printed from here on (`how` 1), or does not (0 and 2): DECSCA.
+    /// Switches protection of printed text on (`how` 1) or off (0 and 2): DECSCA.
     pub(crate) fn protect(&mut self, pen: &mut Attributes, how: u16) {
         *self = Self::Dec;
         if how <= 2 {
@@ -49,7 +49,7 @@ impl Protection {
         }
     }
 
-    /// Protects the text printed from here on (SPA), or ends the protection (EPA).
+    /// Switches protection of printed text on (SPA) or off (EPA).
     pub(crate) fn guard(&mut self, pen: &mut Attributes, guarded: bool) {
         if guarded {
             *self = Self::Iso;
@@ -58,8 +58,8 @@ impl Protection {
     }
 }
 
-/// Returns the first run of cells in `columns` that are not protected; an empty range at the end if all are. Both
-/// halves of a wide character have the protection of the left half.
+/// Returns the first run of unprotected cells in `columns`, or an empty range at the end if there are none. Both halves
+/// of a wide character are protected like the left half.
 pub(crate) fn unprotected_run(cells: &[Cell], columns: Range<u16>) -> Range<u16> {
     let is_protected = |column: u16| {
         let at = usize::from(column);

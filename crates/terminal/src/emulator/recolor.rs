@@ -1,4 +1,4 @@
-//! Commands that set, reset and report colours: OSC 4, 5 and 10 to 19, and OSC 104, 105 and 110 to 119 to reset them.
+//! Commands that set and report colours (OSC 4, 5 and 10 to 19), and that reset them (OSC 104, 105 and 110 to 119).
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use crate::user_terminal::UserTerminal;
 /// Source: xterm's ctlseqs, OSC 10.
 const DYNAMIC_FIRST: usize = 10;
 const DYNAMIC_LAST: usize = 19;
-/// The number of the first rendition's colour in OSC 4, after the 256 entries of the palette.
+/// The number of the first rendition's colour in OSC 4, which follows the 256 entries of the palette.
 const RENDITION_ENTRY: usize = 256;
 
-/// A colour that a program can set or ask for.
+/// A colour that a program can set or query.
 #[derive(Clone, Copy)]
 enum Target {
-    /// A colour of the screen.
+    /// A colour that the screen contains.
     Shown(ColorSlot),
-    /// A colour that is stored without an effect.
+    /// A colour that is only stored, without an effect.
     Noted(NotedColor),
 }
 
 impl Target {
-    /// Returns the colour that OSC 4 gives this number: a palette entry, or from 256 on the colour of a rendition.
+    /// Returns the colour for a number in OSC 4: a palette entry, or from 256 on the colour of a rendition.
     fn entry(number: usize) -> Option<Self> {
         match u8::try_from(number) {
             Ok(index) => Some(Self::Shown(ColorSlot::Palette(index))),
@@ -48,7 +48,7 @@ impl Target {
     }
 }
 
-/// The state for one colour command: the colours that it may change, and the answers that it may add to.
+/// The state for a colour command: the colours that it may change, and the queue for its answers.
 pub(crate) struct Recolor<'a> {
     pub(crate) shown: &'a mut Arc<Colors>,
     pub(crate) noted: &'a mut NotedColors,
@@ -58,7 +58,8 @@ pub(crate) struct Recolor<'a> {
 }
 
 impl Recolor<'_> {
-    /// Performs the operating system command `number` with the text `rest`. Commands unrelated to colours are ignored.
+    /// Performs the operating system command `number` with the text `rest`. Ignores commands without relation to
+    /// colours.
     pub(crate) fn perform(mut self, number: &str, rest: &str) {
         if number.starts_with('+') {
             return;
@@ -88,7 +89,7 @@ impl Recolor<'_> {
         }
     }
 
-    /// Performs OSC 4 or 5: pairs of a number and its new colour, where `?` asks for the current colour.
+    /// Performs OSC 4 or 5: pairs of a number and its new colour. A `?` in place of the colour is a query.
     fn set_colors(&mut self, command: &str, text: &str, target: fn(usize) -> Option<Target>) {
         let mut fields = text.split(';');
         while let (Some(number), Some(color)) = (fields.next(), fields.next()) {
@@ -101,7 +102,7 @@ impl Recolor<'_> {
         }
     }
 
-    /// Resets the colours of the listed numbers (OSC 104, 105). Without a list, all renditions' colours are reset.
+    /// Resets the colours with the listed numbers (OSC 104, 105). Without a list, resets the colours of all renditions.
     fn reset_colors(&mut self, text: &str, target: fn(usize) -> Option<Target>) {
         if text.is_empty() {
             NotedColor::renditions().for_each(|color| self.noted.set(color, None));
@@ -141,7 +142,7 @@ impl Recolor<'_> {
         change(Arc::make_mut(self.shown));
     }
 
-    /// Answers with a colour, under the name that the question used. An unknown colour gets no answer.
+    /// Answers a query for a colour, under the name that the query used. An unknown colour gets no answer.
     fn tell_color(&mut self, target: Target, name: &str) {
         let color = match target {
             Target::Shown(slot) => self.shown.get(slot).or_else(|| self.own_color(slot)),
@@ -151,15 +152,15 @@ impl Recolor<'_> {
         self.answers.push(&format!("\x1b]{name};{}{}", color.answer(), self.terminator.as_str()));
     }
 
-    /// Returns a stored colour: the program's, or else the colour that it equals by default. If the user's terminal is
-    /// unknown, a rendition's colour is xterm's text colour.
+    /// Returns a stored colour: the one that a program has set, or else the colour that it equals by default. If the
+    /// user's colours are unknown, a rendition has xterm's text colour.
     fn noted_color(&self, color: NotedColor) -> Option<Rgb> {
         let otherwise = color.is_of_rendition().then_some(Rgb::of_palette(0));
         let look_alike = || self.own_color(color.look_alike());
         self.noted.get(color).or_else(look_alike).or(otherwise)
     }
 
-    /// Returns the user's terminal's own colour. `None` if unknown. Its palette is assumed to be xterm's.
+    /// Returns the colour of the user's terminal itself. `None` if unknown. Assumes xterm's palette.
     fn own_color(&self, slot: ColorSlot) -> Option<Rgb> {
         let user = self.user;
         let (red, green, blue) = match slot {

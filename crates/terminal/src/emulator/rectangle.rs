@@ -11,10 +11,10 @@ use crate::screen::row::Row;
 /// A rectangle of the screen: its rows and its columns, from 0.
 pub(crate) type Rectangle = (Range<u16>, Range<u16>);
 
-/// Copies a rectangle to another place (DECCRA). Page numbers are ignored, because there is one page.
+/// Copies a rectangle to another place (DECCRA). Ignores page numbers, because there is only one page.
 pub(crate) fn copy(grid: &mut Grid, parameters: &Parameters) {
     let Some((rows, columns)) = rectangle(grid, parameters, 0) else { return };
-    // The target is given by its upper left corner, and reaches to the margins or edges.
+    // The parameters state the target's upper left corner. The target reaches to the margins or edges.
     let corner = [parameters.value(5), parameters.value(6), 0, 0];
     let Some((to_rows, to_columns)) = rectangle_of(grid, corner) else { return };
     let height = rows.len().min(to_rows.len());
@@ -27,7 +27,7 @@ pub(crate) fn copy(grid: &mut Grid, parameters: &Parameters) {
     }
 }
 
-/// Fills a rectangle with a character of Latin-1, which is given by its number (DECFRA).
+/// Fills a rectangle with a Latin-1 character, given by its number (DECFRA).
 pub(crate) fn fill(grid: &mut Grid, parameters: &Parameters) {
     let c = match parameters.value(0) {
         number @ (0x20..=0x7e | 0xa0..=0xff) => char::from(number.to_le_bytes()[0]),
@@ -66,8 +66,8 @@ pub(crate) fn rectangle(grid: &Grid, parameters: &Parameters, index: usize) -> O
     rectangle_of(grid, [0, 1, 2, 3].map(|number| parameters.value(index + number)))
 }
 
-/// Returns the rectangle between top, left, bottom and right, which count from 1. `None` for an empty rectangle. In
-/// origin mode the numbers count from the margins, and the rectangle ends at them. The value 0 is the edge or margin.
+/// Returns the rectangle with these bounds, which count from 1. `None` for an empty rectangle. In origin mode the
+/// bounds count from the margins, and the rectangle ends there. The value 0 stands for the edge or margin.
 fn rectangle_of(grid: &Grid, [top, left, bottom, right]: [u16; 4]) -> Option<Rectangle> {
     let (mut rows, mut columns) = (0..grid.screen.size.rows(), 0..grid.columns());
     if grid.modes.origin {

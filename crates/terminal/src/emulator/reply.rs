@@ -8,8 +8,8 @@ use crate::parse::Sequence;
 use crate::parse::parameters::Parameters;
 use crate::user_terminal::UserTerminal;
 
-/// Most bytes of answers that wait to be taken; a question beyond this stays unanswered. Chosen: the longest line of
-/// input that a Linux pty takes, so a flood of questions cannot pile up.
+/// Most bytes of answers that wait for the program. Queries beyond this get no answer. Chosen: the longest line of
+/// input that a Linux pty accepts, so that a flood of queries cannot pile up.
 pub(crate) const REPLIES_BYTES_MAX: usize = 4096;
 
 /// Answer to DA1: the attributes of a VT420. Source: xterm 379 as observed.
@@ -23,7 +23,7 @@ pub(crate) const TERTIARY_ATTRIBUTES: &str = "\x1bP!|00000000\x1b\\";
 /// Answer to XTVERSION: the name and version of rove.
 pub(crate) const VERSION: &str = concat!("\x1bP>|rove(", env!("CARGO_PKG_VERSION"), ")\x1b\\");
 
-/// Answers for the program on the pty that wait to be taken.
+/// Answers to the program on the pty that the caller has not taken yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Answers {
     role: Role,
@@ -35,7 +35,7 @@ impl Answers {
         Self { role, bytes: Vec::new() }
     }
 
-    /// Queues an answer. A replica drops it, because no program is connected. A full queue drops it too.
+    /// Queues an answer. Drops it if the queue is full, or in a replica, which is connected to no program.
     pub(crate) fn push(&mut self, text: &str) {
         if self.role == Role::Host && self.bytes.len() + text.len() <= REPLIES_BYTES_MAX {
             self.bytes.extend_from_slice(text.as_bytes());
@@ -53,12 +53,12 @@ impl Answers {
 }
 
 /// Returns the answer to DA2. Emacs expects that xterm from version 242 on reports its background, and waits two
-/// seconds for the report. So the emulator claims such a version only if the background is known.
+/// seconds for the report. So the answer names such a version only if the background is known.
 pub(crate) fn secondary_attributes(user: &UserTerminal) -> &'static str {
     if user.background.is_some() { XTERM_ATTRIBUTES } else { SECONDARY_ATTRIBUTES }
 }
 
-/// Returns the answer to DSR for 5 (the device's state) and 6 (the cursor's position). `None` for other questions.
+/// Returns the answer to DSR for 5 (the device's state) and 6 (the cursor's position). `None` for other queries.
 pub(crate) fn status(grid: &Grid, what: u16) -> Option<String> {
     match what {
         5 => Some("\x1b[0n".to_owned()),
@@ -67,8 +67,8 @@ pub(crate) fn status(grid: &Grid, what: u16) -> Option<String> {
     }
 }
 
-/// Returns the answer to DECDSR. `None` for an unknown question. 6 asks for the cursor's position, 996 for dark or
-/// light colours, others for devices.
+/// Returns the answer to DECDSR. `None` for an unknown query. 6 queries the cursor's position, 996 dark or light
+/// colours, and other numbers query devices.
 pub(crate) fn private_status(
     grid: &Grid,
     level: Level,
@@ -77,7 +77,7 @@ pub(crate) fn private_status(
 ) -> Option<String> {
     match parameters.value(0) {
         5 => Some("\x1b[?0n".to_owned()),
-        // VT300 and later add the page, and there is one.
+        // From VT300 on, the answer includes the page, and there is only one.
         6 if level >= Level::VT300 => Some(cursor(grid, "?", ";1")),
         6 => Some(cursor(grid, "?", "")),
         996 => window::color_scheme(user),
@@ -118,7 +118,7 @@ pub(crate) fn checksum(
     format!("\x1bP{number}!~{value:04X}\x1b\\")
 }
 
-/// Performs a device control string that asks for something: DECRQSS and XTGETTCAP. Others are ignored.
+/// Performs a device control string that is a query: DECRQSS and XTGETTCAP. Ignores all others.
 pub(crate) fn device_control(
     answers: &mut Answers,
     grid: &Grid,

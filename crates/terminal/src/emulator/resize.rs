@@ -1,4 +1,4 @@
-//! Changes the number and the width of rows.
+//! Changes the number of rows and their width.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Reverse wraparound (modes 45 and 1045): from the left margin, BS and CUB go on at the right margin of the row above.
+//! Reverse wraparound (modes 45 and 1045): BS and CUB at the left margin continue at the right margin of the row above.
 
 use crate::emulator::region::Region;
 use crate::screen::{Position, Size};
@@ -6,18 +6,18 @@ use crate::screen::{Position, Size};
 /// How far BS and CUB continue at the left margin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReverseWrap {
-    /// Mode 45: they continue in the row above, if its text wrapped into this row. They stop at the top margin.
-    /// Source: xterm's ctlseqs; xterm does so since version 383.
+    /// Mode 45: they continue in the row above if its text wrapped into this row, and stop at the top margin. Source:
+    /// xterm's ctlseqs; xterm does so since version 383.
     WithinLine,
-    /// Mode 1045: they continue in any row above, and from the top margin in the bottom row.
-    /// Source: mode 45 of xterm 379 as observed. There a CUB that begins in the upper left corner of the margins moves
-    /// to the lower right corner, whatever its count is.
+    /// Mode 1045: they continue in any row above, and from the top margin in the bottom row. Source: mode 45 of xterm
+    /// 379 as observed. There, a CUB that begins in the upper left corner of the margins moves to the lower right
+    /// corner for any count.
     Anywhere,
 }
 
 impl ReverseWrap {
-    /// Returns the position `count` cells before `from`, and the number of rows passed on the way. `goes_on` tells
-    /// whether the text of a row wraps into the next row.
+    /// Returns the position `count` cells before `from`, and the number of rows passed. `goes_on` returns whether the
+    /// text of a row wraps into the next row.
     pub(crate) fn step_back(
         self,
         from: Position,

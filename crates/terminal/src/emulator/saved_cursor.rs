@@ -1,4 +1,4 @@
-//! The cursor and the state around it that DECSC saves.
+//! The cursor, and the related state that DECSC saves with it.
 
 use crate::emulator::charset::Charsets;
 use crate::screen::cell::{Color, Pen};

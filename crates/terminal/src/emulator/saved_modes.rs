@@ -3,22 +3,22 @@
 use crate::emulator::noted_modes::NotedModes;
 use crate::screen::mode::{MouseEncoding, MouseReporting};
 
-/// The numbers of the saved modes that are on or off. Mode 47 is also 1047 and 1049.
+/// The numbers of the saved modes that are on or off. 47 also stands for 1047 and 1049.
 const SWITCHES: [u16; 19] =
     [1, 3, 5, 6, 7, 25, 40, 41, 45, 47, 66, 69, 95, 1004, 1045, 2004, 2026, 2031, 2048];
 
-/// The modes among [`SWITCHES`] that are on at the start.
+/// The modes among [`SWITCHES`] that are on initially.
 const ON_AT_START: [u16; 2] = [7, 25];
 
 const _: () = assert!(SWITCHES.len() <= u32::BITS as usize);
 
-/// The value of each private mode when it was last saved. A mode that was never saved has its start value.
+/// The value of each private mode when it was last saved. A mode that was never saved has its initial value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SavedModes {
-    /// The saved value of each mode of [`SWITCHES`], a bit for each.
+    /// The saved value of each mode in [`SWITCHES`], as a bit.
     switches: u32,
     pub(crate) noted: NotedModes,
-    /// The saved mouse mode. Only one mode of reporting is set at a time, so one value is enough.
+    /// The saved mouse mode. At most one reporting mode is set at a time, so one value is enough.
     pub(crate) mouse_reporting: MouseReporting,
     pub(crate) mouse_encoding: MouseEncoding,
     pub(crate) alternate_scroll: Option<bool>,
@@ -37,7 +37,7 @@ impl Default for SavedModes {
 }
 
 impl SavedModes {
-    /// Saves whether a mode is on. A mode outside [`SWITCHES`] is ignored.
+    /// Saves whether a mode is on. Ignores modes outside of [`SWITCHES`].
     pub(crate) fn save(&mut self, mode: u16, set: bool) {
         if let Some(bit) = bit(mode) {
             self.switches = if set { self.switches | bit } else { self.switches & !bit };

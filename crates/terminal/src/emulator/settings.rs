@@ -30,8 +30,8 @@ pub(crate) fn setting(grid: &Grid, level: Level, name: &str) -> Option<String> {
     Some(values + name)
 }
 
-/// The attributes that follow bold and underlined in an answer, in xterm's order. Source: xterm 379 as observed. It
-/// does not know overlined text, which is last here.
+/// The attributes that follow bold and underlined in an answer, in xterm's order. Source: xterm 379 as observed.
+/// Overlined text, which xterm 379 does not know, is last.
 const ATTRIBUTES: [(Attributes, u8); 7] = [
     (Attributes::BLINK, 5),
     (Attributes::INVERSE, 7),
@@ -42,8 +42,8 @@ const ATTRIBUTES: [(Attributes, u8); 7] = [
     (Attributes::OVERLINE, 53),
 ];
 
-/// Returns the SGR parameters that set the current pen, as xterm writes them. A colour without a name is a single
-/// parameter with colons.
+/// Returns the SGR parameters that set the current pen, in xterm's form. A colour by number is one parameter with
+/// colons.
 fn rendition(screen: &Screen) -> String {
     let Screen { pen, decoration, .. } = screen;
     let mut text = "0".to_owned();
@@ -66,8 +66,8 @@ fn rendition(screen: &Screen) -> String {
         + &color(decoration.underline_color, 50)
 }
 
-/// Returns the SGR parameter of a colour. Empty for the default colour. Named colours count from `first`, and `first` +
-/// 8 begins other colours. Underlines have no named colours.
+/// Returns the SGR parameter of a colour. Empty for the default colour. The names of colours count from `first`, and
+/// `first` + 8 begins other colours. Underlines have no named colours.
 fn color(color: Color, first: u8) -> String {
     match (color.named(), first) {
         (Color::Default, _) => String::new(),

@@ -3,7 +3,7 @@
 use crate::parse::parameters::Parameters;
 use crate::screen::cell::{Attributes, Color, Pen, Underline};
 
-/// Changes the pen and the underline's colour as the parameters of an SGR say.
+/// Changes the pen and the underline's colour by the parameters of an SGR.
 pub(crate) fn apply(pen: &mut Pen, underline_color: &mut Color, parameters: &Parameters) {
     let mut at = 0;
     while at < parameters.values().len() {
@@ -90,8 +90,8 @@ fn color_of_group(group: &[u16]) -> Option<Color> {
     }
 }
 
-/// Returns the colour of `5;n` or `2;r;g;b`, and how many numbers it takes. An unfinished colour takes all numbers that
-/// follow: they are not attributes.
+/// Returns the colour of `5;n` or `2;r;g;b`, and how many numbers belong to it. If the colour is incomplete, all
+/// following numbers belong to it, so that they are not read as attributes.
 fn color_of_list(list: &[u16]) -> (Option<Color>, usize) {
     match *list {
         [5, n, ..] => (indexed(n), 2),

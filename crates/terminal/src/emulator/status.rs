@@ -4,11 +4,11 @@ use crate::screen::Screen;
 use crate::screen::decoration::URI_BYTES_MAX;
 use crate::screen::progress::Progress;
 
-/// The schemes of addresses that a working directory may have. Source: shells write the first by the terminals'
-/// documentation; the second is kitty's.
+/// The URI schemes that a working directory may have. Source: shells write the first, as terminals document it; the
+/// second is kitty's.
 const DIRECTORY_SCHEMES: [&str; 2] = ["file://", "kitty-shell-cwd://"];
 
-/// Sets the address of the working directory (OSC 7). An empty address means unknown; an invalid address is ignored.
+/// Sets the URI of the working directory (OSC 7). An empty URI means that it is unknown. Ignores an invalid URI.
 pub(crate) fn set_directory(screen: &mut Screen, uri: &str) {
     let is_directory = uri.len() <= URI_BYTES_MAX
         && uri.bytes().all(|byte| byte.is_ascii_graphic())
@@ -18,7 +18,7 @@ pub(crate) fn set_directory(screen: &mut Screen, uri: &str) {
     }
 }
 
-/// Sets the progress bar (OSC 9;4). Malformed text is ignored.
+/// Sets the progress bar (OSC 9;4). Ignores malformed text.
 pub(crate) fn set_progress(screen: &mut Screen, text: &str) {
     if let Some(progress) = Progress::after(screen.progress, text) {
         screen.progress = progress;

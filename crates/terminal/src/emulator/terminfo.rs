@@ -1,10 +1,10 @@
-//! Terminfo entries that programs ask for by name (XTGETTCAP).
+//! Terminfo entries that programs query by name (XTGETTCAP).
 
 use crate::emulator::hexadecimal::{decoded, encoded};
 
-/// The names of known entries, with their values in terminfo's form. An entry that has no value has `None`.
+/// The names of known entries, with their values in terminfo's format. `None` for an entry without a value.
 ///
-/// Chosen: the entries that today's programs ask for, with the values of xterm and kitty.
+/// Chosen: the entries that current programs query, with the values of xterm and kitty.
 const CAPABILITIES: [(&str, Option<&str>); 11] = [
     ("TN", Some("xterm-256color")),
     ("Co", Some("256")),

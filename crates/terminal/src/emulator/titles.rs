@@ -1,6 +1,6 @@
 //! Titles that programs set, and the stack of titles.
 //!
-//! Titles are cut to the length that a diff can carry, and become [`plain`] text.
+//! Titles are cut to the length that a diff can carry, and reduced to [`plain`] text.
 
 use std::sync::Arc;
 
@@ -9,11 +9,10 @@ use crate::emulator::hexadecimal::decoded;
 use crate::plain::plain;
 use crate::screen::titles::Titles;
 
-/// Most pairs of titles on the title stack; another push displaces the oldest.
-/// Source: xterm's stack has 10 places.
+/// Most pairs of titles on the title stack. Another push drops the oldest. Source: xterm's stack has 10 places.
 pub(crate) const TITLE_STACK_MAX: usize = 10;
 
-/// The titles that programs pushed (XTWINOPS), oldest first.
+/// The titles that programs have pushed (XTWINOPS), oldest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TitleStack(Vec<Titles>);
 
@@ -43,7 +42,7 @@ impl TitleStack {
         }
     }
 
-    /// Returns the memory of the titles in bytes. Titles shared with `neighbour` are left out.
+    /// Returns the memory of the titles in bytes, without titles that are shared with `neighbour`.
     pub(crate) fn bytes(&self, neighbour: Option<&Self>) -> usize {
         let theirs = neighbour.map_or(&[][..], |neighbour| &neighbour.0);
         let texts = self.0.iter().enumerate().map(|(at, Titles { icon_name, title, .. })| {
@@ -54,7 +53,7 @@ impl TitleStack {
     }
 }
 
-/// Sets the icon name, the window title or both, as `which` says. Empty or malformed hexadecimal text is ignored.
+/// Sets the icon name, the window title or both, by `which`. Ignores empty or malformed hexadecimal text.
 pub(crate) fn set_titles(titles: &mut Titles, which: [bool; 2], text: &str, is_hexadecimal: bool) {
     let bytes = if is_hexadecimal { decoded(text).unwrap_or_default() } else { text.into() };
     if is_hexadecimal && bytes.is_empty() {

@@ -1,4 +1,4 @@
-//! Reports of the window and of the user's terminal. Programs ask for a report, or request one for each change (modes
+//! Reports about the window and the user's terminal. Programs query them, or request a report of each change (modes
 //! 2031 and 2048).
 
 use crate::screen::Size;
@@ -16,9 +16,8 @@ pub(crate) fn report(what: u16, user: &UserTerminal, size: Size) -> Option<Strin
 }
 
 /// Returns whether mode 2048 is supported. Programs assume that a terminal that reports its size also reports the mouse
-/// in pixels, and divide by the size of a cell.
-/// Source: Textual 8.2.8 as observed. It ends with an error at the first click if the size of a cell is 0, and clicks
-/// at wrong places if the mouse is reported in cells.
+/// in pixels, and divide by the size of a cell. Source: Textual 8.2.8 as observed. At the first click, it ends with an
+/// error if the size of a cell is 0. It clicks at wrong places if the mouse is reported in cells.
 pub(crate) const fn has_size_announcements(user: &UserTerminal) -> bool {
     user.cell_pixels.is_some() && user.pixel_mouse
 }
@@ -34,7 +33,7 @@ pub(crate) fn color_scheme(user: &UserTerminal) -> Option<String> {
     user.background.map(|color| format!("\x1b[?997;{}n", if is_light(color) { 2 } else { 1 }))
 }
 
-/// Returns height and width of the window's cells in pixels. `None` if the size of a cell is unknown.
+/// Returns the height and width of the window's cells in pixels. `None` if the size of a cell is unknown.
 fn pixels(user: &UserTerminal, size: Size) -> Option<(u32, u32)> {
     let (width, height) = user.cell_pixels?;
     let product = |cells: u16, pixels: u16| u32::from(cells) * u32::from(pixels);

@@ -17,12 +17,12 @@ pub(super) enum Decoded {
     Character(char),
     /// The byte completes a character that was typed with Alt.
     AltCharacter,
-    /// The bytes are not UTF-8. If the last byte may begin a character, it is kept.
+    /// The bytes are not UTF-8. If the last byte may begin a character, `Partial` keeps it.
     Malformed,
 }
 
 impl Partial {
-    /// Returns an empty beginning of a character that is typed with Alt.
+    /// Returns the empty beginning of a character that the user types with Alt.
     pub(super) fn held_with_alt() -> Self {
         Self { has_alt: true, ..Self::default() }
     }

@@ -1,6 +1,6 @@
-//! The keys, by their meaning to a line editor.
+//! The keys, by their meaning in a line editor.
 
-/// A key, or another message of a terminal, by its meaning to a line editor.
+/// A key or another message of a terminal, by its meaning in a line editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     /// A printable character, of any width.
@@ -17,7 +17,7 @@ pub enum Key {
     Left,
     /// The cursor key to the right.
     Right,
-    /// Ctrl-B: one character left; also the prefix key of tmux.
+    /// Ctrl-B: one character left. Also the prefix key of tmux.
     ControlB,
     /// Ctrl-F: one character right.
     ControlF,
@@ -29,7 +29,7 @@ pub enum Key {
     Home,
     /// The End key: the end of the line.
     End,
-    /// Ctrl-A: the start of the line; also the prefix key of screen.
+    /// Ctrl-A: the start of the line. Also the prefix key of screen.
     ControlA,
     /// Ctrl-E: moves to the end of the line.
     ControlE,
@@ -72,14 +72,14 @@ pub enum Key {
     PasteStart,
     /// The end of a bracketed paste.
     PasteEnd,
-    /// A message that is not a key press: a mouse or focus report, an answer, or a key release.
+    /// A message that is not a key press: a mouse or focus report, an answer to a query, or a key release.
     Neutral,
     /// Any other key, and bytes that form no key.
     Other,
 }
 
 impl Key {
-    /// Returns the meaning of this key with Alt, or after the Escape key if that does the same.
+    /// Returns the meaning of this key with Alt, or after the Escape key, which has the same effect.
     #[must_use]
     pub fn with_alt(self) -> Self {
         match self {

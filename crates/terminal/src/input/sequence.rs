@@ -3,7 +3,7 @@
 use super::key::{Key, alt_key, ascii_key};
 use crate::key_event::{KeyEvent, number};
 
-/// Longest sequence, in bytes; the rest of a longer one counts as typed. Chosen: twice the longest known device
+/// Longest sequence, in bytes. The rest of a longer one is read as typed. Chosen: twice the longest known device
 /// attributes, and twice the longest known keys with all their text.
 const SEQUENCE_BYTES_MAX: usize = 128;
 
@@ -36,10 +36,10 @@ impl Sequence {
         self.introducer == Introducer::Csi
     }
 
-    /// Handles a byte other than ESC; returns the key that the byte completes, if any.
+    /// Handles a byte other than ESC. Returns the key that the byte completes, if any.
     pub(super) fn push(&mut self, byte: u8, has_alt: bool) -> Option<Key> {
         match byte {
-            // rxvt ends the function keys held with Shift by this byte, with which other sequences go on.
+            // In rxvt, this byte ends function keys held with Shift. Other sequences continue after it.
             b'$' if self.is_csi()
                 && !self.is_empty()
                 && self.bytes.iter().all(u8::is_ascii_digit) =>
@@ -71,18 +71,18 @@ struct Held {
 }
 
 impl Held {
-    /// Reads the field `modifiers:event`, of which each part may be missing. `has_alt` adds Alt.
+    /// Parses the field `modifiers:event`, of which each part may be missing. `has_alt` adds Alt.
     fn read(field: &[u8], has_alt: bool) -> Self {
         let mut parts = field.split(|byte| *byte == b':').map(number);
         let modifiers = parts.next().flatten().unwrap_or(1).saturating_sub(1);
         let is_hit = parts.next().flatten() != Some(3);
-        // Caps Lock and Num Lock change nothing.
+        // Caps Lock and Num Lock do not change the meaning of a key.
         let modifiers = modifiers & !(64 | 128) | if has_alt { KeyEvent::ALT } else { 0 };
         Self { modifiers, is_hit }
     }
 
-    /// Returns `plain` without modifiers, `word` with Alt or Ctrl alone, and [`Key::Other`] with any others. A key
-    /// release is [`Key::Neutral`].
+    /// Returns `plain` without modifiers, `word` with Alt or Ctrl alone, and [`Key::Other`] with any other modifiers.
+    /// Returns [`Key::Neutral`] for a key release.
     fn choose(self, plain: Key, word: Key) -> Key {
         match self.modifiers {
             _ if !self.is_hit => Key::Neutral,
@@ -93,7 +93,7 @@ impl Held {
     }
 }
 
-/// Returns the key that is encoded as `CSI parameters last`.
+/// Returns the key with the encoding `CSI parameters last`.
 fn csi_key(parameters: &[u8], last: u8, has_alt: bool) -> Key {
     if let Some(event) = KeyEvent::read(parameters, last) {
         return event_key(event);
@@ -111,13 +111,13 @@ fn csi_key(parameters: &[u8], last: u8, has_alt: bool) -> Key {
         (b'R', [_, ..]) => Key::Neutral,
         (b'~', _) => numbered_key(number(first), held),
         (b'a'..=b'd', []) => Key::Other,
-        // The keys of rxvt held with Ctrl.
+        // rxvt's keys held with Ctrl.
         (b'^', _) if number(first) == Some(3) => Key::KillWordRight,
         _ => lettered_key(last, held),
     }
 }
 
-/// Returns the key that is encoded as `SS3 parameters last`; old terminals send modifiers in the parameters.
+/// Returns the key with the encoding `SS3 parameters last`. Old terminals send modifiers in the parameters.
 fn single_shift_key(parameters: &[u8], last: u8, has_alt: bool) -> Key {
     let field = parameters.rsplit(|byte| *byte == b';').next().unwrap_or_default();
     match (last, parameters) {

@@ -1,19 +1,19 @@
 //! The numbers of a control sequence.
 
-/// Most numbers kept of one control sequence, sub-parameters counted; further numbers are dropped. Chosen: 30 as in
-/// xterm, rounded up; a full SGR with two RGB colours needs 17.
+/// Most numbers of a control sequence that are kept, including sub-parameters. Further numbers are dropped. Chosen: 30
+/// as in xterm, rounded up. A full SGR with two RGB colours needs 17.
 pub(crate) const PARAMETERS_MAX: usize = 32;
 
-/// The numbers of a control sequence, and whether a semicolon or a colon precedes each.
+/// The numbers of a control sequence, and whether each follows a semicolon or a colon.
 ///
 /// A missing number is 0, as in the standards. A number above 16 bits is 65 535.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameters {
     /// The numbers read so far. The last element receives those that are dropped.
     values: [u16; PARAMETERS_MAX + 1],
-    /// The index in `values` of the number that the next digit belongs to.
+    /// The index in `values` of the number to which the next digit belongs.
     last: usize,
-    /// Bit i is set if number i follows a colon, and so is a sub-parameter of the number before it.
+    /// Bit i is set if number i follows a colon, so that it is a sub-parameter of an earlier number.
     joined: u64,
     given: bool,
 }
@@ -76,12 +76,12 @@ impl Parameters {
         self.joined != 0
     }
 
-    /// Returns number `index`, from 0 on; 0 if it is missing.
+    /// Returns number `index`, from 0 on, or 0 if it is missing.
     pub(crate) fn value(&self, index: usize) -> u16 {
         self.values().get(index).copied().unwrap_or(0)
     }
 
-    /// Returns number `index` as a count: 0 or a missing number counts as 1.
+    /// Returns number `index` as a count. A missing number and 0 become 1.
     pub(crate) fn count(&self, index: usize) -> u16 {
         self.value(index).max(1)
     }

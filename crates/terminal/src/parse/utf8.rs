@@ -1,11 +1,11 @@
 //! UTF-8: finds runs of text, and decodes single characters, which may be malformed.
 
-/// Returns the number of bytes at the start that are printable ASCII.
+/// Returns how many of the first bytes are printable ASCII.
 pub(super) fn ascii_len(bytes: &[u8]) -> usize {
     len_before(bytes, |byte| !(0x20..=0x7e).contains(&byte))
 }
 
-/// Returns the number of bytes at the start before the first C0 or C1 control or DEL.
+/// Returns the number of bytes up to the first C0 or C1 control or DEL.
 pub(super) fn text_len(bytes: &[u8]) -> usize {
     let suspect = |byte| (byte < 0x20) | (byte == 0x7f) | (byte == 0xc2);
     let mut at = len_before(bytes, suspect);
@@ -15,10 +15,10 @@ pub(super) fn text_len(bytes: &[u8]) -> usize {
     at
 }
 
-/// Returns the number of bytes before the first byte that is `wanted`.
+/// Returns the number of bytes up to the first byte for which `wanted` is true.
 ///
-/// The loop tests sixteen bytes at once. The compiler turns this into a vector comparison if the loop has no exit in its
-/// middle, and `wanted` no `||`.
+/// The loop tests sixteen bytes at once. The compiler turns it into a vector comparison, provided that the loop has no
+/// exit in its middle, and `wanted` contains no `||`.
 fn len_before(bytes: &[u8], wanted: impl Fn(u8) -> bool) -> usize {
     let any = |chunk: &&[u8]| {
         chunk.iter().map(|byte| u8::from(wanted(*byte))).fold(0, |any, one| any | one) != 0

@@ -1,11 +1,11 @@
-//! The abilities of the user's terminal.
+//! The capabilities of the user's terminal.
 
 use crate::cluster_widths::ClusterWidths;
 use crate::display::{Dialect, History, Repertoire};
 use crate::screen::Screen;
 
-/// The abilities of the user's terminal, as terminfo, the environment and the terminal's answers tell them. The default
-/// terminal shows no more than a stock Mosh client does.
+/// The capabilities of the user's terminal, known from terminfo, the environment and the terminal's answers. By default
+/// the terminal displays no more than a stock Mosh client does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TerminalCapabilities {
     /// `ech`: whether the terminal can erase characters without moving the cursor.
@@ -14,23 +14,23 @@ pub struct TerminalCapabilities {
     pub background_color_erase: bool,
     /// The graphic renditions (SGR) that the terminal can show.
     pub repertoire: Repertoire,
-    /// The operating system commands (OSC) that the terminal may be sent.
+    /// The operating system commands (OSC) that may be sent to the terminal.
     pub osc: OscSupport,
-    /// The text in front of window titles, such as `[rove] `.
+    /// The text before window titles, such as `[rove] `.
     pub title_prefix: String,
-    /// Whether the terminal supports mode 2026. Each frame is enclosed by it, so that it appears at once.
+    /// Whether the terminal supports mode 2026. Each frame then begins and ends this mode, so that it appears at once.
     pub synchronized_output: bool,
     /// The sequences that enter and leave the alternate screen.
     pub alternate_screen: AlternateScreen,
-    /// Whether the whole session is on the alternate screen. Otherwise only a program that asks for this screen is on
-    /// it, and the terminal's history keeps the session's lines.
+    /// Whether the whole session is on the alternate screen. Otherwise this screen is used only for programs that
+    /// request it, and the terminal's history keeps the session's lines.
     pub init: bool,
-    /// Whether all lines that scroll off at the host enter the terminal's history, also lines that were never shown,
-    /// and no other rows. With `init`, the first such line moves the session to the normal screen.
+    /// Whether the lines that scroll off at the host enter the terminal's history, even lines that were never
+    /// displayed, and no other rows. With `init`, the first such line moves the session to the normal screen.
     pub scrollback: bool,
     /// `Ss`: whether the cursor's style can be set (DECSCUSR).
     pub cursor_styles: bool,
-    /// Whether the terminal supports the keyboard protocol of kitty.
+    /// Whether the terminal supports kitty's keyboard protocol.
     pub kitty_keyboard: bool,
     /// Whether the terminal supports xterm's modifyOtherKeys.
     pub modify_other_keys: bool,
@@ -38,19 +38,19 @@ pub struct TerminalCapabilities {
     pub pixel_mouse: bool,
     /// The terminal's own setting of alternate scroll (mode 1007). `None`: unknown, and assumed to be set.
     pub alternate_scroll: Option<bool>,
-    /// The kinds of clusters (such as joined emoji) that the terminal draws as one character, as measured.
+    /// The measured kinds of clusters (such as joined emoji) that the terminal draws as one character.
     pub cluster_widths: ClusterWidths,
 }
 
-/// The operating system commands (OSC) that a terminal may be sent. Its name decides this.
+/// The operating system commands (OSC) that may be sent to a terminal, judged by its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OscSupport {
-    /// Whether the terminal understands any. Otherwise copied text is not passed on.
+    /// Whether the terminal understands OSC at all. Otherwise copied text is not sent to it.
     pub any: bool,
     /// Whether the renderer may set window titles and the terminal's colours (OSC 4, 10 and others), and report the
-    /// working directory (OSC 7). A terminal that reads titles from OSC sequences also reads the others, or ignores them.
+    /// working directory (OSC 7). A terminal that reads titles from OSC also reads the others, or ignores them.
     pub window: bool,
-    /// Whether the terminal shows a progress bar (OSC 9;4). Other terminals would show a notification.
+    /// Whether the terminal displays a progress bar (OSC 9;4). Other terminals would display a notification.
     pub progress: bool,
 }
 
@@ -59,7 +59,7 @@ impl OscSupport {
     pub const ALL: Self = Self { any: true, window: true, progress: true };
 }
 
-/// The sequences that enter and leave the alternate screen. Both are empty if the terminal has none.
+/// The sequences that enter and leave the alternate screen. Both are empty if the terminal has no such screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AlternateScreen {
     /// The sequence that switches to the alternate screen (`smcup` in terminfo).
@@ -69,7 +69,7 @@ pub struct AlternateScreen {
 }
 
 impl AlternateScreen {
-    /// Returns the sequences of xterm, which all terminals of today have.
+    /// Returns the sequences of xterm, which all current terminals understand.
     pub fn xterm() -> Self {
         Self { enter: b"\x1b[?1049h".to_vec(), leave: b"\x1b[?1049l".to_vec() }
     }
@@ -89,14 +89,14 @@ impl TerminalCapabilities {
         }
     }
 
-    /// Returns whether half of a flag (a regional indicator) takes two columns on the terminal and one on `screen`, as
-    /// on a stock Mosh server.
+    /// Returns whether half of a flag (a regional indicator) occupies two columns on the terminal and one on `screen`,
+    /// as on a stock Mosh server.
     const fn has_wide_flags(&self, screen: &Screen) -> bool {
         self.cluster_widths.contains(ClusterWidths::FLAGS)
             && !screen.cluster_widths().contains(ClusterWidths::FLAGS)
     }
 
-    /// Returns whether the wheel sends cursor keys on the alternate screen by the terminal's own setting (mode 1007).
+    /// Returns whether the terminal's own setting makes the wheel send cursor keys on the alternate screen (mode 1007).
     pub(super) fn has_alternate_scroll(&self) -> bool {
         self.alternate_scroll.unwrap_or(true)
     }

@@ -1,5 +1,5 @@
-//! The scrollback history of the user's terminal. The text that was on the screen before the session enters it, and
-//! then the lines that scroll off at the host. No other rows may enter, and no line may be lost.
+//! Feeds the scrollback history of the user's terminal: first with the text that was on the screen when the session
+//! began, then with lines that scroll off at the host. No other rows may enter it, and no line may be lost.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use crate::screen::Screen;
 use crate::screen::row::Row;
 use crate::scrollback::ScrollbackLine;
 
-/// The known state of the main screen and the history of the user's terminal.
+/// The known state of the user's terminal's main screen and history.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Feed {
-    /// Whether the lines that scroll off at the host come with the frames. Otherwise the renderer knows only frames.
+    /// Whether the caller passes the lines that scroll off at the host. Otherwise the renderer gets only frames.
     is_followed: bool,
-    /// Whether the main screen still shows the text from before the session.
+    /// Whether the main screen still has the text from the time when the session began.
     is_new: bool,
-    /// The height of the last frame on the main screen, in rows; 0 if there was none.
+    /// The height of the last frame on the main screen, in rows, or 0 if there was none.
     rows: u16,
-    /// A lower bound of the session's rows that are in the terminal's history.
+    /// A lower bound for the number of the session's rows in the terminal's history.
     fed: u64,
 }
 
@@ -48,8 +48,8 @@ impl Feed {
         }
     }
 
-    /// Appends the bytes that scroll `lines` into the terminal's history, then turn screen `shown` into `frame`.
-    /// Returns `out` with these bytes.
+    /// Appends the bytes that scroll `lines` into the terminal's history, and then change its screen from `shown` to
+    /// `frame`. Returns `out` with these bytes.
     pub(super) fn frame(
         &mut self,
         mut out: Vec<u8>,
@@ -60,13 +60,12 @@ impl Feed {
     ) -> Vec<u8> {
         let size = frame.size();
         if core::mem::take(&mut self.is_new) {
-            // The user's text goes to the history, up to the row above the cursor. Setting the margins would move the
-            // cursor.
+            // The user's text scrolls into the history, up to the row above the cursor. Margins would move the cursor.
             out.extend(b"\x1b[m\r");
             out.extend((1..size.rows()).map(|_| b'\n'));
             self.fed += u64::from(size.rows()) - 1;
         } else if repaint && self.rows > 0 {
-            // A terminal that became higher has moved lines from the history back to the screen.
+            // A terminal that was made higher has moved lines from its history back to the screen.
             let more = size.rows().saturating_sub(self.rows);
             make_room(&mut out, size, more.min(u16::try_from(self.fed).unwrap_or(u16::MAX)));
         }
@@ -88,12 +87,12 @@ impl Feed {
     }
 }
 
-/// Moves the cursor to the line below all shown text, where the output of the next program begins.
+/// Moves the cursor to the line below all displayed text, where the output of the next program begins.
 pub(super) fn go_below(out: &mut Vec<u8>, shown: &Screen, is_main: bool) {
     let is_written = |row: &Arc<Row>| row.cells.iter().any(|cell| !cell.is_blank());
     let end = shown.rows.len() - shown.rows.iter().rev().take_while(|row| !is_written(row)).count();
     let cursor = usize::from(shown.cursor.row) + usize::from(shown.cursor.column > 0);
-    // While the alternate screen is shown, the content of the main screen is unknown.
+    // While the alternate screen is displayed, the content of the main screen is unknown.
     let row = if is_main { end.max(cursor) } else { shown.rows.len() };
     if row < shown.rows.len() {
         out.extend(format!("\x1b[{};1H", row + 1).as_bytes());

@@ -1,4 +1,4 @@
-//! State of the user's terminal beside the screen that the renderer sets, and resets at the end: colours, working
+//! State besides the screen that the renderer sets in the user's terminal and resets at the end: colours, working
 //! directory, progress bar.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::screen::Screen;
 use crate::screen::palette::Colors;
 use crate::screen::progress::Progress;
 
-/// The colours, working directory and progress bar that the user's terminal has because the renderer set them.
+/// The colours, working directory and progress bar that the renderer has set in the user's terminal.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Loan {
     colors: Arc<Colors>,
@@ -18,7 +18,7 @@ pub(super) struct Loan {
 }
 
 impl Loan {
-    /// Writes the colours, directory and progress of `frame` that the terminal does not have. A repaint writes all.
+    /// Writes the colours, directory and progress of `frame` that the terminal does not have. Writes all for a repaint.
     pub(super) fn follow(
         &mut self,
         out: &mut Vec<u8>,
@@ -43,7 +43,7 @@ impl Loan {
         }
     }
 
-    /// Forgets what the terminal has, so that `frame` is written as a whole. Colours that `frame` lacks are reset.
+    /// Forgets the terminal's state, so that `frame` is written as a whole. Resets colours that `frame` lacks.
     fn forget(&mut self, out: &mut Vec<u8>, frame: &Screen) {
         reset_colors(out, &self.colors, &frame.colors);
         self.colors = Arc::default();

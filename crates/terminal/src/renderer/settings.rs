@@ -1,4 +1,4 @@
-//! Settings of the user's terminal: keys, wheel, cursor style, and which screen is shown.
+//! Settings of the user's terminal: keys, wheel, cursor style, and which of its two screens is displayed.
 
 use super::capabilities::TerminalCapabilities;
 use crate::display::rich::{application_keypad, cursor_style, kitty_keyboard, modify_other_keys};
@@ -9,22 +9,22 @@ use crate::screen::mode::RichModes;
 /// Removes the flags of kitty's keyboard protocol that the session has set.
 pub(super) const POP_KITTY_KEYBOARD: &[u8] = b"\x1b[<u";
 
-/// Restores the user's own cursor style. Source: today's terminals use 0 for it. `Se` is not used, because for
-/// xterm-256color it is a steady block, whatever the user has chosen.
+/// Restores the user's own cursor style. Source: current terminals use 0 for it. `Se` is not used, because for
+/// xterm-256color it is a steady block, even if the user has chosen another style.
 pub(super) const OWN_CURSOR_STYLE: &[u8] = b"\x1b[0 q";
 
-/// The settings of the user's terminal that the renderer has changed. By default it has changed none.
+/// The settings that the renderer has changed in the user's terminal. By default there are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Settings {
-    /// The modes that the renderer has set. An alternate scroll of `None` is the terminal's own. The alternate screen
-    /// counts only if the program asked for it.
+    /// The modes that the renderer has set. `None` for the alternate scroll stands for the terminal's own setting. The
+    /// alternate screen is included only if the program has requested it.
     modes: RichModes,
-    /// Whether the session has pushed flags of kitty's keyboard protocol on the screen that is shown.
+    /// Whether the session has pushed flags of kitty's keyboard protocol on the displayed screen.
     has_pushed: bool,
 }
 
 impl Settings {
-    /// Returns whether the terminal shows its alternate screen because the program asked for it.
+    /// Returns whether the terminal displays its alternate screen because the program has requested it.
     pub(super) const fn alternate_screen(&self) -> bool {
         self.modes.alternate_screen
     }
@@ -34,7 +34,7 @@ impl Settings {
         self.modes.alternate_scroll.is_some()
     }
 
-    /// Switches to the normal or alternate screen as `wanted` says. Returns whether that was a change.
+    /// Switches to the normal or alternate screen, by `wanted`. Returns whether this was a change.
     pub(super) fn change_screen(
         &mut self,
         out: &mut Vec<u8>,
@@ -55,7 +55,7 @@ impl Settings {
         true
     }
 
-    /// Writes the bytes that take the session from the alternate screen to the normal one.
+    /// Writes the bytes that move the session from the alternate screen to the normal one.
     pub(super) fn leave_alternate_screen(
         &mut self,
         out: &mut Vec<u8>,
@@ -69,9 +69,8 @@ impl Settings {
         out.extend(&capabilities.alternate_screen.leave);
     }
 
-    /// Writes the settings of `wanted` that differ from the terminal's. With `all`, it writes all of them, because
-    /// other programs may have changed the terminal. A setting that no program has asked for is left alone in both
-    /// cases.
+    /// Writes the settings of `wanted` that differ from the terminal's. If `all` is true, writes all of them, because
+    /// other programs may have changed the terminal. Never writes settings that no program has requested.
     pub(super) fn change(&mut self, out: &mut Vec<u8>, wanted: RichModes, all: bool) {
         let old = core::mem::replace(&mut self.modes, wanted);
         if all || old.application_cursor_keys != wanted.application_cursor_keys {
@@ -101,7 +100,7 @@ impl Settings {
         }
     }
 
-    /// Writes the bytes that restore all settings except which screen is shown.
+    /// Writes the bytes that restore all settings, except which screen is displayed.
     pub(super) fn restore(&mut self, out: &mut Vec<u8>, capabilities: &TerminalCapabilities) {
         self.pop_kitty_keyboard(out);
         let RichModes { modify_other_keys: level, cursor_style, alternate_scroll, .. } = self.modes;
@@ -137,7 +136,7 @@ pub(super) fn wants_alternate_screen(
         && frame.rich.alternate_screen
 }
 
-/// Returns the settings that the user's terminal must have while it shows `frame`.
+/// Returns the settings that the user's terminal must have while it displays `frame`.
 pub(super) fn wanted(
     frame: &Screen,
     capabilities: &TerminalCapabilities,
@@ -154,7 +153,7 @@ pub(super) fn wanted(
         cursor_style: kept(capabilities.cursor_styles, program.cursor_style),
         alternate_screen: !capabilities.init
             && wants_alternate_screen(frame, capabilities, vocabulary),
-        // All of the session is on the terminal's alternate screen. Without this setting, the wheel would send cursor
+        // The whole session is on the terminal's alternate screen. Without this setting, the wheel would send cursor
         // keys to the shell too.
         alternate_scroll: capabilities.init.then_some(program.alternate_screen && alternate_scroll),
         kitty_keyboard: kept(capabilities.kitty_keyboard, program.kitty_keyboard),

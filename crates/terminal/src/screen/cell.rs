@@ -8,10 +8,10 @@ pub enum Color {
     /// The terminal's own text or background colour.
     #[default]
     Default,
-    /// A colour of the sixteen with names: 0-7 are SGR 30-37, 8-15 are 90-97.
+    /// A named colour: 0-7 are SGR 30-37, and 8-15 are 90-97.
     ///
-    /// This colour looks like the palette's entry of the same number. The exception is bold text, which some terminals
-    /// brighten in a named colour only. A stock Mosh peer does not distinguish the two forms.
+    /// It looks like the palette's entry of the same number, except that some terminals brighten bold text only in
+    /// named colours. A stock Mosh peer does not distinguish the two forms.
     Named(u8),
     /// An entry of the 256-colour palette by its number: SGR `38;5;n`.
     Indexed(u8),
@@ -20,7 +20,7 @@ pub enum Color {
 }
 
 impl Color {
-    /// Returns the number of the colour's entry in the palette of 256. `None` for the default and for 24-bit colours.
+    /// Returns the number of the colour's palette entry. `None` for the default colour and 24-bit colours.
     pub const fn palette_index(self) -> Option<u8> {
         match self {
             Self::Named(index) | Self::Indexed(index) => Some(index),
@@ -28,7 +28,7 @@ impl Color {
         }
     }
 
-    /// Returns a named colour for one of the first sixteen entries of the palette, and another colour unchanged.
+    /// Returns a named colour in place of one of the first sixteen palette entries, and other colours unchanged.
     #[must_use]
     pub(crate) const fn named(self) -> Self {
         match self {
@@ -73,8 +73,8 @@ impl Underline {
 
 /// A set of character attributes: a bit for each, and the kind of underline.
 ///
-/// Another bit says whether selective erasing spares the character (DECSCA). Because this bit is invisible, comparisons
-/// ignore it, also comparisons of pens, cells, rows and screens.
+/// A further bit states whether selective erasing spares the character (DECSCA). Because this is invisible, comparisons
+/// of attributes, pens, cells, rows and screens ignore it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attributes(u16);
 
@@ -97,10 +97,10 @@ impl Attributes {
     pub const STRIKE: Self = Self(1 << 6);
     /// Text with a line above: SGR 53. Stock Mosh does not transfer it.
     pub const OVERLINE: Self = Self(1 << 7);
-    /// The position of the number of the underline's kind among the bits.
+    /// The position among the bits at which the number of the underline's kind begins.
     const UNDERLINE_SHIFT: u16 = 8;
     const UNDERLINE_MASK: u16 = 7 << Self::UNDERLINE_SHIFT;
-    /// Protection against selective erasing (DECSCA, SPA). Only a host stores it; diffs carry the erased cells.
+    /// Protection against selective erasing (DECSCA, SPA). Only a host stores it, because diffs carry the erased cells.
     const PROTECTED: u16 = 1 << 11;
 
     /// Returns whether the character is protected against selective erasing.
@@ -149,7 +149,7 @@ impl Attributes {
         Self(self.0 & other.0)
     }
 
-    /// Returns the set with `other` added. Only one of the two may hold an underline.
+    /// Returns the set with `other` added. At most one of the two may contain an underline.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -176,8 +176,8 @@ impl Hash for Attributes {
     }
 }
 
-/// The colours and attributes of a printed character. Hyperlinks and the underline's colour are rare, so they are
-/// stored beside the row's cells ([`crate::Decoration`]).
+/// The colours and attributes of a printed character. Hyperlinks and underline colours are rare, so they are stored
+/// beside the row's cells ([`crate::Decoration`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pen {
     /// Colour of the text.
@@ -202,18 +202,18 @@ impl Pen {
 
 /// A cell of the screen: one column of one row.
 ///
-/// An empty cell has no character. A cell with a space is not empty. The right half of a wide character is an empty
-/// cell. Combining characters ([`crate::Row::marks`]) and decorations ([`crate::Row::decoration`]) are stored beside the
-/// row's cells.
+/// An empty cell has no character, and differs from a cell with a space. The right half of a wide character is an empty
+/// cell. Combining characters ([`crate::Row::marks`]) and decorations ([`crate::Row::decoration`]) are stored beside
+/// the row's cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// The base character; `None` for an empty cell.
+    /// The base character, or `None` for an empty cell.
     pub base: Option<char>,
-    /// The colours and attributes that the cell was printed or erased with.
+    /// The colours and attributes with which the cell was printed or erased.
     pub pen: Pen,
-    /// Whether the character takes two columns. The next cell is then its right half.
+    /// Whether the character occupies two columns. The next cell is then its right half.
     pub wide: bool,
-    /// Whether the cell has combining characters. In a cell without a base they are drawn after a no-break space.
+    /// Whether the cell has combining characters. Without a base character, they are drawn after a no-break space.
     pub combined: bool,
 }
 

@@ -1,7 +1,7 @@
-//! The cells of a row, and the column from which on they are known to be blank.
+//! The cells of a row, and the column from which all cells are known to be blank.
 //!
-//! Most lines are shorter than the screen is wide. Rows are cleared often: when they scroll in, and when programs erase
-//! the rest of a line. Clearing is cheap if the blank part is known.
+//! Most lines are shorter than the screen is wide. Rows are often cleared: when they scroll in, and when programs erase
+//! the rest of a line. A known blank part makes clearing cheap.
 
 use std::ops::{Deref, DerefMut, Range};
 
@@ -36,7 +36,7 @@ impl Cells {
         Self { all: self.all[..end].into(), blank_from: end }
     }
 
-    /// Returns the cells of `range` for writing. Afterwards they count as not blank.
+    /// Returns the cells of `range` for writing. From then on, they are not known to be blank.
     pub(crate) fn for_writing(&mut self, range: Range<usize>) -> &mut [Cell] {
         self.blank_from = self.blank_from.max(range.end);
         &mut self.all[range]
@@ -66,7 +66,7 @@ impl Cells {
         (bytes, end)
     }
 
-    /// Returns whether the cells of `range` are already erased with `pen`. If this is not known, the result is false.
+    /// Returns whether the cells of `range` are known to be erased with `pen`. Unknown cells make the result false.
     pub(crate) fn is_erased(&self, range: Range<usize>, pen: Pen) -> bool {
         range.start >= self.blank_from && self.all.last() == Some(&Cell::erased(pen))
     }
@@ -114,7 +114,7 @@ impl Cells {
         self.erase(columns - count..columns, pen);
     }
 
-    /// Returns the column from which on the cells are known to be blank.
+    /// Returns the column from which all cells are known to be blank.
     pub(crate) const fn blank_from(&self) -> usize {
         self.blank_from
     }
@@ -141,7 +141,7 @@ impl Deref for Cells {
     }
 }
 
-/// Writing through a plain slice may change any cell, so no cell is known to be blank afterwards.
+/// Writing through a plain slice may change any cell, so no cell is known to be blank after that.
 impl DerefMut for Cells {
     fn deref_mut(&mut self) -> &mut [Cell] {
         self.blank_from = self.all.len();

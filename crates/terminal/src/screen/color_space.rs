@@ -1,7 +1,7 @@
-//! The colour spaces of X that do not depend on the screen, and their conversion to the screen's red, green and blue.
+//! X's device-independent colour spaces, and their conversion to the red, green and blue of the screen.
 //!
 //! The formulas are libX11's, including its mistakes, because programs chose colours by their look in xterm. A colour
-//! that the screen cannot show becomes the most saturated colour of the same hue and luminance that it can.
+//! outside of the screen's range becomes the most saturated colour in the range that has the same hue and luminance.
 
 use crate::screen::intensity::{Intensities, three_numbers};
 use crate::screen::rgb::Rgb;
@@ -14,15 +14,15 @@ const INTENSITIES_OF_XYZ: [[f64; 3]; 3] = [
     [0.063_511_797_904_977_88, -0.200_205_010_004_964_8, 0.810_709_420_316_482_2],
 ];
 
-/// The white of a screen without a colour profile, at full intensity. Source: the sums of the rows of the inverse
-/// matrix in libX11's profile.
+/// The white of a screen without a colour profile, at full intensity. Source: the row sums of the inverse matrix in
+/// libX11's profile.
 const WHITE: Xyz = Xyz { x: 0.949_664_400_870_032_6, y: 1.0, z: 1.406_040_301_998_017_3 };
 
-/// The distance outside 0 to 1 at which an intensity still counts as valid. Source: libX11's `EPS`.
+/// How far an intensity may be below 0 or above 1 and still be valid. Source: libX11's `EPS`.
 const TOLERANCE: f64 = 0.001;
 
-/// The lightness up to which lightness is proportional to luminance, and the factor between the two. Source: CIE 15,
-/// section 8.2.1, as libX11 rounds it.
+/// Up to this lightness, lightness is proportional to luminance, by this factor. Source: CIE 15, section 8.2.1, as
+/// libX11 rounds it.
 const LINEAR_LIGHTNESS: f64 = 7.999_536_24;
 const LIGHTNESS_PER_LUMINANCE: f64 = 903.29;
 
@@ -39,8 +39,8 @@ struct Xyz {
     z: f64,
 }
 
-/// Returns the colour whose numbers in the colour space named `space` are `text`, on a screen without a colour profile.
-/// `None` for unknown spaces and for invalid numbers.
+/// Parses the numbers `text` of a colour in the colour space `space`, for a screen without a colour profile. `None` for
+/// unknown spaces and invalid numbers.
 pub(crate) fn parse(space: &str, text: &str) -> Option<Rgb> {
     let numbers = three_numbers(text)?;
     let xyz = match &*space.to_ascii_lowercase() {
@@ -125,8 +125,8 @@ impl Xyz {
         self.x + 15.0 * self.y + 3.0 * self.z
     }
 
-    /// Returns the red, green and blue intensities of this colour. For a colour that the screen cannot show, they are
-    /// those of the nearest colour towards grey.
+    /// Returns the red, green and blue intensities of this colour. If the colour is outside of the screen's range,
+    /// returns those of the nearest colour in the range on the way to grey.
     fn intensities(self) -> Intensities {
         let grey = self.y;
         if grey == 0.0 {
@@ -137,14 +137,14 @@ impl Xyz {
         if wanted.iter().all(|value| (-TOLERANCE..=1.0 + TOLERANCE).contains(value)) {
             return Intensities(wanted);
         }
-        // Colours of the same luminance and hue lie on a line through grey. An impossible chromaticity appears on the
+        // Colours of the same luminance and hue are on a line through grey. A chromaticity that no colour has is on the
         // other side of grey, and then any large distance is far enough.
         let is_reversed = self.uv_divisor() < 0.0;
         let steps = wanted.map(|value| if is_reversed { grey - value } else { value - grey });
         let room = steps.map(|step| if step < 0.0 { grey / -step } else { (1.0 - grey) / step });
         let far = room.into_iter().fold(f64::INFINITY, f64::min);
         Intensities(steps.map(|step| match grey + step * far {
-            // This is at the edge of the range, and more than no intensity.
+            // This colour is at the edge of the range, where the intensity is above zero.
             value if value < f64::EPSILON => f64::EPSILON,
             value => value,
         }))

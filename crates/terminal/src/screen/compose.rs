@@ -1,4 +1,4 @@
-//! Screens made from other screens: notices over a screen, parts of a screen in another.
+//! Makes screens from other screens: a notice over a screen, or a part of one screen in another.
 
 use std::sync::Arc;
 
@@ -33,8 +33,8 @@ impl Screen {
         Bytes::new(u64::try_from(itself + rows + texts + colors).expect("memory fits 64 bits"))
     }
 
-    /// Writes a line of text over the screen's cells, from `position` to the right edge. The cursor does not move. A
-    /// wide character that does not fit, or that loses a half, becomes blank.
+    /// Writes a line of text over the screen's cells, from `position` to the right edge. Does not move the cursor.
+    /// Blanks a wide character that does not fit or loses a half.
     pub fn write_text(&mut self, position: Position, text: &str, pen: Pen) {
         let Some(slot) = self.rows.get_mut(usize::from(position.row)) else { return };
         if position.column >= self.size.columns() {
@@ -62,10 +62,10 @@ impl Screen {
         }
     }
 
-    /// Returns a screen half way from `base` to `target`: `base` with the upper half of the differing rows taken from
-    /// `target`. `None` if at most one row differs.
+    /// Returns a screen halfway from `base` to `target`: `base` with the upper half of the differing rows of `target`.
+    /// `None` if at most one row differs.
     ///
-    /// If the sizes differ, all other rows are blank, because a change of size repaints from a clear screen.
+    /// If the sizes differ, all other rows are blank, because a new size is repainted from a blank screen.
     pub fn midpoint(base: &Self, target: &Self) -> Option<Self> {
         let mut middle = base.clone();
         if base.size != target.size {
@@ -86,8 +86,8 @@ impl Screen {
         Some(middle)
     }
 
-    /// Returns a screen between `base` and `target`, which have the same size, for which at most `cells_max` cells are
-    /// drawn. It is `target`, but its last differing rows are those of `base`. `None` if all of `target` can be drawn.
+    /// Returns a screen between `base` and `target`, of equal size, that differs from `base` in at most `cells_max`
+    /// cells. It is `target` with the last differing rows of `base`. `None` if `target` itself differs in so few cells.
     pub(crate) fn on_the_way(base: &Self, target: &Self, cells_max: usize) -> Option<Self> {
         debug_assert_eq!(base.size, target.size);
         let rows_max = (cells_max / usize::from(target.size.columns())).max(1);
@@ -101,8 +101,8 @@ impl Screen {
         Some(middle)
     }
 
-    /// Creates a screen of lines below each other, without a wrap after the last line. `None` if there are no lines or
-    /// too many, or if a line's width is not `columns`.
+    /// Creates a screen from lines below each other. The last line does not wrap. `None` if there are no or too many
+    /// lines, or if the width of a line is not `columns`.
     pub fn of_lines<'a>(
         columns: u16,
         lines: impl ExactSizeIterator<Item = &'a ScrollbackLine>,
@@ -126,7 +126,7 @@ impl Screen {
     }
 }
 
-/// Returns the memory in bytes of the rows whose addresses are not in `shared`. A row that occurs twice counts once.
+/// Returns the memory in bytes of the rows whose addresses are not in `shared`, without repetitions.
 pub(crate) fn rows_beyond(rows: &[Arc<Row>], shared: &[usize]) -> usize {
     let mut own: Vec<(usize, &Arc<Row>)> =
         rows.iter().map(|row| (Arc::as_ptr(row).addr(), row)).collect();
@@ -138,7 +138,7 @@ pub(crate) fn rows_beyond(rows: &[Arc<Row>], shared: &[usize]) -> usize {
         .sum()
 }
 
-/// Returns the memory addresses of rows, sorted. Screens share a row if its address is equal.
+/// Returns the memory addresses of rows, sorted. Two screens share a row if it has the same address on both.
 pub(crate) fn row_addresses(rows: &[Arc<Row>]) -> Vec<usize> {
     let mut addresses: Vec<usize> = rows.iter().map(|row| Arc::as_ptr(row).addr()).collect();
     addresses.sort_unstable();

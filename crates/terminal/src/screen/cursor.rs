@@ -9,7 +9,7 @@ pub struct Cursor {
     pub row: u16,
     /// Column, from 0. It is less than the screen's width even if a wrap is pending.
     pub column: u16,
-    /// Whether the cursor is shown (DECTCEM).
+    /// Whether the cursor is visible (DECTCEM).
     pub visible: bool,
 }
 

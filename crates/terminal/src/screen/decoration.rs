@@ -1,6 +1,6 @@
-//! Decorations of cells: hyperlinks and colours of underlines.
+//! Decorations of cells: hyperlinks and underline colours.
 //!
-//! Few cells have decorations. They are stored beside the row's cells, as combining characters are. So a cell stays
+//! Few cells have decorations. Like combining characters, they are stored beside the row's cells. So a cell stays
 //! small, and a row without decorations needs no memory for them.
 
 use std::ops::Range;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 use crate::screen::Size;
 use crate::screen::cell::Color;
 
-/// Longest address of a hyperlink, in bytes; a longer one is no link.
-/// Source: the limit of the terminals that introduced OSC 8, as its specification gives it.
+/// Longest URI of a hyperlink, in bytes. Text with a longer one is no link. Source: the limit of the terminals that
+/// introduced OSC 8, by its specification.
 pub(crate) const URI_BYTES_MAX: usize = 2083;
 
 /// Longest identifier of a hyperlink, in bytes. Source: the specification of OSC 8.
@@ -19,31 +19,31 @@ pub(crate) const LINK_ID_BYTES_MAX: usize = 250;
 /// Memory of a hyperlink besides its text, in bytes. Chosen: its fields, and the overhead of three allocations.
 const LINK_BYTES: usize = 112;
 
-/// Most bytes of hyperlinks that programs may put into one row, each run of linked cells counted; further text is kept
-/// without its link. Chosen: a row of 80 columns full of wide characters, each of which is a run of its own, with an
-/// address of 1500 bytes; runs share the memory of their link.
+/// Most bytes of hyperlinks that programs may put into a row, counted once for each run of linked cells. Further text
+/// is kept without its link. Chosen: a row of 80 columns full of wide characters, each of which is a run, with a URI of
+/// 1500 bytes. The runs share the memory of their link.
 pub(crate) const HOST_ROW_LINK_BYTES_MAX: usize = 64 * 1024;
 
-/// Bytes of hyperlinks that the rows of a host's screen share, whatever its size. Chosen: 24 rows of
+/// Bytes of hyperlinks that the rows of a host's screen share, for any size. Chosen: 24 rows of
 /// [`HOST_ROW_LINK_BYTES_MAX`].
 const HOST_SCREEN_LINK_BYTES: usize = 24 * HOST_ROW_LINK_BYTES_MAX;
 
 /// Bytes of hyperlinks that each cell adds to its row's share. Chosen: a link of 50 bytes for every seven cells.
 const CELL_LINK_BYTES: usize = 24;
 
-/// Most bytes of hyperlinks in any row: when a run of linked cells is cut into pieces, each piece counts.
+/// Most bytes of hyperlinks in any row. If a run of linked cells is cut into pieces, each piece counts.
 pub(crate) const ROW_LINK_BYTES_MAX: usize = 4 * HOST_ROW_LINK_BYTES_MAX;
 
 /// Returns the most bytes of hyperlinks that programs may put into a row of a screen of this size. A replica's row may
-/// hold twice as many: halfway through a diff it has old links and new links.
+/// contain twice as many, because in the middle of a diff it has both old and new links.
 pub(crate) fn row_link_bytes_max(size: Size) -> usize {
     let (columns, rows) = (usize::from(size.columns()), usize::from(size.rows()));
     let share = HOST_SCREEN_LINK_BYTES / rows + columns * CELL_LINK_BYTES;
     share.min(HOST_ROW_LINK_BYTES_MAX)
 }
 
-/// URI schemes of links that are kept. Chosen: schemes that open a page, a file or a conversation. Other schemes may
-/// run a program on the user's computer, with arguments that the far host chooses.
+/// URI schemes of accepted links. Chosen: schemes that open a page, a file or a conversation. Other schemes may run a
+/// program on the user's computer, with arguments that the remote host chooses.
 const SCHEMES: [&str; 20] = [
     "file", "ftp", "ftps", "gemini", "git", "gopher", "http", "https", "info", "irc", "ircs",
     "mailto", "man", "news", "nntp", "sftp", "sip", "ssh", "tel", "xmpp",
@@ -57,8 +57,8 @@ pub struct Hyperlink {
 }
 
 impl Hyperlink {
-    /// Reads the text of OSC 8, `parameters;address`. `None` if the text ends a link, or if the address is too long,
-    /// not printable ASCII or of an unknown scheme.
+    /// Parses the text of OSC 8, `parameters;URI`. `None` if the text ends a link, or if the URI is too long, not
+    /// printable ASCII or of a scheme that is not accepted.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (parameters, uri) = text.split_once(';')?;
         let id = parameters.split(':').find_map(|part| part.strip_prefix("id=")).unwrap_or("");
@@ -73,12 +73,12 @@ impl Hyperlink {
         is_link.then(|| Self { id: id.into(), uri: uri.into() })
     }
 
-    /// Returns the identifier (`id=`), empty if there is none. Pieces of text with the same identifier form one link.
+    /// Returns the identifier (`id=`), or an empty text. Pieces of text with the same identifier form one link.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns the address (URI) that the link opens.
+    /// Returns the URI that the link opens.
     pub fn uri(&self) -> &str {
         &self.uri
     }
@@ -146,14 +146,14 @@ impl Decorations {
         self.runs.len() - self.first_behind(column)
     }
 
-    /// Returns the decoration of the cell in `column`; [`Decoration::NONE`] if there is no run.
+    /// Returns the decoration of the cell in `column`, or [`Decoration::NONE`].
     pub(crate) fn at(&self, column: u16) -> &Decoration {
         let run = self.runs.get(self.first_behind(column));
         run.filter(|run| run.columns.contains(&column))
             .map_or(Decoration::NONE, |run| &run.decoration)
     }
 
-    /// Decorates the cells of `columns`. A link that would bring the row over `link_bytes_max` is left out.
+    /// Decorates the cells of `columns`. Omits a link that would bring the row over `link_bytes_max`.
     pub(crate) fn set(
         &mut self,
         columns: Range<u16>,
@@ -188,7 +188,7 @@ impl Decorations {
         }
     }
 
-    /// Removes the decorations of the cells in `columns`. An empty range cuts the run around it in two.
+    /// Removes the decorations of the cells in `columns`. An empty range only cuts the run around it in two.
     fn cut(&mut self, columns: Range<u16>) {
         let Range { start: mut from, end: mut to } = self.reached_by(&columns);
         if from == to {
@@ -221,8 +221,8 @@ impl Decorations {
         }
     }
 
-    /// Copies the decorations of `columns` in row `from` to the columns of this row from `to` on, which must have none.
-    /// A link that would bring the row over `link_bytes_max` is left out.
+    /// Copies the decorations of `columns` in row `from` to this row's columns from `to` on, which must have none.
+    /// Omits a link that would bring the row over `link_bytes_max`.
     pub(crate) fn copy(
         &mut self,
         from: &Self,
@@ -310,7 +310,7 @@ impl Decorations {
         self.runs.partition_point(|run| run.columns.end <= column)
     }
 
-    /// Returns the indices of the runs that decorate any of `columns`. For an empty range this is the run around it.
+    /// Returns the indices of the runs that decorate any of `columns`. For an empty range, that is the run around it.
     fn reached_by(&self, columns: &Range<u16>) -> Range<usize> {
         let from = self.first_behind(columns.start);
         let reached = self.runs[from..].partition_point(|run| run.columns.start < columns.end);

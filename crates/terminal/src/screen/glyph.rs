@@ -3,10 +3,10 @@
 use crate::screen::cell::Cell;
 use crate::screen::decoration::Decoration;
 
-/// A cell outside of its row, with its combining characters and decoration, so that it can be put anywhere.
+/// A cell outside of its row, with its combining characters and decoration.
 #[derive(Clone, Debug, Default, Eq)]
 pub struct Glyph {
-    /// The cell. Its field `combined` is set if there are `marks`.
+    /// The cell. Its field `combined` is true if `marks` is not empty.
     pub cell: Cell,
     /// The combining characters of the cell.
     pub marks: Box<str>,
@@ -23,7 +23,7 @@ impl Glyph {
 
 impl PartialEq for Glyph {
     fn eq(&self, other: &Self) -> bool {
-        // Nearly all glyphs have no marks. To compare empty texts is a function call, which is slow on some processors.
+        // Nearly all glyphs have no marks. Comparing empty texts is a function call, which is slow on some processors.
         let has_marks = !self.marks.is_empty() || !other.marks.is_empty();
         self.cell == other.cell
             && self.decoration == other.decoration

@@ -1,12 +1,12 @@
-//! The linear intensities of a colour's red, green and blue, each from 0 to 1. X's `rgbi:r/g/b` specifies them.
+//! The linear intensities of a colour's red, green and blue, each from 0 to 1, as in X's `rgbi:r/g/b`.
 //!
-//! The component values that give an intensity depend on the monitor. Nearly all X servers have no profile of their
-//! monitor. They assume the monitor that was measured for libX11, and so does this module.
+//! The monitor determines which component values give an intensity. Nearly all X servers have no profile of their
+//! monitor, and assume the monitor that was measured for libX11. So does this module.
 
 use crate::screen::rgb::Rgb;
 
-/// The intensity of each component value, in millionths: for `floor` plus one, then in steps of five, up to 255.
-/// Intensities between two values are interpolated linearly. The first segment starts at `floor` for the intensity 0.
+/// The intensities of component values, in millionths: first of `floor` plus one, then in steps of five, up to 255.
+/// Between two values, the intensity is interpolated linearly. `floor` has the intensity 0.
 struct Curve {
     floor: u8,
     millionths: &'static [u32],
@@ -53,13 +53,13 @@ const BLUE: Curve = Curve {
 pub(crate) struct Intensities(pub(crate) [f64; 3]);
 
 impl Intensities {
-    /// Reads three intensities, separated by `/`; `None` if there are not three of them, each from 0 to 1.
+    /// Parses three intensities, separated by `/`. `None` unless there are three, each from 0 to 1.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let intensities = three_numbers(text)?;
         intensities.iter().all(|value| (0.0..=1.0).contains(value)).then_some(Self(intensities))
     }
 
-    /// Returns the colour with these intensities. Values out of range count as 0 or 1.
+    /// Returns the colour with these intensities. Values out of range become 0 or 1.
     pub(crate) fn color(self) -> Rgb {
         let Self([red, green, blue]) = self;
         Rgb::new(RED.component(red), GREEN.component(green), BLUE.component(blue))
@@ -86,7 +86,7 @@ impl Curve {
     }
 }
 
-/// Reads three finite numbers, separated by `/`. `None` for other text.
+/// Parses three finite numbers, separated by `/`. `None` for other text.
 pub(crate) fn three_numbers(text: &str) -> Option<[f64; 3]> {
     let mut numbers = text.split('/').map(|text| text.parse().ok().filter(|n: &f64| n.is_finite()));
     let three = [numbers.next()??, numbers.next()??, numbers.next()??];

@@ -3,14 +3,14 @@
 use core::hash::{Hash, Hasher};
 use std::ops::Range;
 
-/// Most bytes of text in one cell, base and combining characters together: once reached, further combining characters
-/// are dropped. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+/// Most bytes of text in a cell, base and combining characters together. Once a cell has them, further combining
+/// characters are dropped. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 pub(crate) const CELL_TEXT_BYTES_MAX: usize = 32;
 
-/// Most bytes of combining characters in one cell: the last character may begin one byte below the limit of the cell.
+/// Most bytes of combining characters in a cell: the last one may begin one byte below the limit of the cell.
 const MARKS_BYTES_MAX: usize = CELL_TEXT_BYTES_MAX - 1 + 4;
 
-/// The combining characters of one cell in column `column`, as UTF-8 of `len` bytes.
+/// The combining characters of the cell in column `column`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Marked {
     column: u16,
@@ -89,7 +89,7 @@ impl Marks {
     }
 
     /// Moves the combining characters from `column` on to the columns that `target` returns, which must keep their
-    /// order. A column without a target loses its combining characters.
+    /// order. Where it returns `None`, removes the combining characters.
     pub(crate) fn shift(&mut self, column: u16, target: impl Fn(u16) -> Option<u16>) {
         if !self.reach(column) {
             return;
@@ -105,8 +105,8 @@ impl Marks {
         self.cells.truncate(kept);
     }
 
-    /// Copies the combining characters of `columns` in row `from` to the columns of this row from `to` on, which must
-    /// have none.
+    /// Copies the combining characters of `columns` in row `from` to this row's columns from `to` on, where none may
+    /// be.
     pub(crate) fn copy(&mut self, from: &Self, columns: Range<u16>, to: u16) {
         let places = from.places(columns.clone());
         let moved = from.cells[places]

@@ -1,6 +1,6 @@
 //! The modes of a screen that the user's terminal must follow.
 
-/// The mouse events that a program asks for. The values are the numbers of the private modes.
+/// The mouse events that a program requests. The values are the numbers of the private modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MouseReporting {
     /// No mouse events.
@@ -30,11 +30,11 @@ pub enum MouseEncoding {
     Sgr = 1006,
     /// Decimal numbers after `CSI`, as urxvt sends them: `CSI ? 1015 h`.
     Urxvt = 1015,
-    /// As mode 1006, but in pixels instead of cells: `CSI ? 1016 h`.
+    /// Like mode 1006, but in pixels instead of cells: `CSI ? 1016 h`.
     SgrPixels = 1016,
 }
 
-/// The modes for input that the user's terminal must follow, and that stock Mosh transfers.
+/// The input modes that the user's terminal must follow, and that stock Mosh transfers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InputModes {
     /// Whether pasted text must be bracketed.
@@ -47,10 +47,10 @@ pub struct InputModes {
     pub mouse_encoding: MouseEncoding,
 }
 
-/// The modes that the user's terminal must follow, and that stock Mosh does not transfer; two roves do.
+/// The modes that the user's terminal must follow, and that only two roves transfer, not stock Mosh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RichModes {
-    /// The cursor's style as DECSCUSR numbers it, 0 to 6; 0 is the terminal's own.
+    /// The cursor's style by its number in DECSCUSR, 0 to 6. 0 is the terminal's own style.
     pub cursor_style: u8,
     /// Whether cursor keys send their application form (DECCKM).
     pub application_cursor_keys: bool,
@@ -60,7 +60,7 @@ pub struct RichModes {
     pub alternate_screen: bool,
     /// Whether the wheel sends cursor keys on the alternate screen (mode 1007). `None` if no program has set this.
     pub alternate_scroll: Option<bool>,
-    /// The flags of the keyboard protocol of kitty that are in force, 0 to 31.
+    /// The active flags of kitty's keyboard protocol, 0 to 31.
     pub kitty_keyboard: u8,
     /// The level of xterm's modifyOtherKeys, 0 to 2.
     pub modify_other_keys: u8,

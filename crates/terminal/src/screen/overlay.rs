@@ -1,4 +1,4 @@
-//! Drawing on a copy of the screen, which a client shows instead of the screen that the server sent.
+//! Draws on a copy of the server's screen, which the client displays in its place.
 //!
 //! These functions replace cells at a position. Unlike a terminal's functions, they do not wrap, scroll or use the pen.
 
@@ -13,14 +13,14 @@ use crate::screen::row::Row;
 use crate::screen::{Position, Screen, Size};
 
 impl Screen {
-    /// Returns the glyph at a position. `None` outside the screen.
+    /// Returns the glyph at a position. `None` outside of the screen.
     pub fn glyph(&self, at: Position) -> Option<Glyph> {
         let row = self.rows.get(usize::from(at.row))?;
         (at.column < self.size.columns()).then(|| row.glyph(at.column))
     }
 
-    /// Replaces the glyph at a position. Outside the screen it does nothing. Call [`Screen::mend_row`] afterwards,
-    /// because this may cut a wide character.
+    /// Replaces the glyph at a position. Has no effect outside of the screen. Call [`Screen::mend_row`] afterwards,
+    /// because this may cut a wide character in half.
     pub fn put(&mut self, at: Position, glyph: &Glyph) {
         let Some(row) = self.rows.get_mut(usize::from(at.row)) else { return };
         if at.column < self.size.columns() {
@@ -28,22 +28,22 @@ impl Screen {
         }
     }
 
-    /// Blanks every half of a wide character in a row that has lost its other half.
+    /// Blanks the halves of wide characters in a row that have lost their other half.
     pub fn mend_row(&mut self, row: u16) {
         if let Some(row) = self.rows.get_mut(usize::from(row)) {
             Arc::make_mut(row).mend();
         }
     }
 
-    /// Replaces a row by cells erased with `pen`. Below the screen it does nothing.
+    /// Replaces a row by cells erased with `pen`. Has no effect below the screen.
     pub fn clear_row(&mut self, row: u16, pen: Pen) {
         if let Some(row) = self.rows.get_mut(usize::from(row)) {
             *row = Arc::new(Row::erased(self.size.columns(), pen));
         }
     }
 
-    /// Replaces `columns` of a row by those of row `from` of `other`, a screen of the same size. A `from` of `None` empties
-    /// them. Call [`Screen::mend_row`] afterwards, because this may cut wide characters.
+    /// Replaces `columns` of a row by those of row `from` on `other`, a screen of the same size, or by empty cells if
+    /// `from` is `None`. Call [`Screen::mend_row`] afterwards, because this may cut wide characters in half.
     pub fn copy_row(&mut self, row: u16, columns: Range<u16>, other: &Self, from: Option<u16>) {
         if columns == (0..self.size.columns()) {
             let Some(row) = self.rows.get_mut(usize::from(row)) else { return };
@@ -60,13 +60,13 @@ impl Screen {
         }
     }
 
-    /// Moves the cursor to a position. If that is outside the screen, the nearest position inside is used.
+    /// Moves the cursor to a position, or to the nearest position on the screen.
     pub fn place_cursor(&mut self, at: Position) {
         self.cursor.row = at.row.min(self.size.rows() - 1);
         self.cursor.column = at.column.min(self.size.columns() - 1);
     }
 
-    /// Shows or hides the cursor.
+    /// Makes the cursor visible or invisible.
     pub fn show_cursor(&mut self, visible: bool) {
         self.cursor.visible = visible;
     }
@@ -97,8 +97,8 @@ impl Screen {
 }
 
 impl Screen {
-    /// Returns the part that a window shows which is too small for all of it. These are the columns from the left, and the rows from
-    /// the top, or those that end at the cursor where it is further down. A window that is large enough changes nothing.
+    /// Returns the part of the screen that a smaller window displays: the columns from the left, and the rows from the
+    /// top, or if the cursor is further down, the rows that end at the cursor. A large enough window changes nothing.
     #[must_use]
     pub fn seen_through(&self, window: Size) -> Self {
         let columns = window.columns().min(self.size.columns());
@@ -113,7 +113,7 @@ impl Screen {
         seen
     }
 
-    /// Leaves out the first `count` bells, which are no news to a client that comes later.
+    /// Removes the first `count` bells, so that a client that connects later does not ring them.
     pub const fn forget_bells(&mut self, count: u64) {
         self.bells = self.bells.saturating_sub(count);
     }

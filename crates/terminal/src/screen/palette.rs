@@ -28,11 +28,11 @@ const NAMED: [Rgb; 16] = [
 ];
 
 impl Rgb {
-    /// Returns the colour of a specification in the form of `XParseColor`; `None` for a name.
+    /// Parses a colour specification in the form of `XParseColor`. `None` for a colour's name.
     ///
     /// `rgb:r/g/b` scales components of one to four digits. In `#rgb` and its longer forms, the digits are the highest
-    /// ones of each component. `rgbi:r/g/b` gives intensities from 0 to 1. `CIEXYZ:`, `CIEuvY:`, `CIExyY:`, `CIELab:`,
-    /// `CIELuv:` and `TekHVC:` precede three numbers of their colour space.
+    /// ones of each component. `rgbi:r/g/b` states intensities from 0 to 1. After `CIEXYZ:`, `CIEuvY:`, `CIExyY:`,
+    /// `CIELab:`, `CIELuv:` and `TekHVC:`, three numbers of the named colour space follow.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(digits) = text.strip_prefix('#') {
             let len = digits.len() / 3;
@@ -45,7 +45,7 @@ impl Rgb {
             };
             return Some(Self::new(component(0)?, component(1)?, component(2)?));
         }
-        // The name of a colour space may be in capitals.
+        // The name of a colour space may be in upper case.
         let (space, rest) = text.split_once(':')?;
         if space.eq_ignore_ascii_case("rgbi") {
             return Intensities::parse(rest).map(Intensities::color);
@@ -70,7 +70,7 @@ impl Rgb {
         format!("rgb:{red:02x}{red:02x}/{green:02x}{green:02x}/{blue:02x}{blue:02x}")
     }
 
-    /// Returns entry `index` of xterm's default palette: 16 named colours, a cube with six steps a side, and 24 greys.
+    /// Returns entry `index` of xterm's default palette: 16 named colours, a cube of six steps per side, and 24 greys.
     pub fn of_palette(index: u8) -> Self {
         let step = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
         match index {
@@ -87,7 +87,7 @@ impl Rgb {
     }
 }
 
-/// Reads one to four hexadecimal digits. `None` for other text.
+/// Parses one to four hexadecimal digits. `None` for other text.
 fn hexadecimal(digits: &str) -> Option<u16> {
     let valid = matches!(digits.len(), 1..=4) && digits.bytes().all(|c| c.is_ascii_hexdigit());
     u16::from_str_radix(digits, 16).ok().filter(|_| valid)
@@ -106,7 +106,7 @@ pub enum ColorSlot {
     Cursor,
 }
 
-/// The colours that programs have set. Every other colour is the terminal's own.
+/// The colours that programs have set. All others are the terminal's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Colors {
     set: BTreeMap<ColorSlot, Rgb>,
@@ -118,7 +118,7 @@ impl Colors {
         self.set.is_empty()
     }
 
-    /// Returns the colour that a program set for `slot`. `None` if it is the terminal's own.
+    /// Returns the colour that a program has set for `slot`. `None` if it is the terminal's own.
     pub fn get(&self, slot: ColorSlot) -> Option<Rgb> {
         self.set.get(&slot).copied()
     }

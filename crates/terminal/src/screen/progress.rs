@@ -3,28 +3,28 @@
 /// The state of a progress bar. The values are the numbers of OSC 9;4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgressKind {
-    /// The program works: `OSC 9;4;1`.
+    /// The program is working: `OSC 9;4;1`.
     Running = 1,
     /// The program has failed: `OSC 9;4;2`.
     Failed = 2,
-    /// The program works, and its progress is unknown: `OSC 9;4;3`.
+    /// The program is working, and its progress is unknown: `OSC 9;4;3`.
     Indeterminate = 3,
-    /// The program waits: `OSC 9;4;4`.
+    /// The program is waiting: `OSC 9;4;4`.
     Paused = 4,
 }
 
-/// The progress bar that a program shows.
+/// The progress bar of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Whether the program runs, waits or has failed.
     pub kind: ProgressKind,
-    /// The part of the work that is done, 0 to 100; 0 if unknown.
+    /// The part of the work that is done, 0 to 100, or 0 if it is unknown.
     pub percent: u8,
 }
 
 impl Progress {
-    /// Returns the progress after `OSC 9;4;text`, where the text is `kind;percent`. The outer `None` is malformed text,
-    /// the inner one the end of progress. A failure or pause without a percentage keeps that of `old`.
+    /// Returns the progress after `OSC 9;4;text`, where the text is `kind;percent`. `None` if the text is malformed,
+    /// and `Some(None)` if it ends the progress. A failure or pause without a percentage keeps that of `old`.
     pub(crate) fn after(old: Option<Self>, text: &str) -> Option<Option<Self>> {
         let (kind, percent) = text.split_once(';').unwrap_or((text, ""));
         let kind = match kind {

@@ -1,4 +1,4 @@
-//! A row of cells. Snapshots share it until it is written.
+//! A row of cells. Snapshots share it until something writes to it.
 
 use std::ops::Range;
 
@@ -14,13 +14,13 @@ use crate::width::char_width;
 pub(crate) struct Written {
     /// The number of bytes written.
     pub(crate) bytes: usize,
-    /// The last character that took a cell of its own, so not a combining character.
+    /// The last character that occupies a cell of its own, so not a combining character.
     pub(crate) last: char,
     /// The column of the cell of `last`.
     pub(crate) column: u16,
-    /// The columns that `last` takes: 1 or 2.
+    /// The columns that `last` occupies: 1 or 2.
     pub(crate) columns: u16,
-    /// The number of pieces of the text, for the effort; each cell with combining characters ends a piece.
+    /// The number of pieces of the text, for the effort. Each cell with combining characters ends a piece.
     pub(crate) pieces: usize,
 }
 
@@ -50,7 +50,7 @@ impl Row {
         &self.cells
     }
 
-    /// Returns the combining characters of the cell in `column`; empty for none.
+    /// Returns the combining characters of the cell in `column`, or an empty text.
     pub fn marks(&self, column: u16) -> &str {
         self.marks.at(column)
     }
@@ -95,7 +95,7 @@ impl Row {
             + self.decorations.bytes()
     }
 
-    /// Becomes equal to `blank`, an erased row of the same width, without allocating memory.
+    /// Makes the row equal to `blank`, an erased row of the same width, without allocating memory.
     pub(crate) fn copy_blank(&mut self, blank: &Self) {
         self.cells.copy_blank(&blank.cells);
         // Nearly all rows have nothing to clear, and the test is cheaper than clearing.
@@ -106,7 +106,7 @@ impl Row {
         self.wrapped = false;
     }
 
-    /// Writes printable ASCII at `column`; all of it must fit.
+    /// Writes printable ASCII at `column`, where all of it must fit.
     pub(crate) fn write_ascii(&mut self, column: u16, text: &[u8], pen: Pen) {
         let range = usize::from(column)..usize::from(column) + text.len();
         self.before_write(range.clone());
@@ -133,8 +133,8 @@ impl Row {
         self.cells.for_writing(range).fill(cell);
     }
 
-    /// Writes as much of `text` at `column` as fits. Combining characters go to the cell on their left, so the text
-    /// must not begin with one. `None` if nothing was written.
+    /// Writes as much of `text` at `column` as fits. Combining characters join the cell on their left, so the text must
+    /// not begin with one. `None` if nothing was written.
     pub(crate) fn write_text(&mut self, column: u16, text: &str, pen: Pen) -> Option<Written> {
         let (mut written, mut bytes, mut end, mut pieces) = (None, 0, usize::from(column), 0);
         if self.marks.len() > 0 {
@@ -171,7 +171,7 @@ impl Row {
         end
     }
 
-    /// Decorates the cells of `range`. A link that would bring the row over `link_bytes_max` is left out.
+    /// Decorates the cells of `range`. Omits a link that would bring the row over `link_bytes_max`.
     pub(crate) fn decorate(
         &mut self,
         range: Range<u16>,
@@ -181,7 +181,7 @@ impl Row {
         self.decorations.set(range, decoration, link_bytes_max);
     }
 
-    /// Returns whether the cells of `range` are already erased with `pen`. If this is not known, the result is false.
+    /// Returns whether the cells of `range` are known to be erased with `pen`. Unknown cells make the result false.
     pub(crate) fn is_erased(&self, range: Range<u16>, pen: Pen) -> bool {
         let range = usize::from(range.start)..usize::from(range.end);
         !self.wrapped && self.cells.is_erased(range, pen)
@@ -218,8 +218,8 @@ impl Row {
         self.before_write(usize::from(columns - count)..usize::from(columns));
     }
 
-    /// Copies `columns` of row `from` to the columns of this row from `to` on. Wide characters that are cut become
-    /// blank, and a link that does not fit is left out.
+    /// Copies `columns` of row `from` to this row's columns from `to` on. Blanks wide characters that are cut, and
+    /// omits a link that does not fit.
     pub(crate) fn copy_columns(
         &mut self,
         from: &Self,
@@ -248,11 +248,11 @@ impl Row {
         }
     }
 
-    /// Makes the character in `column` wide or narrow. If it becomes wide, the cell after it is erased.
+    /// Makes the character in `column` wide or narrow. If it becomes wide, erases the next cell.
     pub(crate) fn set_wide(&mut self, column: u16, wide: bool) {
         let (at, pen) = (usize::from(column), self.cells[usize::from(column)].pen);
         if wide {
-            // This may cut a wide character, whose other half is blanked.
+            // If this cuts a wide character, blanks its other half.
             self.split_wide(column + 2);
             self.erase(column + 1..column + 2, pen);
         }
@@ -270,7 +270,7 @@ impl Row {
         }
     }
 
-    /// Replaces the glyph in `column`. Call [`Row::mend`] afterwards, because this may cut a wide character.
+    /// Replaces the glyph in `column`. Call [`Row::mend`] afterwards, because this may cut a wide character in half.
     pub(crate) fn put(&mut self, column: u16, glyph: &Glyph, link_bytes_max: usize) {
         debug_assert_eq!(glyph.cell.combined, !glyph.marks.is_empty());
         self.cells[usize::from(column)] = glyph.cell;
@@ -323,7 +323,7 @@ impl Row {
         Self { cells, marks: self.marks.clone(), decorations, wrapped: self.wrapped }
     }
 
-    /// Panics if half a wide character is missing, if marks have no cell, or if a cell counted as blank is not blank.
+    /// Panics if a wide character lacks a half, if marks have no cell, or if a cell known as blank is not blank.
     pub(crate) fn assert_integrity(&self) {
         self.cells.assert_integrity();
         let blank_from = self.cells.blank_from();
@@ -341,7 +341,7 @@ impl Row {
         self.decorations.assert_integrity(end);
     }
 
-    /// Removes the marks and decorations of cells that are about to be replaced. The last cell also ends the wrap.
+    /// Removes the marks and decorations of cells that will be replaced. Replacing the last cell also ends the wrap.
     fn before_write(&mut self, range: Range<usize>) {
         if range.end == self.cells.len() && !range.is_empty() {
             self.wrapped = false;

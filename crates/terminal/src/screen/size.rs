@@ -1,9 +1,9 @@
 //! The size of a screen, and positions on it.
 
-/// Most columns of a screen. Chosen: four times the widest wall of monitors seen; it bounds the memory that a hostile
-/// peer can make us hold.
+/// Most columns of a screen. Chosen: four times the widest wall of monitors known. This limits the memory that a
+/// hostile peer can make us allocate.
 pub const COLUMNS_MAX: u16 = 4096;
-/// Most rows of a screen. The reason is that of [`COLUMNS_MAX`].
+/// Most rows of a screen, for the same reason as [`COLUMNS_MAX`].
 pub const ROWS_MAX: u16 = 2048;
 
 /// The size of a screen in columns and rows, each at least 1.
@@ -13,13 +13,13 @@ pub struct Size {
     rows: u16,
 }
 
-/// The error of a size that no screen may have.
+/// The error for a size that no screen may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a screen of {columns} columns and {rows} rows is outside 1x1 to {COLUMNS_MAX}x{ROWS_MAX}")]
 pub struct SizeError {
-    /// The number of columns that was asked for.
+    /// The requested number of columns.
     pub columns: i64,
-    /// The number of rows that was asked for.
+    /// The requested number of rows.
     pub rows: i64,
 }
 
@@ -41,7 +41,7 @@ impl Size {
         }
     }
 
-    /// Creates the allowed size that is nearest to `columns` and `rows`.
+    /// Creates the allowed size nearest to `columns` and `rows`.
     pub fn clamped(columns: u16, rows: u16) -> Self {
         Self { columns: columns.clamp(1, COLUMNS_MAX), rows: rows.clamp(1, ROWS_MAX) }
     }

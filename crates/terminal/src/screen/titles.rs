@@ -1,8 +1,8 @@
-//! The titles that a program gives its window.
+//! The titles that a program gives to its window.
 
 use std::sync::Arc;
 
-/// The window title and icon name that programs have set. Empty if none.
+/// The window title and icon name that programs have set. Empty if there are none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Titles {
     /// Whether any title was ever set. Until then the user's terminal keeps its own titles.
