@@ -1,5 +1,5 @@
-//! The control socket of each session: how `rove list`, `rove kill` and the next login reach the servers of this user on
-//! this computer.
+//! The control socket of each session, through which `rove list`, `rove kill` and the next login reach this user's
+//! servers on this computer.
 //!
 //! A server's loop holds a [`Listener`]. A program that looks for sessions calls [`survey()`], and sends a request to a
 //! single server in a [`Conversation`]. Control sockets carry no screens and no typed keys. The only key that they
@@ -9,7 +9,7 @@
 //!
 //! - `directory` decides where the sockets are and who may reach them. `protocol` is the bytes on them.
 //! - `listener` is the server's side, and `ask` the client's. `survey` asks all servers at once.
-//! `handover` lets a new server take the UDP port of a server that only lingers after its session.
+//! - `handover` lets a new server take the UDP port of a server that only lingers after its session.
 
 #![forbid(unsafe_code)]
 

@@ -72,8 +72,8 @@ use crate::reason::Explanation;
 /// user's key for 1.5 s, and must not be the echo of the other client's key.
 const OTHERS_KEYS_HOLD: Duration = Duration::from_secs(2);
 
-/// Smallest number of characters in one read that makes them a paste, even without paste markers. Some terminals cannot
-/// mark a paste. Chosen: twice the most characters in any read of typing in 100 recordings.
+/// Smallest number of characters in one read that makes them a paste, even without paste markers. A terminal may be
+/// unable to mark pastes. Chosen: twice the most characters in any read of typing in 100 recordings.
 const PASTE_MIN: usize = 8;
 
 /// The engine that simulates the pending keys again on each new screen.

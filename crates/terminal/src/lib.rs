@@ -10,8 +10,8 @@
 //!
 //! - `screen` is the state that two ends must agree on. Its rows (`row`) hold cells (`cell`, `cells`), combining
 //!   characters (`marks`), and links and colours of underlines (`decoration`). `glyph` is a cell with all of these.
-//! - Beside its rows, the screen has a `size`, a `cursor`, modes (`mode`), a `progress`, `titles` and colours (`rgb` and
-//!   `palette`, with `color_space` and `intensity`).
+//! - Besides its rows, the screen has a `size`, a `cursor`, modes (`mode`), a `progress`, `titles` and colours (`rgb`
+//!   and `palette`, with `color_space` and `intensity`).
 //! - `overlay` draws on a copy of a screen, and `compose` makes a screen out of several.
 //! - `width` gives the columns of a code point, and `cluster_widths` those of a cluster on the user's terminal. `newer`
 //!   holds characters of Unicode versions after that of `width`, which the user's terminal draws wide.
@@ -19,32 +19,33 @@
 //!
 //! Host bytes to the screen:
 //!
-//! `parse` is the byte parser, and `emulator` holds the state that no screen contains. `terminal` joins the two.
+//! - `parse` is the byte parser, and `emulator` holds the state that no screen contains. `terminal` joins the two.
 //! - `dispatch` calls the function of each sequence. Most functions change the `grid`: a screen with its margins
-//!   (`region`), `tabs` and `protection`. The grid moves its cursor (`motion`, `reverse_wrap`) and can `edit` cells. `print`
-//!   and `rectangle` write to it, and `effort` counts its work.
-//! - Each other file of `emulator` is a mechanism with its own state. `sgr`, `charset` and `recolor` choose how text looks.
-//!   `decset`, `modes`, `noted_modes`, `saved_modes`, `level` and `settings` are modes. `reply`, `device`, `checksum`,
-//!   `terminfo` and `window` answer programs. `titles`, `copies` and `status` keep the texts that programs set.
+//!   (`region`), `tabs` and `protection`. The grid moves its cursor (`motion`, `reverse_wrap`) and can `edit` cells.
+//!   `print` and `rectangle` write to it, and `effort` counts its work.
+//! - Each other file of `emulator` is a mechanism with its own state. `sgr`, `charset` and `recolor` choose how text
+//!   looks. `decset`, `modes`, `noted_modes`, `saved_modes`, `level` and `settings` are modes. `reply`, `device`,
+//!   `checksum`, `terminfo` and `window` answer programs. `titles`, `copies` and `status` keep the texts that programs
+//!   set.
 //! - `clipboard` and `notification` are events.
 //!
 //! The screen to bytes:
 //!
-//! - `display` draws the difference of two screens (`canvas`, `line`, `scroll`, `motion`, `brush`), or a whole screen as
-//!   lines of output (`lines`). `dialect` describes the terminal that it draws for.
+//! - `display` draws the difference between two screens (`canvas`, `line`, `scroll`, `motion`, `brush`), or a whole
+//!   screen as lines of output (`lines`). `dialect` describes the terminal for which it draws.
 //! - `renderer` draws on the user's terminal, and restores it at the end (`loan`, `settings`). `feed` writes to the
-//!   terminal's history, and `capabilities` holds the terminal's abilities.
-//! - `user_terminal` holds the facts that the server knows of the user's terminal.
+//!   terminal's history, and `capabilities` holds the terminal's capabilities.
+//! - `user_terminal` holds the facts that the server knows about the user's terminal.
 //!
 //! The host's side of the terminal:
 //!
-//! - `tty` is the line discipline of the terminal that the host's programs run on, as the server reports it to its
-//!   client. `exit_status` says how the session's program, or the session itself, ended.
+//! - `tty` is the line discipline of the pty on which the host's programs run, as the server reports it to its client.
+//!   `exit_status` states how the session's program, or the session itself, ended.
 //!
 //! Text and keys from outside:
 //!
-//! `plain` removes harmful characters from foreign text. `reader` finds the actions in a stream of bytes.
-//! - `input` reads what a user types: text, keys, pastes, and the reports and answers of the terminal (`key`, `character`,
+//! - `plain` removes harmful characters from foreign text. `reader` finds the actions in a stream of bytes.
+//! - `input` reads the user's input: text, keys, pastes, and the terminal's reports and answers (`key`, `character`,
 //!   `sequence`). `key_event` reads keys that arrive as control sequences.
 
 #![forbid(unsafe_code)]

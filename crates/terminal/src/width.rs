@@ -98,8 +98,8 @@ const fn is_spacing_mark(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// Fixes all widths: their runs, and the numbers of code points with no, one and two columns. If newer tables change
-    /// them, review the changes.
+    /// Fixes all widths: their runs, and the numbers of code points with no, one and two columns. If newer tables
+    /// change them, review the changes.
     #[test]
     fn every_scalar_has_the_width_it_had() {
         let mut code_points = [0; 3];

@@ -5,14 +5,14 @@
 //!
 //! # Modules, from the bottom up
 //!
-//! `chance` draws from distributions that are not uniform. `item` is a packet with the decisions made about it. `tally`
-//! counts packets, and `event` describes a link's log.
+//! - `chance` draws from distributions that are not uniform. `item` is a packet with the decisions made about it.
+//!   `tally` counts packets, and `event` describes a link's log.
 //! - `loss`, `gilbert_elliott` and `outage` lose packets. `line` delays them.
-//! `fifo`, `codel`, `pie` and `fair` are parts of a `queue`. A `serialiser`, a token `bucket` or `opportunities` (from
-//! a `trace`) empty the queue. `bottleneck` joins a queue with one of these three.
+//! - `fifo`, `codel`, `pie` and `fair` are parts of a `queue`. A `serialiser`, a token `bucket` or `opportunities`
+//!   (from a `trace`) empty the queue. `bottleneck` joins a queue with one of these three.
 //! - `synthetic` makes traces from a stochastic process.
-//! `config` describes a link, and `steps` its changes with time. `link` runs the stages in their order.
-//! [`net`] has the virtual clock, the event queue and the two ends that every simulation uses.
+//! - `config` describes a link, and `steps` its changes with time. `link` runs the stages in their order.
+//! - [`net`] has the virtual clock, the event queue and the two ends that every simulation uses.
 
 #![forbid(unsafe_code)]
 

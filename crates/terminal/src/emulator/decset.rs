@@ -95,8 +95,8 @@ impl Emulator {
         }
     }
 
-    /// Performs DECCOLM, which mode 40 allows: resets the margins, homes the cursor, and clears the screen unless DECNCSM
-    /// keeps it. The width stays, because the user chose it.
+    /// Performs DECCOLM, which mode 40 allows: resets the margins, moves the cursor home, and clears the screen unless
+    /// DECNCSM keeps it. The width stays, because the user chose it.
     fn switch_columns(&mut self, wide: bool) {
         self.modes.wide_columns = wide;
         self.grid.region = Region::full(self.grid.screen.size);

@@ -261,8 +261,8 @@ impl Grid {
         }
     }
 
-    /// Sets the top and bottom margins, counted from 1, and moves the cursor home (DECSTBM). A `bottom` of 0 is the last
-    /// row. Does nothing if `top` is not below `bottom`.
+    /// Sets the top and bottom margins, counted from 1, and moves the cursor home (DECSTBM). A `bottom` of 0 is the
+    /// last row. Does nothing unless `top` is less than `bottom`.
     pub(crate) fn set_margins(&mut self, top: u16, bottom: u16) {
         let rows = self.screen.size.rows();
         let bottom = if bottom == 0 { rows } else { bottom.min(rows) };
@@ -283,7 +283,7 @@ impl Grid {
     }
 
     /// Sets the left and right margins, counted from 1, and moves the cursor home (DECSLRM). A `right` of 0 is the last
-    /// column. Does nothing if `left` is not below `right`.
+    /// column. Does nothing unless `left` is less than `right`.
     pub(crate) fn set_side_margins(&mut self, left: u16, right: u16) {
         let columns = self.columns();
         let right = if right == 0 { columns } else { right.min(columns) };
