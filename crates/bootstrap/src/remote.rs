@@ -38,10 +38,10 @@ pub const ASKED_AS_VARIABLE: &str = "ROVE_ASKED_AS";
 /// Environment variable of a session's programs: a random word that identifies the session. `-l` sets it.
 pub const SESSION_VARIABLE: &str = "ROVE_SESSION";
 
-/// Variable, set by `-l`, that identifies the former client of a resumed session. Older servers ignore it.
+/// Variable, set by the server's `-l`, that identifies the former client of a resumed session. Older servers ignore it.
 pub const FORMER_VARIABLE: &str = "ROVE_FORMER";
 
-/// Variable, set by `-l`, with the [`DetachedUse`]. Older servers and stock Mosh ignore it.
+/// Variable, set by the server's `-l`, with the [`DetachedUse`]. Older servers and stock Mosh ignore it.
 pub const DETACHED_VARIABLE: &str = "ROVE_ATTACH";
 
 /// Name of the variable, passed to the server by `-l`, with the size of the user's window as `COLUMNSxROWS`. With it, a
@@ -52,8 +52,8 @@ pub const WINDOW_VARIABLE: &str = "ROVE_WINDOW";
 /// Mosh ignore it.
 pub const ALLOW_EMULATOR_VARIABLE: &str = "ROVE_ALLOW_EMULATOR";
 
-/// Variable, set by `-l`, that requests a socket that leads to the user's agent. Older servers and stock Mosh ignore
-/// it.
+/// Variable, set by the server's `-l`, that requests a socket that leads to the user's agent. Older servers and stock
+/// Mosh ignore it.
 pub const AGENT_VARIABLE: &str = "ROVE_AGENT";
 
 /// Shell text that prints the address at which the host's sshd was reached, equal to stock Mosh's byte for byte.

@@ -239,7 +239,7 @@ impl Connection {
 ///
 /// # Errors
 ///
-/// Returns why the connection will bring no request.
+/// Returns why `stream` cannot be read, or that it ended before a request was complete.
 fn read_request(
     stream: &mut UnixStream,
     asked: &mut Vec<u8>,

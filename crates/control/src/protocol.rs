@@ -35,7 +35,7 @@ const COMMAND_BYTES_MAX: usize = 1024;
 const COMMAND_WORDS_MAX: usize = 64;
 /// Most bytes of any other text in a reply, such as the window title. Chosen: more than a line shows.
 const TEXT_BYTES_MAX: usize = 256;
-/// Most bytes of a joined client in a reply. Chosen: an address, a process and the way have room.
+/// Most bytes of a joined client in a reply. Chosen: room for an address, a process and a mode.
 const JOINED_BYTES_MAX: usize = 72;
 /// Most joined clients in a reply. Source: as many as a session takes.
 const JOINED_MAX: usize = 16;

@@ -4,7 +4,7 @@
 //!
 //! - `cli` reads the command line, and `messages` prints sentences.
 //! - `host` starts a session by an ssh that runs beside this program (`ssh`).
-//! - `client` prepares a session and says how it ended (`ending`). `pump` is the loop over keys, datagrams and frames.
+//! - `client` prepares a session and prints how it ended (`ending`). `pump` loops over keys, datagrams and frames.
 //!
 //! On other systems only `ending` and `ssh` are there, for their tests.
 

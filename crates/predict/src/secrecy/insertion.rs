@@ -29,7 +29,7 @@ pub(super) struct Insertion {
     is_open: bool,
     /// Whether a line was entered since the newest screen. The next line may answer a question in the same place.
     has_entered: bool,
-    /// The echo in this window.
+    /// The echo of the characters typed in this window.
     echo: Line,
     /// The previous pane of the cursor, and the echo there: an editor has its command line in a separate window.
     other: Option<(u64, Line)>,

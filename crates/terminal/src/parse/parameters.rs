@@ -18,7 +18,7 @@ pub(crate) struct Parameters {
     given: bool,
 }
 
-// The bit after the last number is also read.
+// `group` shifts `joined` by the number's index plus 1, so by up to `PARAMETERS_MAX`.
 const _: () = assert!(PARAMETERS_MAX < u64::BITS as usize);
 
 impl Default for Parameters {
