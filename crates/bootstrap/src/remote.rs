@@ -197,9 +197,10 @@ pub fn searching(
 
 /// Returns the command for a session through a tunnel, for any login shell. It runs a server (rove's, unless the user
 /// named another), prints the server's output, and becomes the tunnel's end on the host. If the host has no rove and
-/// `waits` is true, it searches again for each line that it reads.
+/// `waits` is true, it searches for rove again after each line that the client sends.
 ///
-/// A server that the user named is text for sh here, because the login shell may be unable to process its output.
+/// Unlike [`named`], it lets sh interpret a server that the user named: the login shell may be unable to process its
+/// output.
 pub fn tunnel(
     server: Option<&OsStr>,
     challenge: &Challenge,

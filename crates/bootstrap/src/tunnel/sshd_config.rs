@@ -21,7 +21,7 @@ const KEYWORDS: [&str; 3] = ["disableforwarding", "allowtcpforwarding", "permito
 pub struct Forwarding {
     /// For each of [`KEYWORDS`], the words after its first occurrence outside of `Match`.
     general: [Option<Vec<String>>; 3],
-    /// The same under `Match all`. These settings override the general ones.
+    /// For each of [`KEYWORDS`], the words under `Match all`. They override `general`.
     matched: [Option<Vec<String>>; 3],
     files: usize,
     /// Why a part of the configuration could not be read, as a sentence.

@@ -4,7 +4,7 @@
 /// habit that fails now and then soon stops being shown.
 pub(super) const ERROR_FACTOR: u16 = 4;
 
-/// The same factor for errors that mislead no user. Chosen: with a factor of 4, rulers bring 0.2 points less on the
+/// [`ERROR_FACTOR`] for errors that mislead no user. Chosen: with a factor of 4, rulers bring 0.2 points less on the
 /// reference recordings, because clocks and messages stand in the rows of rulers.
 const MILD_FACTOR: u16 = 2;
 

@@ -170,7 +170,9 @@ impl Judge<'_> {
     }
 
     /// Returns the verdict that a key of unknown effect, and all earlier keys, were answered. `None` if not. The key
-    /// was answered if it is due, or if the screen shows a known prompt. `is_shown`: the screen shows some keys.
+    /// was answered if it is due and the cursor or its row has changed, or if its echo timeout has passed. Before that,
+    /// the screen proves an answer by a known prompt after Enter, by a change after the first pending key, or (unless
+    /// `is_shown`) by all effects of the earlier keys. `is_shown`: the caller has removed keys that the screen shows.
     fn answer(&self, barrier: Barrier, is_shown: bool) -> Option<Verdict> {
         let base = &self.state.base;
         let event = self.state.log.iter().nth(barrier.index)?;

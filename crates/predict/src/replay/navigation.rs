@@ -22,7 +22,7 @@ const PLACES_MAX: usize = 16;
 
 /// How often in a row a key must cause the same motion before it is predicted.
 const NEEDED: u16 = 1;
-/// The same for command prefixes of screen and tmux. Their second keys may by chance cause the same motion.
+/// [`NEEDED`] for command prefixes of screen and tmux. Their second keys may by chance cause the same motion.
 const NEEDED_OF_PREFIXES: u16 = 4;
 /// The known motions of keys in a program's window.
 #[derive(Clone, Debug, Default)]

@@ -32,10 +32,10 @@ pub(super) const UNEXPLAINED_TIMEOUT: Duration = Duration::from_millis(100);
 /// faster. Chosen: some keys take a shell longer than others, and a wrong verdict costs more than a late one.
 const MISS_TIMEOUT_MIN: Duration = Duration::from_millis(80);
 
-/// The same for a key whose prediction the user sees, in a line whose keys were confirmed. A prediction that is dropped
-/// and then confirmed flickers. The key's echo may have missed the frame with its ack. Chosen: less than the second
-/// after which nothing wrong is left, and more than a path with a round trip of 300 ms takes to repeat two lost frames;
-/// docs/prediction.md has the flicker.
+/// [`MISS_TIMEOUT_MIN`] for a prediction that the user sees in a line whose keys were confirmed. Its echo may come some
+/// frames after the echo ack, and text that is dropped and then echoed flickers. Chosen: less than the second after
+/// which no wrong prediction may be left, and more than a path with a round trip of 300 ms takes to repeat two lost
+/// frames. docs/prediction.md explains it ("Shown keys that are late").
 const SEEN_TIMEOUT_MIN: Duration = Duration::from_millis(900);
 
 /// The state of the engine. The methods of this type only read it.

@@ -58,7 +58,7 @@ pub(crate) fn continued(before: &[Cell], c: char) -> Option<Pen> {
 /// are those of its last character, because some shells colour the quote differently until the string is closed. A
 /// quote in the default colours is an apostrophe.
 pub(crate) fn surrounding(before: &[Cell]) -> Option<Pen> {
-    // Strings and comments continue in their last character's colours. In most rows these colours rule out both.
+    // In most rows the last character has the default colours, so that no string or comment is open.
     let last = before.iter().rposition(|cell| character(cell) != ' ')?;
     let pen = before[last].pen;
     let before = &before[..=last];

@@ -65,7 +65,7 @@ impl Effort {
     /// Adds searching the marks and decorations of `row` from `column` on, and moving them at once.
     #[inline]
     pub(crate) fn move_behind(&mut self, row: &Row, column: u16) {
-        // Nearly all rows have no marks and no decorations.
+        // Nearly all rows have no marks and no decorations, and then nothing is searched.
         if row.marks.len() + row.decorations.len() > 0 {
             self.spend(1, OPERATION);
             self.move_at_once(row.marks.len_from(column) + row.decorations.len_from(column));

@@ -54,7 +54,7 @@ impl NotedColor {
     }
 }
 
-/// The colours without an effect that programs have set. `None` for all others.
+/// The colours without an effect, by number. `None` for a colour that no program has set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NotedColors([Option<Rgb>; NotedColor::COUNT]);
 
