@@ -50,7 +50,7 @@ impl Sieve {
         self.filter.client.map(|_| self.counted_since + WINDOW)
     }
 
-    /// Adapts the socket's filter to the number of datagrams counted in this [`WINDOW`].
+    /// Adapts the socket's filter to the number of datagrams counted in this `WINDOW`.
     pub fn handle_timeout(
         &mut self,
         now: Instant,
