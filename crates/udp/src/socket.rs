@@ -347,8 +347,8 @@ fn open(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// Asks for a receive buffer that holds the datagrams of a flood while other processes run. The system limits it for an
-/// ordinary user (`net.core.rmem_max` on Linux), but not for an administrator.
+/// Asks for a receive buffer that holds the datagrams of a flood while other processes run. Linux limits it for an
+/// ordinary user (`net.core.rmem_max`), but not for root.
 fn widen_receive_buffer(socket: &Socket) {
     // Linux doubles the size it is asked for, because it also counts its own memory.
     let wanted = RECEIVE_BUFFER_BYTES_MAX / 2;

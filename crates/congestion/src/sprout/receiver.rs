@@ -10,8 +10,8 @@ use crate::sprout::estimator::Estimator;
 use crate::sprout::packet::{Feedback, Packet};
 use crate::sprout::terms::{Forecast, TICK};
 
-/// Most ticks after a silence that are passed to the estimator. The rest of a longer silence is skipped. Chosen: 20 s,
-/// after which nothing is left of the old belief.
+/// Most ticks of a silence that are passed to the estimator. Further ticks are skipped. Chosen: 20 s, after which the
+/// estimate no longer depends on what arrived sooner.
 const SILENT_TICKS_MAX: u64 = 1_000;
 
 /// Most packets held above the throwaway mark. Above it the lowest count as lost. Chosen: 10 ms of 2 Gbit/s.

@@ -162,7 +162,7 @@ pub(crate) struct Path {
     pub(crate) answered: Option<usize>,
     /// Whether the server answered through a forwarder on the jump host, after none of `tried` had answered.
     pub(crate) by_jump_host: bool,
-    /// How many datagrams were sent until the first answer, or in all if there was none.
+    /// How many datagrams the trial has sent.
     pub(crate) sent: usize,
     /// The ICMP error that came back instead of an answer. `None` if none did.
     pub(crate) refusal: Option<Refusal>,

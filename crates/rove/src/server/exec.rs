@@ -80,8 +80,8 @@ impl Programs {
         self.has_news = true;
     }
 
-    /// Gives up the program whose answer the client has stopped reading. That may be the only sign of the client's end,
-    /// if the input ended earlier.
+    /// Marks a program to be given up, because the client has stopped reading its answer. Nothing else tells that the
+    /// client is gone if the program's input had already ended.
     pub(super) fn give_up(&mut self, input: StreamId) {
         if let Some(running) = self.running.get_mut(&input) {
             running.is_unwanted = true;

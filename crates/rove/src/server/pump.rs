@@ -109,7 +109,7 @@ impl Pump {
         }
     }
 
-    /// Runs the loop until the session has ended and its client knows, if it can be reached.
+    /// Runs the loop until the session has ended and every client that can be reached has been told so.
     pub(super) fn run(mut self) -> anyhow::Result<ServerOutcome> {
         let mut now = self.started;
         let outcome = loop {

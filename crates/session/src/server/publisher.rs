@@ -123,7 +123,8 @@ impl Publisher {
         self.echo.delivered(self.transport.remote_num(), now);
     }
 
-    /// Sets the modes of the pty. `tty.prompt` is the input at which the shell waits, and `input_num` the newest input.
+    /// Publishes changed modes of the pty to a client that wants them. `tty.prompt` is the newest input that the shell had
+    /// read when it waited at its prompt, and `input_num` the newest input of this client.
     pub(super) fn handle_tty(&mut self, tty: Tty, input_num: InputNum) {
         let before = self.parts.tty.replace(tty);
         if before == Some(tty) || !self.tells_tty() || self.transport.is_shutting_down() {

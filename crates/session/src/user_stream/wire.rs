@@ -22,7 +22,8 @@ const TERMINAL_CLUSTER_WIDTHS: u32 = 9;
 const TERMINAL_READ_COPIED: u32 = 10;
 const TERMINAL_NEWER_WIDE: u32 = 11;
 
-/// Member number of a wish about other clients, used between two roves only.
+/// Field number of a request about other clients or the session's size ([`Wish`](crate::wish::Wish)), used between two roves
+/// only.
 pub(super) const WISH: u32 = 17;
 
 /// Adds the collected keys as one instruction, if there are any, and empties the collection.

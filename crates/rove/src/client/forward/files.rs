@@ -1,5 +1,5 @@
-//! The job of a `rove put` call: copies files to the host for a session there, and prints their paths on standard
-//! output.
+//! The work of a `rove put` call: copies files to the host, where a session types their paths, and prints these paths on
+//! the client's standard output.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
