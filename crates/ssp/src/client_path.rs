@@ -6,12 +6,13 @@ use core::net::SocketAddr;
 use rove_units::{Duration, Instant};
 
 use crate::candidates::Candidates;
+use crate::companion::Companion;
 use crate::config::PathConfig;
 use crate::datagram::DATAGRAM_OVERHEAD;
 use crate::hop::PortHop;
 use crate::path_revalidation::PathRevalidation;
 use crate::probe_rounds::{Probe, ProbeRounds};
-use crate::side_path::{SIDE_PATH, SidePath};
+use crate::side_path::{DOUBTED_AFTER, SIDE_PATH, SidePath};
 
 /// The state of a client's paths: local ports, the server's addresses, the side path, and the payload for probes.
 #[derive(Debug)]
@@ -21,6 +22,7 @@ pub(crate) struct ClientPath {
     /// Repeats datagrams after this computer's network has changed.
     pub(crate) revalidation: PathRevalidation,
     pub(crate) side: SidePath,
+    pub(crate) companion: Companion,
     /// The probes of the server's own addresses while a detour (the address of a forwarder) is used.
     own: ProbeRounds,
     /// The payload of the newest datagram, which probes repeat; empty if that datagram was too large for other paths.
@@ -34,6 +36,7 @@ impl ClientPath {
             candidates: Candidates::new(server),
             revalidation: PathRevalidation::default(),
             side: SidePath::default(),
+            companion: Companion::default(),
             own: ProbeRounds::default(),
             newest_payload: Vec::new(),
         }
@@ -55,6 +58,20 @@ impl ClientPath {
         }
         if payload.len() + DATAGRAM_OVERHEAD <= size_max {
             self.newest_payload.clone_from(payload);
+        }
+        self.accompany(now, self.destination());
+    }
+
+    /// Lets the newest packet of streams go along with a datagram to this address, if nothing answers there.
+    fn accompany(&mut self, now: Instant, to: SocketAddr) {
+        let since = match self.side.is_used() {
+            true => self.side.unheard_since(),
+            false => self.candidates.unanswered_since(),
+        };
+        let is_doubted = since.is_some_and(|since| now.saturating_since(since) >= DOUBTED_AFTER);
+        let is_tried = self.revalidation.is_unanswered() && to != self.destination();
+        if is_doubted || is_tried {
+            self.companion.handle_sent(to);
         }
     }
 
@@ -211,6 +228,7 @@ impl ClientPath {
         if destination == SIDE_PATH {
             self.side.handle_given();
         }
+        self.accompany(now, destination);
         Some((destination, self.newest_payload.clone()))
     }
 }

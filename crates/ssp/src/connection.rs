@@ -191,6 +191,7 @@ impl Connection {
         config: &Config,
     ) -> Arrival {
         self.received.count(bytes);
+        self.client.iter_mut().for_each(|client| client.companion.handle_answer());
         if is_newest {
             self.handle_heard(now, source, hears_by, config)
         } else {
@@ -201,6 +202,7 @@ impl Connection {
     /// Addresses a sealed packet of streams to the peer. `None` while no peer is known.
     pub(crate) fn address(&mut self, payload: Vec<u8>) -> Option<Transmit> {
         let destination = self.to_peer.address()?;
+        self.client.iter_mut().for_each(|client| client.companion.handle_packet(&payload));
         self.sent.count(payload.len());
         Some(Transmit { destination, payload, tries_size: false })
     }
@@ -227,13 +229,18 @@ impl Connection {
         Some(sealed)
     }
 
-    /// Seals a client's newest payload once more to probe one of its server's addresses. `None` if no probe is due.
+    /// Seals a client's newest payload once more to probe one of its server's addresses. Before that, the packet of streams goes
+    /// along with the newest datagram. `None` if no probe is due.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,
         config: &Config,
     ) -> Option<Result<Transmit, SendError>> {
         let client = self.client.as_mut()?;
+        if let Some((destination, payload)) = client.companion.poll() {
+            self.sent.count(payload.len());
+            return Some(Ok(Transmit { destination, payload, tries_size: false }));
+        }
         let (destination, payload) = client.poll_probe(now, &config.path)?;
         if client.side.is_used() && destination != SIDE_PATH {
             self.hop_if_due(now, false, config);

@@ -49,6 +49,7 @@
 //! - `fragment_queue` holds the fragments of the newest instruction while they are sent.
 //! - `heartbeat` decides how rarely idle ends send: `announced` by the server, with the `backoff` of its pauses.
 //! - `closing` ends a session, and lets a server linger.
+//! - `companion` sends a packet of streams along with datagrams that nothing answers.
 //! - `config` has each policy and timer as a value. `mechanism` names the rules that an experiment can switch off.
 //! - `transport` is one end: connection, sender and receiver, with its `view` for the driver. Its `resumption`
 //!   continues from an end whose process is gone.
@@ -65,6 +66,7 @@ mod carriage;
 mod chaff;
 mod client_path;
 mod closing;
+mod companion;
 mod compress;
 mod config;
 mod connection;

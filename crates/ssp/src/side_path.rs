@@ -22,7 +22,7 @@ pub const SIDE_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new
 pub(crate) const WANTED_AFTER: Duration = Duration::from_secs(5);
 /// How long the side path may leave a datagram unanswered until each input is also sent over the network, and the
 /// driver should open another side path. Chosen: the longest RTO. A living TCP connection has repaired a loss by then.
-const DOUBTED_AFTER: Duration = Duration::from_secs(1);
+pub(crate) const DOUBTED_AFTER: Duration = Duration::from_secs(1);
 /// How long the side path may leave a datagram unanswered until it counts as dead. Chosen: a stalled TCP connection has
 /// retransmitted several times by then.
 const DEAD_AFTER: Duration = Duration::from_secs(10);
@@ -59,6 +59,11 @@ impl SidePath {
     /// Returns when the client last switched between the network, a detour in it, and the side path, if ever.
     pub fn changed_at(&self) -> Option<Instant> {
         self.changed_at
+    }
+
+    /// Returns since when the side path has brought no answer. `None` while it answers.
+    pub(crate) const fn unheard_since(&self) -> Option<Instant> {
+        self.unheard_since
     }
 
     /// Returns when the side path counts as dead unless a datagram arrives. `None` while it is unused or answers.

@@ -218,6 +218,9 @@ impl Mux {
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.closing.closed().is_none() {
             let fates = self.recovery.handle_timeout(now);
+            if !fates.lost.is_empty() && self.recovery.is_probing() {
+                self.arrivals.repeat(now);
+            }
             self.handle_fates(fates);
         }
     }
@@ -359,7 +362,9 @@ impl Mux {
         let has_work = self.streams.has_work() || self.recovery.owes_probe();
         self.recovery.note_app_limited(!has_work && permit == Permit::Now);
         let is_ack_due = self.arrivals.due().is_some_and(|at| at <= now);
-        let asks = has_work && permit == Permit::Now;
+        // Beside a probe an acknowledgment goes on its own: so small, it goes along with each datagram of the session.
+        let is_alone = is_ack_due && self.recovery.is_probing();
+        let asks = has_work && permit == Permit::Now && !is_alone;
         if !asks && !is_ack_due {
             self.paced_until = match permit {
                 Permit::At(at) if has_work => Some(at),

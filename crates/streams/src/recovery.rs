@@ -173,6 +173,11 @@ impl Recovery {
         self.probes > 0 || self.owes_heartbeat
     }
 
+    /// Returns whether nothing was answered for a probe timeout, so that a probe is due.
+    pub(crate) const fn is_probing(&self) -> bool {
+        self.probes > 0
+    }
+
     /// Records whether the flow had nothing to send although a packet was permitted.
     pub(crate) const fn note_app_limited(&mut self, is_app_limited: bool) {
         self.flight.note_app_limited(is_app_limited);
