@@ -40,6 +40,7 @@ mod programs;
 mod prompt_memory;
 mod query;
 mod refusals;
+mod remote_editor;
 mod resume;
 mod secrecy;
 mod secrets;

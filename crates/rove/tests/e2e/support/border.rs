@@ -180,6 +180,12 @@ impl Bastion {
         ip(&path_of(&self.keepers[0]), words);
     }
 
+    /// Connects to a port of the user's computer.
+    pub(crate) fn connect_here(&self, port: u16) -> std::io::Result<TcpStream> {
+        let user = path_of(&self.keepers[0]);
+        within_network(&user, move || TcpStream::connect(("127.0.0.1", port)))
+    }
+
     /// Runs a call on the user's computer.
     pub(crate) fn here(&self, call: Invocation) -> Invocation {
         call.behind(&["nsenter", &format!("--net={}", path_of(&self.keepers[0]))])
