@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 /// A program the tests run, and the Debian package that brings it. Programs that every Debian has are left out.
-pub(crate) const PROGRAMS: [(&str, &str); 50] = [
+pub(crate) const PROGRAMS: [(&str, &str); 51] = [
     ("mosh", "mosh"),
     ("mosh-client", "mosh"),
     ("mosh-server", "mosh"),
@@ -42,6 +42,7 @@ pub(crate) const PROGRAMS: [(&str, &str); 50] = [
     ("mkpasswd", "whois"),
     ("pass", "pass"),
     ("rlwrap", "rlwrap"),
+    ("rsync", "rsync"),
     ("sudo", "sudo"),
     ("tcsh", "tcsh"),
     ("/usr/bin/python3", "python3"),

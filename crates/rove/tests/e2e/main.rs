@@ -41,6 +41,7 @@ mod prompt_memory;
 mod query;
 mod refusals;
 mod remote_editor;
+mod proxied_programs;
 mod resume;
 mod secrecy;
 mod secrets;
