@@ -10,7 +10,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use crate::support::{
-    Far, Invocation, Scratch, Sshd, Terminal, answered, pause, require, rove, within_guard,
+    Far, Invocation, Scratch, Sshd, Terminal, answered, pause, require, rove, wait_until,
+    within_guard,
 };
 
 /// A shell without a prompt that says when it is there, below the notice bar.
@@ -30,7 +31,11 @@ pub(crate) struct User {
 impl User {
     /// Starts an agent with a key that was added with these options.
     pub(crate) fn new(options: &[&str]) -> Self {
-        let scratch = Scratch::new();
+        Self::with_agent(Scratch::new(), options, &[])
+    }
+
+    /// As [`User::new`], with these variables more for the agent.
+    fn with_agent(scratch: Scratch, options: &[&str], env: &[(&str, &str)]) -> Self {
         let key = scratch.path("key");
         let keygen = Command::new(require("ssh-keygen", "openssh-client"))
             .args(["-q", "-t", "ed25519", "-N", "", "-C", "work laptop", "-f"])
@@ -41,6 +46,7 @@ impl User {
         let agent = Command::new(require("ssh-agent", "openssh-client"))
             .args(["-d", "-a"])
             .arg(scratch.path("socket"))
+            .envs(env.iter().copied())
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
@@ -232,6 +238,85 @@ fn a_key_that_may_not_go_on_from_the_host_is_kept_from_it_as_by_ssh() {
         assert_eq!(scratch.read("listed"), String::from_utf8_lossy(&listed));
         assert!(scratch.read("listed").contains(count), "{}", scratch.read("listed"));
     }
+}
+
+#[test]
+fn an_agent_that_waits_for_its_user_keeps_no_key_of_the_session_waiting() {
+    // A stand-in for the touch of a token: the agent asks, and answers nobody until the user has answered.
+    let (sshd, scratch) = (Sshd::start(Far::default()), Scratch::new());
+    let wait = "#!/bin/sh\nmkdir FOLDER/asked\nuntil read answer <FOLDER/answer; do sleep 0.1; done 2>/dev/null\n\
+                rm FOLDER/answer; rmdir FOLDER/asked; exit \"$answer\"\n";
+    let folder = scratch.folder().display().to_string();
+    let askpass = scratch.script("askpass", &wait.replace("FOLDER", &folder));
+    let askpass = askpass.to_str().expect("it is text").to_owned();
+    let env = [("SSH_ASKPASS", &*askpass), ("SSH_ASKPASS_REQUIRE", "force")];
+    let user = User::with_agent(scratch, &["-c"], &env);
+    let (mut terminal, path) = user.session(&sshd, &["-A"]);
+    assert_eq!(wait_for_agent(&path), 1, "{}", terminal.dump());
+    std::fs::remove_file(user.scratch.path("key")).expect("it was there");
+    let keygen = require("ssh-keygen", "openssh-client");
+    let sign = format!("echo x | {} -Y sign -n git -f {folder}/key.pub", keygen.display());
+    for (answer, status) in [("0", "0"), ("1", "255")] {
+        let named = format!("signed-{answer}");
+        terminal.send(format!(
+            "{{ {sign} >{folder}/{named} 2>&1; echo \"done-{answer}\"\"=$?\"; }} &\n"
+        ));
+        wait_until("the agent's question", || user.scratch.path("asked").exists());
+        terminal.send(format!("echo; echo; echo keys of {answer}' go on'\n"));
+        terminal.wait_for_text(&format!("keys of {answer} go on"));
+        assert!(
+            !terminal.screen().contents().contains(&format!("done-{answer}=")),
+            "the agent has not answered"
+        );
+        user.scratch.write("answer.new", &format!("{answer}\n"));
+        let (new, file) = (user.scratch.path("answer.new"), user.scratch.path("answer"));
+        std::fs::rename(new, file).expect("it is ours");
+        terminal.wait_for_text(&format!("done-{answer}={status}"));
+        let is_signed = user.scratch.read(&named).contains("BEGIN SSH SIGNATURE");
+        assert_eq!(is_signed, answer == "0", "{}", user.scratch.read(&named));
+        wait_until("the question's end", || !user.scratch.path("asked").exists());
+    }
+    assert_eq!(wait_for_agent(&path), 1, "the connection has outlasted a refusal");
+    terminal.send("exit\n");
+    terminal.wait_exit().assert_code(0);
+}
+
+/// Runs `ssh-add` with these words at the agent of this path. Returns what it says.
+fn ssh_add(path: &Path, words: &[&str]) -> String {
+    let mut add = Command::new(require("ssh-add", "openssh-client"));
+    add.args(words).env("SSH_AUTH_SOCK", path).env("SSH_ASKPASS_REQUIRE", "never");
+    let output = within_guard("ssh-add", {
+        add.stdin(Stdio::null());
+        move || add.output().expect("it was found")
+    });
+    assert!(!output.status.success(), "{words:?}: {output:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn no_library_of_the_hosts_choice_is_loaded_and_no_key_is_added_or_deleted() {
+    let (sshd, user) = (Sshd::start(Far::default()), User::new(&[]));
+    let other = User::new(&[]);
+    let (library, key) = (user.scratch.path("lib.so"), other.scratch.path("key"));
+    std::fs::copy("/bin/true", &library).expect("the folder takes files");
+    let library = library.to_str().expect("it is text");
+    let key = key.to_str().expect("it is text");
+    let words = [&["-s", library][..], &["-e", library], &[key], &["-d", key], &["-D"]];
+    // Each of these is a request that a plain relay of the socket would bring to the agent.
+    for (words, kind) in words[..2].iter().zip([20, 21]) {
+        ssh_add(&user.socket(), words);
+        assert_eq!(user.seen(kind), 1, "{}", user.scratch.read("log"));
+    }
+    let (mut terminal, path) = user.session(&sshd, &["-A"]);
+    assert_eq!(wait_for_agent(&path), 1, "{}", terminal.dump());
+    for words in words {
+        ssh_add(&path, words);
+    }
+    let log = user.scratch.read("log");
+    assert_eq!((user.seen(20), user.seen(21), user.seen(26)), (1, 1, 0), "{log}");
+    assert_eq!((user.seen(18), user.seen(19), count_keys(&path).ok()), (0, 0, Some(1)), "{log}");
+    terminal.send("exit\n");
+    terminal.wait_exit().assert_code(0);
 }
 
 #[test]

@@ -175,6 +175,30 @@ fn a_use_names_the_purpose_and_the_key() {
 }
 
 #[test]
+fn a_security_key_is_named_and_its_answer_may_come_late_and_be_longer() {
+    // Names and parts. Source: OpenSSH 9.2, PROTOCOL.u2f.
+    let name = b"sk-ssh-ed25519@openssh.com";
+    let blob = [text(name), text(&[9; 32]), text(b"ssh:")].concat();
+    let mut line = Line::new(false);
+    line.ask(&message(LIST, &[])).unwrap();
+    let keys = [&1_u32.to_be_bytes()[..], &text(&blob), &text(b"token")].concat();
+    line.answer(&message(KEYS, &[&keys])).unwrap();
+    line.sent();
+    let request = message(SIGN, &[&text(&blob), &text(&login(b"me")), &[0; 4]]);
+    line.ask(&request).unwrap();
+    assert_eq!(line.filter.poll_use().unwrap().to_string(), "the key token for a login as me");
+    assert_eq!(line.sent(), (request, vec![]));
+    // While the user has not touched the token, no other request passes, and none is lost.
+    line.ask(&message(LIST, &[])).unwrap();
+    assert_eq!(line.sent(), (vec![], vec![]));
+    let signature = [text(name), text(&[8; 64]), vec![1, 0, 0, 0, 5]].concat();
+    let answer = message(SIGNATURE, &[&text(&signature)]);
+    line.answer(&answer[..7]).unwrap();
+    line.answer(&answer[7..]).unwrap();
+    assert_eq!(line.sent(), (message(LIST, &[]), answer));
+}
+
+#[test]
 fn a_signature_that_is_to_be_confirmed_waits_for_the_user() {
     for is_allowed in [true, false] {
         let mut line = Line::new(true);
