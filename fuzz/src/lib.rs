@@ -8,7 +8,7 @@
 //! - `script` reads the fuzzer's bytes as a sequence of events. `forger` is a peer that holds the key and seals anything.
 //! - `parsers` tests the texts and frames around a session.
 //! - `prediction` and `secrecy` test predictions; they read the bytes as `choices`.
-//! - `wire` tests the layers of a datagram, and `streams` what travels beside. `terminal` and `differential` test the
+//! - `wire` tests the layers of a datagram, `packets` the seal of what travels beside, and `streams` the layer in it. `terminal` and `differential` test the
 //!   emulator, and `objects` the two objects.
 //! - `ends` drives whole ends, `replay` sends old datagrams again, and `work` bounds the effort.
 
@@ -19,6 +19,7 @@ pub mod differential;
 pub mod ends;
 mod forger;
 pub mod objects;
+pub mod packets;
 pub mod parsers;
 pub mod prediction;
 pub mod replay;
@@ -33,7 +34,8 @@ pub mod work;
 pub type Target = fn(&[u8]);
 
 /// All of them by their names, which are those of the programs in `fuzz_targets` and of the files in `seeds`.
-pub const TARGETS: [(&str, Target); 27] = [
+pub const TARGETS: [(&str, Target); 31] = [
+    ("agent", rove_shell::fuzzing::agent_takes_anything),
     ("answers", rove_session::fuzzing::answers_take_anything),
     ("assembler", wire::assembler_is_bounded),
     ("bootstrap", rove_shell::fuzzing::bootstrap_takes_anything),
@@ -48,11 +50,14 @@ pub const TARGETS: [(&str, Target); 27] = [
     ("instruction", wire::instruction_takes_anything),
     ("key", parsers::key_takes_anything),
     ("keystroke", prediction::keys_do_not_depend_on_cuts),
+    ("order", streams::streams_keep_order),
+    ("packets", packets::packets_take_anything),
     ("prediction", prediction::predictions_vanish),
     ("renderer", terminal::frames_are_clean),
     ("replay", replay::copies_change_nothing),
     ("secrecy", secrecy::secrets_stay_unseen),
     ("session", ends::session_survives),
+    ("socks", rove_shell::fuzzing::socks_takes_anything),
     ("ssh_config", parsers::ssh_config_takes_anything),
     ("streams", streams::streams_take_anything),
     ("terminal", terminal::takes_anything),

@@ -1,9 +1,12 @@
 //! The layer of streams: its frames, its messages, and an end that is handed any packets.
 
-use arbitrary::Unstructured;
+use std::collections::{BTreeMap, VecDeque};
+
+use arbitrary::{Result as Drawn, Unstructured};
 use rove_congestion::new_reno::NewReno;
 use rove_streams::{
-    Answer, Event, Frame, FrameError, Frames, Mux, PacketNum, Reception, Side, Target,
+    Answer, Event, Frame, FrameError, Frames, Mux, Packet, PacketNum, Read, Reception, Side,
+    StreamId, Target,
 };
 use rove_units::{Bytes, Duration, Instant};
 
@@ -12,6 +15,13 @@ const PACKET: usize = 1_176;
 
 /// Most bytes that an end keeps for a peer. Each stream has a first credit, and all share the pool.
 const HELD_MAX: u64 = 257 * 16 * 1024 + 4 * 1024 * 1024;
+
+/// Steps of two ends in one run.
+const STEPS_MAX: usize = 400;
+
+/// Times at which two ends may speak until everything has arrived, after the network has healed. A lost packet is sent again
+/// after at most 15 s.
+const TURNS_MAX: usize = 4_000;
 
 /// Any bytes as frames, and as packets for an end that stays within its bounds.
 pub fn streams_take_anything(data: &[u8]) {
@@ -32,6 +42,192 @@ pub fn streams_take_anything(data: &[u8]) {
         let number = PacketNum::new(number).expect("few packets");
         let _ = mux.handle_packet(now, number, &[&[0; 4], payload].concat());
         answer(&mut mux, &mut reception, now, payload);
+    }
+}
+
+/// Two ends of streams, and a network that drops, doubles and turns packets over: each byte arrives once and in order.
+pub fn streams_keep_order(data: &[u8]) {
+    let mut pair = Pair::new();
+    let _ = pair.run(&mut Unstructured::new(data));
+    pair.heal();
+}
+
+/// An end, what it has written to each stream, and what its peer has read of that.
+struct Writer {
+    mux: Mux,
+    written: BTreeMap<StreamId, usize>,
+    /// The streams that this end has finished or reset, and those that have arrived whole.
+    finished: BTreeMap<StreamId, bool>,
+    /// The bytes of the peer's direction of each stream that were read here, and whether its end was.
+    read: BTreeMap<StreamId, (usize, bool)>,
+    /// Packets on their way to this end.
+    arriving: VecDeque<Packet>,
+}
+
+struct Pair {
+    now: Instant,
+    ends: [Writer; 2],
+}
+
+/// Returns the byte at this place of a stream. Both directions have the same.
+fn byte_at(id: StreamId, offset: usize) -> u8 {
+    let offset = u64::try_from(offset).expect("streams here are short");
+    let [.., byte] = (id.get() * 31 + offset * 7 + offset / 251).to_be_bytes();
+    byte
+}
+
+impl Pair {
+    fn new() -> Self {
+        let now = Instant::ZERO;
+        let ends = [Side::Client, Side::Server].map(|side| Writer {
+            mux: Mux::new(side, Box::new(NewReno::new(Bytes::from(PACKET))), PACKET, now),
+            written: BTreeMap::new(),
+            finished: BTreeMap::new(),
+            read: BTreeMap::new(),
+            arriving: VecDeque::new(),
+        });
+        Self { now, ends }
+    }
+
+    fn run(&mut self, input: &mut Unstructured<'_>) -> Drawn<()> {
+        for _ in 0..STEPS_MAX {
+            if input.is_empty() {
+                break;
+            }
+            let [step, choice] = input.arbitrary::<[u8; 2]>()?;
+            let now = self.now;
+            let pause = Duration::from_millis(choice.into());
+            let (side, choice) = (usize::from(step & 1), usize::from(choice));
+            let end = &mut self.ends[side];
+            let chosen = end.written.keys().nth(choice % end.written.len().max(1)).copied();
+            match (step >> 1 & 7, chosen) {
+                (0, _) => {
+                    if let Ok(id) = end.mux.open(now) {
+                        end.written.insert(id, 0);
+                    }
+                }
+                (1, Some(id)) => end.write(id, choice * 61),
+                (2, Some(id)) => {
+                    if end.mux.finish(id).is_ok() {
+                        end.finished.insert(id, true);
+                    }
+                }
+                (3, Some(id)) if choice & 7 == 0 => {
+                    if end.mux.reset(id, 9).is_ok() {
+                        end.finished.insert(id, false);
+                    }
+                }
+                (4, _) => drop(end.arriving.pop_front()),
+                (5, _) => {
+                    let again = end.arriving.front().map(|it| (it.number, it.payload.clone()));
+                    end.arriving.extend(again.map(|(number, payload)| Packet { number, payload }));
+                }
+                (6, _) if !end.arriving.is_empty() => {
+                    let len = end.arriving.len();
+                    end.arriving.swap(0, choice % len);
+                }
+                _ => self.now += pause,
+            }
+            self.turn(choice % 5);
+        }
+        Ok(())
+    }
+
+    /// Lets both ends speak, and so many packets arrive at each.
+    fn turn(&mut self, count: usize) {
+        for side in [0, 1] {
+            self.ends[side].mux.handle_timeout(self.now);
+            while let Some(packet) = self.ends[side].mux.poll_transmit(self.now) {
+                assert!(packet.payload.len() <= PACKET);
+                self.ends[1 - side].arriving.push_back(packet);
+            }
+        }
+        for end in &mut self.ends {
+            for _ in 0..count {
+                let Some(packet) = end.arriving.pop_front() else { break };
+                let _ = end.mux.handle_packet(self.now, packet.number, &packet.payload);
+            }
+            end.take(self.now);
+            assert!(end.mux.closed().is_none(), "both keep the rules: {:?}", end.mux.closed());
+            assert!(end.mux.held() <= 2 * HELD_MAX);
+        }
+    }
+
+    /// Lets everything arrive, and asserts that it has.
+    fn heal(&mut self) {
+        for _ in 0..TURNS_MAX {
+            self.now += Duration::from_millis(20);
+            self.turn(usize::MAX);
+            let is_quiet = |end: &Writer| end.arriving.is_empty() && end.mux.in_flight() == 0;
+            if self.ends.iter().all(is_quiet) && self.is_whole() {
+                return;
+            }
+        }
+        panic!("something is missing");
+    }
+
+    /// Returns whether each stream that was not reset has arrived.
+    fn is_whole(&self) -> bool {
+        [0, 1].into_iter().all(|side| {
+            let (from, to) = (&self.ends[side], &self.ends[1 - side]);
+            from.written.iter().all(|(id, len)| match from.finished.get(id) {
+                Some(false) => true,
+                end => {
+                    let (read, has_ended) = to.read.get(id).copied().unwrap_or_default();
+                    // An end that has reset its own direction may have lost the other one, too.
+                    to.finished.get(id) == Some(&false)
+                        || read == *len && (end.is_none() || has_ended)
+                }
+            })
+        })
+    }
+}
+
+impl Writer {
+    fn write(&mut self, id: StreamId, len: usize) {
+        if self.finished.contains_key(&id) {
+            return;
+        }
+        let written = self.written.entry(id).or_default();
+        let bytes: Vec<u8> = (*written..*written + len).map(|at| byte_at(id, at)).collect();
+        *written += self.mux.write(id, &bytes).unwrap_or_default();
+    }
+
+    /// Takes what has arrived.
+    fn take(&mut self, now: Instant) {
+        while let Some(event) = self.mux.poll_event() {
+            match event {
+                Event::Incoming => {
+                    while let Some(id) = self.mux.accept() {
+                        self.written.entry(id).or_default();
+                        self.read_all(now, id);
+                    }
+                }
+                Event::Readable(id) => self.read_all(now, id),
+                _ => {}
+            }
+        }
+    }
+
+    fn read_all(&mut self, now: Instant, id: StreamId) {
+        let mut buffer = [0; 700];
+        let (read, has_ended) = self.read.entry(id).or_default();
+        while let Ok(step) = self.mux.read(now, id, &mut buffer) {
+            match step {
+                Read::Bytes(len) => {
+                    for &byte in &buffer[..len] {
+                        assert_eq!(byte, byte_at(id, *read), "{id:?} at {read}");
+                        *read += 1;
+                    }
+                }
+                Read::Blocked => break,
+                Read::End => {
+                    assert!(!*has_ended, "it ends once");
+                    *has_ended = true;
+                    break;
+                }
+            }
+        }
     }
 }
 

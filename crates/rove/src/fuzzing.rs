@@ -14,10 +14,12 @@ use rove_bootstrap::startup::{
 use rove_bootstrap::{Challenge, HostOptions, Plan, ProgramName};
 use rove_ssp::Key;
 
+use crate::agent::filter::Filter;
 use crate::bootstrap::Invocation;
 use crate::bootstrap::prepare;
 use crate::cli::config::Config;
 use crate::cli::host::{self, HostCall};
+use crate::socks::{self, Request, Step};
 use crate::terminal_type::{self, RenderOptions};
 
 /// The ways to start a session that the bootstrap's fuzzer tries. They ask neither ssh nor a name server.
@@ -192,6 +194,78 @@ pub fn terminfo_takes_anything(data: &[u8]) {
             "more than there was"
         );
     }
+}
+
+/// A program that speaks SOCKS may say anything in any pieces: the answer does not depend on them, and a place is within the
+/// bounds of a message.
+pub fn socks_takes_anything(data: &[u8]) {
+    let [size, data @ ..] = data else { return };
+    let data = &data[..data.len().min(socks::REQUEST_MAX)];
+    let read = |size: usize| {
+        let (mut request, mut replies) = (Request::default(), Vec::new());
+        for piece in data.chunks(size) {
+            match request.handle(piece, &mut replies) {
+                Step::More => {}
+                Step::Connect { target, version, .. } => {
+                    assert!(target.check().is_ok(), "{target:?}");
+                    return (replies, Some((target, version)), true);
+                }
+                Step::End => return (replies, None, true),
+            }
+        }
+        (replies, None, false)
+    };
+    let whole = read(socks::REQUEST_MAX);
+    assert!(whole.0.len() <= 32, "a reply is short");
+    assert_eq!(read(usize::from(*size).max(1)), whole);
+}
+
+/// A host and an agent may say anything in any pieces: the agent is sent messages that may pass alone, each whole, and the
+/// host gets refusals and the agent's own bytes.
+pub fn agent_takes_anything(data: &[u8]) {
+    let [flags, data @ ..] = data else { return };
+    let mut data = data;
+    let (asks, is_bound) = (flags & 1 == 1, flags & 2 == 2);
+    let mut filter = Filter::new(asks, is_bound);
+    let (mut to_agent, mut to_host, mut said) = (Vec::new(), Vec::new(), 0);
+    // A request has at least five bytes.
+    let asked = data.len();
+    while let [head, rest @ ..] = data {
+        let (piece, after) = rest.split_at(usize::from(head & 0x3f).min(rest.len()));
+        let result = match head >> 6 {
+            0 | 1 => filter.handle_request(piece, &mut to_agent, &mut to_host),
+            2 => {
+                said += piece.len();
+                filter.handle_answer(piece, &mut to_agent, &mut to_host)
+            }
+            _ => {
+                filter.decide(head & 1 == 1, &mut to_agent, &mut to_host);
+                Ok(())
+            }
+        };
+        if let Some(used) = filter.poll_use() {
+            assert!(!used.to_string().contains(char::is_control), "it acts on a terminal");
+        }
+        if result.is_err() {
+            break;
+        }
+        data = after;
+    }
+    let refused = asked / 5 + 1;
+    assert!(to_host.len() <= said + 5 * refused, "the host is told more than there was");
+    let mut rest = &to_agent[..];
+    while let Some((len, after)) = rest.split_first_chunk::<4>() {
+        let len = usize::try_from(u32::from_be_bytes(*len)).expect("it fits");
+        let message = after.get(..len).expect("messages are whole");
+        let is_allowed = match message[0] {
+            11 | 13 => true,
+            27 => is_bound && message.windows(5).any(|it| it == b"query" || it == b"sessi"),
+            _ => false,
+        };
+        assert!(is_allowed, "the agent is sent {}", message[0]);
+        rest = &after[len..];
+    }
+    assert!(rest.is_empty(), "messages are whole");
 }
 
 #[cfg(test)]
