@@ -427,6 +427,13 @@ mod tests {
             let error = Directory::create(&path).unwrap_err();
             assert!(matches!(error, DirectoryError::Foreign(_)), "{path:?}: {error}");
         }
+        // Another user's link leads to a directory that would do.
+        let (good, link) = (scratch.path("good"), scratch.path("link"));
+        Directory::create(&good).unwrap();
+        symlink(&good, &link).unwrap();
+        std::os::unix::fs::lchown(&link, Some(12_345), None).unwrap();
+        let error = Directory::create(&link).unwrap_err();
+        assert!(matches!(error, DirectoryError::NotDirectory(_)), "{error}");
     }
 
     #[test]

@@ -4,6 +4,8 @@
 use std::fs::{self, Permissions};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+#[cfg(all(target_os = "linux", not(rove_portable)))]
+use std::os::fd::AsRawFd;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
@@ -11,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 use rove_bootstrap::{Forward, Forwards, Place};
 use rove_streams::{PATH_MAX, PrefaceError, Target};
+#[cfg(all(target_os = "linux", not(rove_portable)))]
+use rustix::fs::{FileType, Mode, OFlags, fstat};
 use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketType, accept, bind, getsockname, listen, socket, sockopt,
@@ -282,10 +286,33 @@ pub(crate) fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(Owned
     bound?;
     let made = fs::symlink_metadata(path)?;
     let file = SocketFile { path: path.to_owned(), identity: (made.dev(), made.ino()) };
-    // The permissions are set in time, because nobody can connect until `listen`. The umask would affect all threads.
-    fs::set_permissions(path, Permissions::from_mode(0o777 & !rules.mask))?;
+    // The mode is set in time, because nobody can connect until `listen`. The umask would affect all threads.
+    set_mode(path, 0o777 & !rules.mask)?;
     listen(&listener, BACKLOG)?;
     Ok((listener, file))
+}
+
+/// Sets the mode of the socket at a path. Another user who may write the folder can put a link there meanwhile, which is not
+/// followed.
+#[cfg(all(target_os = "linux", not(rove_portable)))]
+fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    // Linux before 6.6 has no call for this. A descriptor's own name leads to the file that it was opened for.
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let made = rustix::fs::open(path, flags, Mode::empty())?;
+    if !FileType::from_raw_mode(fstat(&made)?.st_mode).is_socket() {
+        return Err(Errno::EXIST.into());
+    }
+    let own_name = format!("/proc/self/fd/{}", made.as_raw_fd());
+    fs::set_permissions(own_name, Permissions::from_mode(mode))
+}
+
+#[cfg(any(rove_portable, not(target_os = "linux")))]
+fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    // These are two calls, between which a link may come.
+    if !fs::symlink_metadata(path)?.file_type().is_socket() {
+        return Err(Errno::EXIST.into());
+    }
+    fs::set_permissions(path, Permissions::from_mode(mode))
 }
 
 /// Returns whether a path is a socket of this user, and either no process listens there or `replaces` is set.
@@ -422,6 +449,25 @@ mod tests {
     }
 
     #[test]
+    fn a_mode_is_that_of_the_socket_and_never_of_the_file_that_a_link_leads_to() {
+        let scratch = Scratch::new();
+        let [socket, file, link] = ["s", "file", "link"].map(|name| scratch.path(name));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let _open = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        set_mode(&socket, 0o660).unwrap();
+        assert_eq!(mode(&socket), 0o660);
+        fs::write(&file, "").unwrap();
+        let before = mode(&file);
+        for target in [&file, &socket, &scratch.path("nowhere")] {
+            std::os::unix::fs::symlink(target, &link).unwrap();
+            assert!(set_mode(&link, 0o777).is_err(), "{target:?}");
+            fs::remove_file(&link).unwrap();
+        }
+        assert!(set_mode(&file, 0o777).is_err());
+        assert_eq!((mode(&file), mode(&socket)), (before, 0o660));
+    }
+
+    #[test]
     fn only_a_dead_socket_of_the_users_own_is_replaced_and_ours_is_removed_at_the_end() {
         let scratch = Scratch::new();
         let path = scratch.path("s");
@@ -449,6 +495,23 @@ mod tests {
             assert!(opened().is_err() && Listeners::open(&replacing).is_err());
             fs::remove_file(&path).expect("it is still there");
             let _ = fs::remove_file(scratch.path("elsewhere"));
+        }
+        if rustix::process::geteuid().is_root() {
+            // In a folder for everybody, another user has put a link to a file of root's, or a socket.
+            let folder = fs::Permissions::from_mode(0o1777);
+            fs::set_permissions(scratch.folder(), folder).unwrap();
+            let other = Some(12_345);
+            fs::write(scratch.path("elsewhere"), "x").unwrap();
+            let replacing = Forwards { replaces: true, ..rules.clone() };
+            std::os::unix::fs::symlink(scratch.path("elsewhere"), &path).unwrap();
+            std::os::unix::fs::lchown(&path, other, None).unwrap();
+            assert!(opened().is_err() && Listeners::open(&replacing).is_err());
+            assert_eq!(fs::read_to_string(&path).unwrap(), "x", "it is still there");
+            fs::remove_file(&path).unwrap();
+            leave_dead_socket(&path);
+            std::os::unix::fs::chown(&path, other, None).unwrap();
+            assert!(opened().is_err() && Listeners::open(&replacing).is_err());
+            assert_eq!(fs::symlink_metadata(&path).unwrap().uid(), 12_345);
         }
         let long = |len: usize| {
             format!(

@@ -1,5 +1,5 @@
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, lchown, symlink};
 
 use proptest::prelude::*;
 use rove_rig::scratch::Scratch;
@@ -98,6 +98,42 @@ fn no_link_is_followed_and_no_other_thing_replaced() {
     let error = opened(&home).unwrap_err().to_string();
     assert!(error.starts_with("the host has no folder for it: "), "{error}");
     assert!(error.contains("/.cache/rove/drop: "), "{error}");
+}
+
+#[test]
+fn root_follows_no_link_and_takes_no_folder_of_another_users() {
+    if !rustix::process::geteuid().is_root() {
+        return; // only root can make another user's things
+    }
+    let theirs = Scratch::new();
+    let give = |path: &Path| lchown(path, Some(12_345), None).unwrap();
+    give(theirs.folder());
+    for name in [".cache/rove", ".cache/rove/drop"] {
+        for is_link in [true, false] {
+            let home = Scratch::new();
+            let path = home.path(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            match is_link {
+                true => symlink(theirs.folder(), &path).unwrap(),
+                false => fs::create_dir(&path).unwrap(),
+            }
+            give(&path);
+            let error = opened(&home).unwrap_err().to_string();
+            assert!(error.starts_with("the host has no folder for it: "), "{name}: {error}");
+        }
+    }
+    // In the folder itself, as it may have been open to everybody once.
+    let home = Scratch::new();
+    keep(&home, b"a", b"a");
+    let drop = home.path(".cache/rove/drop");
+    let part = format!("{PART}{}-0", std::process::id());
+    for name in ["b", &part] {
+        symlink(theirs.path("new"), drop.join(name)).unwrap();
+        give(&drop.join(name));
+    }
+    assert_eq!(keep(&home, b"b", b"b").0, "b-1");
+    assert!(drop.join(&part).is_symlink(), "it has another name");
+    assert_eq!(fs::read_dir(theirs.folder()).unwrap().count(), 0);
 }
 
 #[test]

@@ -37,6 +37,7 @@ mod network;
 mod path_size;
 mod predict;
 mod programs;
+mod planted_links;
 mod prompt_memory;
 mod query;
 mod refusals;
