@@ -23,7 +23,7 @@ use crate::cli::login::Instead;
 use crate::cli::program::Program;
 use crate::cli::server::ServerCall;
 use crate::colors;
-use crate::messages::{say, warn};
+use crate::messages::{self, say, warn};
 use crate::program::ROVE;
 use crate::question;
 use crate::resume_command::Step;
@@ -465,10 +465,15 @@ fn finish_as_ssh(speaker: &str, result: anyhow::Result<u8>) -> u8 {
     if is_failed { USAGE } else { code }
 }
 
-/// Prints text that the user asked for on standard output, and returns the exit code.
+/// Prints text that the user asked for on standard output, and returns the exit code. A reader may leave early.
 fn print(text: &str) -> u8 {
-    say(io::stdout(), text);
-    0
+    match messages::print(io::stdout(), text) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            warn("rove", &format!("cannot print: {error}"));
+            FAILURE
+        }
+        _ => 0,
+    }
 }
 
 #[cfg(test)]

@@ -99,10 +99,20 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> String {
 }
 
 /// Prints a text with exactly one line break at its end.
-pub(crate) fn say(mut stream: impl Write, text: &str) {
+pub(crate) fn say(stream: impl Write, text: &str) {
+    // An error is ignored: the reader may be gone.
+    let _ = print(stream, text);
+}
+
+/// Prints a text with exactly one line break at its end.
+///
+/// # Errors
+///
+/// Returns the system's refusal.
+pub(crate) fn print(mut stream: impl Write, text: &str) -> io::Result<()> {
     let text = format!("{}\n", text.trim_end_matches('\n'));
-    // An error is ignored, because the reader may be gone.
-    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    stream.write_all(text.as_bytes())?;
+    stream.flush()
 }
 
 /// Returns a JSON text that is safe to show on a terminal: JSON escapes replace control characters and those that hide

@@ -10,6 +10,7 @@ mod agent;
 mod always;
 mod attach;
 mod bootstrap;
+mod broken_ends;
 mod configuration;
 mod display;
 mod doctor;

@@ -322,6 +322,38 @@ fn nobody_else_can_borrow_and_garbage_disturbs_nothing() {
 }
 
 #[test]
+fn a_socket_of_another_users_in_the_users_own_folder_is_asked_nothing() {
+    if !rustix::process::geteuid().is_root() {
+        return; // only root can be somebody else
+    }
+    let place = Place::new();
+    let terminal = place.session(&[]);
+    let socket = place.wait_for_lenders(1).remove(0);
+    terminal.signal(Signal::KILL);
+    drop(terminal);
+    // A process that listens as somebody else, under the name of the gate's client and of its own number.
+    let name = socket.to_str().and_then(|it| it.rsplit_once('-')).expect("a purpose and a number");
+    let listens = "use Socket; $SIG{PIPE} = 'IGNORE'; $| = 1; socket(L, PF_UNIX, SOCK_STREAM, 0);
+                   bind(L, sockaddr_un(\"$ARGV[0]-$$\")) or die $!; $> = $< = $ARGV[1]; listen(L, 5);
+                   print \"listens\\n\"; while (accept(S, L)) { sysread(S, $asked, 99);
+                   print \"asked \", length($asked), \"\\n\"; close(S); }";
+    let call = Invocation::new("/usr/bin/perl").args(["-e", listens, name.0]);
+    for (user, is_asked) in [("65534", false), ("0", true)] {
+        let mut listener = spawn(&call.clone().arg(user));
+        assert_eq!(first_line(&mut listener), "listens");
+        let before = place.gate.connections();
+        let own = (Some(0), b"own\n".to_vec(), String::new());
+        assert_eq!(finish(place.exec(&[], "echo own"), b""), own, "user {user}");
+        assert_eq!(place.gate.connections(), before + 1, "it has logged in by itself");
+        listener.kill().expect("it runs");
+        let (_, said, _) = finish(listener, b"");
+        let said = String::from_utf8_lossy(&said).into_owned();
+        assert!(said.lines().any(|line| line != "asked 0") || !is_asked, "user {user}: {said}");
+        assert!(is_asked || said.lines().all(|line| line == "asked 0"), "user {user}: {said}");
+    }
+}
+
+#[test]
 fn scp_goes_through_a_running_session() {
     let place = Place::new();
     let _terminal = place.session(&[]);
