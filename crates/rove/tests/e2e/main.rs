@@ -19,6 +19,7 @@ mod exec;
 mod exit_status;
 mod false_masters;
 mod forwarding;
+mod forwarding_load;
 mod host;
 mod host_text;
 mod hostile;

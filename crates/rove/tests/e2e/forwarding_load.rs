@@ -1,0 +1,151 @@
+//! Very many short connections through `-L`, and a full table of them: keys are answered, bounds hold, and no descriptor is left.
+
+use std::fs;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use rustix::net::sockopt::socket_peercred;
+
+use crate::support::{Far, Invocation, Sshd, Terminal, free_port, rove, wait_until, within_guard};
+
+/// Connections in all. Chosen: many times as many as a session may have at once.
+const CONNECTIONS: usize = 4_000;
+
+/// Threads that connect at the same time. Chosen: more than connections may wait for the host.
+const THREADS: usize = 48;
+
+/// Most connections that a session carries. Source: docs/limits.md.
+const OPEN_MAX: usize = 256;
+
+/// Returns how many descriptors a process has.
+fn descriptors(pid: u32) -> usize {
+    fs::read_dir(format!("/proc/{pid}/fd")).expect("the process is there").count()
+}
+
+/// Returns the number of the server's process, which listens at a socket in the host's folder.
+fn server(sshd: &Sshd) -> u32 {
+    let entries = fs::read_dir(sshd.path("sockets")).expect("a server runs").flatten();
+    let is_session =
+        |name: &std::ffi::OsStr| name.as_encoded_bytes().first().is_some_and(u8::is_ascii_digit);
+    let mut sessions = entries.filter(|it| is_session(&it.file_name()));
+    let session = sessions.next().expect("a session listens").path();
+    let stream = UnixStream::connect(session).expect("it listens");
+    let pid = socket_peercred(&stream).expect("it has a process").pid;
+    pid.as_raw_nonzero().get().try_into().expect("a process has a positive number")
+}
+
+/// Starts a session that forwards a port to this one. Returns the port, too.
+fn session(sshd: &Sshd, target: u16) -> (Terminal, u16) {
+    let port = free_port();
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
+    let call = call.arg(format!("-L127.0.0.1:{port}:127.0.0.1:{target}"));
+    let echo = "echo; echo; echo ready; while IFS= read -r line; do echo \"got $line\"; done";
+    let terminal = Terminal::start(&call.args(["far", "--", "sh", "-c", echo]), (24, 160));
+    terminal.wait_for_text("ready");
+    (terminal, port)
+}
+
+fn listener() -> (TcpListener, u16) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let port = listener.local_addr().expect("a bound socket has an address").port();
+    (listener, port)
+}
+
+/// Says a number through the port, and asserts that it comes back.
+fn ask(port: u16, number: usize) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("somebody listens");
+    let said = number.to_be_bytes();
+    stream.write_all(&said).expect("it is taken");
+    stream.shutdown(Shutdown::Write).expect("it is open");
+    let mut heard = Vec::new();
+    stream.read_to_end(&mut heard).expect("the connection ends in order");
+    assert_eq!(heard, said);
+}
+
+#[test]
+fn thousands_of_short_connections_leave_nothing_behind_and_keys_are_answered() {
+    let sshd = Sshd::start(Far::default());
+    let (far, target) = listener();
+    thread::spawn(move || {
+        for mut stream in far.incoming().flatten() {
+            let mut said = Vec::new();
+            let _ = stream.read_to_end(&mut said);
+            let _ = stream.write_all(&said);
+        }
+    });
+    let (mut terminal, port) = session(&sshd, target);
+    let processes = [terminal.pid(), server(&sshd)];
+    // The first connection makes what stays: the layer of streams.
+    ask(port, 0);
+    let before = processes.map(descriptors);
+    let next = AtomicUsize::new(1);
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|_| {
+                scope.spawn(|| {
+                    loop {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        if number > CONNECTIONS {
+                            return;
+                        }
+                        ask(port, number);
+                    }
+                })
+            })
+            .collect();
+        for line in 0.. {
+            if threads.iter().all(thread::ScopedJoinHandle::is_finished) {
+                break;
+            }
+            terminal.talk(&format!("line {line}"));
+        }
+    });
+    for (pid, before) in processes.into_iter().zip(before) {
+        wait_until("the descriptors of before", || descriptors(pid) <= before);
+    }
+    terminal.send("\x04");
+    terminal.wait_exit().assert_code(0);
+}
+
+#[test]
+fn connections_past_a_full_table_wait_and_keys_are_answered() {
+    let sshd = Sshd::start(Far::default());
+    let (far, target) = listener();
+    let (terminal, port) = session(&sshd, target);
+    let processes = [terminal.pid(), server(&sshd)];
+    let before = processes.map(descriptors);
+    let (held, more) = (OPEN_MAX, 40);
+    let streams: Vec<TcpStream> = (0..held + more)
+        .map(|_| TcpStream::connect(("127.0.0.1", port)).expect("somebody listens"))
+        .collect();
+    let (far, accepted) = within_guard("a full table", move || {
+        let accepted: Vec<TcpStream> =
+            (0..held).map(|_| far.accept().expect("a connection comes").0).collect();
+        (far, accepted)
+    });
+    terminal.talk("beside a full table");
+    far.set_nonblocking(true).expect("it is ours");
+    let none = far.accept().map(drop).map_err(|error| error.kind());
+    assert_eq!(none, Err(ErrorKind::WouldBlock), "the others wait");
+    // A descriptor of each connection, and those of the session.
+    for (pid, before) in processes.into_iter().zip(before) {
+        assert!(descriptors(pid) <= before + held + 8, "{}", descriptors(pid));
+    }
+    drop(accepted);
+    far.set_nonblocking(false).expect("it is ours");
+    // Those that waited are carried once the first ones have ended.
+    for stream in &streams[..held] {
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+    let rest = within_guard("those that waited", move || {
+        (0..more).map(|_| far.accept().expect("a connection comes").0).collect::<Vec<_>>()
+    });
+    drop((rest, streams));
+    for (pid, before) in processes.into_iter().zip(before) {
+        wait_until("the descriptors of before", || descriptors(pid) <= before + 2);
+    }
+    terminal.talk("after a full table");
+}
