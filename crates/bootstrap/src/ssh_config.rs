@@ -61,6 +61,8 @@ pub struct SshConfig {
     pub key_files: Vec<String>,
     /// Whether `LogLevel` is so low that ssh does not print why it fails.
     is_silent: bool,
+    /// The files in which ssh looks hosts' keys up.
+    pub known_hosts: Vec<String>,
 }
 
 /// A jump host, in the form for ssh's command line.
@@ -235,6 +237,10 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
             keyword => config.take(keyword, &shown, is_set),
         }
     }
+            "userknownhostsfile" | "globalknownhostsfile" => {
+                let files = value.split_ascii_whitespace().filter(|it| it.starts_with('/'));
+                config.known_hosts.extend(files.map(str::to_owned));
+            }
     config.agent = LentAgent::read(forward_agent, identity_agent);
     config.forwards.drop_repeated();
     config.not_carried.sort_by_key(|name| NOT_CARRIED.iter().position(|known| known == name));
@@ -303,6 +309,15 @@ mod tests {
         for (answer, account) in [
             ("host a\nuser me\nhostname a.example\nport 22\n", Some("me@a.example:22")),
             ("user me\nhostname a.example\nport 2222\n", Some("me@a.example:2222")),
+    #[test]
+    fn hosts_keys_are_looked_up_where_ssh_does() {
+        let answer = "globalknownhostsfile /etc/ssh/known /etc/ssh/known2\n\
+                      userknownhostsfile /home/me/.ssh/known_hosts none\n";
+        let files = ["/etc/ssh/known", "/etc/ssh/known2", "/home/me/.ssh/known_hosts"];
+        assert_eq!(parse(answer).known_hosts, files);
+        assert!(parse("userknownhostsfile none\n").known_hosts.is_empty());
+    }
+
             ("user me\nhostname ::1\nport 22\n", Some("me@::1:22")),
             ("user me\nhostname a.example\nport x\n", None),
             ("user me\nhostname a.example\n", None),

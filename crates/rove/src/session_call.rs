@@ -179,6 +179,7 @@ mod tests {
                         mark: "ROVE AGENT".to_owned(),
                         agent: LentAgent::Usual,
                         how: AgentUse::Confirm,
+                        known_hosts: vec!["/home/me/.ssh/known_hosts".to_owned()],
                     }),
                     joined: Some(joined.clone()),
                     gate: serde_json::from_str("\"me@host:22  \"").ok(),

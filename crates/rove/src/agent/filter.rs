@@ -36,6 +36,9 @@ const EXTENSIONS: [&[u8]; 2] = [b"session-bind@openssh.com", b"query"];
 /// section 7.
 const LOGIN: u8 = 50;
 
+/// The method of a login whose data hold the key of the host. Source: OpenSSH 9.2, PROTOCOL, section 1.8.
+const HOST_BOUND: &[u8] = b"publickey-hostbound-v00@openssh.com";
+
 /// The beginning of the data that `ssh-keygen -Y` and git sign. Source: OpenSSH 9.2, PROTOCOL.sshsig.
 const SIGNATURE_FILE: &[u8] = b"SSHSIG";
 
@@ -76,14 +79,20 @@ pub(crate) struct Use {
     purpose: Purpose,
     /// The key's name, if the agent has told it on this connection.
     key: Option<String>,
+    /// The only host for which the signature is good, as [`Use::at`] names it.
+    place: Option<String>,
 }
 
 /// The purpose of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Purpose {
-    /// A login as this user.
-    Login(String),
-    /// A file or a commit, in this namespace of `ssh-keygen -Y`.
+    /// A login.
+    Login {
+        user: String,
+        /// The host's key, if the signature is good for this host alone.
+        host_key: Option<Vec<u8>>,
+    },
+    /// A file or a commit, in this namespace of signatures.
     File(String),
     Unknown,
 }
@@ -256,7 +265,23 @@ impl Filter {
         Use {
             purpose: data.map_or(Purpose::Unknown, purpose),
             key: named.map(|(_, name)| name.clone()),
+            place: None,
         }
+    }
+}
+
+impl Use {
+    /// Returns the key of the only host for which the signature is good.
+    pub(crate) fn host_key(&self) -> Option<&[u8]> {
+        match &self.purpose {
+            Purpose::Login { host_key, .. } => host_key.as_deref(),
+            Purpose::File(_) | Purpose::Unknown => None,
+        }
+    }
+
+    /// Adds the name of that host.
+    pub(crate) fn at(self, place: &impl Display) -> Self {
+        Self { place: Some(place.to_string()), ..self }
     }
 }
 
@@ -267,10 +292,11 @@ impl Display for Use {
             None => write!(f, "a key of your agent ")?,
         }
         match &self.purpose {
-            Purpose::Login(user) => write!(f, "for a login as {user}"),
+            Purpose::Login { user, .. } => write!(f, "for a login as {user}"),
             Purpose::File(space) => write!(f, "for a signature ({space})"),
             Purpose::Unknown => write!(f, "for something that is no login of ssh"),
-        }
+        }?;
+        self.place.iter().try_for_each(|place| write!(f, " at {place}"))
     }
 }
 
@@ -327,7 +353,18 @@ fn purpose(data: &[u8]) -> Purpose {
         let (user, service) = (string(rest)?, string(rest)?);
         (*kind == LOGIN && service == b"ssh-connection").then_some(user)
     });
-    user.map_or(Purpose::Unknown, |user| Purpose::Login(shown(user)))
+    let Some(user) = user else { return Purpose::Unknown };
+    Purpose::Login { user: shown(user), host_key: host_key(rest).map(<[u8]>::to_vec) }
+}
+
+/// Returns the key of the host in the rest of a login's data: method, a byte, the key's algorithm, the key, the host's key.
+fn host_key<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    string(rest).filter(|method| *method == HOST_BOUND)?;
+    let (_has_signature, after) = rest.split_first()?;
+    *rest = after;
+    let (_algorithm, _key) = (string(rest)?, string(rest)?);
+    // Other bytes after it would be no data of a login, which nobody accepts.
+    string(rest).filter(|_| rest.is_empty())
 }
 
 /// Splits an ssh string off `rest`: four bytes of length, and as many bytes.
@@ -339,8 +376,8 @@ fn string<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(text)
 }
 
-/// Returns the first [`NAME_CHARS_MAX`] characters of a name, without control characters.
-fn shown(name: &[u8]) -> String {
+/// Returns the beginning of a name, without anything that acts on a terminal.
+pub(super) fn shown(name: &[u8]) -> String {
     let plain = rove_terminal::plain(&String::from_utf8_lossy(name)).to_string();
     plain.chars().take(NAME_CHARS_MAX).collect()
 }

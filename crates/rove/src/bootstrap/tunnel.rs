@@ -46,7 +46,8 @@ pub(super) fn agent_call(options: &HostOptions, plan: &Plan) -> Option<AgentCall
     let remote = remote::agent(&plan.challenge);
     let words = ssh_words(&options.ssh, &plan.config, &own, &options.host, remote);
     let mark = format!("{} {}", remote::AGENT, plan.challenge);
-    Some(AgentCall { words: texts(&words)?, mark, agent, how: options.agent })
+    let (words, known_hosts) = (texts(&words)?, plan.config.known_hosts.clone());
+    Some(AgentCall { words, mark, agent, how: options.agent, known_hosts })
 }
 
 /// A lookup of a jump host's addresses and ssh options, which a thread makes while ssh logs in.

@@ -15,6 +15,7 @@ use rove_units::{Duration, Instant};
 use crate::agent::CONNECTIONS_MAX;
 use crate::agent::filter::Filter;
 use crate::agent::joint::Joint;
+use crate::agent::known_hosts::KnownHost;
 use crate::opening::{Answered, Opening};
 
 mod agent_socket;
@@ -292,11 +293,16 @@ impl AgentLoan {
             self.answer(false);
             sentence = Some("the host was not allowed to use your agent".to_owned());
         }
-        let question = &mut self.question;
+        let (question, files) = (&mut self.question, &self.call.known_hosts);
         self.joints.retain(|number, joint| {
             let goes_on = joint.turn();
             // A second question waits until the first is answered, so that the user's yes cannot answer the wrong one.
             if let Some(used) = if question.is_none() { joint.poll_use() } else { None } {
+                let place = used.host_key().map(|key| KnownHost::find(files, key));
+                let used = match &place {
+                    Some(place) => used.at(place),
+                    None => used,
+                };
                 if asks {
                     let text = format!("-A: the host wants to use {used}.");
                     *question = Some(Question { joint: *number, text, until: now + PATIENCE });
@@ -341,6 +347,7 @@ mod tests {
             mark: String::new(),
             agent: LentAgent::At("/nowhere".to_owned()),
             how: AgentUse::Notify,
+            known_hosts: Vec::new(),
         };
         let mut loan = AgentLoan::new(call, now);
         assert_eq!(loan.poll_timeout(), Some(now));

@@ -191,6 +191,31 @@ fn the_host_may_list_and_sign_and_the_agent_never_learns_of_anything_else() {
 }
 
 #[test]
+fn a_login_from_the_host_is_told_with_the_name_that_known_hosts_has() {
+    let (sshd, other) = (Sshd::start(Far::default()), Sshd::start(Far::default()));
+    let user = User::new(&[]);
+    let mut add = Command::new(require("ssh-add", "openssh-client"));
+    add.arg("-q").arg(other.path("user_key")).env("SSH_AUTH_SOCK", user.socket());
+    assert!(add.status().expect("it was found").success());
+    let (mut terminal, path) = user.session(&sshd, &["-A"]);
+    assert_eq!(wait_for_agent(&path), 2, "{}", terminal.dump());
+    let ssh = require("ssh", "openssh-client").display().to_string();
+    let login = other.ssh().replacen("ssh", &ssh, 1);
+    // The user's computer has never been there, as when a host's network is its own.
+    terminal.send(format!("{login} far echo first' is there'\n"));
+    terminal.wait_for_text("first is there");
+    terminal.wait_for_text(" at a host that known_hosts lacks");
+    let keys = std::fs::read_to_string(other.path("host_key.pub")).expect("sshd has a key");
+    let known = std::fs::read_to_string(sshd.path("known")).expect("the login has made it");
+    std::fs::write(sshd.path("known"), format!("{known}build.example {keys}")).expect("it is ours");
+    terminal.send(format!("{login} far echo second' is there'\n"));
+    terminal.wait_for_text("second is there");
+    terminal.wait_for_text(" at build.example");
+    terminal.send("exit\n");
+    terminal.wait_exit().assert_code(0);
+}
+
+#[test]
 fn a_use_that_is_to_be_confirmed_waits_for_the_users_key() {
     let (sshd, user) = (Sshd::start(Far::default()), User::new(&[]));
     let config = user.scratch.write("rove.toml", "agent = 'confirm'\n");
@@ -213,31 +238,6 @@ fn a_use_that_is_to_be_confirmed_waits_for_the_users_key() {
     assert!(user.has_seen(13) && user.scratch.read("signed").contains("BEGIN SSH SIGNATURE"));
     terminal.send("exit\n");
     terminal.wait_exit().assert_code(0);
-}
-
-#[test]
-fn a_key_that_may_not_go_on_from_the_host_is_kept_from_it_as_by_ssh() {
-    let (sshd, scratch) = (Sshd::start(Far::default()), Scratch::new());
-    let keys = std::fs::read_to_string(sshd.path("host_key.pub")).expect("sshd has a key");
-    let known = scratch.write("known", &format!("other {keys}"));
-    let known = known.to_str().expect("it is text");
-    for (options, count) in [(&["-H", known, "-h", "other"][..], "no identities"), (&[], "work")] {
-        let user = User::new(options);
-        let add = require("ssh-add", "openssh-client");
-        let mut ssh = sshd.ssh();
-        ssh.push_str(&format!(" -A far {} -l", add.display()));
-        let words = shell_words::split(&ssh).expect("it is a command line");
-        let mut ssh = Command::new(&words[0]);
-        ssh.args(&words[1..]).env("SSH_AUTH_SOCK", user.socket());
-        let listed = ssh.output().expect("it was found").stdout;
-        let (mut terminal, path) = user.session(&sshd, &["-A"]);
-        wait_for_agent(&path);
-        terminal.send(format!("{} -l > {}/listed\n", add.display(), scratch.folder().display()));
-        terminal.send("exit\n");
-        terminal.wait_exit();
-        assert_eq!(scratch.read("listed"), String::from_utf8_lossy(&listed));
-        assert!(scratch.read("listed").contains(count), "{}", scratch.read("listed"));
-    }
 }
 
 #[test]
@@ -317,6 +317,31 @@ fn no_library_of_the_hosts_choice_is_loaded_and_no_key_is_added_or_deleted() {
     assert_eq!((user.seen(18), user.seen(19), count_keys(&path).ok()), (0, 0, Some(1)), "{log}");
     terminal.send("exit\n");
     terminal.wait_exit().assert_code(0);
+}
+
+#[test]
+fn a_key_that_may_not_go_on_from_the_host_is_kept_from_it_as_by_ssh() {
+    let (sshd, scratch) = (Sshd::start(Far::default()), Scratch::new());
+    let keys = std::fs::read_to_string(sshd.path("host_key.pub")).expect("sshd has a key");
+    let known = scratch.write("known", &format!("other {keys}"));
+    let known = known.to_str().expect("it is text");
+    for (options, count) in [(&["-H", known, "-h", "other"][..], "no identities"), (&[], "work")] {
+        let user = User::new(options);
+        let add = require("ssh-add", "openssh-client");
+        let mut ssh = sshd.ssh();
+        ssh.push_str(&format!(" -A far {} -l", add.display()));
+        let words = shell_words::split(&ssh).expect("it is a command line");
+        let mut ssh = Command::new(&words[0]);
+        ssh.args(&words[1..]).env("SSH_AUTH_SOCK", user.socket());
+        let listed = ssh.output().expect("it was found").stdout;
+        let (mut terminal, path) = user.session(&sshd, &["-A"]);
+        wait_for_agent(&path);
+        terminal.send(format!("{} -l > {}/listed\n", add.display(), scratch.folder().display()));
+        terminal.send("exit\n");
+        terminal.wait_exit();
+        assert_eq!(scratch.read("listed"), String::from_utf8_lossy(&listed));
+        assert!(scratch.read("listed").contains(count), "{}", scratch.read("listed"));
+    }
 }
 
 #[test]

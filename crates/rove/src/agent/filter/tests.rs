@@ -175,6 +175,32 @@ fn a_use_names_the_purpose_and_the_key() {
 }
 
 #[test]
+fn a_login_that_is_good_for_one_host_alone_has_its_key_and_is_told_with_its_name() {
+    let bound = |method: &[u8], rest: &[u8]| {
+        let user = [text(&[7; 32]), vec![LOGIN], text(b"me"), text(b"ssh-connection")].concat();
+        let key = [text(b"ssh-ed25519"), text(b"blob")].concat();
+        [&user, &text(method), &[1][..], &key, rest].concat()
+    };
+    let host = text(b"host's key");
+    for (data, key) in [
+        (bound(HOST_BOUND, &host), Some(&b"host's key"[..])),
+        (bound(b"publickey", &host), None),
+        (bound(HOST_BOUND, &[]), None),
+        (bound(HOST_BOUND, &host[..9]), None),
+        (bound(HOST_BOUND, &[&host[..], b"x"].concat()), None),
+        (login(b"me"), None),
+        (file(b"git"), None),
+    ] {
+        let mut line = Line::new(false);
+        line.ask(&sign(&data)).unwrap();
+        let used = line.filter.poll_use().unwrap();
+        assert_eq!(used.host_key(), key, "{}", data.escape_ascii());
+        let said = used.to_string();
+        assert_eq!(used.at(&"far").to_string(), format!("{said} at far"));
+    }
+}
+
+#[test]
 fn a_security_key_is_named_and_its_answer_may_come_late_and_be_longer() {
     // Names and parts. Source: OpenSSH 9.2, PROTOCOL.u2f.
     let name = b"sk-ssh-ed25519@openssh.com";

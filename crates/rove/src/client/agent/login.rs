@@ -44,6 +44,9 @@ pub(crate) struct AgentCall {
     pub(crate) agent: LentAgent,
     /// Whether the user is notified of each use, or asked.
     pub(crate) how: AgentUse,
+    /// The files in which ssh looks hosts' keys up, by which the user learns where the agent is used.
+    #[serde(default)]
+    pub(crate) known_hosts: Vec<String>,
 }
 
 /// A running ssh that lends the agent.
