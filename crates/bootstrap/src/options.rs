@@ -127,7 +127,7 @@ pub struct Passage {
 /// The remote end to which rove connects its standard input and output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Joined {
-    /// A host and port to which the session's host connects.
+    /// A host and port, or the path of a socket, to which the session's host connects.
     Port(String),
     /// A program that runs on the session's host.
     Program {

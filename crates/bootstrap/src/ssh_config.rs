@@ -50,7 +50,9 @@ pub struct SshConfig {
     pub forwards: Forwards,
     /// The agent to forward to the host.
     pub agent: Option<LentAgent>,
-    /// Options of [`OVERRIDDEN`] without which ssh would not run rove's commands.
+    /// The command that ssh runs at the host where its line names none (`RemoteCommand`).
+    pub remote_command: Option<String>,
+    /// Options of [`OVERRIDDEN`] that ssh needs so that rove's commands run.
     overridden: Vec<&'static str>,
     /// Whether ssh may use an open connection to the host.
     pub sharing: Sharing,
@@ -212,6 +214,9 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
         let is_set = !shown.is_empty() && !shown.eq_ignore_ascii_case("none");
         let is_name = !value.contains(char::is_whitespace) && plain == value;
         let keyword = keyword.to_ascii_lowercase();
+        if keyword == "remotecommand" {
+            config.remote_command = is_set.then(|| value.to_owned());
+        }
         config.forwards.take(&keyword, value);
         if keyword == "forwardagent" {
             forward_agent = value;
@@ -370,6 +375,8 @@ mod tests {
             assert!(CARRIED.iter().all(|name| !rest.contains(name)), "{rest}");
             assert_eq!(rest.contains("X11"), names.contains("X11"), "{rest}");
             assert_eq!(config.agent.is_some(), names.contains("Agent"), "{answer:?}");
+            let command = answer.contains("tmux").then_some("tmux new -A");
+            assert_eq!(config.remote_command.as_deref(), command, "{answer:?}");
         }
     }
 }

@@ -337,6 +337,10 @@ fn do_instead(manual: &Manual, instead: &Instead) -> u8 {
         Instead::Clap(error) => refuse(manual, error),
         Instead::Wrong(error) => refuse_line(ProgramName::Rove, &manual.called(), error),
         Instead::AskSsh { ssh, host } => ask_ssh(&manual.called(), ssh, host),
+        Instead::Version => {
+            say(io::stderr(), &format!("rove {}", ROVE.version));
+            0
+        }
     }
 }
 

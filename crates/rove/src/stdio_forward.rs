@@ -1,17 +1,15 @@
-//! The commands `rove -W`, `rove exec` and `rove put`. `rove -W` connects standard input and output with a TCP port
-//! that a host (the gate) reaches, for ssh's ProxyCommand. `rove exec` connects them with a program on a host, and
-//! `rove put` copies files.
+//! `rove -W` joins the standard descriptors with a TCP port or a socket that a gate reaches, as the ProxyCommand of an ssh. `rove exec`
+//! joins them with a program that a host runs. `rove put` copies files the same way.
 //!
-//! `target` reads the port, and `handed_command` passes the program's command to the client. `gates` detects a gate
-//! that is reached through itself, and `json` reports a run of `rove exec` in JSON.
+//! `target` is the place, `handed_command` hands the program's command to the client, `gates` notices a gate
+//! that is reached through itself, and `json` tells another program of everything.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rove_bootstrap::{
-    HostOptions, InstallPolicy, Joined, NoSession, Passage, ProgramName, Sharing, WantedSession,
+    HostOptions, InstallPolicy, Joined, NoSession, Passage, ProgramName, WantedSession,
 };
 
 use crate::bootstrap::error::BootstrapError;
@@ -37,7 +35,11 @@ pub(crate) fn run(
     joined: Joined,
 ) -> anyhow::Result<u8> {
     let gates = Gates::entering(&options.host)?.into_text();
-    if let Some(code) = borrower::run(options, &joined) {
+    let asked = || ssh_query::ask(&options.ssh, &options.host);
+    let config = matches!(joined, Joined::Program { .. }).then(asked);
+    let configured = config.as_ref().and_then(|config| config.remote_command.as_deref());
+    let joined = with_configured(joined, configured)?;
+    if let Some(code) = borrower::run(options, &joined, config) {
         return Ok(code);
     }
     let session = WantedSession::Streams(Passage { joined: joined.clone(), gates });
@@ -67,8 +69,25 @@ pub(crate) fn run(
     Err(exec(command).into())
 }
 
-/// Replaces this client by an ssh that does the same as `joined`, because the session cannot, for this `reason`.
-/// Returns only if that fails.
+/// Returns what is joined where ssh's configuration names a command (`RemoteCommand`).
+///
+/// # Errors
+///
+/// Returns, in ssh's words, that the line names one, too.
+fn with_configured(joined: Joined, configured: Option<&str>) -> anyhow::Result<Joined> {
+    match (joined, configured) {
+        (Joined::Program { command, is_subsystem }, Some(configured)) => {
+            if is_subsystem || !command.is_empty() {
+                anyhow::bail!("Cannot execute command-line and remote command.");
+            }
+            Ok(Joined::Program { command: configured.into(), is_subsystem })
+        }
+        (joined, _) => Ok(joined),
+    }
+}
+
+/// Turns the client of a session that carries no such streams into ssh. `reason` says why it carries none. Returns only if
+/// that fails, with the reason.
 pub(crate) fn fall_back(call: &SessionCall, joined: &Joined, reason: &str) -> BootstrapError {
     if !call.quiet {
         tell_of_fallback(joined, reason);
@@ -106,15 +125,17 @@ fn tell_of_fallback(joined: &Joined, reason: &str) {
 
 /// Returns the command of an ssh that does the same as `joined`. `words` is the user's ssh command.
 fn plain_ssh(words: &[String], host: &OsStr, joined: &Joined) -> Command {
-    let sharing: Sharing = ssh_query::ask(words, host).sharing;
+    let config = ssh_query::ask(words, host);
     let (program, args) = words.split_first().expect("an ssh command has a program");
     let mut command = Command::new(program);
-    command.args(args).args(sharing.words());
+    command.args(args).args(config.sharing.words());
     match joined {
         Joined::Port(target) => command.args(["-W", target, "--"]).arg(host),
         Joined::Program { command: run, is_subsystem } => {
             let words = is_subsystem.then_some("-s").into_iter().chain(["-T", "--"]);
-            let run: Option<&OsString> = Some(run).filter(|run| !run.as_bytes().is_empty());
+            // ssh runs the command of its configuration, and takes no other beside it.
+            let is_known = run.is_empty() || config.remote_command.is_some();
+            let run: Option<&OsString> = Some(run).filter(|_| !is_known);
             command.args(words).arg(host).args(run)
         }
         Joined::Files { .. } => &mut command,

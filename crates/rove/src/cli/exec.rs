@@ -24,7 +24,8 @@ pub(crate) static MANUAL: Manual = Manual {
         "The program goes on while this computer sleeps or its network is away or another one. It is hung up (SIGHUP) when \
          this command is ended. Its output waits where nobody reads it.",
         "Letters are those of ssh: -p is ssh's port. The words after the host are joined by spaces, as ssh joins them. A \
-         program that names ssh by one word needs a link to rove that is called rove-exec.",
+         program that names ssh by one word needs a link to rove that is called rove-exec. RemoteCommand of ssh's \
+         configuration counts.",
         "While a client of the host runs, the program runs through it without a login; -S none keeps the call apart. If a \
          session ends that carries it, the program is hung up.",
         "With --json, standard output has one JSON object in a line: stdout and stderr with bytes in base64, trouble with a \
@@ -60,6 +61,7 @@ fn definition() -> Command {
             flag("no_terminal", 'T', "Ask for no terminal, as always").hide(true),
             flag("terminal", 't', "Ask for a terminal, which there is none of").hide(true),
             flag("no_agent", 'a', "Forward no agent, as always").hide(true),
+            flag("version", 'V', "Print the version in a line on standard error"),
             Arg::new("json")
                 .long("json")
                 .action(ArgAction::SetTrue)
@@ -95,6 +97,9 @@ pub(crate) fn parse(
     let end = OptionsEnd::RemoteCommand;
     let (matches, mut login) = login::read_matches(&MANUAL, args, end)?;
     let is_set = |name: &str| matches.get_flag(name);
+    if is_set("version") {
+        return Err(Instead::Version);
+    }
     let mut words = matches.get_many::<OsString>("words").unwrap_or_default().cloned();
     let Some(host) = words.next() else {
         return Err(Instead::wrong_form(&MANUAL, "no host is named"));
@@ -160,6 +165,7 @@ mod tests {
             Err(Instead::Wrong(error)) => Err(error.message),
             Err(Instead::AskSsh { ssh, .. }) => Err(ssh.join(" ")),
             Err(Instead::Clap(error)) => Err(error.to_string()),
+            Err(Instead::Version) => Err("version".to_owned()),
         }
     }
 
@@ -198,6 +204,9 @@ mod tests {
             assert_eq!(parsed(line), Ok(expected), "{line}");
         }
         assert_eq!(parsed("-G -p 5 h"), Err("ssh -p 5".to_owned()));
+        for line in ["-V", "-vV", "-V h ls"] {
+            assert_eq!(parsed(line), Err("version".to_owned()), "{line}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, ValueHint};
 use rove_bootstrap::{
-    AgentUse, Choices, DetachedUse, HostOptions, InstallPolicy, ProgramName, TunnelUse,
+    AgentUse, Choices, DetachedUse, HostOptions, InstallPolicy, Place, ProgramName, TunnelUse,
 };
 use rove_cli_docs::{Manual, Suggested};
 use rove_session::Preference;
@@ -27,7 +27,6 @@ use crate::cli::option_values::{self, ADDRESS_FAMILIES, MODES, REMOTE_IPS};
 use crate::cli::own_line::{self, Complaint, Line, OptionsEnd};
 use crate::cli::ssh_letters;
 use crate::escape_key;
-use crate::stdio_forward::target::HostPort;
 pub(crate) use values::{NO_TARGET, controller_option, controller_words};
 
 /// The manual of a session.
@@ -234,8 +233,8 @@ pub(crate) enum HostCall {
     },
     /// Start a session.
     Connect(Box<HostOptions>),
-    /// Connect standard input and output with a TCP port that the host reaches (`-W`).
-    Carry(Box<HostOptions>, HostPort),
+    /// Join standard input and output with a place that the host reaches.
+    Carry(Box<HostOptions>, Place),
 }
 
 /// Why a command line is refused.

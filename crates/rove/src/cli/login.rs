@@ -19,6 +19,8 @@ pub(crate) enum Instead {
     Clap(clap::Error),
     /// The line is wrong.
     Wrong(UsageError),
+    /// The line asks for the version in ssh's way: a line on standard error.
+    Version,
     /// The line asks for ssh's configuration of the host.
     AskSsh {
         /// The words of the ssh command.

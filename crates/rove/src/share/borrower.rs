@@ -10,6 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 
+use rove_bootstrap::ssh_config::SshConfig;
 use rove_bootstrap::{HostOptions, Joined};
 use rove_platform::clock::Clock;
 use rove_units::{Duration, Instant};
@@ -37,13 +38,15 @@ const COPY_BYTES: usize = 64 * 1024;
 /// Longest message of a client, in bytes. Chosen: several times the longest sentence of a host.
 const WORD_MAX: u64 = 16 * 1024;
 
-/// Runs the call through a running client with the same login. Returns the exit code, or `None`, without having read
-/// input, if no client takes the call. Files are never copied this way, because this process prints their paths.
-pub(crate) fn run(options: &HostOptions, joined: &Joined) -> Option<u8> {
+/// Carries the call through a running client of the gate. Returns the exit code. `None` if no client carries it; the input
+/// has not been read then. Files are copied by this process alone, which prints their paths. `config` is ssh's configuration
+/// for the host, if it is known.
+pub(crate) fn run(options: &HostOptions, joined: &Joined, config: Option<SshConfig>) -> Option<u8> {
     if matches!(joined, Joined::Files { .. }) || !may_share(options) || !Gate::are_any() {
         return None;
     }
-    let gate = Gate::of(&options.host, &ssh_query::ask(&options.ssh, &options.host))?;
+    let config = config.unwrap_or_else(|| ssh_query::ask(&options.ssh, &options.host));
+    let gate = Gate::of(&options.host, &config)?;
     let gate = gate.following(options.choices.controller.as_deref());
     Awake::among(gate.sockets()).find_map(|client| {
         let asked = connect(&client).and_then(|client| Borrowed::ask(client, &gate, joined));

@@ -1,27 +1,24 @@
-//! Reads the host and the TCP port of `rove -W`, in ssh's syntax.
+//! The place that `rove -W` names, in ssh's spelling: a TCP port of a host, or a socket in the file system.
 
-use std::fmt::{self, Display};
 use std::fs;
+
+use rove_bootstrap::Place;
+use rove_streams::PATH_MAX;
 
 /// Longest name of a host, in bytes. Source: RFC 1035, section 2.3.4.
 const HOST_BYTES_MAX: usize = 255;
 /// The list of service names for ports.
 const SERVICES: &str = "/etc/services";
 
-/// A TCP port of a host. The name of the host is resolved by the gate, which makes the connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct HostPort {
-    pub(crate) host: String,
-    pub(crate) port: u16,
-}
-
-/// The reason why a text does not name a host and a port.
+/// The reason for which a text names no place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TargetError {
-    #[error("\"{}\" is not HOST:PORT; an IPv6 address stands in brackets: [::1]:22", .0.escape_debug())]
+    #[error("\"{}\" is neither HOST:PORT nor a path; an IPv6 address stands in brackets: [::1]:22", .0.escape_debug())]
     Form(String),
-    #[error("\"{}\" is a socket's path; only TCP ports can be named", .0.escape_debug())]
-    Socket(String),
+    #[error("a socket's path has at most {PATH_MAX} bytes, and this one has {0}")]
+    LongPath(usize),
+    #[error("the path \"{}\" has control characters", .0.escape_debug())]
+    Control(String),
     #[error("no host is named in \"{}\"", .0.escape_debug())]
     NoHost(String),
     #[error("the host \"{}\" begins as an option does", .0.escape_debug())]
@@ -32,46 +29,41 @@ pub(crate) enum TargetError {
     Port(String),
 }
 
-impl HostPort {
-    /// Reads `host:port` or `[host]:port`. The port may be the name of a service. Source: OpenSSH 9.2 as observed.
-    pub(crate) fn parse(text: &str) -> Result<Self, TargetError> {
-        Self::parse_with(text, |name| {
-            service(&fs::read_to_string(SERVICES).unwrap_or_default(), name)
-        })
-    }
-
-    fn parse_with(
-        text: &str,
-        service: impl FnOnce(&str) -> Option<u16>,
-    ) -> Result<Self, TargetError> {
-        if text.starts_with('/') {
-            return Err(TargetError::Socket(text.to_owned()));
-        }
-        let halves = match text.strip_prefix('[') {
-            Some(rest) => rest.split_once("]:"),
-            None => text.split_once(':').filter(|(_, port)| !port.contains(':')),
-        };
-        let (host, port) = halves.ok_or_else(|| TargetError::Form(text.to_owned()))?;
-        if host.is_empty() {
-            return Err(TargetError::NoHost(text.to_owned()));
-        }
-        if host.starts_with('-') {
-            return Err(TargetError::Option(host.to_owned()));
-        }
-        if host.len() > HOST_BYTES_MAX {
-            return Err(TargetError::Long(host.len()));
-        }
-        let number = port.parse().ok().or_else(|| service(port)).filter(|port| *port != 0);
-        let port = number.ok_or_else(|| TargetError::Port(port.to_owned()))?;
-        Ok(Self { host: host.to_owned(), port })
-    }
+/// Reads `host:port`, `[host]:port` or `/path`. The port may be the name of a service. Source: ssh(1), OpenSSH 9.2 as observed
+/// and 9.4 for the path.
+///
+/// # Errors
+///
+/// Returns what is wrong with the text.
+pub(crate) fn parse(text: &str) -> Result<Place, TargetError> {
+    parse_with(text, |name| service(&fs::read_to_string(SERVICES).unwrap_or_default(), name))
 }
 
-impl Display for HostPort {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { host, port } = self;
-        if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
+fn parse_with(text: &str, service: impl FnOnce(&str) -> Option<u16>) -> Result<Place, TargetError> {
+    if text.starts_with('/') {
+        return match text.len() {
+            _ if text.contains(char::is_control) => Err(TargetError::Control(text.to_owned())),
+            len if len > PATH_MAX => Err(TargetError::LongPath(len)),
+            _ => Ok(Place::Socket(text.to_owned())),
+        };
     }
+    let halves = match text.strip_prefix('[') {
+        Some(rest) => rest.split_once("]:"),
+        None => text.split_once(':').filter(|(_, port)| !port.contains(':')),
+    };
+    let (host, port) = halves.ok_or_else(|| TargetError::Form(text.to_owned()))?;
+    if host.is_empty() {
+        return Err(TargetError::NoHost(text.to_owned()));
+    }
+    if host.starts_with('-') {
+        return Err(TargetError::Option(host.to_owned()));
+    }
+    if host.len() > HOST_BYTES_MAX {
+        return Err(TargetError::Long(host.len()));
+    }
+    let number = port.parse().ok().or_else(|| service(port)).filter(|port| *port != 0);
+    let port = number.ok_or_else(|| TargetError::Port(port.to_owned()))?;
+    Ok(Place::Port(Some(host.to_owned()), port))
 }
 
 /// Returns the TCP port of the service with this name or alias in a list of services (services(5)).
@@ -92,13 +84,14 @@ mod tests {
 
     const LIST: &str = "# x\nssh\t22/tcp # login\nhttp 80/tcp www\nsnmp 161/udp\n";
 
-    fn parse(text: &str) -> Result<HostPort, TargetError> {
-        HostPort::parse_with(text, |name| service(LIST, name))
+    fn parse(text: &str) -> Result<Place, TargetError> {
+        parse_with(text, |name| service(LIST, name))
     }
 
     #[test]
     fn a_target_is_read_as_ssh_reads_it() {
         let longest = "h".repeat(HOST_BYTES_MAX);
+        let path = format!("/{}", "p".repeat(PATH_MAX - 1));
         for (text, written) in [
             ("host:22", "host:22"),
             ("host:022", "host:22"),
@@ -109,6 +102,8 @@ mod tests {
             ("host:ssh", "host:22"),
             ("host:www", "host:80"),
             (&format!("{longest}:1"), &format!("{longest}:1")),
+            ("/run/a socket:1", "/run/a socket:1"),
+            (&path, &path),
         ] {
             let target = parse(text).map(|target| target.to_string());
             assert_eq!(target.as_deref(), Ok(written), "{text}");
@@ -130,7 +125,9 @@ mod tests {
             ("[]:22", TargetError::NoHost("[]:22".to_owned())),
             ("-oProxyCommand=x:22", TargetError::Option("-oProxyCommand=x".to_owned())),
             ("[-x]:22", TargetError::Option("-x".to_owned())),
-            ("/run/socket", TargetError::Socket("/run/socket".to_owned())),
+            ("run/socket", form("run/socket")),
+            ("/run\n", TargetError::Control("/run\n".to_owned())),
+            (&format!("/{}", "p".repeat(PATH_MAX)), TargetError::LongPath(PATH_MAX + 1)),
             ("host:", port("")),
             ("host:0", port("0")),
             ("host:65536", port("65536")),

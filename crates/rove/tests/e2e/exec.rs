@@ -210,6 +210,54 @@ fn a_host_without_rove_runs_the_program_by_ssh_and_strict_refuses() {
     assert_eq!(gate.connections(), 2);
 }
 
+#[test]
+fn the_version_is_a_line_on_standard_error_as_sshs_is() {
+    let mut command = Invocation::new(rove()).args(["exec", "-V"]).command();
+    command.stdin(Stdio::null());
+    let output = within_guard("a version", move || command.output().expect("rove starts"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(
+        (output.status.code(), &*output.stdout, said.lines().count()),
+        (Some(0), &b""[..], 1)
+    );
+    assert!(said.starts_with("rove "), "{said}");
+}
+
+#[test]
+fn the_command_of_sshs_configuration_runs_where_the_line_names_none() {
+    for programs in [&["rove"][..], &[]] {
+        let gate = Sshd::start(Far { programs, ..Far::default() });
+        gate.configure(" RemoteCommand echo \"from %n\"; cat; exit 7\n");
+        let line = gate.ssh();
+        let run_by = |is_rove, options: &[&str], words: &[&str]| {
+            let call = match is_rove {
+                true => Invocation::new(rove()).args(["exec", "-q"]).arg(format!("--ssh={line}")),
+                false => {
+                    let mut words = line.split(' ');
+                    Invocation::new(words.next().expect("ssh has a name")).args(words)
+                }
+            };
+            let call = call.args(options).arg("far").args(words);
+            let Output { status, stdout, stderr } = run(call.command(), b"input".to_vec());
+            let said = String::from_utf8_lossy(&stderr).into_owned();
+            (status.code(), String::from_utf8_lossy(&stdout).into_owned(), said)
+        };
+        let configured = (Some(7), "from far\ninput".to_owned());
+        for is_rove in [true, false] {
+            // ssh may say that there is no terminal.
+            let (code, stdout, said) = run_by(is_rove, &[], &[]);
+            assert!(!is_rove || said.is_empty(), "{said}");
+            assert_eq!((code, stdout), configured, "{is_rove} {programs:?}");
+            let (code, stdout, said) = run_by(is_rove, &[], &["echo", "x"]);
+            assert_eq!((code, &*stdout), (Some(255), ""), "{said}");
+            let sentence = "Cannot execute command-line and remote command.";
+            assert!(said.contains(sentence), "{said}");
+            let own = run_by(is_rove, &["-oRemoteCommand=none"], &["echo", "x"]);
+            assert_eq!(own, (Some(0), "x\n".to_owned(), String::new()));
+        }
+    }
+}
+
 /// Runs `rove exec --json`. Returns the exit code, the bytes of both outputs, and the other lines.
 fn run_json(
     gate: &Sshd,

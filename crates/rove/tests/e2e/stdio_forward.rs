@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, Command, Output, Stdio};
 
 use rustix::net::sockopt::socket_peercred;
@@ -151,6 +151,35 @@ fn a_refused_port_gives_two_lines_and_an_end_of_input_is_still_answered() {
     assert!(said.contains("failed: Connection refused\n"), "{said}");
     assert!(said.ends_with("rove: stdio forwarding failed\n"), "{said}");
     assert_eq!(output.stdout, b"");
+}
+
+#[test]
+fn a_socket_in_the_gates_file_system_is_joined_like_a_port() {
+    let (gate, scratch) = (Sshd::start(Far::default()), Scratch::new());
+    let path = scratch.path("a socket").to_str().expect("it is text").to_owned();
+    let listener = UnixListener::bind(&path).expect("the folder takes sockets");
+    let mut joined = join(&gate, &[], &path);
+    let mut input = joined.stdin.take().expect("it is piped");
+    let echo = std::thread::spawn(move || {
+        let (mut connection, _) = listener.accept().expect("a connection comes");
+        let mut all = Vec::new();
+        connection.read_to_end(&mut all).expect("the input ends");
+        connection.write_all(&[b"heard ", &*all].concat()).expect("the answer is read");
+    });
+    input.write_all(b"x\0y").expect("it is read");
+    drop(input);
+    let output = within_guard("an answer", move || joined.wait_with_output().expect("it ends"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"heard x\0y"[..]), "{said}");
+    echo.join().expect("no panic");
+    // Its listener has gone.
+    let joined = join(&gate, &[], &path);
+    let output = within_guard("a refusal", move || joined.wait_with_output().expect("it ends"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    let lines = format!(
+        "rove: connect to {path} failed: Connection refused\nrove: stdio forwarding failed\n"
+    );
+    assert_eq!((output.status.code(), &*said), (Some(255), &*lines));
 }
 
 #[test]

@@ -555,6 +555,7 @@ fn a_connection_is_carried_with_the_options_of_a_login_and_nothing_of_a_session(
         ("-W host:22 gate", "ssh", "host:22"),
         ("-Whost:22 gate", "ssh", "host:22"),
         ("-NW host:22 gate", "ssh", "host:22"),
+        ("-W /run/a.sock gate", "ssh", "/run/a.sock"),
         ("-q -i key -4 gate -W [::1]:22", "ssh -q -i key", "[::1]:22"),
     ] {
         assert_eq!(carried(line), (ssh.to_owned(), "gate".into(), target.to_owned()), "{line}");

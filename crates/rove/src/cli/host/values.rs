@@ -8,7 +8,7 @@ use std::str::FromStr;
 use clap::{Arg, ArgAction};
 use rove_bootstrap::ssh_config::is_ssh;
 use rove_bootstrap::{
-    BindServer, HANDS_OVER, ProgramName, RemoteIp, SessionLabel, TunnelUse, WantedSession,
+    BindServer, HANDS_OVER, Place, ProgramName, RemoteIp, SessionLabel, TunnelUse, WantedSession,
 };
 use rove_cli_docs::Suggested;
 use rove_session::{Preference, StreamController};
@@ -18,7 +18,7 @@ use crate::cli::option_values::{
     self, ADDRESS_FAMILIES, MODES, ValueError, check_own_port, check_port, ssh_words,
 };
 use crate::cli::ssh_letters;
-use crate::stdio_forward::target::HostPort;
+use crate::stdio_forward::target;
 
 /// The id of the option `-W` in clap.
 pub(super) const TARGET: &str = "target";
@@ -35,7 +35,7 @@ pub(crate) const NO_TARGET: &str =
 /// Returns the option `-W`, which only `rove` without a command has.
 pub(super) fn target_option() -> Arg {
     Arg::new(TARGET).short('W').value_name("HOST:PORT").help(
-        "Join standard input and output with this TCP port, as the host reaches it; no session starts",
+        "Join standard input and output with this TCP port, or a socket's /path, as the host reaches it; no session starts",
     )
 }
 
@@ -224,11 +224,8 @@ pub(super) fn bind_server(name: ProgramName, text: Option<&str>) -> Result<BindS
     }
 }
 
-/// Reads the value of `-W`, or returns `None` without that option. Refuses options that do not go with `-W` or `-N`.
-pub(super) fn target(
-    args: &HostArgs,
-    command: &[OsString],
-) -> Result<Option<HostPort>, UsageError> {
+/// Reads the value of `-W`. `None` without the option. Refuses what belongs to a session, and what `-N` excludes.
+pub(super) fn target(args: &HostArgs, command: &[OsString]) -> Result<Option<Place>, UsageError> {
     check_no_program(args, command)?;
     let Some(text) = &args.target else { return Ok(None) };
     let refused = |sentence: &str| Err(UsageError::without_usage(format!("-W: {sentence}")));
@@ -243,8 +240,7 @@ pub(super) fn target(
     if !command.is_empty() {
         return refused("no command runs; leave it out");
     }
-    let target = HostPort::parse(text);
-    target.map(Some).map_err(|error| UsageError::without_usage(format!("-W: {error}")))
+    target::parse(text).map(Some).map_err(|error| UsageError::without_usage(format!("-W: {error}")))
 }
 
 /// Returns the ssh command with ssh's options from the line. Refuses forwardings that this session could not carry.

@@ -1,4 +1,4 @@
-//! Connects standard input and output with a TCP port that the host reaches, by a stream.
+//! A stream between standard input and output and a port or a socket that the host reaches.
 
 use rove_streams::{Exit, Mux, StreamId, Target};
 use rove_units::Instant;
@@ -9,7 +9,7 @@ use crate::opening::Opening;
 use crate::server::open_nothing;
 use crate::splice::Splice;
 
-/// The job of a `rove -W` call.
+/// A connection to a port or a socket.
 pub(crate) struct Connection {
     target: Target,
     ends: Ends,
@@ -21,8 +21,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    pub(crate) fn new(host: String, port: u16, ends: Ends) -> Self {
-        let target = Target::Tcp { host, port };
+    pub(crate) fn new(target: Target, ends: Ends) -> Self {
         Self { target, ends, id: None, opening: None, is_delivered: false }
     }
 
@@ -31,6 +30,10 @@ impl Connection {
         let connect = match &self.target {
             Target::Tcp { host, port } => {
                 Some(format!("connect to {host} port {port} failed: {reason}"))
+            }
+            Target::Unix { path } => {
+                let path = String::from_utf8_lossy(path);
+                Some(format!("connect to {path} failed: {reason}"))
             }
             _ => None,
         };

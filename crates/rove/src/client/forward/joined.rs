@@ -6,14 +6,15 @@ use super::connection::Connection;
 use super::files::Files;
 use super::load::{Ends, Load};
 use super::program::Program;
-use crate::stdio_forward::target::{HostPort, TargetError};
+use crate::listeners;
+use crate::stdio_forward::target::{self, TargetError};
 
 /// Returns the job that `joined` describes, between streams and the descriptors `ends`.
 pub(crate) fn load(joined: &Joined, ends: Ends) -> Result<Box<dyn Load>, TargetError> {
     Ok(match joined {
         Joined::Port(target) => {
-            let target = HostPort::parse(target)?;
-            Box::new(Connection::new(target.host, target.port, ends))
+            let target = listeners::target(&target::parse(target)?);
+            Box::new(Connection::new(target, ends))
         }
         Joined::Program { command, is_subsystem } => {
             Box::new(Program::new(command, *is_subsystem, ends))
