@@ -15,6 +15,7 @@ use rustix::termios::isatty;
 use serde::{Deserialize, Serialize};
 
 use crate::messages::{columns, escaped, say, warn, wrapped};
+use crate::server::policy::Policy;
 
 pub(crate) mod choice;
 pub(crate) mod computer;
@@ -59,6 +60,9 @@ pub(crate) struct Listing {
     pub(crate) sessions: Vec<SessionStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stock: Option<Vec<u32>>,
+    /// Why the rules of the computer's administrator do not count. `None` if they do, or there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rules_ignored: Option<String>,
 }
 
 impl Listing {
@@ -91,6 +95,7 @@ pub(crate) fn list(options: ListOptions, place: &Place) -> anyhow::Result<u8> {
         version: JSON_VERSION,
         sessions: survey.sessions.iter().map(|found| found.status.clone()).collect(),
         stock: options.all.then(|| stock::servers(&known(&survey))),
+        rules_ignored: Policy::find().err().map(|error| error.to_string()),
     };
     let text = match options.json {
         true => escaped(&serde_json::to_string(&listing)?) + "\n",

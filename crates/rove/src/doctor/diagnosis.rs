@@ -3,8 +3,10 @@
 //! Each step (leg) on the way to a session has one check, in the order in which a session takes the steps. A step that
 //! needs a failed one is not checked, so the first problem is the verdict.
 
-use crate::doctor::facts::{Facts, Here, Host, Loan, Noise, Server, Ssh};
+use crate::doctor::facts::{Facts, Here, Host, Loan, Noise, Server, Sessions, Ssh};
+use crate::doctor::survey::printable;
 use crate::locale;
+use crate::server::policy::Policy;
 
 mod path;
 mod ssh_words;
@@ -95,6 +97,9 @@ pub(crate) fn diagnose(facts: &Facts) -> Diagnosis {
         start(host, &mut diagnosis);
         if let Some(finding) = agent(host) {
             diagnosis.push("agent", finding);
+        }
+        if let Some(finding) = rules(host) {
+            diagnosis.push("host-rules", finding);
         }
         if here_works {
             path::check(host, &mut diagnosis);
@@ -257,6 +262,16 @@ fn agent(host: &Host) -> Option<Finding> {
             "sshd forwards the agent, which a session lends by ssh, or by a relay where ssh would ask",
         ),
     })
+}
+
+/// Checks the rules of the host's administrator. `None` if they count, or nobody has told.
+fn rules(host: &Host) -> Option<Finding> {
+    let Sessions::Listed(listing) = &host.far.as_ref()?.sessions else { return None };
+    let reason = printable(listing.rules_ignored.as_ref()?);
+    Some(note(format!(
+        "the host ignores its {}, so the usual rules hold there: {reason}",
+        Policy::PATH
+    )))
 }
 
 fn server_program(host: &Host) -> Finding {

@@ -106,6 +106,32 @@ fn a_host_that_is_well_passes_every_leg_with_either_server() {
 }
 
 #[test]
+fn rules_of_the_host_that_do_not_count_are_told_with_the_reason() {
+    side_by_side(
+        [
+            ("streams = true\n", 0o666, "it is not root's, or others may write it or its folder"),
+            ("gateway-ports = 1\n", 0o644, "expected a boolean"),
+            ("unknown = true\n", 0o644, "unknown field `unknown`"),
+            ("gateway-ports = true\n", 0o644, ""),
+        ],
+        |(rules, mode, reason)| {
+            let Some(sshd) = Sshd::start_with_rules(rules, mode) else { return };
+            let report = examine(&sshd, &[]);
+            report.assert_well();
+            if reason.is_empty() {
+                assert!(!report.text.contains("host-rules"), "{}", report.text);
+                return;
+            }
+            assert_eq!(report.status("host-rules"), "note", "{}", report.text);
+            let line = report.text.lines().find(|line| line.contains("host-rules"));
+            let line = line.expect("there is such a leg");
+            assert!(line.contains("ignores its /etc/rove/server.toml"), "{line}");
+            assert!(line.contains(reason), "{line}");
+        },
+    );
+}
+
+#[test]
 fn the_users_sessions_on_the_host_are_shown_with_their_paths() {
     let sshd = Sshd::start(Far::default());
     let call = Maker::Rove.server().env("ROVE_RUNTIME_DIR", sshd.path("sockets"));

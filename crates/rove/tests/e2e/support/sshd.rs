@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Command;
@@ -45,6 +46,9 @@ const PASSWORD_HASH: &str = "$6$rovetest$be2o0E66BTbh1PkwPOTUWsJ4KAbfr7pCMQl9NmG
 
 /// Runs a command where this file is the list of passwords.
 const WITH_PASSWORDS: &str = "mount --bind \"$1\" /etc/shadow && shift && exec \"$@\"";
+
+/// Runs a command where this folder is `/etc`.
+const WITH_ETC: &str = "mount --bind \"$1\" /etc && shift && exec \"$@\"";
 
 /// The host as a user finds it who logs in.
 #[derive(Clone, Copy, Debug)]
@@ -111,6 +115,26 @@ impl Sshd {
             let words = [&OWN_MOUNTS[..], &[WITH_PASSWORDS, "sh"]].concat();
             let words = words.into_iter().map(OsString::from);
             words.chain([list.into(), sshd.into()]).collect()
+        }))
+    }
+
+    /// Starts one whose administrator has these rules in `/etc/rove/server.toml`, a file of this mode. `None` for all but root, who
+    /// can have a folder `/etc` of their own.
+    pub(crate) fn start_with_rules(rules: &str, mode: u32) -> Option<Self> {
+        if !rustix::process::geteuid().is_root() {
+            return None;
+        }
+        let sshd = require("sshd", "openssh-server");
+        Some(Self::start_by(Far::default(), listener(Ipv4Addr::LOCALHOST), |scratch| {
+            let etc = scratch.path("etc");
+            let copied = Command::new("cp").args(["-a", "/etc"]).arg(&etc).status();
+            assert!(copied.expect("cp starts").success());
+            let file = scratch.write("etc/rove/server.toml", rules);
+            let mode = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(file, mode).expect("it is ours");
+            let words = [&OWN_MOUNTS[..], &[WITH_ETC, "sh"]].concat();
+            let words = words.into_iter().map(OsString::from);
+            words.chain([etc.into(), sshd.into()]).collect()
         }))
     }
 
