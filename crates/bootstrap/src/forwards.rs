@@ -120,7 +120,8 @@ impl RemoteForward {
 }
 
 impl Permitted {
-    fn parse(value: &str) -> Self {
+    /// Reads the places of a list as ssh's `PermitRemoteOpen` and sshd's `PermitOpen` have them: `host:port`, where `*` is any.
+    pub fn parse(value: &str) -> Self {
         let place = |word: &str| {
             let (host, port) = word.rsplit_once(':')?;
             let host = host.trim_start_matches('[').trim_end_matches(']');

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use rove_bootstrap::Place;
 use rove_control::Forwarding;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::{Server, StreamController, Streams};
@@ -20,6 +21,7 @@ use crate::server::drops::Drops;
 use crate::server::exec::Programs;
 use crate::server::host::Hosted;
 use crate::server::host_listeners::HostListeners;
+use crate::server::policy::Policy;
 use crate::server::ssh_target;
 use crate::server::typing;
 use crate::splice::{BYTES_PER_TURN, Splice};
@@ -55,6 +57,7 @@ struct Layer {
     /// Streams that ask for the name of the program in the terminal's foreground.
     asked: Vec<StreamId>,
     core_limit: Rlimit,
+    policy: Policy,
     buffer: Vec<u8>,
 }
 
@@ -199,6 +202,7 @@ impl Layer {
             drops: Drops::default(),
             asked: Vec::new(),
             core_limit,
+            policy: Policy::read(),
             buffer: vec![0; BYTES_PER_TURN],
         }
     }
@@ -305,6 +309,10 @@ impl Layer {
     }
 
     fn begin(&mut self, now: Instant, id: StreamId, target: Target, lookups: &Errands) {
+        let is_permitted = place(&target).is_none_or(|it| self.policy.permits_open(&it));
+        if !is_permitted {
+            return self.refuse(id, "its server.toml does not permit it (permit-open)".to_owned());
+        }
         let target = match target {
             Target::Tcp { host, port } => {
                 let login = std::env::var_os("SSH_CONNECTION");
@@ -345,6 +353,15 @@ impl Layer {
     fn refuse(&mut self, id: StreamId, text: String) {
         let answer = Answer::Refused { code: UNREACHED, text };
         self.reception.answer(&mut self.streams.mux, id, &answer);
+    }
+}
+
+/// Returns the place that a connection leads to. `None` if it leads to none.
+fn place(target: &Target) -> Option<Place> {
+    match target {
+        Target::Tcp { host, port } => Some(Place::Port(Some(host.clone()), *port)),
+        Target::Unix { path } => Some(Place::Socket(String::from_utf8_lossy(path).into_owned())),
+        _ => None,
     }
 }
 
@@ -433,6 +450,28 @@ mod tests {
         pair.forwards.drain(&mut EventLoop::new(Clock::start(), &[]).unwrap()).unwrap();
         drop(pair);
         assert_eq!(read + rest.join().unwrap(), written);
+    }
+
+    #[test]
+    fn a_place_that_the_hosts_rules_do_not_list_is_refused_in_words() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let tcp = |host: &str| Target::Tcp { host: host.to_owned(), port };
+        let socket = Target::Unix { path: b"/nowhere".to_vec() };
+        let rules = format!("permit-open = ['127.0.0.1:{port}']");
+        let refused = "its server.toml does not permit it (permit-open)";
+        for (target, is_listed) in [(tcp("127.0.0.1"), true), (tcp("::1"), false), (socket, false)]
+        {
+            let mut pair = Pair::new();
+            pair.forwards.layer.as_mut().unwrap().policy = toml::from_str(&rules).unwrap();
+            let id = pair.open(&target);
+            pair.exchange();
+            let answer = MessageReader::default().read(pair.now, &mut pair.client, id);
+            let answer = Answer::decode(&answer.unwrap().expect("it was sent")).unwrap();
+            let is_refused = matches!(&answer, Answer::Refused { text, .. } if text == refused);
+            assert_eq!(is_refused, !is_listed, "{target:?}: {answer:?}");
+            assert_eq!(matches!(answer, Answer::Opened { .. }), is_listed, "{target:?}");
+        }
     }
 
     #[test]

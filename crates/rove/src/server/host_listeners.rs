@@ -45,6 +45,9 @@ enum Refusal {
     /// The host's rules allow only listeners on the loopback.
     #[error("its server.toml lacks gateway-ports = true")]
     Closed,
+    /// The administrator's list has other places.
+    #[error("its server.toml does not permit it (permit-listen)")]
+    NotListed,
     #[error("its server.toml does not count: {0}")]
     NoRules(#[from] PolicyError),
     /// Looking a name up could block the server.
@@ -274,17 +277,21 @@ impl Held {
 /// Opens the sockets of a listener, if the host's policy allows its address.
 fn open(
     wanted: &Listen,
-    policy: impl FnOnce() -> Result<Policy, PolicyError>,
+    policy: impl Fn() -> Result<Policy, PolicyError>,
 ) -> Result<Sockets, Refusal> {
     let place = match &wanted.at {
         ListenPlace::Port { host, port } => {
-            check_host(host.as_deref(), policy)?;
+            check_host(host.as_deref(), &policy)?;
             Place::Port(host.clone(), *port)
         }
         ListenPlace::Path(path) => {
             Place::Socket(String::from_utf8(path.clone()).map_err(|_| Refusal::Path)?)
         }
     };
+    // Rules that do not count are the usual ones, which have no list.
+    if policy().is_ok_and(|rules| !rules.permits_listen(&place)) {
+        return Err(Refusal::NotListed);
+    }
     let rules = Forwards { mask: wanted.mask, replaces: wanted.replaces, ..Forwards::default() };
     Ok(Sockets::open(&place, &rules)?)
 }
@@ -396,6 +403,23 @@ mod tests {
         assert!(
             refusal.to_string().starts_with("its server.toml does not count: it is not root's")
         );
+    }
+
+    #[test]
+    fn a_list_of_the_hosts_rules_decides_where_a_listener_is() {
+        let rules = |text: &'static str| {
+            move || -> Result<Policy, PolicyError> { Ok(toml::from_str(text)?) }
+        };
+        let refused = |text| open(&wanted(0), rules(text)).err().map(|it| it.to_string());
+        let sentence = "its server.toml does not permit it (permit-listen)";
+        assert_eq!(
+            refused("permit-listen = ['127.0.0.1:8080', 'localhost:*']"),
+            Some(sentence.to_owned())
+        );
+        // A port of the host's choice needs the word for any.
+        for text in ["permit-listen = ['127.0.0.1:*']", "permit-listen = ['*']", ""] {
+            assert_eq!(refused(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! The administrator's rules for the streams of all sessions on this host (`/etc/rove/server.toml`).
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use rove_bootstrap::{Permitted, Place};
 use serde::Deserialize;
 
-/// Most bytes of the file that are read. Chosen: many times the length of all its keys.
+use crate::own_file;
+
+/// Most bytes of the file. Chosen: many times those of all its keys.
 const FILE_BYTES_MAX: u64 = 65_536;
 
 /// The mode bits by which a group or everybody may write.
@@ -21,6 +24,11 @@ pub(crate) struct Policy {
     pub(crate) streams: bool,
     /// Whether listeners of `-R` may be at other addresses than the loopback.
     pub(crate) gateway_ports: bool,
+    /// The places that clients' connections may lead to: `host:port` as in sshd's `PermitOpen`, and paths of sockets. `None`
+    /// permits all.
+    pub(crate) permit_open: Option<Vec<String>>,
+    /// The addresses and ports at which listeners for clients may be, likewise. A port alone is that of any address.
+    pub(crate) permit_listen: Option<Vec<String>>,
 }
 
 /// Why the file is ignored.
@@ -42,7 +50,7 @@ pub(crate) enum PolicyError {
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { streams: true, gateway_ports: false }
+        Self { streams: true, gateway_ports: false, permit_open: None, permit_listen: None }
     }
 }
 
@@ -67,16 +75,34 @@ impl Policy {
         Self::at(Path::new(Self::PATH), 0)
     }
 
-    /// Reads the file at a path. The file and its folder must belong to `owner`, and nobody else may write them.
+    /// Returns whether a client's connection may lead to this place.
+    pub(crate) fn permits_open(&self, place: &Place) -> bool {
+        self.permit_open.as_ref().is_none_or(|list| is_listed(list, place))
+    }
+
+    /// Returns whether a listener for a client may be at this place. Without an address, that is `localhost`. As with sshd, a
+    /// socket in the file system may be wherever the user may put one.
+    pub(crate) fn permits_listen(&self, place: &Place) -> bool {
+        let list = self.permit_listen.as_ref().filter(|_| matches!(place, Place::Port(..)));
+        list.is_none_or(|list| is_listed(list, place))
+    }
+
+    /// Reads the file at a path, which must belong to `owner` alone.
     fn at(path: &Path, owner: u32) -> Result<Self, PolicyError> {
-        let file = match File::open(path) {
+        // A path without links, so that the folder that counts is the one of the file.
+        let end = match path.canonicalize() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            opened => opened?,
+            end => end?,
         };
-        let folder = path.parent().map(std::fs::metadata).transpose()?;
-        let found = file.metadata()?;
         let is_safe = |it: &std::fs::Metadata| it.uid() == owner && it.mode() & OTHERS_WRITE == 0;
-        if !found.is_file() || !is_safe(&found) || !folder.is_none_or(|it| is_safe(&it)) {
+        for folder in [path.parent(), end.parent()].into_iter().flatten() {
+            if !is_safe(&std::fs::metadata(folder)?) {
+                return Err(PolicyError::Exposed);
+            }
+        }
+        let file = own_file::open(&end, OpenOptions::new().read(true))?;
+        let found = file.metadata()?;
+        if !found.is_file() || !is_safe(&found) {
             return Err(PolicyError::Exposed);
         }
         let mut text = String::new();
@@ -85,10 +111,23 @@ impl Policy {
     }
 }
 
+/// Returns whether a list has a place. A port alone is that of any address.
+fn is_listed(list: &[String], place: &Place) -> bool {
+    match place {
+        Place::Socket(path) => list.contains(path),
+        Place::Port(host, port) => {
+            let any = |it: &String| it.parse::<u16>().is_ok() || it == "*";
+            let places = list.iter().map(|it| if any(it) { format!("*:{it}") } else { it.clone() });
+            let places = Permitted::parse(&places.collect::<Vec<_>>().join(" "));
+            places.find(host.as_deref().unwrap_or("localhost"), *port).is_some()
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::{self, Permissions};
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 
     use rove_rig::scratch::Scratch;
 
@@ -113,12 +152,76 @@ mod tests {
         ] {
             allow(&folder, folder_mode).unwrap();
             allow(&path, file_mode).unwrap();
-            let rules = Policy { streams: false, gateway_ports: true };
+            let rules = Policy { streams: false, gateway_ports: true, ..Policy::default() };
             assert_eq!(read().ok(), counts.then_some(rules), "{folder_mode:o} {file_mode:o}");
         }
         allow(&path, 0o644).unwrap();
         assert!(matches!(Policy::at(&path, user + 1), Err(PolicyError::Exposed)));
         fs::write(&path, "gateway-ports = 1").unwrap();
         assert!(matches!(read(), Err(PolicyError::Toml { .. })));
+    }
+
+    #[test]
+    fn no_link_leads_the_rules_to_where_another_user_decides() {
+        if !rustix::process::geteuid().is_root() {
+            return; // only root can make another user's things
+        }
+        let (scratch, other) = (Scratch::new(), Some(12_345));
+        let [folder, theirs] = ["rove", "theirs"].map(|name| scratch.path(name));
+        fs::create_dir(&folder).unwrap();
+        fs::create_dir(&theirs).unwrap();
+        let path = folder.join("server.toml");
+        let file = theirs.join("server.toml");
+        fs::write(&file, "gateway-ports = true\n").unwrap();
+        symlink(&file, &path).unwrap();
+        assert!(Policy::at(&path, 0).unwrap().gateway_ports, "all of it is root's");
+        // The file is still root's, but its folder's owner may put another one there.
+        chown(&theirs, other, None).unwrap();
+        assert!(matches!(Policy::at(&path, 0), Err(PolicyError::Exposed)));
+        chown(&theirs, Some(0), None).unwrap();
+        chown(&file, other, None).unwrap();
+        assert!(matches!(Policy::at(&path, 0), Err(PolicyError::Exposed)));
+        // Another user's link to a file of root's.
+        chown(&file, Some(0), None).unwrap();
+        chown(&folder, other, None).unwrap();
+        std::os::unix::fs::lchown(&path, other, None).unwrap();
+        assert!(matches!(Policy::at(&path, 0), Err(PolicyError::Exposed)));
+        // Nobody waits for a writer of a pipe.
+        chown(&folder, Some(0), None).unwrap();
+        fs::remove_file(&path).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();
+        assert!(matches!(Policy::at(&path, 0), Err(PolicyError::Exposed)));
+    }
+
+    #[test]
+    fn a_list_permits_what_it_names_and_no_list_permits_all() {
+        let port = |host: &str, port| Place::Port(Some(host.to_owned()), port);
+        let socket = Place::Socket("/run/db".to_owned());
+        let all = [
+            port("db", 5432),
+            port("db", 5433),
+            port("::1", 80),
+            port("localhost", 8080),
+            Place::Port(None, 8080),
+            socket,
+        ];
+        for (list, listed) in [
+            ("", [false; 6]),
+            ("'db:5432', 'DB:5433'", [true, false, false, false, false, false]),
+            ("'db:*', '[::1]:80'", [true, true, true, false, false, false]),
+            ("'*:8080'", [false, false, false, true, true, false]),
+            ("'8080', '127.0.0.1:80'", [false, false, false, true, true, false]),
+            ("'*'", [true, true, true, true, true, false]),
+            ("'/run/db', 'nonsense', 'db:x'", [false, false, false, false, false, true]),
+        ] {
+            let rules = format!("permit-open = [{list}]\npermit-listen = [{list}]\n");
+            let rules: Policy = toml::from_str(&rules).unwrap();
+            assert_eq!(all.each_ref().map(|place| rules.permits_open(place)), listed, "{list}");
+            let [ports @ .., _] = listed;
+            let listens = all.each_ref().map(|place| rules.permits_listen(place));
+            assert_eq!((&listens[..5], listens[5]), (&ports[..], true), "{list}");
+            assert!(all.iter().all(|place| Policy::default().permits_open(place)));
+            assert!(all.iter().all(|place| Policy::default().permits_listen(place)));
+        }
     }
 }

@@ -180,6 +180,44 @@ fn a_copy_and_a_new_connection_wait_while_the_network_is_down_and_lose_nothing()
 }
 
 #[test]
+fn the_hosts_rules_list_the_places_that_connections_and_listeners_have() {
+    let (far, target) = listener();
+    answer_port(far);
+    let listed = free_port();
+    let rules =
+        format!("permit-open = ['localhost:{target}', '/listed']\npermit-listen = ['{listed}']\n");
+    let Some(sshd) = Sshd::start_with_rules(&rules, 0o644) else { return };
+    let [open, closed, unlisted] = [(); 3].map(|()| free_port());
+    let options = [
+        format!("-L{open}:localhost:{target}"),
+        format!("-L{closed}:127.0.0.1:{target}"),
+        format!("-R{listed}:localhost:{target}"),
+        format!("-R{unlisted}:localhost:{target}"),
+    ];
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let terminal = session(&sshd, &options);
+    terminal.wait_for_output("its server.toml does not permit it (permit-listen)");
+    for port in [open, listed] {
+        let answer = within_guard("an answer", move || greet_port(port));
+        assert_eq!(answer.expect("a connection"), "far: hello", "{}", terminal.dump());
+    }
+    assert!(within_guard("a reset", move || greet_port(closed)).is_err());
+    terminal.wait_for_notice("the host cannot connect: its server.toml does not permit it");
+    assert!(TcpStream::connect(("127.0.0.1", unlisted)).is_err());
+    for (place, sentence) in [
+        (format!("127.0.0.1:{target}"), "its server.toml does not permit it (permit-open)"),
+        ("/unlisted".to_owned(), "its server.toml does not permit it (permit-open)"),
+        ("/listed".to_owned(), "connect to /listed failed: No such file or directory"),
+    ] {
+        let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
+        let output = answered(&call.args(["-W", &place, "far"]));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(255), "{said}");
+        assert!(said.contains(sentence) && said.lines().count() == 2, "{said}");
+    }
+}
+
+#[test]
 fn a_taken_port_is_told_and_with_exit_on_forward_failure_nobody_logs_in() {
     let sshd = Sshd::start(Far::default());
     let (_taken, port) = listener();
