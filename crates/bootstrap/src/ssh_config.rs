@@ -61,10 +61,10 @@ pub struct SshConfig {
     pub(crate) key_checking: String,
     /// The files of the keys that ssh offers in addition to those of its agent.
     pub key_files: Vec<String>,
-    /// Whether `LogLevel` is so low that ssh does not print why it fails.
-    is_silent: bool,
     /// The files in which ssh looks hosts' keys up.
     pub known_hosts: Vec<String>,
+    /// Whether ssh does not even print why it fails (`LogLevel`).
+    is_silent: bool,
 }
 
 /// A jump host, in the form for ssh's command line.
@@ -237,15 +237,15 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
             "identityfile" if config.key_files.len() < KEY_FILES_MAX => {
                 config.key_files.push(value.to_owned());
             }
+            "userknownhostsfile" | "globalknownhostsfile" => {
+                let files = value.split_ascii_whitespace().filter(|it| it.starts_with('/'));
+                config.known_hosts.extend(files.map(str::to_owned));
+            }
             "stricthostkeychecking" => config.key_checking = shown,
             "loglevel" => config.is_silent = SILENT_LEVELS.contains(&value),
             keyword => config.take(keyword, &shown, is_set),
         }
     }
-            "userknownhostsfile" | "globalknownhostsfile" => {
-                let files = value.split_ascii_whitespace().filter(|it| it.starts_with('/'));
-                config.known_hosts.extend(files.map(str::to_owned));
-            }
     config.agent = LentAgent::read(forward_agent, identity_agent);
     config.forwards.drop_repeated();
     config.not_carried.sort_by_key(|name| NOT_CARRIED.iter().position(|known| known == name));
@@ -310,11 +310,6 @@ mod tests {
     }
 
     #[test]
-    fn an_account_is_a_user_at_a_host_and_a_port_and_never_a_part_of_that() {
-        for (answer, account) in [
-            ("host a\nuser me\nhostname a.example\nport 22\n", Some("me@a.example:22")),
-            ("user me\nhostname a.example\nport 2222\n", Some("me@a.example:2222")),
-    #[test]
     fn hosts_keys_are_looked_up_where_ssh_does() {
         let answer = "globalknownhostsfile /etc/ssh/known /etc/ssh/known2\n\
                       userknownhostsfile /home/me/.ssh/known_hosts none\n";
@@ -323,6 +318,11 @@ mod tests {
         assert!(parse("userknownhostsfile none\n").known_hosts.is_empty());
     }
 
+    #[test]
+    fn an_account_is_a_user_at_a_host_and_a_port_and_never_a_part_of_that() {
+        for (answer, account) in [
+            ("host a\nuser me\nhostname a.example\nport 22\n", Some("me@a.example:22")),
+            ("user me\nhostname a.example\nport 2222\n", Some("me@a.example:2222")),
             ("user me\nhostname ::1\nport 22\n", Some("me@::1:22")),
             ("user me\nhostname a.example\nport x\n", None),
             ("user me\nhostname a.example\n", None),
