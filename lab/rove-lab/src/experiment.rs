@@ -2,7 +2,7 @@
 //!
 //! [`scenario`] reads a file; the [`catalogue`] has ours, and our recordings. [`material`] finds the recordings and links that it names, or what stands in for them. [`sweep`] makes
 //! all runs but for those that the [`store`] has, or a [`shard`] of them. Each is a [`mod@measure`] of a [`system`], maybe a [`system_file`], under [`conditions`], and what runs come to is a [`series`];
-//! senders that share a path have [`traffic`]. Real time has [`programs`]. [`spread`] lets other computers do runs. [`table`], [`plot`], [`page`] and [`csv`]
+//! senders that share a path have [`traffic`]. Real time has [`programs`]. [`spread`] lets other computers do runs. [`table`], [`plot`] with its [`marks`], [`page`] and [`csv`]
 //! show what came of it, [`verdict`] beside what is [`published`], [`papers`] what there is of each paper, and [`results`] are their files.
 //! An [`artifact`] has all that evaluators of a paper need.
 
@@ -41,6 +41,7 @@ mod averages;
 mod catalogue;
 mod conditions;
 mod csv;
+mod marks;
 mod material;
 mod measure;
 mod page;

@@ -6,7 +6,8 @@ use rove_flows::flow::contender::Contender;
 use rove_flows::flow::sprout_form::SproutForm;
 use rove_runs::statistics::{Times, interval};
 
-use crate::experiment::measure::{UTILISATION, quantity};
+use crate::experiment::marks;
+use crate::experiment::measure::UTILISATION;
 use crate::experiment::scenario::{Body, Plot};
 use crate::experiment::series::Series;
 use crate::experiment::sweep::Figure;
@@ -43,7 +44,7 @@ pub(crate) fn draw(figure: &Figure) -> Picture {
         Plot::Ellipses => (times, "throughput of a sender (kbit/s)".to_owned()),
         Plot::UseByTime => (times, "use of the link (%)".to_owned()),
         Plot::Boxes => (times, String::new()),
-        Plot::Course => (QUANTITIES[0].0, QUANTITIES[shown_quantity(body)].0.to_owned()),
+        Plot::Course => (QUANTITIES[0].0, QUANTITIES[body.shown_quantity()].0.to_owned()),
     };
     let curves = curves(figure);
     let mark = |(label, at): (String, [f64; 2])| {
@@ -52,7 +53,7 @@ pub(crate) fn draw(figure: &Figure) -> Picture {
         let [_, row] = curve.points.first()?.at;
         Some((curve.look, if body.plot == Plot::Boxes { [at[0], row] } else { at }))
     };
-    let marks: Vec<Mark> = verdict::marks(figure).into_iter().filter_map(mark).collect();
+    let marks: Vec<Mark> = marks::marks(figure).into_iter().filter_map(mark).collect();
     let axes = axes(body, [x, &y], &curves, &marks);
     let kind = match body.plot {
         Plot::Distribution => Kind::Steps,
@@ -101,11 +102,7 @@ fn curves(figure: &Figure) -> Vec<Curve> {
     let rows = drawn(figure).count() as f64;
     for (row, series) in drawn(figure).enumerate() {
         let is_cloud = body.plot == Plot::UseByTime && series.value.is_none();
-        let label = match series.system {
-            Some(system) if is_cloud => system.name().to_owned(),
-            _ if body.plot == Plot::Boxes => series.row_label(),
-            _ => series.label(),
-        };
+        let label = series.curve_label(body);
         let points = match body.plot {
             Plot::Distribution => plain(distribution(series)),
             Plot::Ellipses => plain(ellipse(&series.pairs)),
@@ -115,7 +112,7 @@ fn curves(figure: &Figure) -> Vec<Curve> {
                 let step = 100.0 / rows;
                 plain(outline(series, 100.0 - step * (row as f64 + 0.5), step / 4.0))
             }
-            Plot::Course => plain(course(series, shown_quantity(body))),
+            Plot::Course => plain(course(series, body.shown_quantity())),
         };
         match curves.iter_mut().find(|curve| curve.label == label) {
             Some(curve) => curve.points.extend(points),
@@ -242,11 +239,6 @@ fn outline(series: &Series, y: f64, half: f64) -> Vec<(f64, f64)> {
     let right = [(p75, high), (p75, y), (p95, y), (p75, y), (p75, low), (p25, low)];
     let left = [(p25, y), (p5, y), (p25, y), (p25, high), (p50, high)];
     median.into_iter().chain(right).chain(left).collect()
-}
-
-/// Returns the place of the quantity that the picture of a course shows.
-fn shown_quantity(body: &Body) -> usize {
-    body.quantity.as_deref().and_then(|name| quantity(name).ok()).unwrap_or_default()
 }
 
 /// Returns a quantity of slots by time.

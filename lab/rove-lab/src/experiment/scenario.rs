@@ -200,6 +200,11 @@ impl Body {
         self.baseline.is_some() && (name == "mean" || is_of_runs)
     }
 
+    /// Returns the place of the quantity that the picture of a course shows.
+    pub(crate) fn shown_quantity(&self) -> usize {
+        self.quantity.as_deref().and_then(|name| quantity(name).ok()).unwrap_or_default()
+    }
+
     /// Returns the figures of its runs beside times.
     pub(crate) fn figures(&self) -> &'static [RunFigure] {
         match self.measure.figures() {

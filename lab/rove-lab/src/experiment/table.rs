@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::experiment::averages;
 use crate::experiment::conditions::RunFigure;
 use crate::experiment::published::{RATIO, range, written};
+use crate::experiment::scenario::{Body, Plot};
 use crate::experiment::series::{SeedMeans, Series};
 use crate::experiment::sweep::Figure;
 use crate::experiment::system::System;
@@ -106,11 +107,21 @@ struct RatioJson {
 
 impl Series {
     /// Returns what tells it from the others of its figure.
-    pub(crate) fn label(&self) -> String {
+    fn label(&self) -> String {
         let system = self.system.map(|system| system.name().to_owned());
         let link = (!self.link.is_empty()).then(|| self.link.clone());
         let parts: Vec<String> = [system, link].into_iter().flatten().collect();
         if parts.is_empty() { "recordings".to_owned() } else { parts.join(", ") }
+    }
+
+    /// Returns the label of its curve. In a cloud of points, a system has one for all its links.
+    pub(crate) fn curve_label(&self, body: &Body) -> String {
+        let is_cloud = body.plot == Plot::UseByTime && self.value.is_none();
+        match self.system {
+            Some(system) if is_cloud => system.name().to_owned(),
+            _ if body.plot == Plot::Boxes => self.row_label(),
+            _ => self.label(),
+        }
     }
 
     /// Returns the beginning of its row: the label, the value that is varied, the recordings, and why it is invalid.

@@ -14,9 +14,8 @@ use serde_json::Value;
 use crate::experiment::averages::{self, Average};
 use crate::experiment::measure::UTILISATION;
 use crate::experiment::published::{
-    ALL_LINKS, Band, LEAST_AT, Published, PublishedResult, RATIO, ROVE, THROUGHPUT, range, written,
+    ALL_LINKS, Band, LEAST_AT, Published, PublishedResult, RATIO, ROVE, range, written,
 };
-use crate::experiment::scenario::{Link, Plot};
 use crate::experiment::series::Series;
 use crate::experiment::sweep::Figure;
 use crate::experiment::system::System;
@@ -160,7 +159,12 @@ fn judged(
 }
 
 /// Returns whether a statistic of a series is what a result is of. The value of the least mean is of all values together.
-fn is_of(result: &PublishedResult, figure: &Figure, series: &Series, statistic: &str) -> bool {
+pub(crate) fn is_of(
+    result: &PublishedResult,
+    figure: &Figure,
+    series: &Series,
+    statistic: &str,
+) -> bool {
     series.system == result.system
         && result.link.as_ref().is_none_or(|link| *link == series.link)
         && result.value.is_none_or(|value| series.value == Some(value))
@@ -382,43 +386,6 @@ fn least_delay(figure: &Figure, link: &str) -> Option<Verdict> {
         band,
         sprout,
     ))
-}
-
-/// Returns where the picture of a figure has a hollow mark for a published result: the label of the curve and the place.
-pub(crate) fn marks(figure: &Figure) -> Vec<(String, [f64; 2])> {
-    let body = &figure.scenario.body;
-    let mut marks = Vec::new();
-    for group in &body.published {
-        for result in &group.results {
-            let number =
-                |name: &str| result.numbers.get(name).and_then(|number| group.band(*number).number);
-            let one = |place: Option<(f64, f64)>| place.map(<[f64; 2]>::from).into_iter().collect();
-            let places: Vec<[f64; 2]> = match body.plot {
-                Plot::Distribution => {
-                    let shares = [("median", 50.0), ("p90", 90.0), ("p99", 99.0)].into_iter();
-                    shares.filter_map(|(name, share)| Some([number(name)?, share])).collect()
-                }
-                Plot::MeanByValue => {
-                    one(result.value.zip(number(body.shown.as_deref().unwrap_or("mean"))))
-                }
-                Plot::Ellipses => one(number("median").zip(number(THROUGHPUT))),
-                Plot::UseByTime => one(number("mean").zip(number("use (%)"))),
-                // The time lies on the row of its box, whose height only the picture knows.
-                Plot::Boxes => one(number("median").or_else(|| number("mean")).zip(Some(0.0))),
-                // A course has no place for a number of all times.
-                Plot::Course => Vec::new(),
-            };
-            let is_of = |link: &&Link| result.link.as_ref().is_none_or(|it| *it == link.name);
-            let links = body.links.iter().filter(is_of);
-            let labels: Vec<String> = match body.plot {
-                Plot::UseByTime => vec![result.name().to_owned()],
-                _ => links.map(|link| format!("{}, {}", result.name(), link.name)).collect(),
-            };
-            let of_label = |label: &String| places.iter().map(|at| (label.clone(), *at)).collect();
-            marks.extend(labels.iter().flat_map::<Vec<_>, _>(of_label));
-        }
-    }
-    marks
 }
 
 #[cfg(test)]

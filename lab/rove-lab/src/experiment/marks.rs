@@ -1,0 +1,163 @@
+//! The hollow marks of a picture: published numbers, where its curves have ours.
+
+use rove_flows::course::{DELAY, QUANTITIES};
+use rove_runs::statistics::{INSTANT, mean};
+
+use crate::experiment::measure;
+use crate::experiment::published::{ALL_LINKS, THROUGHPUT};
+use crate::experiment::scenario::Plot;
+use crate::experiment::series::Series;
+use crate::experiment::sweep::Figure;
+use crate::experiment::verdict;
+
+/// The share of a link that is used, and the throughput of a flow over it.
+const USE: &str = "use (%)";
+const KBIT_S: &str = "kbit/s";
+
+/// Returns where the picture has a mark: the label of the curve and the place. A cloud of all links has the averages alone, if there are
+/// any published; the numbers of a link are in its own picture.
+pub(crate) fn marks(figure: &Figure) -> Vec<(String, [f64; 2])> {
+    let body = &figure.scenario.body;
+    let groups = body.published.iter();
+    let results = groups.flat_map(|group| group.results.iter().map(move |it| (group, it)));
+    let is_average = |link: &Option<String>| link.as_deref() == Some(ALL_LINKS);
+    let has_links = figure.series.iter().any(|series| series.link != figure.series[0].link);
+    let has_averages = has_links && results.clone().any(|(_, result)| is_average(&result.link));
+    let mut marks = Vec::new();
+    for (group, result) in results.filter(|(_, it)| is_average(&it.link) == has_averages) {
+        let number =
+            |name: &str| result.numbers.get(name).and_then(|number| group.band(*number).number);
+        if has_averages {
+            let place = number("mean").zip(number(USE));
+            marks.extend(place.map(|place| (result.name().to_owned(), place.into())));
+            continue;
+        }
+        for series in figure.series.iter().filter(|it| verdict::is_of(result, figure, it, "")) {
+            let places = places(figure, series, number);
+            marks.extend(places.into_iter().map(|at| (series.curve_label(body), at)));
+        }
+    }
+    marks
+}
+
+/// Returns the places of a result's numbers beside a series.
+fn places(figure: &Figure, series: &Series, number: impl Fn(&str) -> Option<f64>) -> Vec<[f64; 2]> {
+    let body = &figure.scenario.body;
+    let places = match body.plot {
+        Plot::Distribution => {
+            let shares = [("median", 50.0), ("p90", 90.0), ("p99", 99.0)];
+            let shares = shares.map(|(name, share)| number(name).zip(Some(share)));
+            // A mean has no share: it lies at the height where the curve has ours.
+            let mean = series.times.mean().map(|ours| series.times.share_below(ours));
+            let others = [number("mean").zip(mean), Some(INSTANT).zip(number("instant"))];
+            [&shares[..], &others].concat()
+        }
+        Plot::MeanByValue => {
+            vec![series.value.zip(number(body.shown.as_deref().unwrap_or("mean")))]
+        }
+        Plot::Ellipses => vec![number("median").zip(number(THROUGHPUT))],
+        Plot::UseByTime => {
+            let used = || Some(number(KBIT_S)? * use_per_rate(series)?);
+            vec![number("mean").zip(number(USE).or_else(used))]
+        }
+        // The time lies on the row of its box, whose height only the picture knows.
+        Plot::Boxes => vec![number("median").or_else(|| number("mean")).zip(Some(0.0))],
+        Plot::Course => {
+            let (shown, end) = (body.shown_quantity(), series.course.last());
+            let end = end.map(|slot| slot[0] as f64 * QUANTITIES[0].1);
+            let numbers = if shown == DELAY {
+                ["median", "mean"].map(|name| Some(number(name)? / 1e3)).to_vec()
+            } else {
+                vec![number(QUANTITIES[shown].0)]
+            };
+            numbers.into_iter().map(|number| end.zip(number)).collect()
+        }
+    };
+    places.into_iter().flatten().map(<[f64; 2]>::from).collect()
+}
+
+/// Returns the percent of its link that a flow uses with each kbit/s.
+fn use_per_rate(series: &Series) -> Option<f64> {
+    let of = |place| mean(&series.figure(place));
+    let (rate, used) = of(measure::THROUGHPUT).zip(of(measure::UTILISATION))?;
+    (rate > 0.0).then(|| used / rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_flows::course::QUEUE;
+    use rove_runs::statistics::Times;
+
+    use super::*;
+    use crate::experiment::scenario::Scenario;
+    use crate::experiment::series::SeedMeans;
+
+    /// Returns a figure with the series of each of some links, and its marks.
+    fn marked(
+        head: &str,
+        results: &str,
+        series: &Series,
+        links: &[&str],
+    ) -> Vec<(String, [f64; 2])> {
+        let all: String = ["a", "b"]
+            .map(|name| format!("[[link]]\nname = \"{name}\"\npath = \"rtt=40ms,rate=1M\"\n"))
+            .concat();
+        let text = format!(
+            "title = \"t\"\nabout = \"a\"\nsystems = [\"cubic\"]\n{head}\n{all}[[published]]\npaper = \"p\"\nplace = \"1\"\n\
+             results = [{results}]\n"
+        );
+        let scenario = Scenario::parse("s", "s.toml", &text).expect("a scenario");
+        let system = scenario.body.systems.first().copied();
+        let of_link = |link: &&str| Series { system, link: (*link).to_owned(), ..series.clone() };
+        marks(&Figure { series: links.iter().map(of_link).collect(), ..Figure::empty(scenario) })
+    }
+
+    #[test]
+    fn the_picture_of_a_link_has_the_numbers_of_that_link_and_that_of_all_the_averages() {
+        // With 200 kbit/s of its link this flow uses 40 %.
+        let means = SeedMeans { time: 7.0, figures: vec![200.0, 40.0, 9.0, 0.0] };
+        let mut series = Series::of_times(None, Times::new(vec![7.0], 0));
+        series.by_seed.insert(1, means);
+        let results = "{ system = \"cubic\", link = \"all links\", \"use (%)\" = 55, mean = 300 },\
+                       { system = \"cubic\", link = \"a\", \"kbit/s\" = 300, mean = 70 },\
+                       { system = \"cubic\", link = \"b\", \"use (%)\" = 80, mean = 90 }";
+        let head = "measure = \"flow\"\nplot = \"use-by-time\"";
+        let of = |links: &[&str]| marked(head, results, &series, links);
+        assert_eq!(of(&["a", "b"]), [("CUBIC".to_owned(), [300.0, 55.0])]);
+        assert_eq!(of(&["a"]), [("CUBIC".to_owned(), [70.0, 60.0])]);
+        assert_eq!(of(&["b"]), [("CUBIC".to_owned(), [90.0, 80.0])]);
+        let head = "measure = \"flow\"\nplot = \"use-by-time\"\nvalue = \"packets\"\nvalues = [5]";
+        let varied = Series { value: Some(5.0), ..series };
+        let marks = marked(
+            &head,
+            "{ system = \"cubic\", value = 5, \"kbit/s\" = 300, mean = 70 }",
+            &varied,
+            &["a"],
+        );
+        assert_eq!(marks, [("CUBIC, a".to_owned(), [70.0, 60.0])], "the label of its line");
+    }
+
+    #[test]
+    fn a_mean_lies_at_the_height_of_ours_and_a_number_of_a_course_at_its_end() {
+        let series = Series::of_times(None, Times::new(vec![1.0, 2.0, 3.0, 10.0], 0));
+        let rove = |head: &str, results: &str, series| {
+            let marks =
+                marked(head, &format!("{{ system = \"cubic\", {results} }}"), series, &["a"]);
+            marks.into_iter().map(|(_, at)| at).collect::<Vec<_>>()
+        };
+        let head = "measure = \"flow\"\nplot = \"distribution\"";
+        let places = rove(head, "median = 8, mean = 6, instant = 70", &series);
+        assert_eq!(places, [[8.0, 50.0], [6.0, 75.0], [5.0, 70.0]]);
+        let mut slot = [0; QUANTITIES.len()];
+        (slot[0], slot[QUEUE]) = (20_000_000_000, 4_000);
+        let course = Series { course: vec![slot], ..series };
+        let head = "measure = \"course\"\nplot = \"course\"\nquantity = \"QUANTITY\"";
+        let of = |quantity| {
+            let numbers = "median = 5360, mean = 5030, \"queue (kB)\" = 3";
+            rove(&head.replace("QUANTITY", quantity), numbers, &course)
+        };
+        assert_eq!(of("delay"), [[20.0, 5.36], [20.0, 5.03]]);
+        assert_eq!(of("queue"), [[20.0, 3.0]]);
+        assert!(of("rate").is_empty());
+    }
+}
