@@ -7,8 +7,8 @@ use rove_flows::course::{QUANTITIES, Slot};
 use rove_runs::statistics::Times;
 
 /// The headings of the runs, and of the figures.
-pub(crate) const RUNS: &str = "figure,system,link,recording,value,seed,metric,number\n";
-pub(crate) const FIGURES: &str = "figure,system,link,value,metric,number,low95,high95\n";
+pub(crate) const RUNS: &str = "figure,system,link,recording,value,seed,invalid,metric,number\n";
+pub(crate) const FIGURES: &str = "figure,system,link,value,invalid,metric,number,low95,high95\n";
 
 /// The headings of courses.
 pub(crate) fn course_heading() -> String {
@@ -38,6 +38,11 @@ fn text(number: Option<f64>) -> String {
     number.map_or_else(String::new, |number| number.to_string())
 }
 
+/// Returns why runs in real time say nothing; empty if they do.
+fn first(invalid: &[String]) -> &str {
+    invalid.first().map_or("", String::as_str)
+}
+
 /// Returns the lines of a figure's runs.
 pub(crate) fn runs(figure: &Figure) -> String {
     let names = figure.scenario.body.figures();
@@ -53,7 +58,8 @@ pub(crate) fn runs(figure: &Figure) -> String {
             let (system, value, seed) =
                 (series.system_name(), text(series.value), run.seed.to_string());
             let (name, link, recording) = (&figure.scenario.name, &series.link, &run.recording);
-            line(&[name, system, link, recording, &value, &seed, metric, &text(number)])
+            let invalid = first(&run.samples.invalid);
+            line(&[name, system, link, recording, &value, &seed, invalid, metric, &text(number)])
         });
         lines.collect::<String>()
     };
@@ -92,7 +98,8 @@ pub(crate) fn figures(figure: &Figure) -> String {
             let [low, high] = range.map_or([None; 2], |range| range.map(Some)).map(text);
             let (name, system, value) =
                 (&figure.scenario.name, series.system_name(), text(series.value));
-            line(&[name, system, &series.link, &value, metric, &text(number), &low, &high])
+            let (link, invalid, number) = (&series.link, first(&series.invalid), text(number));
+            line(&[name, system, link, &value, invalid, metric, &number, &low, &high])
         });
         lines.collect::<String>()
     };
@@ -102,6 +109,31 @@ pub(crate) fn figures(figure: &Figure) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::scenario::Scenario;
+    use crate::experiment::system::System;
+
+    #[test]
+    fn the_numbers_of_an_invalid_run_say_why_it_is() {
+        let scenario = Scenario::built_in().find(|it| it.name == "programs-500ms");
+        let mut figure = Figure::empty(scenario.expect("a scenario in real time"));
+        let invalid = vec!["late, by 9 ms".to_owned()];
+        let times = Times::new(vec![7.0], 0);
+        let series = Series::of_times(Some(System::Ssh), times);
+        figure.series = vec![series.clone(), Series { invalid: invalid.clone(), ..series }];
+        let samples = Samples { times: vec![7_000_000], ..Samples::default() };
+        let run = |series, invalid| {
+            let samples = Samples { invalid, ..samples.clone() };
+            Run { series, recording: "r".to_owned(), seed: 1, samples }
+        };
+        figure.runs = vec![run(0, Vec::new()), run(1, invalid)];
+        for (lines, begin) in [
+            (runs(&figure), "programs-500ms,ssh,,r,,1,"),
+            (super::figures(&figure), "programs-500ms,ssh,,,"),
+        ] {
+            assert!(lines.contains(&format!("{begin},median,7")), "{lines}");
+            assert!(lines.contains(&format!("{begin}\"late, by 9 ms\",median,7")), "{lines}");
+        }
+    }
 
     #[test]
     fn a_field_that_would_break_its_line_is_quoted() {

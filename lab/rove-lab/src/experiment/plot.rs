@@ -24,6 +24,9 @@ const TIME_LEAST: f64 = 0.1;
 /// The share in percent of times below that end from which a distribution shows the others alone. Chosen: less is of interest.
 const SHORT_MOST: f64 = 90.0;
 
+/// The end of the label of a curve whose runs in real time say nothing.
+const INVALID: &str = ", INVALID";
+
 /// Points of an ellipse's outline.
 const OUTLINE_POINTS: u32 = 72;
 
@@ -46,7 +49,7 @@ pub(crate) fn draw(figure: &Figure) -> Picture {
         Plot::Boxes => (times, String::new()),
         Plot::Course => (QUANTITIES[0].0, QUANTITIES[body.shown_quantity()].0.to_owned()),
     };
-    let curves = curves(figure);
+    let mut curves = curves(figure);
     let mark = |(label, at): (String, [f64; 2])| {
         let curve = curves.iter().find(|curve| curve.label == label)?;
         // A box has its height by its row, and a published number none.
@@ -55,6 +58,12 @@ pub(crate) fn draw(figure: &Figure) -> Picture {
     };
     let marks: Vec<Mark> = marks::marks(figure).into_iter().filter_map(mark).collect();
     let axes = axes(body, [x, &y], &curves, &marks);
+    for series in drawn(figure).filter(|series| !series.invalid.is_empty()) {
+        let label = series.curve_label(body);
+        // The label of a box says it already.
+        let curve = curves.iter_mut().find(|it| it.label == label && body.plot != Plot::Boxes);
+        curve.into_iter().for_each(|curve| curve.label += INVALID);
+    }
     let kind = match body.plot {
         Plot::Distribution => Kind::Steps,
         Plot::Ellipses | Plot::Boxes => Kind::Outline,
@@ -315,6 +324,18 @@ mod tests {
         );
         assert_eq!(ellipse(&[[3.0, 4.0]])[1], (3.0, 4.0), "a point");
         assert!(ellipse(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_legend_names_the_curves_of_invalid_runs() {
+        let scenario = Scenario::built_in().find(|it| it.name == "programs-500ms");
+        let mut figure = Figure::empty(scenario.expect("a scenario in real time"));
+        let valid = Series { system: Some(System::Ssh), ..series(&[500.0], 0) };
+        let invalid = vec!["late".to_owned()];
+        figure.series =
+            vec![valid, Series { system: Some(System::Mosh), invalid, ..series(&[3.0], 0) }];
+        let svg = draw(&figure).svg;
+        assert!(svg.contains("stock Mosh, INVALID<") && !svg.contains("ssh, INVALID"), "{svg}");
     }
 
     #[test]

@@ -161,7 +161,7 @@ fn figures_of_several_calls_are_on_one_page_and_in_one_file_each() {
         assert!(page.contains("quick profile, seed 1, on ") && page.contains(" processors, "));
     }
     let runs = directory.read("runs.csv");
-    assert!(runs.contains("\nother,lambda 1/2,far,,10,3,mean,"), "{runs}");
+    assert!(runs.contains("\nother,lambda 1/2,far,,10,3,,mean,"), "{runs}");
     assert!(directory.read("figures.log").contains(" other: 18 of 18 runs\n"));
 }
 
