@@ -32,7 +32,7 @@ use self::results::{PAGE, Results, json_text};
 use self::scenario::Scenario;
 use self::shard::Shard;
 use self::store::Store;
-use self::sweep::{Plan, Profile};
+use self::sweep::{FIRST_SEED, Plan, Profile};
 use self::system::Clock;
 use crate::picture::Picture;
 
@@ -92,7 +92,7 @@ pub(crate) struct FiguresOptions {
     #[arg(long = "full")]
     pub(crate) is_full: bool,
     /// Number that decides all chance
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = FIRST_SEED)]
     pub(crate) seed: u64,
     /// Does only this part of all runs, such as 2/8, and makes no figures: join the runs.jsonl of all parts in one DIR
     #[arg(long, value_name = "INDEX/COUNT", conflicts_with_all = ["json", "engine"])]
@@ -236,7 +236,8 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Made> {
     for scenario in &scenarios {
         let clock = Stopwatch::start();
         interruption.is_real.store(scenario.body.clock == Clock::Real, Ordering::Relaxed);
-        let figure = Plan::new(scenario, profile, &material, &programs)?.figure(&store)?;
+        let plan = Plan::new(scenario, profile, &material, &programs)?;
+        let figure = plan.asked_by(&options.names).figure(&store)?;
         let picture = match figure.missing {
             Some(_) => Picture::default(),
             None => plot::draw(&figure),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path as FilePath;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use rove_flows::path::Path;
 use rove_link::Steps;
 use rove_runs::parallel;
@@ -28,6 +28,9 @@ pub(crate) struct Profile {
     /// The first seed.
     pub(crate) seed: u64,
 }
+
+/// The first seed of figures where nobody says another.
+pub(crate) const FIRST_SEED: u64 = 1;
 
 /// A figure's data.
 #[derive(Clone, Debug)]
@@ -57,6 +60,8 @@ pub(crate) struct Plan<'a> {
     programs: &'a Programs,
     keys: Option<usize>,
     first_seed: u64,
+    /// Whether the scenario was asked for by its name, and not among others.
+    is_named: bool,
     seeds: u64,
     recordings: Vec<Recording>,
     links: Vec<NamedPath>,
@@ -145,6 +150,7 @@ impl<'a> Plan<'a> {
             programs,
             keys,
             first_seed,
+            is_named: false,
             seeds,
             recordings,
             links,
@@ -153,6 +159,15 @@ impl<'a> Plan<'a> {
             has_drawn_links: !are_recorded,
             tables,
         })
+    }
+
+    /// Refuses a seed that changes nothing if the scenario is among the names that were asked for.
+    pub(crate) fn asked_by(self, names: &[String]) -> Self {
+        let is_its = |name: &String| {
+            let stem = FilePath::new(name).file_stem();
+            stem.is_some_and(|stem| *stem == *self.scenario.name)
+        };
+        Self { is_named: names.iter().any(is_its), ..self }
     }
 
     /// Does a part of the runs, but for those that the store has; returns how many runs the part and the whole have.
@@ -189,7 +204,9 @@ impl<'a> Plan<'a> {
             }
         };
         let runs: Vec<Done<'_>> = cells.iter().zip(&results).collect();
-        self.refuse_seeds_without_effect(&runs)?;
+        if self.scenario.body.clock == Clock::Virtual {
+            self.refuse_seeds_without_effect(&runs)?;
+        }
         let series = common.into_iter().enumerate().map(|(number, common)| {
             let of = runs.iter().copied().filter(|(cell, _)| cell.series == number).collect();
             self.pooled(&common, of)
@@ -262,18 +279,31 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Refuses several seeds if none of them changes anything: the interval over them would say that chance plays no part.
+    /// Refuses several seeds if none of them changes anything: the interval over them would say that chance plays no part. Refuses
+    /// another first seed for the same reason, where the scenario was asked for by its name.
     fn refuse_seeds_without_effect(&self, runs: &[Done<'_>]) -> Result<()> {
-        let is_virtual = self.scenario.body.clock == Clock::Virtual;
         // The seeds of the same conditions are neighbours.
         let seeds = usize::try_from(self.seeds).unwrap_or(usize::MAX);
         let mut conditions = runs.chunks(seeds);
         let is_same = |of: &[Done<'_>]| of.iter().all(|(_, samples)| *samples == of[0].1);
-        if is_virtual && seeds > 1 && conditions.all(is_same) {
-            let name = &self.scenario.name;
-            bail!(
-                "{name}: nothing here is left to chance, so that {seeds} seeds give the same result: use seeds = 1"
+        let (name, nothing) = (&self.scenario.name, "nothing here is left to chance, so that");
+        if seeds > 1 {
+            let is_refused = conditions.all(is_same);
+            ensure!(
+                !is_refused,
+                "{name}: {nothing} {seeds} seeds give the same result: use seeds = 1"
             );
+        } else if self.is_named && self.first_seed != FIRST_SEED {
+            let mut changes = false;
+            for (cell, samples) in runs {
+                let conditions = Conditions { seed: FIRST_SEED, ..cell.conditions };
+                changes = self.scenario.body.measure.run(&conditions)? != **samples;
+                if changes {
+                    break;
+                }
+            }
+            let seed = self.first_seed;
+            ensure!(changes, "{name}: {nothing} --seed {seed} changes no result: leave it out");
         }
         Ok(())
     }

@@ -321,3 +321,19 @@ fn a_course_becomes_a_picture_by_time_and_lines_of_slots_and_a_link_its_own_pict
         assert!(said.contains(words), "{said}");
     }
 }
+
+#[test]
+fn a_seed_that_changes_nothing_is_refused_where_the_figure_is_asked_for_by_its_name() {
+    let directory = Directory::new("seed");
+    let of = |name: &str, seed| {
+        let options =
+            FiguresOptions { names: vec![name.to_owned()], ..directory.options(seed, None) };
+        run(&options, io::sink()).map_err(|error| error.to_string())
+    };
+    let said = of("host-response", 7).expect_err("the recordings alone decide");
+    let words = "host-response: nothing here is left to chance, so that --seed 7 changes no result";
+    assert!(said.starts_with(words), "{said}");
+    assert_eq!(of("host-response", 1), Ok(()));
+    assert_eq!(of("host", 7), Ok(()), "among all whose names begin so");
+    directory.try_run(7, None).expect("a seed decides what is lost");
+}
