@@ -214,7 +214,7 @@ fn command(options: &ArtifactOptions, scenarios: &[Scenario]) -> String {
     command.extend(options.is_full.then(|| "--full".to_owned()));
     let bodies = || scenarios.iter().map(|scenario| &scenario.body);
     let is_recorded = bodies()
-        .any(|it| !it.wanted.is_empty() || it.links.iter().any(|link| link.cellular.is_some()));
+        .any(|it| !it.wanted(true).is_empty() || it.links.iter().any(|link| link.cellular.is_some()));
     let has_tables = bodies().any(|it| it.systems.iter().any(|system| is_published(*system)));
     command
         .extend(options.traces.iter().filter(|_| is_recorded).map(|_| "--traces DIR".to_owned()));
@@ -253,7 +253,8 @@ fn readme(
         },
     };
     let figures: Vec<FigureRow> = all.iter().zip(times).map(figure).collect();
-    let files: BTreeSet<String> = all.iter().flat_map(|it| material.digests(it)).collect();
+    let files: BTreeSet<String> =
+        all.iter().flat_map(|it| material.digests(it, options.is_full)).collect();
     let values = context! {
         version => env!("CARGO_PKG_VERSION"),
         rust => env!("CARGO_PKG_RUST_VERSION"),

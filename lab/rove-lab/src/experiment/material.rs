@@ -44,8 +44,12 @@ impl Material {
     /// # Errors
     ///
     /// Returns an error if one that is there cannot be read.
-    pub(crate) fn recordings(&self, scenario: &Scenario) -> Result<(Vec<Recording>, bool)> {
-        let wanted: Vec<(&String, PathBuf)> = (scenario.body.wanted.iter())
+    pub(crate) fn recordings(
+        &self,
+        scenario: &Scenario,
+        is_full: bool,
+    ) -> Result<(Vec<Recording>, bool)> {
+        let wanted: Vec<(&String, PathBuf)> = (scenario.body.wanted(is_full).iter())
             .filter_map(|name| Some((name, self.find("keys", &format!("{name}.jsonl"))?)))
             .collect();
         if wanted.is_empty() {
@@ -67,9 +71,9 @@ impl Material {
     }
 
     /// Returns each file of others that a scenario has, with the first digits of its SHA-256.
-    pub(crate) fn digests(&self, scenario: &Scenario) -> Vec<String> {
+    pub(crate) fn digests(&self, scenario: &Scenario, is_full: bool) -> Vec<String> {
         let body = &scenario.body;
-        let keys = body.wanted.iter().map(|name| ("keys", format!("{name}.jsonl")));
+        let keys = body.wanted(is_full).iter().map(|name| ("keys", format!("{name}.jsonl")));
         let cellular = body.links.iter().filter_map(|link| link.cellular.as_ref());
         let links =
             cellular.flat_map(|name| ["up", "down"].map(|way| ("links", format!("{name}.{way}"))));
@@ -161,5 +165,33 @@ mod tests {
         let [one, three] = [opportunity(""), opportunity("packets = 3")];
         assert_eq!(three.get(), 3 * one.get());
         fs::remove_dir_all(&drawn).expect("it is ours");
+    }
+
+    #[test]
+    fn the_long_profile_may_want_more_recordings() {
+        let name = format!("rove-lab-wanted-{}", std::process::id());
+        let traces = std::env::temp_dir().join(name);
+        fs::create_dir_all(&traces).expect("a folder");
+        for name in ["one", "two"] {
+            let size = "{\"t\":0.0,\"dir\":\"size\",\"cols\":80,\"rows\":24}\n";
+            fs::write(traces.join(format!("{name}.jsonl")), size).expect("a file");
+        }
+        let material =
+            Material { traces: Some(traces.clone()), tables: None, drawn: traces.clone() };
+        let text = "title = \"t\"\nabout = \"a\"\nmeasure = \"host-response\"\nplot = \"distribution\"\n\
+                    recordings = [\"fish\"]\nwanted = [\"one\"]\n";
+        let names = |text: &str, is_full| {
+            let scenario = Scenario::parse("s", "s.toml", text).expect("a scenario");
+            let (recordings, are_wanted) =
+                material.recordings(&scenario, is_full).expect("they are there");
+            assert!(are_wanted);
+            assert_eq!(material.digests(&scenario, is_full).len(), recordings.len());
+            recordings.into_iter().map(|it| it.name).collect::<Vec<_>>()
+        };
+        assert_eq!([false, true].map(|is_full| names(text, is_full)), [["one"], ["one"]]);
+        let more = format!("{text}full-wanted = [\"one\", \"two\"]\n");
+        assert_eq!(names(&more, false), ["one"]);
+        assert_eq!(names(&more, true), ["one", "two"]);
+        fs::remove_dir_all(&traces).expect("it is ours");
     }
 }

@@ -64,7 +64,10 @@ pub(crate) struct Body {
     pub(crate) links: Vec<Link>,
     /// Recordings of the `--traces` directory that are used where they are there, by name.
     #[serde(default)]
-    pub(crate) wanted: Vec<String>,
+    wanted: Vec<String>,
+    /// The same with `--full`; those of the quick profile where it is left out.
+    #[serde(default)]
+    full_wanted: Vec<String>,
     /// Recordings that the laboratory brings, used where those are not there.
     #[serde(default)]
     pub(crate) recordings: Vec<String>,
@@ -179,6 +182,11 @@ impl Link {
 }
 
 impl Body {
+    /// Returns the recordings of others that a profile wants.
+    pub(crate) fn wanted(&self, is_full: bool) -> &[String] {
+        if is_full && !self.full_wanted.is_empty() { &self.full_wanted } else { &self.wanted }
+    }
+
     /// Returns every mention of a system.
     pub(super) fn named_systems(&mut self) -> impl Iterator<Item = &mut System> {
         let results = self.published.iter_mut().flat_map(|published| &mut published.results);

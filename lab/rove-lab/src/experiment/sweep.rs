@@ -123,7 +123,7 @@ impl<'a> Plan<'a> {
     ) -> Result<Self> {
         let body = &scenario.body;
         let keys = body.full_keys.filter(|_| profile.is_full).or(body.keys);
-        let (recordings, are_wanted) = material.recordings(scenario)?;
+        let (recordings, are_wanted) = material.recordings(scenario, profile.is_full)?;
         let mut links = Vec::new();
         let mut are_recorded = true;
         for link in &body.links {
@@ -155,7 +155,7 @@ impl<'a> Plan<'a> {
             recordings,
             links,
             made_from,
-            digests: material.digests(scenario),
+            digests: material.digests(scenario, profile.is_full),
             has_drawn_links: !are_recorded,
             tables,
         })
