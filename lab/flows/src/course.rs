@@ -6,11 +6,12 @@ use rove_runs::statistics::whole;
 use rove_units::{Bytes, Duration, Instant};
 
 /// The quantities of a slot with their units, and the factors by which its whole numbers are multiplied.
-pub const QUANTITIES: [(&str, f64); 6] = [
+pub const QUANTITIES: [(&str, f64); 7] = [
     ("time (s)", 1e-9),
     ("rate (kbit/s)", 1e-3),
     ("delay (s)", 1e-9),
     ("in flight", 1.0),
+    ("window (kB)", 1e-3),
     ("queue (kB)", 1e-3),
     ("capacity (kbit/s)", 1e-3),
 ];
@@ -21,14 +22,16 @@ pub const RATE: usize = 1;
 pub const DELAY: usize = 2;
 /// Index of the packets in the link.
 pub const IN_FLIGHT: usize = 3;
+/// Index of the controller's window.
+pub const WINDOW: usize = 4;
 /// Index of the bytes before the bottleneck.
-pub const QUEUE: usize = 4;
+pub const QUEUE: usize = 5;
 /// Index of the capacity.
-pub const CAPACITY: usize = 5;
+pub const CAPACITY: usize = 6;
 
 /// The numbers of a slot, in the order of [`QUANTITIES`]. The time is its end. The rate is of bits that came, the capacity of bits
 /// that could have. The delay is the age of the newest data that has come by the end. Packets in flight are in the link then, and
-/// bytes of the queue before its bottleneck.
+/// bytes of the queue before its bottleneck. A sender without a window, such as Sprout or a session, has 0 bytes of it.
 pub type Slot = [u64; QUANTITIES.len()];
 
 /// Slots of a run, and the direction whose link they are of.
@@ -49,6 +52,8 @@ pub struct Come {
     pub newest: Instant,
     /// All of it.
     pub bytes: Bytes,
+    /// The bytes that its sender may have on their way; 0 of one without a window.
+    pub window: Bytes,
 }
 
 /// Runs for some time, and returns each whole slot of it.
@@ -64,7 +69,7 @@ pub fn watch<A: End, B: End>(
     while !slots.length.is_zero() && elapsed(net) + slots.length <= span {
         let from = elapsed(net);
         net.run_for(slots.length);
-        let (now, Come { newest, bytes }) = (net.now(), come(net));
+        let (now, Come { newest, bytes, window }) = (net.now(), come(net));
         debug_assert!(newest <= now, "data comes after it was sent");
         let link: &Link<Packet> = if slots.is_up { &net.uplink } else { &net.downlink };
         let most = capacity(slots.link, from, elapsed(net)).unwrap_or_default();
@@ -74,6 +79,7 @@ pub fn watch<A: End, B: End>(
             whole((bytes - before).get() as f64 * 8.0 / seconds),
             whole(now.saturating_since(newest).as_secs_f64() * 1e9),
             u64::try_from(link.inside()).unwrap_or(u64::MAX),
+            window.get(),
             link.queued().get(),
             whole(most),
         ]);
@@ -135,6 +141,7 @@ mod tests {
         let last = report.course[99];
         assert_eq!(last[0], 10_000_000_000);
         assert!(last[RATE].abs_diff(12_000_000) < 130_000 && last[CAPACITY] == 12_000_000);
+        assert_eq!(last[WINDOW], 100 * FULL.get());
         assert!(last[QUEUE].abs_diff(60 * 1_500) <= 2 * 1_500, "{last:?}");
         assert!(last[DELAY].abs_diff(80_000_000) <= 2_000_000, "60 ms of queue and 20: {last:?}");
         let (plain, _) = run(source(), FlowOptions { slot: Duration::ZERO, ..options });

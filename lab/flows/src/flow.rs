@@ -11,7 +11,7 @@ use rove_congestion::Controller;
 use rove_congestion::sprout::{Config, Estimator};
 use rove_link::Steps;
 use rove_link::net::{End, LEFT_ADDRESS, Net, RIGHT_ADDRESS};
-use rove_units::{Duration, Instant, Seed};
+use rove_units::{Bytes, Duration, Instant, Seed};
 use serde::Serialize;
 
 pub mod beside;
@@ -96,7 +96,7 @@ pub fn run(source: impl Source, options: FlowOptions) -> (FlowReport, Vec<Arriva
     let receiver = Receiver::new(LEFT_ADDRESS);
     let FlowOptions { uplink, downlink, seed, .. } = options.clone();
     let mut net = Net::new(sender, receiver, uplink, downlink, seed);
-    let course = watch(&mut net, &options, |net| net.right.arrivals());
+    let course = watch(&mut net, &options, |net| (net.right.arrivals(), net.left.window()));
     let arrivals = net.right.take_arrivals();
     let report = report(&options, [net.left.sent(), net.left.lost()], &arrivals);
     (FlowReport { course, ..report }, arrivals)
@@ -114,7 +114,7 @@ pub fn run_sprout<E: Estimator>(
     let right = SproutEnd::new(config, right, LEFT_ADDRESS, saturation == Saturation::Both);
     let FlowOptions { uplink, downlink, seed, .. } = options.clone();
     let mut net = Net::new(left, right, uplink, downlink, seed);
-    let course = watch(&mut net, &options, |net| net.right.arrivals());
+    let course = watch(&mut net, &options, |net| (net.right.arrivals(), Bytes::ZERO));
     let arrivals = net.right.take_arrivals();
     let lost = net.uplink.stats().entered - net.uplink.stats().delivered;
     let inside = u64::try_from(net.uplink.inside()).unwrap_or_default();
@@ -122,18 +122,18 @@ pub fn run_sprout<E: Estimator>(
     (FlowReport { course, ..report }, arrivals)
 }
 
-/// Runs a flow for its length, and returns the slots, given what has arrived so far.
+/// Runs a flow for its length, and returns the slots, given what has arrived so far and the sender's window.
 fn watch<A: End, B: End>(
     net: &mut Net<A, B>,
     options: &FlowOptions,
-    arrivals: impl Fn(&Net<A, B>) -> &[Arrival],
+    state: impl Fn(&Net<A, B>) -> (&[Arrival], Bytes),
 ) -> Vec<Slot> {
     let slots = Slots { length: options.slot, link: options.uplink.first(), is_up: true };
     course::watch(net, options.length, slots, |net| {
-        let come = arrivals(net);
+        let (come, window) = state(net);
         let newest = come.iter().map(|it| it.delivery.sent).max().unwrap_or_default();
         let bytes = come.iter().map(|it| it.size + rove_headless::HEADERS).sum();
-        Come { newest, bytes }
+        Come { newest, bytes, window }
     })
 }
 

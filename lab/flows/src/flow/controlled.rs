@@ -91,8 +91,7 @@ impl<C: Controller> Source for Controlled<C> {
     }
 
     fn poll_send(&mut self, now: Instant, in_flight: Bytes) -> Option<Bytes> {
-        let window = self.controller.window().min(RECEIVE_WINDOW).max(self.packet);
-        let has_room = in_flight + self.packet <= window;
+        let has_room = in_flight + self.packet <= self.window();
         self.is_app_limited = has_room && self.next_data()? > now;
         self.is_spaced = has_room && !self.is_app_limited && self.next_slot() > now;
         if !has_room || self.is_app_limited || self.is_spaced {
@@ -111,6 +110,10 @@ impl<C: Controller> Source for Controlled<C> {
 
     fn controller(&mut self) -> Option<&mut dyn Controller> {
         Some(&mut self.controller)
+    }
+
+    fn window(&self) -> Bytes {
+        self.controller.window().min(RECEIVE_WINDOW).max(self.packet)
     }
 
     fn is_controlled(&self) -> bool {

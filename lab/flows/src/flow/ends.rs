@@ -138,6 +138,11 @@ impl<S: Source> Sender<S> {
         self.sent
     }
 
+    /// Returns how many bytes may be on their way; 0 without a window.
+    pub fn window(&self) -> Bytes {
+        self.source.window()
+    }
+
     /// Returns how many datagrams were taken for lost.
     pub const fn lost(&self) -> u64 {
         self.lost

@@ -25,6 +25,11 @@ pub trait Source {
         None
     }
 
+    /// Returns how many bytes may be on their way; 0 without a window.
+    fn window(&self) -> Bytes {
+        Bytes::ZERO
+    }
+
     /// Returns whether there is a controller.
     fn is_controlled(&self) -> bool {
         false
@@ -62,7 +67,11 @@ impl Source for Bulk {
     }
 
     fn poll_send(&mut self, _: Instant, in_flight: Bytes) -> Option<Bytes> {
-        (self.is_started && in_flight + FULL <= self.window.max(FULL)).then_some(FULL)
+        (self.is_started && in_flight + FULL <= self.window()).then_some(FULL)
+    }
+
+    fn window(&self) -> Bytes {
+        self.window.max(FULL)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {

@@ -213,8 +213,9 @@ fn command(options: &ArtifactOptions, scenarios: &[Scenario]) -> String {
     command.push(format!("--seed {}", options.seed));
     command.extend(options.is_full.then(|| "--full".to_owned()));
     let bodies = || scenarios.iter().map(|scenario| &scenario.body);
-    let is_recorded = bodies()
-        .any(|it| !it.wanted(true).is_empty() || it.links.iter().any(|link| link.cellular.is_some()));
+    let is_recorded = bodies().any(|it| {
+        !it.wanted(true).is_empty() || it.links.iter().any(|link| link.cellular.is_some())
+    });
     let has_tables = bodies().any(|it| it.systems.iter().any(|system| is_published(*system)));
     command
         .extend(options.traces.iter().filter(|_| is_recorded).map(|_| "--traces DIR".to_owned()));

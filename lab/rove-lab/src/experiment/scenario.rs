@@ -64,10 +64,10 @@ pub(crate) struct Body {
     pub(crate) links: Vec<Link>,
     /// Recordings of the `--traces` directory that are used where they are there, by name.
     #[serde(default)]
-    wanted: Vec<String>,
+    pub(crate) wanted: Vec<String>,
     /// The same with `--full`; those of the quick profile where it is left out.
     #[serde(default)]
-    full_wanted: Vec<String>,
+    pub(crate) full_wanted: Vec<String>,
     /// Recordings that the laboratory brings, used where those are not there.
     #[serde(default)]
     pub(crate) recordings: Vec<String>,

@@ -298,6 +298,10 @@ fn a_course_becomes_a_picture_by_time_and_lines_of_slots_and_a_link_its_own_pict
     assert!(text.contains("capacity (kbit/s)"), "{text}");
     let lines = directory.read("course.csv");
     assert!(lines.starts_with("figure,system,link,value,seed,time (s),rate (kbit/s)"), "{lines}");
+    let columns: Vec<&str> = lines.lines().next().expect("a heading").split(',').collect();
+    let place = columns.iter().position(|it| *it == "window (kB)").expect("a column");
+    let window = |line: &str| line.split(',').nth(place).and_then(|it| it.parse::<f64>().ok());
+    assert!(lines.lines().skip(1).all(|line| window(line) >= Some(1.4)), "{lines}");
     assert_eq!(lines.lines().filter(|line| line.ends_with(",9000")).count(), 200, "{lines}");
     assert!(directory.read("small.svg").contains("capacity (kbit/s)"));
     assert!(!directory.0.join("out/small.c.svg").exists(), "one picture shows both");

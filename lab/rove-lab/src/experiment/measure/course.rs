@@ -7,7 +7,7 @@ use rove_flows::course::{
 use rove_flows::flow::contender::Contender;
 use rove_headless::Program;
 use rove_session::Server;
-use rove_units::{Duration, Instant, Seed, Stream};
+use rove_units::{Bytes, Duration, Instant, Seed, Stream};
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples};
 use crate::experiment::measure::flow;
@@ -99,7 +99,7 @@ fn of_session(conditions: &Conditions<'_>) -> Vec<Slot> {
         let line = net.left.row_text(NEWEST_ROW);
         let written = line.split(' ').next().and_then(|word| word.parse().ok());
         let newest = Instant::from_nanos(written.unwrap_or_default());
-        Come { newest, bytes: net.right.traffic.bytes() }
+        Come { newest, bytes: net.right.traffic.bytes(), window: Bytes::ZERO }
     })
 }
 
