@@ -100,6 +100,33 @@ fn the_example_of_the_documentation_fills_a_link_and_keeps_its_queue_short() {
 }
 
 #[test]
+fn a_copy_beside_keys_follows_the_controller_of_a_file() {
+    if !has_python() {
+        return;
+    }
+    let folder = Folder::new("controller-beside");
+    link(&folder, "examples/controller.py", "mine.py");
+    link(&folder, "remy/remy-bulk.toml", "tr.toml");
+    for measure in ["beside", "beside-download"] {
+        let text = scenario("\"mine.py\", \"tr.toml\", \"remy-bulk\"", "")
+            .replace("\"flow\"", &format!("\"{measure}\""))
+            .replace("use-by-time", "distribution");
+        fs::write(folder.0.join("beside.toml"), text).expect("a file");
+        let json = parsed(&figures(&folder, &["beside.toml", "--json"]));
+        let [mine, table, own] = series(&json) else { panic!("{json:#}") };
+        assert_eq!(mine["fault"], Value::Null, "{json:#}");
+        assert!(mine["figures"]["kbit/s"]["mean"].as_f64() > Some(500.0), "{json:#}");
+        assert!(mine["samples"].as_u64() > Some(10), "{json:#}");
+        assert_eq!(table["figures"], own["figures"], "{json:#}");
+    }
+    let tunnel = scenario("\"mine.py\"", "").replace("\"flow\"", "\"tunnel\"");
+    fs::write(folder.0.join("tunnel.toml"), tunnel).expect("a file");
+    let said = figures(&folder, &["tunnel.toml"]);
+    let said = String::from_utf8_lossy(&said.stderr);
+    assert!(said.contains("measure = \"tunnel\" has no system mine.py of its own"), "{said}");
+}
+
+#[test]
 fn a_program_that_fails_is_named_in_its_row_and_asked_again_the_next_time() {
     let folder = Folder::new("controller-fault");
     link(&folder, "tests/controllers/window.sh", "window.sh");

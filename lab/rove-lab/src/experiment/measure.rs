@@ -56,7 +56,8 @@ pub(crate) enum Measure {
     Flow,
     /// The same where the value sets the controller: Sprout's confidence, the packets of a fixed window.
     FlowSetting,
-    /// How long 95 % of a call's packets take at most beside a bulk flow, maybe in a tunnel.
+    /// How long 95 % of a call's packets take at most beside a bulk flow, maybe in a tunnel. The flow is one of CUBIC: the name of a file
+    /// could not say whether it has the tunnel.
     Tunnel,
     /// How long keys wait for their echoes beside a copy by a stream, whose controller the system is.
     Beside,

@@ -71,7 +71,7 @@ struct Outcome {
 /// Returns whether a system is a controller that streams may follow.
 pub(super) const fn is_measured(system: System) -> bool {
     match system {
-        System::RemyBulk | System::RemyDeltaOne => true,
+        System::RemyBulk | System::RemyDeltaOne | System::File(_) => true,
         _ => matches!(
             system.contender(),
             Some(
