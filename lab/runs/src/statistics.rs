@@ -147,6 +147,21 @@ pub fn interval(means: &[f64]) -> Option<[f64; 2]> {
     resampled(means.len(), |drawn| of(drawn).expect("there are runs"))
 }
 
+/// Returns the 95 % interval of a statistic of the times of all runs together, as of [`interval`]: with the times of a run that is drawn
+/// twice, each of them is there twice. `None` if an end of the interval was never known.
+pub fn pooled_interval(
+    runs: &[&Times],
+    statistic: impl Fn(&Times) -> Option<f64>,
+) -> Option<[f64; 2]> {
+    let of = |drawn: &[usize]| {
+        let known = drawn.iter().flat_map(|run| runs[*run].known().iter().copied()).collect();
+        let missing = drawn.iter().map(|run| runs[*run].missing()).sum();
+        // A time that was never known is the greatest of all.
+        statistic(&Times::new(known, missing)).unwrap_or(f64::INFINITY)
+    };
+    resampled(runs.len(), of).filter(|[_, high]| high.is_finite())
+}
+
 /// Returns the ratio of two means, and its 95 % interval as of [`interval`]: runs with the same seed stand at the same place of
 /// both, and are drawn together. `None` of no runs; no interval of one.
 pub fn paired_ratio(of: &[f64], to: &[f64]) -> Option<(f64, Option<[f64; 2]>)> {
@@ -232,6 +247,24 @@ mod tests {
         assert_eq!(interval(&means), Some([low, high]));
         assert_eq!(interval(&[1.0]), None);
         assert_eq!(interval(&[3.0, 3.0]), Some([3.0, 3.0]));
+    }
+
+    #[test]
+    fn an_interval_of_a_median_is_of_the_times_of_whole_runs() {
+        let run = |times: &[f64], missing| Times::new(times.to_vec(), missing);
+        let median = |times: &Times| times.quantile(50);
+        let runs: Vec<Times> = (0..20).map(|it| run(&[0.0, f64::from(it), 99.0], 0)).collect();
+        let runs: Vec<&Times> = runs.iter().collect();
+        let [low, high] = pooled_interval(&runs, median).expect("twenty runs");
+        assert!(3.0 < low && low < 9.0 && 9.0 < high && high < 16.0, "{low} {high}");
+        let same = run(&[1.0, 7.0, 9.0], 0);
+        assert_eq!(pooled_interval(&[&same, &same], median), Some([7.0, 7.0]));
+        assert_eq!(pooled_interval(&[&same], median), None);
+        let never = run(&[1.0], 9);
+        assert_eq!(pooled_interval(&[&same, &never], median), None, "its upper end never came");
+        let instant = |times: &Times| Some(times.share_below(INSTANT));
+        let range = pooled_interval(&[&run(&[1.0], 0), &run(&[9.0], 0)], instant);
+        assert_eq!(range, Some([0.0, 100.0]));
     }
 
     #[test]

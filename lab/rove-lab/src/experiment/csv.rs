@@ -1,6 +1,7 @@
 //! Results as comma-separated values, a number in each line, for other programs.
 
 use crate::experiment::conditions::Samples;
+use crate::experiment::published::OF_TIMES;
 use crate::experiment::series::{Run, Series, run_figures};
 use crate::experiment::sweep::Figure;
 use rove_flows::course::{QUANTITIES, Slot};
@@ -85,12 +86,12 @@ pub(crate) fn course(figure: &Figure) -> String {
     figure.runs.iter().map(of_run).collect()
 }
 
-/// Returns the lines of a figure, with 95 % intervals of means.
+/// Returns the lines of a figure, with 95 % intervals.
 pub(crate) fn figures(figure: &Figure) -> String {
     let of_series = |series: &Series| {
         let figures = figure.scenario.body.figures();
         let own = figures.iter().map(|it| it.name);
-        let known = ["mean", "median", "p90", "p99"].into_iter().chain(own).filter_map(|name| {
+        let known = OF_TIMES.into_iter().chain(own).filter_map(|name| {
             let number = series.statistic(figures, name)?;
             Some((name, Some(number), series.interval(figures, name)))
         });

@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn the_picture_of_a_link_has_the_numbers_of_that_link_and_that_of_all_the_averages() {
         // With 200 kbit/s of its link this flow uses 40 %.
-        let means = SeedMeans { time: 7.0, figures: vec![200.0, 40.0, 9.0, 0.0] };
+        let means = SeedMeans { figures: vec![200.0, 40.0, 9.0, 0.0], ..SeedMeans::default() };
         let mut series = Series::of_times(None, Times::new(vec![7.0], 0));
         series.by_seed.insert(1, means);
         let results = "{ system = \"cubic\", link = \"all links\", \"use (%)\" = 55, mean = 300 },\
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_mean_lies_at_the_height_of_ours_and_a_number_of_a_course_at_its_end() {
         let series = Series::of_times(None, Times::new(vec![1.0, 2.0, 3.0, 10.0], 0));
-        let rove = |head: &str, results: &str, series| {
+        let rove = |head: &str, results: &str, series: &Series| {
             let marks =
                 marked(head, &format!("{{ system = \"cubic\", {results} }}"), series, &["a"]);
             marks.into_iter().map(|(_, at)| at).collect::<Vec<_>>()
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(places, [[8.0, 50.0], [6.0, 75.0], [5.0, 70.0]]);
         let mut slot = [0; QUANTITIES.len()];
         (slot[0], slot[QUEUE]) = (20_000_000_000, 4_000);
-        let course = Series { course: vec![slot], ..series };
+        let course = Series { course: vec![slot], ..series.clone() };
         let head = "measure = \"course\"\nplot = \"course\"\nquantity = \"QUANTITY\"";
         let of = |quantity| {
             let numbers = "median = 5360, mean = 5030, \"queue (kB)\" = 3";

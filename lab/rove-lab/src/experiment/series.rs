@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rove_flows::course::Slot;
-use rove_runs::statistics::{INSTANT, Times, interval};
+use rove_runs::statistics::{INSTANT, Times, interval, pooled_interval};
 
 use crate::experiment::conditions::{RunFigure, Samples};
 use crate::experiment::published::THROUGHPUT;
@@ -48,9 +48,11 @@ pub(crate) struct Series {
 }
 
 /// The runs of one seed, with all recordings.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SeedMeans {
-    /// The mean of all samples.
+    /// All samples.
+    pub(crate) times: Times,
+    /// Their mean.
     pub(crate) time: f64,
     /// The means of the runs' other figures, in the order of the measurement's.
     pub(crate) figures: Vec<f64>,
@@ -60,12 +62,13 @@ impl SeedMeans {
     /// Returns the means of runs; `None` if nothing came in any.
     pub(crate) fn of(figures: &[RunFigure], runs: &[&Samples]) -> Option<Self> {
         let times = runs.iter().flat_map(|samples| samples.millis()).collect();
-        let time = Times::new(times, 0).mean()?;
+        let times = Times::new(times, runs.iter().map(|samples| samples.missing).sum());
+        let time = times.mean()?;
         let figure = |number: usize| {
             let of_run = |samples: &&Samples| run_figures(figures, samples).nth(number).flatten();
             Times::new(runs.iter().filter_map(of_run).collect(), 0).mean()
         };
-        Some(Self { time, figures: (0..figures.len()).map(figure).collect::<Option<_>>()? })
+        Some(Self { times, time, figures: (0..figures.len()).map(figure).collect::<Option<_>>()? })
     }
 }
 
@@ -76,6 +79,19 @@ pub(crate) fn run_figures(
 ) -> impl Iterator<Item = Option<f64>> {
     let number = |number: usize| samples.figures.get(number).copied().map(to_float);
     figures.iter().enumerate().map(move |(place, figure)| Some(figure.scale * number(place)?))
+}
+
+/// Returns a statistic of times by its name.
+fn of_times(name: &str) -> Option<fn(&Times) -> Option<f64>> {
+    Some(match name {
+        "median" => |times| times.quantile(50),
+        "mean" => Times::mean,
+        "deviation" => Times::deviation,
+        "p90" => |times| times.quantile(90),
+        "p99" => |times| times.quantile(99),
+        "instant" => |times| (times.count() > 0).then(|| times.share_below(INSTANT)),
+        _ => return None,
+    })
 }
 
 fn place(figures: &[RunFigure], name: &str) -> Option<usize> {
@@ -113,23 +129,21 @@ impl Series {
 
     /// Returns a statistic by its name: one of the times, or a figure of the runs in the mean over the seeds.
     pub(crate) fn statistic(&self, figures: &[RunFigure], name: &str) -> Option<f64> {
-        let times = &self.times;
-        match name {
-            "median" => times.quantile(50),
-            "mean" => times.mean(),
-            "deviation" => times.deviation(),
-            "p90" => times.quantile(90),
-            "p99" => times.quantile(99),
-            "instant" => (times.count() > 0).then(|| times.share_below(INSTANT)),
-            THROUGHPUT => self.median_throughput(),
+        match (name, of_times(name)) {
+            (_, Some(statistic)) => statistic(&self.times),
+            (THROUGHPUT, _) => self.median_throughput(),
             _ => Times::new(self.figure(place(figures, name)?), 0).mean(),
         }
     }
 
     /// Returns the 95 % interval of a statistic over the seeds, if it has one.
     pub(crate) fn interval(&self, figures: &[RunFigure], name: &str) -> Option<[f64; 2]> {
-        match name {
-            "mean" => interval(&self.means()),
+        match (name, of_times(name)) {
+            ("mean", _) => interval(&self.means()),
+            (_, Some(statistic)) => {
+                let runs: Vec<&Times> = self.by_seed.values().map(|means| &means.times).collect();
+                pooled_interval(&runs, statistic)
+            }
             _ => interval(&self.figure(place(figures, name)?)),
         }
     }
@@ -147,5 +161,30 @@ impl Series {
     /// Returns a figure of all seeds.
     pub(crate) fn figure(&self, number: usize) -> Vec<f64> {
         self.by_seed.values().filter_map(|means| means.figures.get(number).copied()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn median_p90_and_instant_have_intervals_over_the_seeds() {
+        let run = |millis: [u64; 4]| Samples {
+            times: millis.map(|it| it * 1_000_000).to_vec(),
+            ..Samples::default()
+        };
+        let runs = [run([1, 2, 500, 900]), run([1, 600, 700, 800]), run([1, 2, 3, 400])];
+        let all = runs.iter().flat_map(Samples::millis).collect();
+        let mut series = Series::of_times(None, Times::new(all, 0));
+        for (seed, run) in (1..).zip(&runs) {
+            series.by_seed.extend(SeedMeans::of(&[], &[run]).map(|means| (seed, means)));
+        }
+        for name in ["mean", "median", "p90", "instant"] {
+            let number = series.statistic(&[], name).expect("times");
+            let [low, high] = series.interval(&[], name).expect("three seeds");
+            assert!(low <= number && number <= high && low < high, "{name}: {low} {number} {high}");
+        }
+        assert_eq!(series.interval(&[], "speed"), None);
     }
 }

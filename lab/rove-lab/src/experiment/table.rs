@@ -88,7 +88,10 @@ struct TimesJson {
     mean_95_ms: Option<[f64; 2]>,
     deviation_ms: Option<f64>,
     quantiles_ms: BTreeMap<String, Option<f64>>,
+    median_95_ms: Option<[f64; 2]>,
+    p90_95_ms: Option<[f64; 2]>,
     instant_percent: f64,
+    instant_95_percent: Option<[f64; 2]>,
 }
 
 /// The mean over the seeds with its 95 % interval.
@@ -194,7 +197,10 @@ impl Series {
                 mean_95_ms: self.interval(figures, "mean"),
                 deviation_ms: self.times.deviation(),
                 quantiles_ms: self.times.quantiles(&QUANTILES),
+                median_95_ms: self.interval(figures, "median"),
+                p90_95_ms: self.interval(figures, "p90"),
                 instant_percent: self.times.share_below(INSTANT),
+                instant_95_percent: self.interval(figures, "instant"),
             },
             median_throughput_kbit_s: self.median_throughput(),
             figures: of_runs.collect(),

@@ -420,7 +420,9 @@ mod tests {
         let named = |scenario: &Scenario| scenario.name == "streams-steady";
         let scenario = Scenario::built_in().find(named).expect("a scenario with a baseline");
         let series = |contender, rates: [f64; 2]| {
-            let means = |(seed, rate)| (seed, SeedMeans { time: 1.0, figures: vec![0.0, rate] });
+            let means = |(seed, rate)| {
+                (seed, SeedMeans { figures: vec![0.0, rate], ..SeedMeans::default() })
+            };
             let system = Some(System::Flow(contender));
             Series {
                 by_seed: [1, 2].into_iter().zip(rates).map(means).collect(),
