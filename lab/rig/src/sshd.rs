@@ -27,7 +27,8 @@ pub struct Sshd {
     pub scratch: Scratch,
     /// The processes of all its connections so far.
     pub connections: Arc<Mutex<Vec<Child>>>,
-    listener: TcpListener,
+    /// The socket of all its connections.
+    pub listener: TcpListener,
     /// `None` once it has been waited for.
     acceptor: Option<JoinHandle<()>>,
 }

@@ -263,6 +263,7 @@ impl CompareOptions {
     fn run_options(&self, peer: Peer, seed: u64) -> RunOptions<'_> {
         RunOptions {
             peer,
+            ssh_control: None,
             rove: &self.rove,
             path: &self.path,
             seed,

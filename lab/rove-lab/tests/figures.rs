@@ -148,6 +148,25 @@ fn a_figure_of_programs_has_a_time_for_each_key_and_is_kept() {
 }
 
 #[test]
+fn ssh_over_another_congestion_control_is_a_system_of_its_own() {
+    let is_there = |file| Path::new(file).is_file();
+    let has_ssh = ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"].map(is_there);
+    if has_ssh != [true; 3] || !rustix::process::geteuid().is_root() {
+        println!("skipped: it needs root, and ssh with its server");
+        return;
+    }
+    let folder = folder_of("ssh-control");
+    // Every kernel has NewReno.
+    let programs = PROGRAMS.replace("\"ssh\"", "\"ssh-reno\"");
+    fs::write(folder.0.join("programs.toml"), programs).expect("a file");
+    let output = folder.figures(&["programs.toml", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let series = &json["figures"][0]["series"][0];
+    let measured = (&series["system"], &series["samples"]);
+    assert_eq!(measured, (&"ssh over NewReno".into(), &5.into()), "{json:#}");
+}
+
+#[test]
 fn flows_of_the_kernels_tcp_are_measured_over_a_link_in_real_time_and_kept() {
     if !rustix::process::geteuid().is_root() {
         println!("skipped: only root is sure to have network namespaces");

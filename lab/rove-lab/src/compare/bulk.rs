@@ -59,6 +59,26 @@ impl CongestionControl {
     pub(crate) fn name(self) -> String {
         format!("{self:?}").to_lowercase()
     }
+
+    /// Sets that of a listener, which connections inherit.
+    ///
+    /// # Errors
+    ///
+    /// Returns a sentence that says how to get it if the kernel does not have it.
+    pub(super) fn set(self, listener: &TcpListener) -> Result<()> {
+        let name = self.name();
+        set_tcp_congestion(listener, &name).map_err(|errno| match errno {
+            Errno::NOENT | Errno::PERM => {
+                let there = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+                let there = there.unwrap_or_default();
+                anyhow!(
+                    "this kernel does not offer the congestion control {name} here (it has {}); as root: modprobe tcp_{name}",
+                    there.trim()
+                )
+            }
+            _ => anyhow!(errno).context(format!("cannot set the congestion control {name}")),
+        })
+    }
 }
 
 impl Bulk {
@@ -131,21 +151,10 @@ fn start(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
     thread::Builder::new().name("bulk".into()).spawn(work).context("cannot start a thread")
 }
 
-/// Listens with a congestion control, which connections inherit.
+/// Listens with a congestion control.
 fn listen(address: SocketAddr, congestion_control: CongestionControl) -> Result<TcpListener> {
     let listener = TcpListener::bind(address).context("cannot listen for downloads")?;
-    let name = congestion_control.name();
-    set_tcp_congestion(&listener, &name).map_err(|errno| match errno {
-        Errno::NOENT | Errno::PERM => {
-            let there = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-            let there = there.unwrap_or_default();
-            anyhow!(
-                "this kernel does not offer the congestion control {name} here (it has {}); as root: modprobe tcp_{name}",
-                there.trim()
-            )
-        }
-        _ => anyhow!(errno).context(format!("cannot set the congestion control {name}")),
-    })?;
+    congestion_control.set(&listener)?;
     Ok(listener)
 }
 
@@ -163,7 +172,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kernel_has_reno() {
-        assert!(require(CongestionControl::Reno).is_ok());
+    fn every_kernel_has_reno_which_connections_inherit() {
+        let listener = listen(SocketAddr::from(([127, 0, 0, 1], 0)), CongestionControl::Reno);
+        let listener = listener.expect("it is allowed");
+        let address = listener.local_addr().expect("an address");
+        let _near = TcpStream::connect(address).expect("it listens");
+        let (far, _) = listener.accept().expect("a connection");
+        let control = rustix::net::sockopt::tcp_congestion(&far).expect("a name");
+        assert!(control.starts_with("reno"), "a connection inherits it: {control}");
     }
 }

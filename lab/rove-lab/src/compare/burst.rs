@@ -88,8 +88,9 @@ fn measure(
     work: impl FnOnce(&mut ObservedClient) -> Result<Vec<Duration>>,
 ) -> Result<Burst> {
     let testbed = settling_testbed(options.path, options.seed)?;
-    let RunOptions { peer, rove, preference, timeout, .. } = options;
-    let session = SessionOptions { peer, rove, preference, size: Size::DEFAULT, timeout };
+    let RunOptions { peer, ssh_control, rove, preference, timeout, .. } = options;
+    let size = Size::DEFAULT;
+    let session = SessionOptions { peer, ssh_control, rove, preference, size, timeout };
     let mut client = ObservedClient::open(&testbed, session, command, interrupt)?;
     if command.contains(&WORD) {
         client.read_past(READY)?;

@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
+use crate::compare::bulk::CongestionControl;
 use crate::compare::peer::Peer;
 use rove_net::testbed::{End, Testbed};
 use rove_rig::clock;
@@ -80,6 +81,8 @@ impl Interrupt {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SessionOptions<'a> {
     pub(super) peer: Peer,
+    /// As of a run.
+    pub(super) ssh_control: Option<CongestionControl>,
     pub(super) rove: &'a Path,
     pub(super) preference: Preference,
     pub(super) size: Size,
@@ -131,6 +134,9 @@ impl ObservedClient {
             }
             None => {
                 let sshd = Sshd::start(far)?;
+                if let Some(control) = options.ssh_control {
+                    control.set(&sshd.listener)?;
+                }
                 let mut ssh = near.command("ssh")?;
                 in_known_environment(&mut ssh, home.folder())
                     .arg("-F")

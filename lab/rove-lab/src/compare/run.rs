@@ -16,7 +16,7 @@ use rove_session::Preference;
 use rove_terminal::Screen;
 use rove_units::{Bytes, Duration, Instant, Seed};
 
-use crate::compare::bulk::{Bulk, BulkOptions};
+use crate::compare::bulk::{Bulk, BulkOptions, CongestionControl};
 use crate::compare::cost::{self, Cost};
 use crate::compare::film::Film;
 use crate::compare::observed_client::{Interrupt, ObservedClient, SessionOptions};
@@ -50,6 +50,8 @@ const NOTICES: [&str; 2] = ["mosh: ", "rove: "];
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunOptions<'a> {
     pub(crate) peer: Peer,
+    /// Congestion control of the TCP of ssh's server; the kernel's own choice where there is none.
+    pub(crate) ssh_control: Option<CongestionControl>,
     /// Where rove is.
     pub(crate) rove: &'a FilePath,
     pub(crate) path: &'a Path,
@@ -118,6 +120,7 @@ pub(crate) fn play(
         .collect::<Result<_>>()?;
     let session = SessionOptions {
         peer: options.peer,
+        ssh_control: options.ssh_control,
         rove: options.rove,
         preference: options.preference,
         size: script.size,

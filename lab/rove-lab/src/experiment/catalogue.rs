@@ -20,7 +20,7 @@ pub(super) const BUILT_IN: &[(&str, &str)] = texts!("experiments", ".toml":
     "remy-range" "remy-utility" "sprout-links" "sprout-loss" "sprout-confidence" "sprout-gain" "sprout-tunnel"
     "sprout-frontier" "sprout-constant" "sprout-kernel" "cellular-rate" "cellular-download" "cellular-gaps"
     "streams-steady" "streams-cellular" "streams-download"
-    "programs-500ms" "programs-wired" "programs-lte" "programs-loss" "programs-interrupt"
+    "programs-500ms" "programs-wired" "programs-lte" "programs-loss" "programs-interrupt" "programs-ssh"
 );
 
 /// The same of the recordings.

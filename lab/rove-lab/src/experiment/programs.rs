@@ -82,17 +82,19 @@ mod here {
                 Ok(rove) => rove,
                 Err(reason) => return Ok(Err(reason.clone())),
             };
-            let congestion_control = CongestionControl::default();
             let count = conditions.downloads;
+            let bulk = BulkOptions { count, congestion_control: CongestionControl::default() };
+            let system = conditions.system();
             let options = RunOptions {
-                peer: peer(conditions.system()),
+                peer: peer(system),
+                ssh_control: system.needs_control().then(|| congestion_control(system)),
                 rove,
                 path: &path,
                 seed: conditions.seed,
                 pace: conditions.pace,
-                preference: conditions.system().preference(),
+                preference: system.preference(),
                 timeout: TIMEOUT,
-                bulk: (count > 0).then_some(BulkOptions { count, congestion_control }),
+                bulk: (count > 0).then_some(bulk),
                 films: false,
             };
             let measured = options.peer.require(rove).and_then(|()| match measure {
@@ -132,8 +134,8 @@ mod here {
 
     fn congestion_control(system: System) -> CongestionControl {
         match system {
-            System::KernelReno => CongestionControl::Reno,
-            System::KernelBbr => CongestionControl::Bbr,
+            System::KernelReno | System::SshReno => CongestionControl::Reno,
+            System::KernelBbr | System::SshBbr => CongestionControl::Bbr,
             _ => CongestionControl::Cubic,
         }
     }
@@ -161,7 +163,7 @@ mod here {
 
     fn peer(system: System) -> Peer {
         match system {
-            System::Ssh => Peer::Ssh,
+            System::Ssh | System::SshCubic | System::SshReno | System::SshBbr => Peer::Ssh,
             System::Mosh | System::MoshUnpredicted => Peer::Mosh,
             _ => Peer::Rove,
         }

@@ -344,7 +344,7 @@ impl<'a> Plan<'a> {
                         samples
                     }
                     // A kernel without one of its congestion controls may have the others.
-                    Err(reason) if cell.conditions.system().is_kernels() => {
+                    Err(reason) if cell.conditions.system().needs_control() => {
                         absent = Some(reason);
                         Samples::absent()
                     }

@@ -49,6 +49,12 @@ pub(crate) enum System {
     BayesianReference,
     /// The programs of OpenSSH.
     Ssh,
+    /// The same where the server's TCP has the kernel's CUBIC.
+    SshCubic,
+    /// The same with its NewReno.
+    SshReno,
+    /// The same with its BBR.
+    SshBbr,
     /// The programs of Mosh 1.4.0.
     Mosh,
     /// The same without predictions.
@@ -122,6 +128,9 @@ impl System {
             Self::AdaptiveReference => "adaptive",
             Self::BayesianReference => "bayesian",
             Self::Ssh => "ssh",
+            Self::SshCubic => "ssh over CUBIC",
+            Self::SshReno => "ssh over NewReno",
+            Self::SshBbr => "ssh over BBR",
             Self::Mosh => "stock Mosh",
             Self::MoshUnpredicted => "stock Mosh, no predictions",
             Self::RemyTwoSenders => "RemyCC of ours, 2 senders",
@@ -161,10 +170,15 @@ impl System {
         matches!(self, Self::KernelCubic | Self::KernelReno | Self::KernelBbr)
     }
 
+    /// Returns whether it needs a congestion control that this computer's kernel may not have.
+    pub(crate) const fn needs_control(self) -> bool {
+        self.is_kernels() || matches!(self, Self::SshCubic | Self::SshReno | Self::SshBbr)
+    }
+
     /// Returns whether it can run by a clock.
     pub(crate) const fn runs_by(self, clock: Clock) -> bool {
         let is_stock =
-            matches!(self, Self::Ssh | Self::Mosh | Self::MoshUnpredicted) || self.is_kernels();
+            matches!(self, Self::Ssh | Self::Mosh | Self::MoshUnpredicted) || self.needs_control();
         match (self, clock) {
             (Self::Rove | Self::RoveUnpredicted | Self::File(_), _) => true,
             (_, Clock::Virtual) => !is_stock,
