@@ -68,7 +68,7 @@ mod verdict;
 const RUNS: &str = "runs.jsonl";
 
 /// Makes figures from experiments: tables, pictures, and one page of all
-#[derive(Clone, Debug, Args, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Args, Deserialize, Serialize)]
 pub(crate) struct FiguresOptions {
     /// Figures: names (see --list), the first word of several (aoi, cellular, mosh, programs, remy, response, sprout, streams), or scenario files that end in .toml; all names where there is none
     #[arg(value_name = "NAME", value_hint = ValueHint::FilePath)]

@@ -12,7 +12,6 @@ use clap::{Args, ValueHint};
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 use rove_runs::files::{directory, write_whole};
-use rove_runs::parallel::Engine;
 use rove_runs::shown;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -22,6 +21,7 @@ use crate::experiment::measure::shared::is_published;
 use crate::experiment::page::filled;
 use crate::experiment::results::machine;
 use crate::experiment::scenario::Scenario;
+use crate::experiment::sweep::FIRST_SEED;
 use crate::experiment::system::{Clock, System};
 use crate::experiment::verdict::{HEADINGS, Verdict};
 use crate::experiment::{FiguresOptions, Made, Time, make, scenarios};
@@ -72,7 +72,7 @@ pub(crate) struct ArtifactOptions {
     #[arg(long = "full")]
     is_full: bool,
     /// Number that decides all chance
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = FIRST_SEED)]
     seed: u64,
 }
 
@@ -80,17 +80,12 @@ impl ArtifactOptions {
     fn figures(&self) -> FiguresOptions {
         FiguresOptions {
             names: self.names.clone(),
-            is_list: false,
-            lists_papers: false,
             traces: self.traces.clone(),
             tables: self.tables.clone(),
             out: self.out.join(FIGURES),
             is_full: self.is_full,
             seed: self.seed,
-            shard: None,
-            engine: Engine::Local,
-            is_worker: false,
-            json: false,
+            ..FiguresOptions::default()
         }
     }
 }

@@ -113,15 +113,10 @@ pub(crate) fn to_text(averages: &[Average]) -> String {
 /// Returns the averages as JSON.
 pub(crate) fn to_json(averages: &[Average]) -> Value {
     let one = |it: &Average| {
-        let of = |name| mean(&it.values(name));
+        let [used, delay, speed_up, ratio, score] = OF_AVERAGES.map(|name| mean(&it.values(name)));
         json!({
-            "system": it.system.name(),
-            "use_percent": of(OF_AVERAGES[0]),
-            "self_inflicted_ms": of(OF_AVERAGES[1]),
-            "sprouts_speed_up": of(OF_AVERAGES[2]),
-            "delay_ratio": of(OF_AVERAGES[3]),
-            "score": of(OF_AVERAGES[4]),
-            "by_seed": it.by_seed,
+            "system": it.system.name(), "use_percent": used, "self_inflicted_ms": delay, "sprouts_speed_up": speed_up,
+            "delay_ratio": ratio, "score": score, "by_seed": it.by_seed,
         })
     };
     averages.iter().map(one).collect()

@@ -45,17 +45,10 @@ impl Directory {
     fn options(&self, seed: u64, shard: Option<Shard>) -> FiguresOptions {
         FiguresOptions {
             names: vec![self.0.join("small.toml").display().to_string()],
-            is_list: false,
-            lists_papers: false,
-            traces: None,
-            tables: None,
             out: self.0.join("out"),
-            is_full: false,
             seed,
             shard,
-            engine: Engine::Local,
-            is_worker: false,
-            json: false,
+            ..FiguresOptions::default()
         }
     }
 

@@ -33,16 +33,6 @@ pub(in crate::experiment) const THROUGHPUT: usize = 0;
 pub(in crate::experiment) const UTILISATION: usize = 1;
 pub(in crate::experiment) const END_TO_END: usize = 2;
 
-/// Runs a flow as the system's paper or RFC says.
-pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
-    measure(conditions, None)
-}
-
-/// Runs a flow whose controller the value sets.
-pub(super) fn run_setting(conditions: &Conditions<'_>) -> Result<Samples> {
-    measure(conditions, conditions.value)
-}
-
 /// Returns whether a system has something that a value sets.
 pub(super) fn has_setting(system: System) -> bool {
     match system {
@@ -52,7 +42,8 @@ pub(super) fn has_setting(system: System) -> bool {
     }
 }
 
-fn measure(conditions: &Conditions<'_>, setting: Option<f64>) -> Result<Samples> {
+/// Runs a flow as the system's paper or RFC says, or with a controller that the value sets.
+pub(super) fn run(conditions: &Conditions<'_>, setting: Option<f64>) -> Result<Samples> {
     Ok(report(conditions, setting, 0)?.map_or_else(Samples::absent, |(report, program)| {
         samples(&report).unless_faulty(program.as_ref())
     }))
@@ -120,8 +111,7 @@ mod tests {
             length,
             ..Conditions::NONE
         };
-        let run = if value.is_some() { run_setting } else { run };
-        run(&conditions).expect("a run")
+        run(&conditions, value).expect("a run")
     }
 
     #[test]
