@@ -8,8 +8,8 @@
 //! - `script` reads the fuzzer's bytes as a sequence of events. `forger` is a peer that holds the key and seals anything.
 //! - `parsers` tests the texts and frames around a session.
 //! - `prediction` and `secrecy` test predictions; they read the bytes as `choices`.
-//! - `wire` tests the layers of a datagram, `packets` the seal of what travels beside, and `streams` the layer in it. `terminal` and `differential` test the
-//!   emulator, and `objects` the two objects.
+//! - `wire` tests the layers of a datagram, `packets` the seal of packets of streams, and `streams` the layer in them.
+//!   `terminal` and `differential` test the emulator, and `objects` the two objects.
 //! - `ends` drives whole ends, `replay` sends old datagrams again, and `work` bounds the effort.
 
 #![forbid(unsafe_code)]

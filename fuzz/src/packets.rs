@@ -25,26 +25,24 @@ type Server = Transport<HostScreen, UserStream>;
 /// Any bytes as a packet, and a packet that was changed, turned around or repeated: nobody answers, and nothing is kept of it.
 pub fn packets_take_anything(data: &[u8]) {
     let (mut client, mut server, now) = meet();
-    let claimed = |datagram: &[u8]| {
-        let first = datagram.first().map(|first| first | CLASS);
-        first.into_iter().chain(datagram.iter().skip(1).copied()).collect::<Vec<u8>>()
-    };
-    refuse(&mut server, now, &claimed(data));
+    let mut claimed = data.to_vec();
+    claimed.iter_mut().take(1).for_each(|first| *first |= CLASS);
+    refuse(&mut server, now, &claimed);
     let Some((number, payload)) = data.split_first_chunk::<8>() else { return };
     let number = u64::from_be_bytes(*number) >> 4;
     let mut carriage = client.carriage().expect("agreed");
     let payload = &payload[..payload.len().min(carriage.payload_max())];
     let sealed = carriage.seal(number, payload).expect("a server is known").payload;
     assert_eq!(sealed[0] & CLASS, CLASS);
-    // A single bit (that of the class among them), the end, and the direction.
     let at = usize::from(data[7]) % sealed.len();
     for (at, bit) in [(at, 1 << (data[6] & 7)), (0, CLASS), (0, 0x80), (0, 0x20), (0, 0x10)] {
         let mut changed = sealed.clone();
         changed[at] ^= bit;
         refuse(&mut server, now, &changed);
     }
-    refuse(&mut server, now, &sealed[..sealed.len() - 1]);
-    refuse(&mut server, now, &[&sealed[..], &[0]].concat());
+    for changed in [&sealed[..sealed.len() - 1], &[&sealed[..], &[0]].concat()] {
+        refuse(&mut server, now, changed);
+    }
     assert!(client.handle_datagram(now, SERVER, Ecn::Capable, &sealed).is_err(), "turned around");
     assert_eq!(server.handle_datagram(now, CLIENT, Ecn::Capable, &sealed), Ok(()));
     let packet = server.carriage().expect("agreed").poll_packet().expect("it was opened");
@@ -81,18 +79,23 @@ fn meet() -> (Client, Server, Instant) {
     client.publish(keys);
     for _ in 0..TURNS_MAX {
         now += Duration::from_millis(100);
-        client.handle_timeout(now);
-        server.handle_timeout(now);
-        while let Some(transmit) = client.poll_transmit(now) {
-            let _ = server.handle_datagram(now, CLIENT, Ecn::Capable, &transmit.payload);
-        }
-        while let Some(transmit) = server.poll_transmit(now) {
-            let _ = client.handle_datagram(now, SERVER, Ecn::Capable, &transmit.payload);
-        }
+        exchange(now, &mut client, &mut server);
         let is_quiet = server.poll_transmit(now).is_none();
         if client.carriage().is_some() && server.carriage().is_some() && is_quiet {
             return (client, server, now);
         }
     }
     panic!("they have not met");
+}
+
+/// Lets both ends send all that is due.
+fn exchange(now: Instant, client: &mut Client, server: &mut Server) {
+    client.handle_timeout(now);
+    server.handle_timeout(now);
+    while let Some(transmit) = client.poll_transmit(now) {
+        let _ = server.handle_datagram(now, CLIENT, Ecn::Capable, &transmit.payload);
+    }
+    while let Some(transmit) = server.poll_transmit(now) {
+        let _ = client.handle_datagram(now, SERVER, Ecn::Capable, &transmit.payload);
+    }
 }

@@ -193,7 +193,7 @@ impl Writer {
         *written += self.mux.write(id, &bytes).unwrap_or_default();
     }
 
-    /// Takes what has arrived.
+    /// Handles what has arrived.
     fn take(&mut self, now: Instant) {
         while let Some(event) = self.mux.poll_event() {
             match event {

@@ -253,7 +253,11 @@ pub fn agent_takes_anything(data: &[u8]) {
     }
     let refused = asked / 5 + 1;
     assert!(to_host.len() <= said + 5 * refused, "the host is told more than there was");
-    let mut rest = &to_agent[..];
+    check_messages(&to_agent, is_bound);
+}
+
+/// Asserts that an agent is sent whole messages of the permitted kinds.
+fn check_messages(mut rest: &[u8], is_bound: bool) {
     while let Some((len, after)) = rest.split_first_chunk::<4>() {
         let len = usize::try_from(u32::from_be_bytes(*len)).expect("it fits");
         let message = after.get(..len).expect("messages are whole");

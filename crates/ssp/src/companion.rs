@@ -8,7 +8,7 @@ use core::net::SocketAddr;
 
 use crate::side_path::SIDE_PATH;
 
-/// Most bytes of a packet that is kept. Chosen: the largest acknowledgment fits, and on a link of 64 kbit/s a key waits less than
+/// Most bytes of a packet that is kept. A longer one does not go along. Chosen: the largest acknowledgment fits, and on a link of 64 kbit/s a key waits less than
 /// 60 ms.
 const COMPANION_MAX: usize = 400;
 

@@ -31,7 +31,7 @@ pub const CAPACITY: usize = 6;
 
 /// The numbers of a slot, in the order of [`QUANTITIES`]. The time is its end. The rate is of bits that came, the capacity of bits
 /// that could have. The delay is the age of the newest data that has come by the end. Packets in flight are in the link then, and
-/// bytes of the queue before its bottleneck. A sender without a window, such as Sprout or a session, has 0 bytes of it.
+/// bytes of the queue before its bottleneck. Sprout and sessions have no window: 0 bytes.
 pub type Slot = [u64; QUANTITIES.len()];
 
 /// Slots of a run, and the direction whose link they are of.
@@ -52,7 +52,7 @@ pub struct Come {
     pub newest: Instant,
     /// All of it.
     pub bytes: Bytes,
-    /// The bytes that its sender may have on their way; 0 of one without a window.
+    /// The sender's window in bytes. 0 without one.
     pub window: Bytes,
 }
 

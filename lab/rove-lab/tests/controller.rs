@@ -107,7 +107,8 @@ fn a_copy_beside_keys_follows_the_controller_of_a_file() {
     let folder = Folder::new("controller-beside");
     link(&folder, "examples/controller.py", "mine.py");
     link(&folder, "remy/remy-bulk.toml", "tr.toml");
-    for measure in ["beside", "beside-download"] {
+    // The example keeps its queue short, and a download by CUBIC takes the link from it.
+    for (measure, least) in [("beside", 500.0), ("beside-download", 100.0)] {
         let text = scenario("\"mine.py\", \"tr.toml\", \"remy-bulk\"", "")
             .replace("\"flow\"", &format!("\"{measure}\""))
             .replace("use-by-time", "distribution");
@@ -115,7 +116,7 @@ fn a_copy_beside_keys_follows_the_controller_of_a_file() {
         let json = parsed(&figures(&folder, &["beside.toml", "--json"]));
         let [mine, table, own] = series(&json) else { panic!("{json:#}") };
         assert_eq!(mine["fault"], Value::Null, "{json:#}");
-        assert!(mine["figures"]["kbit/s"]["mean"].as_f64() > Some(500.0), "{json:#}");
+        assert!(mine["figures"]["kbit/s"]["mean"].as_f64() > Some(least), "{json:#}");
         assert!(mine["samples"].as_u64() > Some(10), "{json:#}");
         assert_eq!(table["figures"], own["figures"], "{json:#}");
     }

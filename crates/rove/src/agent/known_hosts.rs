@@ -11,10 +11,10 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::filter::shown;
 
-/// Most bytes of a file that are read. Chosen: ten thousand hosts.
+/// Most bytes of a file that are read. The rest is ignored. Chosen: ten thousand hosts.
 const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024;
 
-/// Most files that are read. Chosen: several times ssh's own.
+/// Most files that are read. Further ones are ignored. Chosen: several times ssh's own.
 const FILES_MAX: usize = 8;
 
 /// A host, as far as its key tells.

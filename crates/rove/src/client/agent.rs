@@ -13,7 +13,7 @@ use rove_streams::{Mux, StreamId, Target};
 use rove_units::{Duration, Instant};
 
 use crate::agent::CONNECTIONS_MAX;
-use crate::agent::filter::Filter;
+use crate::agent::filter::{Filter, Use};
 use crate::agent::joint::Joint;
 use crate::agent::known_hosts::KnownHost;
 use crate::opening::{Answered, Opening};
@@ -299,10 +299,7 @@ impl AgentLoan {
             // A second question waits until the first is answered, so that the user's yes cannot answer the wrong one.
             if let Some(used) = if question.is_none() { joint.poll_use() } else { None } {
                 let place = used.host_key().map(|key| KnownHost::find(files, key));
-                let used = match &place {
-                    Some(place) => used.at(place),
-                    None => used,
-                };
+                let used = place.iter().fold(used, Use::at);
                 if asks {
                     let text = format!("-A: the host wants to use {used}.");
                     *question = Some(Question { joint: *number, text, until: now + PATIENCE });

@@ -138,7 +138,7 @@ impl<S: Source> Sender<S> {
         self.sent
     }
 
-    /// Returns how many bytes may be on their way; 0 without a window.
+    /// Returns the window in bytes. 0 without one.
     pub fn window(&self) -> Bytes {
         self.source.window()
     }

@@ -25,7 +25,7 @@ pub trait Source {
         None
     }
 
-    /// Returns how many bytes may be on their way; 0 without a window.
+    /// Returns the window in bytes. 0 without one.
     fn window(&self) -> Bytes {
         Bytes::ZERO
     }

@@ -64,7 +64,7 @@ impl CongestionControl {
     ///
     /// # Errors
     ///
-    /// Returns a sentence that says how to get it if the kernel does not have it.
+    /// Returns how to get it. `None` if the kernel has it.
     pub(super) fn set(self, listener: &TcpListener) -> Result<()> {
         let name = self.name();
         set_tcp_congestion(listener, &name).map_err(|errno| match errno {

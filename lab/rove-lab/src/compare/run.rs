@@ -50,7 +50,7 @@ const NOTICES: [&str; 2] = ["mosh: ", "rove: "];
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunOptions<'a> {
     pub(crate) peer: Peer,
-    /// Congestion control of the TCP of ssh's server; the kernel's own choice where there is none.
+    /// Congestion control of the TCP of ssh's server. `None`: the kernel's choice.
     pub(crate) ssh_control: Option<CongestionControl>,
     /// Where rove is.
     pub(crate) rove: &'a FilePath,

@@ -129,7 +129,7 @@ mod tests {
         let head = "measure = \"flow\"\nplot = \"use-by-time\"\nvalue = \"packets\"\nvalues = [5]";
         let varied = Series { value: Some(5.0), ..series };
         let marks = marked(
-            &head,
+            head,
             "{ system = \"cubic\", value = 5, \"kbit/s\" = 300, mean = 70 }",
             &varied,
             &["a"],

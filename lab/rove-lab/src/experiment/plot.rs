@@ -24,7 +24,7 @@ const TIME_LEAST: f64 = 0.1;
 /// The share in percent of times below that end from which a distribution shows the others alone. Chosen: less is of interest.
 const SHORT_MOST: f64 = 90.0;
 
-/// The end of the label of a curve whose runs in real time say nothing.
+/// The end of an invalid curve's label.
 const INVALID: &str = ", INVALID";
 
 /// Points of an ellipse's outline.

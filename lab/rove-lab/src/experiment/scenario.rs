@@ -65,7 +65,7 @@ pub(crate) struct Body {
     /// Recordings of the `--traces` directory that are used where they are there, by name.
     #[serde(default)]
     pub(crate) wanted: Vec<String>,
-    /// The same with `--full`; those of the quick profile where it is left out.
+    /// The same with `--full`. By default, those of the quick profile.
     #[serde(default)]
     pub(crate) full_wanted: Vec<String>,
     /// Recordings that the laboratory brings, used where those are not there.
@@ -208,7 +208,7 @@ impl Body {
         self.baseline.is_some() && (name == "mean" || is_of_runs)
     }
 
-    /// Returns the place of the quantity that the picture of a course shows.
+    /// Returns the place of the quantity in the picture of a course.
     pub(crate) fn shown_quantity(&self) -> usize {
         self.quantity.as_deref().and_then(|name| quantity(name).ok()).unwrap_or_default()
     }

@@ -161,7 +161,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Refuses a seed that changes nothing if the scenario is among the names that were asked for.
+    /// Refuses a seed that changes nothing. Only scenarios asked for by name count.
     pub(crate) fn asked_by(self, names: &[String]) -> Self {
         let is_its = |name: &String| {
             let stem = FilePath::new(name).file_stem();
@@ -279,8 +279,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Refuses several seeds if none of them changes anything: the interval over them would say that chance plays no part. Refuses
-    /// another first seed for the same reason, where the scenario was asked for by its name.
+    /// Refuses several seeds if none of them changes anything. The interval over them would say that chance plays no part.
+    /// Likewise refuses another first seed, where the scenario was asked for by its name.
     fn refuse_seeds_without_effect(&self, runs: &[Done<'_>]) -> Result<()> {
         // The seeds of the same conditions are neighbours.
         let seeds = usize::try_from(self.seeds).unwrap_or(usize::MAX);

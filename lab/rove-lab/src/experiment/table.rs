@@ -117,7 +117,7 @@ impl Series {
         if parts.is_empty() { "recordings".to_owned() } else { parts.join(", ") }
     }
 
-    /// Returns the label of its curve. In a cloud of points, a system has one for all its links.
+    /// Returns the label of its curve. Clouds of points have one for each system.
     pub(crate) fn curve_label(&self, body: &Body) -> String {
         let is_cloud = body.plot == Plot::UseByTime && self.value.is_none();
         match self.system {
