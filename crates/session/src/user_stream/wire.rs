@@ -22,7 +22,7 @@ const TERMINAL_CLUSTER_WIDTHS: u32 = 9;
 const TERMINAL_READ_COPIED: u32 = 10;
 const TERMINAL_NEWER_WIDE: u32 = 11;
 
-/// Field number of a request about other clients or the session's size ([`Wish`](crate::wish::Wish)), used between two roves
+/// Field number of a request about other clients or the session's size ([`Wish`]), used between two roves
 /// only.
 pub(super) const WISH: u32 = 17;
 
