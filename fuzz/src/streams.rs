@@ -109,7 +109,7 @@ impl Pair {
                 (1, Some(id)) => end.write(id, choice * 61),
                 (2, Some(id)) => {
                     if end.mux.finish(id).is_ok() {
-                        end.finished.insert(id, true);
+                        end.finished.entry(id).or_insert(true);
                     }
                 }
                 (3, Some(id)) if choice & 7 == 0 => {
@@ -163,7 +163,10 @@ impl Pair {
                 return;
             }
         }
-        panic!("something is missing");
+        let state = self.ends.each_ref().map(|end| {
+            (&end.written, &end.finished, &end.read, end.mux.in_flight(), end.arriving.len())
+        });
+        panic!("something is missing: {state:?}");
     }
 
     /// Returns whether each stream that was not reset has arrived.

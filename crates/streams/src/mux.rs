@@ -257,6 +257,11 @@ impl Mux {
         self.events.pop()
     }
 
+    /// Returns how many streams are open. A stream that has ended counts until both ends know that.
+    pub fn open_streams(&self) -> usize {
+        self.streams.table.len()
+    }
+
     /// Returns how many bytes are in flight.
     pub const fn in_flight(&self) -> u64 {
         self.recovery.in_flight()

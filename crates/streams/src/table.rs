@@ -70,6 +70,11 @@ impl Table {
         self.streams.get_mut(&id)
     }
 
+    /// Returns how many streams are open, without the control stream.
+    pub(crate) fn len(&self) -> usize {
+        self.streams.len() - 1
+    }
+
     /// Iterates over the streams.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Stream> {
         self.streams.values()

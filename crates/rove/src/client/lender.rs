@@ -132,10 +132,9 @@ impl Lender {
         }
     }
 
-    /// Returns the number of the calls' streams, and the number of calls that the host has not answered.
-    pub(super) fn streams(&self) -> (usize, usize) {
-        let streams = self.loans.iter().map(|loan| loan.load.streams().len()).sum();
-        (streams, self.count(State::Opening))
+    /// Returns the number of calls that the host has not answered.
+    pub(super) fn opening(&self) -> usize {
+        self.count(State::Opening)
     }
 
     /// Reads requests without blocking. Returns [`Lender::is_used`].

@@ -378,9 +378,9 @@ impl ClientStreams {
     fn has_room(&self) -> bool {
         let layer = self.layer.as_ref();
         let waiting = layer.map_or(0, |it| it.waiting.len()) + self.requests.len();
-        let (lent, opening) = self.lender.as_ref().map_or((0, 0), |lender| lender.streams());
+        let opening = self.lender.as_ref().map_or(0, |lender| lender.opening());
         let waiting = waiting + self.remote.waiting() + opening;
-        let open = waiting + layer.map_or(0, |it| it.splices.len()) + lent;
+        let open = self.requests.len() + layer.map_or(0, |it| it.streams.mux.open_streams());
         waiting < CONNECTS_MAX && open < STREAMS_MAX
     }
 
@@ -595,6 +595,21 @@ mod tests {
         forwards.accept(at(2));
         assert_eq!(waiting(&forwards), Some(CONNECTS_MAX));
         assert!(forwards.listeners.accept().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_connection_waits_for_streams_that_have_ended_here_and_not_at_the_host() {
+        let (mut forwards, port) = forwards(Some(Place::Port(Some("h".to_owned()), 80)));
+        let layer = forwards.layer(at(1));
+        let mux = &mut layer.streams.mux;
+        let ended: Vec<_> = (0..STREAMS_MAX).map(|_| mux.open(at(1)).unwrap()).collect();
+        for id in ended {
+            mux.reset(id, 1).unwrap();
+            mux.stop(id, 1).unwrap();
+        }
+        let _client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        forwards.accept(at(1));
+        assert!(forwards.listeners.accept().unwrap().is_some(), "it is neither taken nor reset");
     }
 
     #[test]

@@ -172,7 +172,7 @@ impl Forwards {
         let layer = self.layer.iter().flat_map(|layer| {
             let connects = layer.connects.values().flat_map(Connect::interests);
             let splices = layer.splices.values().flat_map(Splice::interests);
-            let listeners = self.listeners.interests(layer.splices.len());
+            let listeners = self.listeners.interests(layer.streams.mux.open_streams());
             let rest = listeners.chain(layer.drops.interests());
             connects.chain(splices).chain(layer.programs.interests()).chain(rest)
         });

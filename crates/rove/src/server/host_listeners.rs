@@ -161,7 +161,7 @@ impl HostListeners {
         mux: &mut Mux,
         splices: &mut BTreeMap<StreamId, Splice>,
     ) {
-        self.accept(now, mux, splices.len());
+        self.accept(now, mux);
         let answered = self.waiting.iter_mut().filter_map(|(id, (_, opening))| {
             let answer = opening.answer(now, mux)?;
             Some((*id, answer.into_refusal()))
@@ -217,15 +217,15 @@ impl HostListeners {
     }
 
     fn has_room(&self, open: usize) -> bool {
-        self.waiting.len() < CONNECTS_MAX && open + self.waiting.len() < STREAMS_MAX
+        self.waiting.len() < CONNECTS_MAX && open < STREAMS_MAX
     }
 
-    fn accept(&mut self, now: Instant, mux: &mut Mux, open: usize) {
+    fn accept(&mut self, now: Instant, mux: &mut Mux) {
         if self.paused_until.is_some_and(|until| now < until) {
             return;
         }
         self.paused_until = None;
-        while self.has_room(open) {
+        while self.has_room(mux.open_streams()) {
             if let Some((since, ACCEPTED_MAX..)) = self.accepted
                 && now < since + SECOND
             {
@@ -314,6 +314,7 @@ fn check_host(
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
     use std::net::TcpStream;
 
     use rove_rig::guard::within_guard;
@@ -436,6 +437,25 @@ mod tests {
         let first = format!("localhost:{first}");
         assert!(!ends.listeners.places().contains(&first), "another process may listen there now");
         port(&ends.ask(&wanted(32)).1);
+    }
+
+    #[test]
+    fn a_connection_waits_for_streams_that_have_ended_here_and_not_at_the_client() {
+        let mut ends = Ends::new(HostListeners::default());
+        let port = port(&ends.ask(&wanted(0)).1);
+        let now = ends.now;
+        // The listener's own stream is open.
+        for _ in 1..STREAMS_MAX {
+            let id = ends.server.open(now).unwrap();
+            ends.server.reset(id, 1).unwrap();
+            ends.server.stop(id, 1).unwrap();
+        }
+        let client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        ends.listeners.turn(now, &mut ends.server, &mut BTreeMap::new());
+        client.set_nonblocking(true).unwrap();
+        let heard = (&client).read(&mut [0; 1]).map_err(|error| error.kind());
+        assert_eq!(heard, Err(io::ErrorKind::WouldBlock), "it is not reset");
+        assert_eq!(ends.listeners.waiting(), 0);
     }
 
     #[test]
