@@ -50,7 +50,7 @@ pub struct SshConfig {
     pub forwards: Forwards,
     /// The agent to forward to the host.
     pub agent: Option<LentAgent>,
-    /// The command that ssh runs at the host where its line names none (`RemoteCommand`).
+    /// The command that ssh runs at the host if its command line has none (`RemoteCommand`).
     pub remote_command: Option<String>,
     /// Options of [`OVERRIDDEN`] that ssh needs so that rove's commands run.
     overridden: Vec<&'static str>,

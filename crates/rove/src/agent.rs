@@ -1,5 +1,6 @@
-//! The user's agent, lent to a session's host (`-A`): a socket of this user's alone (`socket`), two joined connections
-//! (`joint`), what may pass to the agent (`filter`), and the hosts that its keys are used for (`known_hosts`).
+//! Forwards the user's ssh agent to a session's host (`-A`). `socket` is a listening socket that only this user can
+//! reach, `joint` copies bytes between two connected sockets, and `filter` checks the requests. `known_hosts` names the
+//! host to which a signed login goes.
 
 pub(crate) mod filter;
 pub(crate) mod joint;

@@ -67,7 +67,7 @@ impl Way {
 }
 
 enum Stage {
-    /// The session has no record yet.
+    /// This client has written no record yet.
     Waiting(Secret),
     Written(Store),
     /// The session has no record and will have none.

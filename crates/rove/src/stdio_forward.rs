@@ -1,8 +1,9 @@
-//! `rove -W` joins the standard descriptors with a TCP port or a socket that a gate reaches, as the ProxyCommand of an ssh. `rove exec`
-//! joins them with a program that a host runs. `rove put` copies files the same way.
+//! The commands `rove -W`, `rove exec` and `rove put`. `rove -W` connects standard input and output with a TCP port or a
+//! socket that a host (the gate) reaches, for ssh's ProxyCommand. `rove exec` connects them with a program on a host, and
+//! `rove put` copies files.
 //!
-//! `target` is the place, `handed_command` hands the program's command to the client, `gates` notices a gate
-//! that is reached through itself, and `json` tells another program of everything.
+//! `target` reads the port or path, and `handed_command` passes the program's command to the client. `gates` detects a
+//! gate that is reached through itself, and `json` reports a run of `rove exec` in JSON.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -69,11 +70,11 @@ pub(crate) fn run(
     Err(exec(command).into())
 }
 
-/// Returns what is joined where ssh's configuration names a command (`RemoteCommand`).
+/// Lets a call without a command run the one in ssh's configuration (`RemoteCommand`).
 ///
 /// # Errors
 ///
-/// Returns, in ssh's words, that the line names one, too.
+/// Returns ssh's own sentence if the call has a command, too.
 fn with_configured(joined: Joined, configured: Option<&str>) -> anyhow::Result<Joined> {
     match (joined, configured) {
         (Joined::Program { command, is_subsystem }, Some(configured)) => {

@@ -18,7 +18,7 @@ const ACK_DELAY: Duration = Duration::from_millis(25);
 /// A congestion controller of streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StreamController {
-    /// Keeps so short a queue while the user types that keys beside a copy hardly wait, and a longer one while nobody does.
+    /// Keeps its queue so short that keys hardly wait while the user types, and longer while nobody does.
     #[default]
     LowDelay,
     /// LEDBAT (RFC 6817), which leaves the bandwidth to other flows.

@@ -1,18 +1,18 @@
-//! The packet of streams that goes along with a client's datagrams while nothing answers.
+//! The client's newest small packet of streams, sent again with each datagram of the session while nothing answers.
 //!
-//! After a silence neither end knows which packets have arrived. The client's newest packet tells its peer that, and the client
-//! alone knows more than one path. So that the streams need no further round trip, the packet goes wherever a datagram of the
-//! session goes, bit by bit the same: its number counts once.
+//! After a silence neither end knows which of its packets have arrived. The client's newest packet acknowledges all that
+//! it has received. Only a client knows several addresses of its peer. So it sends this packet to each address to which it
+//! sends a datagram. All copies are equal to the byte, and the peer handles the first that arrives.
 
 use core::net::SocketAddr;
 
 use crate::side_path::SIDE_PATH;
 
-/// Most bytes of a packet that is kept. A longer one does not go along. Chosen: the largest acknowledgment fits, and on a link of 64 kbit/s a key waits less than
-/// 60 ms.
+/// Most bytes of a packet that is kept. A longer one does not go along. Chosen: the largest acknowledgment fits, and a key
+/// waits less than 60 ms for it at 64 kbit/s.
 const COMPANION_MAX: usize = 400;
 
-/// The newest packet after which none of the peer's has arrived, and where it is to go.
+/// The newest small packet since the peer's last answer, and the address to which it is to go.
 #[derive(Debug, Default)]
 pub(crate) struct Companion {
     packet: Vec<u8>,

@@ -114,11 +114,11 @@ impl Mux {
         read
     }
 
-    /// Ends the sending direction of a stream after all bytes that were written.
+    /// Ends the sending direction of a stream after all bytes that were written. Has no effect on one that has ended.
     ///
     /// # Errors
     ///
-    /// Returns an error if the sending direction has ended.
+    /// Returns an error if there is no such stream.
     pub fn finish(&mut self, id: StreamId) -> Result<(), StreamError> {
         self.check_open()?;
         self.streams.finish(id)

@@ -31,7 +31,7 @@ pub struct Synthetic {
     pub volatility: f64,
     /// Mean length of an outage.
     pub outage_mean: Duration,
-    /// Length of the trace, rounded down to milliseconds. A trace repeats after its length.
+    /// Length of the trace, rounded down to milliseconds. A trace may repeat after its length.
     pub length: Duration,
 }
 

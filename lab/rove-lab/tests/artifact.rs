@@ -50,7 +50,7 @@ fn an_artifact_names_each_file_that_is_missing_damaged_or_not_of_it() {
         format!("\n    {command} --out /tmp/again\n"),
         format!("\n{row}"),
         "Its sources are not here: the option `--sources CLONE`".to_owned(),
-        "This makes response-instant, mosh-flight, ".to_owned(),
+        "This makes response-instant, aoi-boxes, mosh-flight, ".to_owned(),
         "\n- none\n".to_owned(),
         "\n|---|---|---|---|\n| small | - | - | - |\n".to_owned(),
     ] {

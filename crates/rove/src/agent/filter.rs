@@ -86,13 +86,13 @@ pub(crate) struct Use {
 /// The purpose of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Purpose {
-    /// A login.
+    /// A login to an ssh server.
     Login {
         user: String,
         /// The host's key, if the signature is good for this host alone.
         host_key: Option<Vec<u8>>,
     },
-    /// A file or a commit, in this namespace of signatures.
+    /// A file or a commit, in this namespace of `ssh-keygen -Y`.
     File(String),
     Unknown,
 }
@@ -279,7 +279,7 @@ impl Use {
         }
     }
 
-    /// Adds the name of that host.
+    /// Adds the name of the host for which the signature is good.
     pub(crate) fn at(self, place: &impl Display) -> Self {
         Self { place: Some(place.to_string()), ..self }
     }
@@ -357,7 +357,8 @@ fn purpose(data: &[u8]) -> Purpose {
     Purpose::Login { user: shown(user), host_key: host_key(rest).map(<[u8]>::to_vec) }
 }
 
-/// Returns the key of the host in the rest of a login's data: method, a byte, the key's algorithm, the key, the host's key.
+/// Returns the host's key from the end of a login's data, which has the method, a byte, the user's key with its algorithm before
+/// it, and the host's key.
 fn host_key<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     string(rest).filter(|method| *method == HOST_BOUND)?;
     let (_has_signature, after) = rest.split_first()?;
@@ -376,7 +377,7 @@ fn string<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(text)
 }
 
-/// Returns the beginning of a name, without anything that acts on a terminal.
+/// Returns the first [`NAME_CHARS_MAX`] characters of a name, without control characters.
 pub(super) fn shown(name: &[u8]) -> String {
     let plain = rove_terminal::plain(&String::from_utf8_lossy(name)).to_string();
     plain.chars().take(NAME_CHARS_MAX).collect()

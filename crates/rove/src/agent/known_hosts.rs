@@ -1,6 +1,7 @@
-//! The name of a host by its key, as the user's own files of ssh have it (sshd(8), known_hosts).
+//! Finds the name of a host by its key in the user's `known_hosts` files (sshd(8)).
 //!
-//! Data that are signed for a login may hold the key of the host that is logged in to. The signature is then of no use elsewhere.
+//! The data that an agent signs for a login may contain the key of the host that the login goes to. No other host accepts
+//! such a signature.
 
 use std::fmt::{self, Display};
 use std::fs::{self, File};
@@ -17,20 +18,20 @@ const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024;
 /// Most files that are read. Further ones are ignored. Chosen: several times ssh's own.
 const FILES_MAX: usize = 8;
 
-/// A host, as far as its key tells.
+/// The entry of the files for the host with a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KnownHost {
     Named(String),
-    /// The files have the key with a hash in place of a name.
+    /// The files have the key, with a hash in place of the host's name.
     Hashed,
-    /// The files forbid the key.
+    /// The files mark the key as revoked.
     Revoked,
     /// No file has the key.
     Unknown,
 }
 
 impl KnownHost {
-    /// Finds the host with this key in files. A file that cannot be read has no host.
+    /// Looks a key up in these files. A file that cannot be read counts as empty.
     pub(crate) fn find(files: &[String], key: &[u8]) -> Self {
         let texts: Vec<String> = files.iter().take(FILES_MAX).filter_map(|it| read(it)).collect();
         Self::find_in(texts.iter().flat_map(|text| text.lines()), key)
@@ -71,7 +72,7 @@ impl Display for KnownHost {
     }
 }
 
-/// Reads the beginning of a plain file. `None` if there is none.
+/// Reads the first [`FILE_BYTES_MAX`] bytes of a regular file. `None` if it cannot be read.
 fn read(path: &str) -> Option<String> {
     // Nothing is waited for, as for the writer of a pipe.
     fs::metadata(path).ok().filter(fs::Metadata::is_file)?;

@@ -233,7 +233,7 @@ pub(crate) enum HostCall {
     },
     /// Start a session.
     Connect(Box<HostOptions>),
-    /// Join standard input and output with a place that the host reaches.
+    /// Connect standard input and output with a port or a socket that the host reaches (`-W`).
     Carry(Box<HostOptions>, Place),
 }
 

@@ -80,8 +80,8 @@ impl Policy {
         self.permit_open.as_ref().is_none_or(|list| is_listed(list, place))
     }
 
-    /// Returns whether a listener for a client may be at this place. Without an address, that is `localhost`. As with sshd, a
-    /// socket in the file system may be wherever the user may put one.
+    /// Returns whether a listener for a client may be at this place. A place without an address is at `localhost`. As with
+    /// sshd, the rules limit no socket in the file system.
     pub(crate) fn permits_listen(&self, place: &Place) -> bool {
         let list = self.permit_listen.as_ref().filter(|_| matches!(place, Place::Port(..)));
         list.is_none_or(|list| is_listed(list, place))
@@ -111,7 +111,7 @@ impl Policy {
     }
 }
 
-/// Returns whether a list has a place. A port alone is that of any address.
+/// Returns whether a list has a place. An entry that is only a port has that port at every address.
 fn is_listed(list: &[String], place: &Place) -> bool {
     match place {
         Place::Socket(path) => list.contains(path),

@@ -10,7 +10,7 @@ const HOST_BYTES_MAX: usize = 255;
 /// The list of service names for ports.
 const SERVICES: &str = "/etc/services";
 
-/// The reason for which a text names no place.
+/// The reason why a text is no target of `-W`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TargetError {
     #[error("\"{}\" is neither HOST:PORT nor a path; an IPv6 address stands in brackets: [::1]:22", .0.escape_debug())]

@@ -136,7 +136,7 @@ fn connections_past_a_full_table_wait_and_keys_are_answered() {
     for (pid, before) in processes.into_iter().zip(before) {
         assert!(descriptors(pid) <= before + held + 8, "{}", descriptors(pid));
     }
-    // Those that waited are carried once the first ones have ended.
+    // Connections that waited are carried once the first ones have ended.
     for stream in &streams[..held] {
         let _ = stream.shutdown(Shutdown::Both);
     }

@@ -264,7 +264,7 @@ impl Brush {
         self.out.extend(b"\x1b[J");
     }
 
-    /// Scrolls the rows `top..=bottom` by `lines` up or down. Leaves full margins.
+    /// Scrolls the rows `top..=bottom` by `lines` up or down. Afterwards the margins span the whole screen.
     pub(super) fn scroll(&mut self, top: u16, bottom: u16, lines: u16, up: bool) {
         self.hide();
         self.erase_with(Pen::default());

@@ -224,7 +224,7 @@ pub(super) fn bind_server(name: ProgramName, text: Option<&str>) -> Result<BindS
     }
 }
 
-/// Reads the value of `-W`. `None` without the option. Refuses what belongs to a session, and what `-N` excludes.
+/// Reads the value of `-W`, or returns `None` without that option. Refuses options that do not go with `-W` or `-N`.
 pub(super) fn target(args: &HostArgs, command: &[OsString]) -> Result<Option<Place>, UsageError> {
     check_no_program(args, command)?;
     let Some(text) = &args.target else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! A stream between standard input and output and a port or a socket that the host reaches.
+//! Connects standard input and output with a TCP port or a socket that the host reaches, by a stream.
 
 use rove_streams::{Exit, Mux, StreamId, Target};
 use rove_units::Instant;
@@ -9,7 +9,7 @@ use crate::opening::Opening;
 use crate::server::open_nothing;
 use crate::splice::Splice;
 
-/// A connection to a port or a socket.
+/// The job of a `rove -W` call.
 pub(crate) struct Connection {
     target: Target,
     ends: Ends,
