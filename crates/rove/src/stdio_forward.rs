@@ -87,8 +87,8 @@ fn with_configured(joined: Joined, configured: Option<&str>) -> anyhow::Result<J
     }
 }
 
-/// Turns the client of a session that carries no such streams into ssh. `reason` says why it carries none. Returns only if
-/// that fails, with the reason.
+/// Replaces this process by an ssh that does `joined`, because the session carries no streams for it. `reason` says
+/// why. Returns only if ssh cannot be run, with that error.
 pub(crate) fn fall_back(call: &SessionCall, joined: &Joined, reason: &str) -> BootstrapError {
     if !call.quiet {
         tell_of_fallback(joined, reason);

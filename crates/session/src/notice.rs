@@ -90,7 +90,7 @@ impl Trouble {
     }
 }
 
-/// A notice that a call has set, and not one that follows from the contact with the server.
+/// A passing notice that other code has set, such as a network error. The notices of silence follow from [`Contact`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Message {
     text: String,

@@ -355,7 +355,7 @@ mod tests {
         candidates
     }
 
-    /// Sends every second from `from` and returns the probes up to `until`, with their times.
+    /// Reports a sent datagram every second from `from` until `until` (ms). Returns the time (ms) and port of each probe.
     fn probes(candidates: &mut Candidates, from: u64, until: u64) -> Vec<(u64, u16)> {
         let mut found = Vec::new();
         for now in from..until {

@@ -20,7 +20,7 @@ use crate::num::SeqNum;
 use crate::ocb::TAG_LEN;
 use crate::window::Window;
 
-/// The bit of a datagram's number that marks a packet. Source: docs/wire.md.
+/// The bit of a datagram's number that marks a packet of streams. Source: docs/wire.md.
 const PACKET_CLASS: u64 = 1 << 62;
 
 /// [`PACKET_CLASS`] in the first byte of a datagram.

@@ -34,7 +34,7 @@ impl StreamId {
         if self.0 & 1 == 0 { Side::Client } else { Side::Server }
     }
 
-    /// Returns the first number that `side` uses. That of the client follows the control stream.
+    /// Returns the first number that `side` uses. The client starts at 2, because the control stream has 0.
     pub(crate) const fn first_of(side: Side) -> Self {
         match side {
             Side::Client => Self(2),

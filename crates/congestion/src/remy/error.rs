@@ -78,7 +78,7 @@ pub enum TableError {
         /// The number of the second rule, from 1.
         second: usize,
     },
-    /// No rule has a box for a part of the table's domain.
+    /// The rules' boxes leave a part of the table's domain uncovered.
     #[error(
         "no rule is for memories around {at:?} (send_ewma_ms, ack_ewma_ms, rtt_ratio, slow_ack_ewma_ms)"
     )]

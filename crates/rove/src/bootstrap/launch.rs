@@ -39,7 +39,7 @@ pub(super) enum End {
 /// An ssh whose command waits on a host that has no server program.
 pub(super) struct Waiting {
     pub(super) ssh: Box<Running>,
-    /// The plan of the login. If `carries` is set, the command on the host can search for a server again.
+    /// The plan of the login. With `plan.carries`, a line on ssh's standard input makes the host search again.
     pub(super) plan: Plan,
     announced: Announced,
     asks_nothing: bool,

@@ -89,7 +89,7 @@ pub(crate) struct ExecCall {
 ///
 /// # Errors
 ///
-/// Returns what is wrong, or what the line asks for in place of a program.
+/// Returns the fault, or the other request of the line, such as `--help`.
 pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,

@@ -52,7 +52,7 @@ struct ForgetArgs {
 ///
 /// # Errors
 ///
-/// Returns what is wrong, or what the line asks for in place of forgetting.
+/// Returns the fault, or the other request of the line, such as `--help`.
 pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,

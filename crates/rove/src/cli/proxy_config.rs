@@ -46,7 +46,7 @@ struct ProxyConfigArgs {
 ///
 /// # Errors
 ///
-/// Returns what is wrong, or what the line asks for in place of the section.
+/// Returns the fault, or the other request of the line, such as `--help`.
 pub(crate) fn section(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,

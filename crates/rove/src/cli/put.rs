@@ -69,7 +69,7 @@ fn definition() -> Command {
 ///
 /// # Errors
 ///
-/// Returns what is wrong, or what the line asks for in place of a copy.
+/// Returns the fault, or the other request of the line, such as `--help`.
 pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,

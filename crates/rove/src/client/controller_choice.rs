@@ -60,7 +60,8 @@ mod tests {
 
     use super::*;
 
-    /// Lets a client choose and a server answer. Returns the choice that arrived, and the sentence for the user.
+    /// Lets a client choose the controller `cubic`. Returns the request that the server receives, and the client's
+    /// sentence to the user after `answer`.
     fn choose(answer: Option<&Answer>) -> (Option<Target>, Option<String>) {
         let mut now = Instant::ZERO;
         let [mut client, mut server] = [Side::Client, Side::Server].map(|side| {

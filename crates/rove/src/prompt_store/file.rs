@@ -109,7 +109,7 @@ impl PromptFile {
         fs::rename(&next, self.path(""))
     }
 
-    /// Waits for the lock, and removes the incomplete next version of a client that was killed. Dropping the returned
+    /// Waits for the lock, and removes the incomplete new file that a killed client has left. Dropping the returned
     /// file releases the lock.
     pub(super) fn lock(&self) -> Result<File, PromptFileError> {
         let file =

@@ -51,8 +51,8 @@ impl Part for Option<Tty> {
         self == other
     }
 
-    /// Keeps the modes and drops the prompt. The client must know that echo is off before the prompt for a secret
-    /// shows, and a shell's prompt must be on the screen before the client is told that the shell waits there.
+    /// Sends the new modes with the half-way state, so that the client knows that echo is off before a prompt for a secret
+    /// shows. Omits the shell's prompt, which must be on the screen before the client learns that the shell waits there.
     fn midpoint(&self, _: &Self) -> Self {
         self.map(|tty| Tty { prompt: None, ..tty })
     }

@@ -296,8 +296,8 @@ fn where_acknowledgments_are_late_news_is_a_third_of_the_round_trip_apart_within
     }
 }
 
-/// Returns when anything is sent, in milliseconds, by a client with a round trip of 300 ms that acknowledges contents of
-/// so many bytes at 0, and has a key at `key`; nothing more arrives. Its last word was an acknowledgment 2 s before.
+/// Returns when a client sends, in milliseconds after contents of `contents_len` bytes arrive; nothing more arrives. The round
+/// trip takes 300 ms, and the user presses a key at `key`. The client last sent an acknowledgment, 1.7 s before.
 fn sent_beside_an_acknowledgment(
     peer: Capabilities,
     loss_out: f64,

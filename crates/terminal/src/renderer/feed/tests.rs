@@ -78,7 +78,7 @@ fn texts(lines: &[ScrollbackLine]) -> Vec<String> {
 }
 
 proptest! {
-    /// The user's terminal's history is the host's, for any program and any time at which lines come.
+    /// The scrollback of the user's terminal equals the host's, for any program and whenever the lines arrive.
     #[test]
     fn the_terminal_keeps_what_scrolled_off_and_nothing_else(
         size in size(),
