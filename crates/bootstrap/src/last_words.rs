@@ -223,7 +223,7 @@ pub fn is_unknown_key(line: &str) -> bool {
     line.starts_with(beginning) && line.contains(middle) && line.ends_with(end)
 }
 
-/// Returns the refusal that these lines express, which are all that were held back. `None` if they mean something else.
+/// Returns the refusal that `lines` report, which are all held-back lines. `None` if they report something else.
 fn refusal(host: &str, lines: &[String]) -> Option<Refusal> {
     let host = host.to_owned();
     let behind = |beginning: &str| lines.iter().find_map(|line| line.strip_prefix(beginning));
@@ -256,7 +256,7 @@ fn refusal(host: &str, lines: &[String]) -> Option<Refusal> {
         let hung_up = lines.iter().filter_map(|line| {
             HUNG_UP.into_iter().find_map(|beginning| line.strip_prefix(beginning))
         });
-        // If the connection to a jump host breaks, ssh reports that of the host behind it too, without an address.
+        // If the connection to a jump host breaks, ssh also reports a break to the host behind it, without an address.
         let (unnamed, named): (Vec<_>, Vec<_>) =
             hung_up.partition(|address| address.starts_with(NO_ADDRESS));
         let Some(address) = named.first() else {

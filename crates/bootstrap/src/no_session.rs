@@ -124,8 +124,8 @@ impl NoSession {
         }
     }
 
-    /// Returns that rove's command did not run. If the host printed a reason (`has_said`), it does not guess at
-    /// another.
+    /// Returns the error that rove's command did not run. If the host printed a reason (`has_said`), the error's
+    /// sentence suggests no other reason.
     pub fn not_run(host: OsString, status: ExitStatus, has_said: bool) -> Self {
         if has_said || status.code() == Some(NO_LOGINS) {
             Self::TurnedAway { host, status }
@@ -134,7 +134,8 @@ impl NoSession {
         }
     }
 
-    /// Returns that ssh has failed. The sentence tells whether ssh has printed the reason or was silenced by `-q`.
+    /// Returns the error that ssh has failed. Its sentence says whether ssh has printed the reason, unless `-q`
+    /// silenced it.
     pub fn ssh_failed(options: &HostOptions) -> Self {
         let is_hushed = options.ssh.iter().any(|word| word == "-q");
         Self::SshFailed { host: options.host.clone(), is_hushed }

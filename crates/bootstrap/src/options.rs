@@ -70,14 +70,14 @@ pub struct HostOptions {
 /// The action of a login if the user has sessions on the host that have no client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DetachedUse {
-    /// The login lists them on the screen, with the command that attaches to them.
+    /// The login lists the detached sessions on the screen, with the command that attaches to them.
     #[default]
     Hint,
-    /// The login asks which of them to attach to.
+    /// The login asks to which detached session to attach.
     Ask,
-    /// The login attaches to the newest of them.
+    /// The login attaches to the newest detached session.
     Newest,
-    /// The login does not mention such sessions.
+    /// The login does not mention detached sessions.
     Never,
 }
 
@@ -207,8 +207,8 @@ impl HostOptions {
         is_ours && is_read && has_streams && !self.choices.strict
     }
 
-    /// Returns what this login does about sessions without a client. Only `rove`'s login for a new session lists them
-    /// at all. With `--quiet`, a login neither asks nor attaches to any.
+    /// Returns what this login does about sessions without a client. Only `rove`'s login for a new session with a shell
+    /// may ask or attach, and not with `--quiet`.
     pub fn detached_use(&self) -> DetachedUse {
         let is_login = self.name == ProgramName::Rove
             && !self.no_program

@@ -345,8 +345,8 @@ impl Plan {
             _ => command.args(self.config.sharing.words()),
         };
         if self.carries && self.own.is_none() && ssh_config::is_ssh(&options.ssh) {
-            // This ssh must not become a master: neither its end nor the session's may then depend on other uses of
-            // ssh.
+            // This ssh must not become a master, because other uses of ssh would then end with it, or it would wait for
+            // their end.
             command.args(["-o", "ControlMaster=no"]);
         }
         if let Route::Proxy(proxy) = &self.route {

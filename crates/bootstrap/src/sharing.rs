@@ -41,7 +41,7 @@ impl Sharing {
         }
     }
 
-    /// Returns a warning for the user. `None` if there is none.
+    /// Returns a warning for the user, if there is one.
     pub fn note(&self) -> Option<&str> {
         match self {
             Self::Refused(sentence) => Some(sentence),

@@ -119,7 +119,7 @@ pub struct Announced {
     pub server_address: Option<String>,
     /// The server's announcement: its port and key.
     pub connect: Option<Connect>,
-    /// The kind of output that came before rove's command, or in place of it.
+    /// The kind of output that the host printed before rove's command started, or without starting it.
     pub early_output: EarlyOutput,
     /// Whether rove's own command has begun. If it then fails, it prints the reason itself.
     pub has_started: bool,

@@ -25,7 +25,7 @@ const TARGET: Duration = Duration::from_millis(6);
 /// round trip. Chosen: a copy over each of four recorded cellular links is then faster than by Sprout-ACK. RFC 6817 allows 100 ms.
 const IDLE_TARGET: Duration = Duration::from_millis(25);
 
-/// For how long after a key its user counts as typing. Chosen: no key of seven recorded sessions comes after a longer pause.
+/// Time after a key for which the user counts as typing. Chosen: no key of seven recorded sessions comes after a longer pause.
 const TYPING: Duration = Duration::from_secs(5);
 
 /// Most delay samples whose minimum is the current delay. Source: RFC 6817, section 2.5: `CURRENT_FILTER`, at least 1;
@@ -184,11 +184,11 @@ impl Controller for LowDelay {
 /// Delays in one direction, in ns. Only differences have a meaning, because the clocks' offset is unknown.
 #[derive(Clone, Debug, Default)]
 struct Delays {
-    /// The last samples.
+    /// The delays of the last packets.
     current: VecDeque<i128>,
-    /// The least of this round trip.
+    /// The least delay of this round trip.
     round: Option<i128>,
-    /// The least of each of the last minutes, oldest first.
+    /// The least delay of each of the last minutes, oldest first.
     base: VecDeque<i128>,
     minute: Option<Instant>,
 }
@@ -219,7 +219,7 @@ impl Delays {
         self.round.take().map(|delay| self.queueing(delay))
     }
 
-    /// Returns the least queueing delay among this many of the last samples, in seconds.
+    /// Returns the least queueing delay among the last `samples` samples, in seconds.
     fn current(&self, samples: usize) -> f64 {
         self.current.iter().rev().take(samples).min().map_or(0.0, |delay| self.queueing(*delay))
     }

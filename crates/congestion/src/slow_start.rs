@@ -9,7 +9,7 @@ use crate::rounds::{Round, Rounds};
 /// Least and most that the round-trip time must grow to show a queue. Source: RFC 9406, section 4.3.
 const GROWTH: [Duration; 2] = [Duration::from_millis(4), Duration::from_millis(16)];
 
-/// Divisor of the round-trip time that gives the growth between these limits. Source: RFC 9406, `MIN_RTT_DIVISOR`.
+/// The growth that shows a queue is the RTT divided by this, within [`GROWTH`]. Source: RFC 9406, `MIN_RTT_DIVISOR`.
 const RTT_DIVISOR: u32 = 8;
 
 /// Number of samples in a round trip before its delay is judged. Source: RFC 9406, `N_RTT_SAMPLE`.

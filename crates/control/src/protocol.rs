@@ -168,9 +168,9 @@ pub struct Attachment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Carrier {
-    /// As UDP datagrams on the network.
+    /// The datagrams come as UDP over the network.
     Udp,
-    /// Through an ssh connection to this computer.
+    /// The datagrams come through an ssh connection to this computer.
     Ssh,
 }
 

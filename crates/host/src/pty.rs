@@ -185,7 +185,7 @@ impl Child {
     /// Lets the program start. Later calls have no effect.
     pub fn release(&mut self, failure: Failure) {
         if let Some(gate) = self.gate.take() {
-            // If the child has already ended, waiting for it will show that.
+            // If the child has already ended, `try_wait` returns its status.
             let _ = rustix::io::write(gate, &[failure.as_byte()]);
         }
     }

@@ -123,7 +123,7 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Returns the signals that the waits since the last call have shown. The call is cheap if there are none.
+    /// Returns the signals that arrived during the waits since the last call. Without signals the call is cheap.
     pub fn take_signals(&mut self) -> Vec<i32> {
         match std::mem::take(&mut self.is_signalled) {
             true => self.signals.pending().collect(),

@@ -102,7 +102,7 @@ mod system {
     }
 
     impl ConsoleModes {
-        /// Returns the modes that are set.
+        /// Returns the present modes of a console.
         pub(crate) fn of(
             input: BorrowedHandle<'_>,
             output: BorrowedHandle<'_>,
@@ -133,7 +133,7 @@ mod system {
             }
         }
 
-        /// Sets these modes.
+        /// Sets the modes of a console's input and output.
         pub(crate) fn set(
             self,
             input: BorrowedHandle<'_>,

@@ -119,7 +119,7 @@ impl Policy {
         }
     }
 
-    /// Updates whether the path is slow, as is one of unknown SRTT. `is_active` is true if a prediction is pending.
+    /// Updates whether the path counts as slow. A path of unknown SRTT does. `is_active` is true if a prediction is pending.
     pub fn handle_srtt(&mut self, srtt: Option<Duration>, interval: Duration, is_active: bool) {
         if srtt.is_none_or(|srtt| srtt > SHOWN_ABOVE_SRTT) {
             self.is_slow = true;

@@ -37,7 +37,7 @@ pub enum Stop {
 pub enum Reason {
     /// The simulated effect of the key, assuming that all earlier keys have their predicted effects.
     Simulation {
-        /// How many keys back the newest key of unknown effect is. `None` if there is none.
+        /// How many keys before this one a key of unknown effect was typed. `None` without such a key.
         behind: Option<usize>,
         /// The key's effect.
         effect: Effect,
@@ -69,7 +69,7 @@ pub enum Reason {
     Wrap {
         /// Whether the input continues in the next row.
         crosses: bool,
-        /// Whether it is known how input continues in the next row at this prompt.
+        /// Whether the engine knows how input at this prompt continues in the next row.
         is_known: bool,
     },
     /// The models of keys that move the cursor in full-screen programs.

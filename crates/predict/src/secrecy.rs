@@ -111,7 +111,7 @@ pub(crate) struct Secrecy {
     assumes_echo: bool,
 }
 
-/// A prompt, and the fate of the lines typed at it.
+/// A prompt, and how many of the lines typed at it were echoed.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     prompt: Prompt,

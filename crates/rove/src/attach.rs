@@ -118,7 +118,7 @@ pub(crate) fn instead_of_new(wanted: DetachedUse) -> Option<u8> {
         return (!detached.is_empty()).then(|| offer(&detached));
     }
     let newest = detached.into_iter().max_by_key(|found| found.status.started_at)?;
-    // If this session gives no key, the new session's screen names it.
+    // If the server gives no key, the login starts a new session, whose screen lists the detached one.
     let next = next_key(clock, newest, None, &Asked::default()).ok()?;
     let what = describe_running(&newest.status);
     say(std::io::stderr(), &format!("rove: going on with your newest session, {what}"));

@@ -167,7 +167,7 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
 ///
 /// # Errors
 ///
-/// As [`run`].
+/// Returns the errors of [`run`].
 fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     logging::to_file(options.verbose)?;
     hardening::conceal_memory().context("cannot conceal the key")?;

@@ -136,8 +136,8 @@ impl Connect {
         }
     }
 
-    /// Reads the addresses that the lookup has found. Returns `None` if there is nothing to wait for, or else the
-    /// progress.
+    /// Reads the addresses that the lookup has found. Returns `None` after the lookup has ended with addresses. Until
+    /// then returns the progress.
     fn take_addresses(&mut self, now: Instant) -> Option<Progress> {
         let progress = match self.lookup.as_ref()?.take() {
             Some(Ok(Ok(mut addresses))) => {

@@ -32,7 +32,7 @@ const CALLS: [(ProgramName, &[&str]); 6] = [
     (ProgramName::Mosh, &["-e", "local", "192.0.2.7"]),
 ];
 
-/// The options and the plan of one of these calls.
+/// The options and the plan of a call from [`CALLS`].
 struct Way {
     options: HostOptions,
     plan: Plan,

@@ -61,7 +61,7 @@ struct Listener {
 #[derive(Debug)]
 pub(crate) struct Sockets {
     all: Vec<OwnedFd>,
-    /// Removes the socket's file.
+    /// The file of a Unix socket, which is removed with this value.
     file: Option<SocketFile>,
 }
 
@@ -129,7 +129,7 @@ impl Listeners {
         self.all.is_empty()
     }
 
-    /// Returns the user's options.
+    /// Returns the user's option for each listener.
     pub(crate) fn options(&self) -> impl Iterator<Item = &str> {
         self.all.iter().map(|it| it.option.as_str())
     }

@@ -33,14 +33,14 @@ pub(crate) struct RecordKeeper {
 /// The way in which a client comes to its session.
 pub(crate) enum Way {
     New,
-    /// From the record of a former client, with that client's key, to a stock server.
+    /// The client continues the session at a stock server, from a former client's record and with that client's key.
     Stock(Saved),
-    /// From the record of a former client, with a new key, to a rove server.
+    /// The client continues the session at a rove server, from a former client's record and with a new key.
     Rove(Saved, NextKeys),
 }
 
 impl Way {
-    /// Returns the way of a client that a rove server has given a new key, and that goes on from the record `resumed`.
+    /// Returns the way of a client that continues from the record `resumed` with a new key from a rove server.
     ///
     /// # Errors
     ///

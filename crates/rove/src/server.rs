@@ -77,7 +77,7 @@ pub(crate) enum Purpose {
     Program,
     /// The session only carries streams, without a program and a terminal, and ends some time after the last one.
     Streams,
-    /// The same, but the session also waits for its client while no stream is open, for `rove -N`.
+    /// The session only carries streams, but also waits for its client while no stream is open, for `rove -N`.
     Forwards,
 }
 
@@ -180,7 +180,7 @@ pub(crate) fn start_loop() -> anyhow::Result<(Clock, EventLoop)> {
 pub(crate) enum Listing {
     /// The session appears in both lists.
     Listed,
-    /// The session appears in neither, because it is that of a demo.
+    /// The session appears in neither list, because it belongs to `rove demo`.
     Unlisted,
 }
 

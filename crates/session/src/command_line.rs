@@ -17,17 +17,17 @@ const CANCEL: [u8; 3] = [0x03, 0x04, 0x1b];
 /// The purpose of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Forwarded connections.
+    /// The line adds or removes a port forward.
     Ports,
-    /// Names of files on this computer, which are to be copied to the host.
+    /// The line names files on this computer, which are to be copied to the host.
     Files,
 }
 
 impl Purpose {
-    /// All of them.
+    /// All purposes.
     pub(crate) const ALL: [Self; 2] = [Self::Ports, Self::Files];
 
-    /// Returns the key after the escape key that begins such a line.
+    /// Returns the key after the escape key that begins a line of this purpose.
     pub(crate) const fn key(self) -> u8 {
         match self {
             Self::Ports => b'f',
@@ -43,7 +43,7 @@ impl Purpose {
         }
     }
 
-    /// Returns whether a byte may be in such a line. Only names of files may have letters of several bytes.
+    /// Returns whether a byte may be in a line of this purpose. Only names of files may have letters of several bytes.
     const fn admits(self, byte: u8) -> bool {
         matches!(byte, 0x20..0x7f) || matches!(self, Self::Files) && byte >= 0x80
     }
@@ -61,7 +61,7 @@ pub(crate) struct CommandLine {
 /// The effect of a key on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
-    /// The line goes on.
+    /// The line has not ended.
     More,
     /// The user has ended the line with Enter.
     Ended(String),
@@ -75,7 +75,7 @@ impl CommandLine {
         Self { purpose, text: Vec::new(), is_pasting: false }
     }
 
-    /// Returns what the line is about.
+    /// Returns the line's purpose.
     pub(crate) const fn purpose(&self) -> Purpose {
         self.purpose
     }

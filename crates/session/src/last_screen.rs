@@ -21,9 +21,9 @@ pub enum Running {
 /// The part of a command's output that the user has not received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingLines {
-    /// This many lines, which the server or the client dropped.
+    /// This many lines are missing, which the server or the client dropped.
     Count(u64),
-    /// All lines that scrolled off the screen. The server neither sends nor counts them.
+    /// All lines that scrolled off the screen are missing. The server neither sends nor counts them.
     AboveLastScreen,
 }
 

@@ -59,7 +59,7 @@ pub(crate) struct Contact {
     pub(crate) refused_at: Option<Instant>,
 }
 
-/// The remedy where UDP is blocked, as a sentence and for a narrow bar.
+/// Advice to a user whose network may block UDP: a sentence, and a short form for a narrow bar.
 const LONG_ADVICE: &str =
     "If UDP is blocked here, try rove --tunnel; rove doctor names what fails.";
 const ADVICE: &str = "Try --tunnel, rove doctor";

@@ -14,7 +14,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Begins a turn.
+    /// Begins a turn of the loop, whose work is counted from now on.
     pub fn begin(session: &Client) -> Self {
         Self { start: session.effort() }
     }

@@ -7,7 +7,7 @@ use rove_terminal::Size;
 /// Whether others may join a session, or take it over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Door {
-    /// The session's client has not told. It may be unable to show who joins, so nobody may join.
+    /// The session's client has not stated its wish. It may be unable to show who joins, so nobody may join.
     #[default]
     Unknown,
     /// Others may join, and the session's client shows who joins.
@@ -21,14 +21,15 @@ pub enum Door {
 /// The rule that decides the size of a session's screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SizeRule {
-    /// The window size of the session's own client.
+    /// The session has the window size of its own client.
     #[default]
     Owner,
-    /// The own client's window, enlarged in each dimension to the window of the client that typed last.
+    /// The session has the window size of its own client, enlarged in each dimension to the window of the client that
+    /// typed last.
     Typist,
-    /// In each dimension the smallest window of all clients that may type.
+    /// The session's width and height are the smallest among the windows of all clients that may type.
     Smallest,
-    /// This fixed size, in whatever window the session is shown.
+    /// The session has this fixed size, in whatever window it is shown.
     Fixed(Size),
 }
 

@@ -2,8 +2,8 @@
 
 use crate::frame::{CLOSE_TEXT_MAX, Frame};
 
-/// How often the peer is told: at once, and in answer to packets that it still sends. Chosen: with so many, one arrives
-/// almost certainly, and a hostile peer cannot cause more.
+/// How often the peer is told that the layer has closed: at once, and in answer to packets that it still sends. Chosen:
+/// one of eight messages arrives almost certainly, and a hostile peer cannot cause more.
 const TOLD_MAX: u8 = 8;
 
 /// The reason why the stream layer has closed.

@@ -80,7 +80,8 @@ impl SendHalf {
         self.bytes.len() as u64
     }
 
-    /// Returns how many bytes the owner may add: the rest of the peer's credit, and a first credit more, which waits.
+    /// Returns how many bytes the owner may add: the rest of the peer's credit, and [`FIRST_CREDIT`] that wait for
+    /// more.
     pub(crate) fn room(&self) -> u64 {
         self.limit.saturating_add(FIRST_CREDIT).saturating_sub(self.written())
     }

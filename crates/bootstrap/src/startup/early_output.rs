@@ -1,4 +1,4 @@
-//! The host's output that came before rove's command, or in place of it.
+//! The host's output before rove's command has started, or if it never starts.
 
 /// The kind of the most important line of that output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -48,7 +48,7 @@ impl fmt::Debug for Wrapper {
 /// A client's address, and the address of the jump host at which its datagram arrived, if known.
 pub type End = (SocketAddr, Option<Ipv6Addr>);
 
-/// The forwarder's end.
+/// The state machine of a forwarder.
 pub struct Forwarder {
     cipher: RecordCipher,
     window: Window,

@@ -38,7 +38,7 @@ pub enum End {
 /// Decides whether and when ssh may log in automatically, and whether it shares a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Standby {
-    /// Whether a login needs no answer of the user, as far as is known.
+    /// Whether the last login suggests that an automatic login will need no answer of the user.
     may_log_in: bool,
     /// When the newest automatic login began. `None` if there was none.
     started_at: Option<Instant>,

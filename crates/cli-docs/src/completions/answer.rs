@@ -17,7 +17,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Offers no names.
+    /// The names of a program that knows neither hosts nor sessions.
     pub const NONE: Self = Self { hosts: Vec::new, sessions: Vec::new };
 }
 

@@ -29,7 +29,7 @@ impl Config {
         self.packet - HEADER - FEEDBACK
     }
 
-    /// Returns how many bytes of a packet count.
+    /// Returns how many bytes a packet counts for, in a tick and in the estimate of the queue.
     pub(crate) fn counted(&self, packet: &Packet) -> Bytes {
         match self.counting {
             Counting::Payload => packet.len() - HEADER + PAYLOAD_LENGTH,
@@ -66,21 +66,21 @@ impl Config {
 /// How the sender's estimate of the queue falls while no new forecast arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Drain {
-    /// By the bytes expected in each tick, as in the paper.
+    /// In each tick, the estimate falls by the bytes expected in this tick, as in the paper.
     #[default]
     ByTick,
-    /// By the bytes expected from the forecast's start to the end of each tick, as in the published program. Without
-    /// new forecasts the sender sends too much.
+    /// In each tick, the estimate falls by all bytes expected since the forecast's start, as in the published program.
+    /// Without new forecasts the sender sends too much.
     Cumulative,
 }
 
 /// The bytes of a packet that count: in a tick of the receiver, and in the sender's estimate of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
-    /// The payload and the two bytes of its length, as in the published program: headers do not count, and a heartbeat
+    /// The payload and the two bytes of its length count, as in the published program: headers do not, and a heartbeat
     /// is a packet. A full packet counts as 1.03, because it has 1440 bytes there and 1400 bytes count as a packet.
     Payload,
-    /// The packet with its header. A full packet counts as one at most. Slow links then carry more, because a flow of
-    /// few packets less often mistakes its own rate for the link's.
+    /// The packet counts with its header. A full packet counts as one at most. Slow links then carry more, because a
+    /// flow of few packets less often mistakes its own rate for the link's.
     Datagrams,
 }

@@ -48,7 +48,7 @@ impl Kernel {
         let reach = self.sides.len();
         let bins = shares.len();
         let blocks = bins.div_ceil(LANES);
-        // The bins, with as many zeros before and after them as the last block can reach. The outage does not walk.
+        // The bins, with zeros around them for blocks that reach beyond. The outage is a zero, too: it does not walk.
         padded.clear();
         padded.resize(blocks * LANES + 2 * reach, 0.0);
         padded[reach + 1..reach + bins].copy_from_slice(&shares[1..]);

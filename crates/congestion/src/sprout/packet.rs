@@ -5,8 +5,8 @@
 //! | bytes | field |
 //! |---|---|
 //! | 1 | 0, or 1 where a forecast follows |
-//! | 8 | sequence number: bytes sent before, each packet's with 50 for its headers |
-//! | 4 | throwaway window: bytes before it of which the last was sent 10 ms ago |
+//! | 8 | sequence number: bytes sent before this packet, with 50 for the headers of each packet |
+//! | 4 | throwaway window: bytes before this packet that were sent in the last 10 ms |
 //! | 2 | time to next, in ms |
 //! | 48 | with a forecast: bytes received or lost (8), time of the tick in ms (8), bytes of each tick with those before (4 each) |
 

@@ -29,13 +29,13 @@ pub(super) enum Class {
     KillWord,
     KillWordLeft,
     KillWordRight,
-    /// Right at the start of a suggestion, which accepts the whole suggestion.
+    /// The Right key at the start of a suggestion, which accepts the whole suggestion.
     Accept,
-    /// End at the start of a suggestion, which accepts the whole suggestion.
+    /// The End key at the start of a suggestion, which accepts the whole suggestion.
     AcceptToEnd,
-    /// Word right at the start of a suggestion, which accepts its first word.
+    /// The key for "word right" at the start of a suggestion, which accepts the suggestion's first word.
     AcceptWord,
-    /// Up and Down, which recall entered lines. `ControlRecall` is Ctrl-P and Ctrl-N.
+    /// The Up and Down keys, which recall entered lines. `ControlRecall` is Ctrl-P and Ctrl-N.
     Recall,
     ControlRecall,
     /// Not a key, but a prediction: text typed in the last row moves up when the program draws rows below it.
@@ -180,7 +180,7 @@ impl Class {
         matches!(self, Self::Recall | Self::ControlRecall)
     }
 
-    /// Returns whether keys of this class may be shown where text is, even if none was confirmed yet, as in Mosh 1.4.0.
+    /// Returns whether keys of this class may be shown as soon as typed text may be, as in Mosh 1.4.0.
     pub(super) const fn follows_text(self) -> bool {
         matches!(self, Self::Text | Self::Backspace | Self::Left | Self::Right)
     }

@@ -59,8 +59,8 @@ impl Late {
         self.keys.iter().take_while(is_old).count()
     }
 
-    /// Returns how many keys the screen shows, in the order of this list and then of `arrived`. In `simulation`, none
-    /// of them has acted.
+    /// Returns how many keys of this list, followed by those of `arrived`, the screen shows. `simulation` must not
+    /// contain the effect of any of them.
     pub(super) fn answered(
         &self,
         mut simulation: Simulation<'_>,

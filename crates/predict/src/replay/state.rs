@@ -181,8 +181,8 @@ impl State {
         Some(event.due_at? + self.miss_timeout().max(stay))
     }
 
-    /// Returns how long after its echo ack the oldest key is overdue if it is unanswered. The echo of a visible
-    /// character may have missed the frame with that ack, and then comes with the next frame.
+    /// Returns how long after its echo ack the oldest key becomes overdue if no screen has shown its effect. The echo
+    /// of a visible character may have missed the frame with that ack, and then comes with the next frame.
     pub(super) fn miss_timeout(&self) -> Duration {
         let is_seen = |event: &Event| event.shown && matches!(event.key, Key::Text(_));
         let may_come =

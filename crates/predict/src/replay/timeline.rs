@@ -44,8 +44,8 @@ pub(super) struct Proven {
     pub(super) row: u16,
     /// The keys whose effects have left a trace on the screen.
     pub(super) steps: Vec<Step>,
-    /// The last key and its position, if it is a character that the screen has there, and if all keys have drawn
-    /// something.
+    /// The last key's character and its position. `None` unless the screen has this character there, and every key has
+    /// drawn something.
     pub(super) typed: Option<(char, Position)>,
     /// The path of the cursor. `None` unless all keys were motions.
     pub(super) probe: Option<CursorProbe>,
@@ -127,8 +127,8 @@ impl Proven {
     }
 }
 
-/// Returns the last key and its position, if it is a character that the screen has there, and if all keys have drawn
-/// something. Otherwise returns `None`.
+/// Returns the last key's character and its position. `None` unless the screen has this character there, and every key
+/// has drawn something.
 fn last_typed(steps: &[Step], screen: &Screen) -> Option<(char, Position)> {
     let last = steps.last()?;
     let Key::Text(base) = last.event.key else { return None };

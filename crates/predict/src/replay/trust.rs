@@ -7,7 +7,7 @@ use crate::replay::context::Contexts;
 use crate::replay::evidence::Share;
 use crate::replay::field::Kind;
 
-/// Initial counts for characters in a line editor, or at a prompt where keys were confirmed.
+/// Initial counts of right and wrong characters in a line editor, or at a prompt where keys were confirmed.
 const EDITOR: Share = Share { right: 30.0, wrong: 0.3 };
 /// Initial counts for other keys that were right at this prompt.
 const PROVEN: Share = Share { right: 10.0, wrong: 0.1 };
@@ -16,7 +16,7 @@ const PROVEN: Share = Share { right: 10.0, wrong: 0.1 };
 /// as the older one has a little less weight.
 const RECALLS_MIN: f32 = 1.9;
 
-/// Weighted number of characters that had other effects than text, from which a program is assumed to interpret
+/// Least weighted number of characters with other effects than text, at which a program counts as one that reads
 /// characters as commands. They must also be twice as many as those inserted as text. Chosen: a word may go wrong by
 /// chance.
 const COMMANDS_MIN: f32 = 3.0;

@@ -9,7 +9,8 @@ use crate::replay::layout::Crossing;
 use crate::replay::simulate::{Habits, Simulation};
 use crate::scene::text::Text;
 
-/// How many of a line's newest characters must be left of the cursor. Chosen: no silent program draws so many.
+/// Fewest of a line's newest characters left of the cursor that prove a sideways scroll. Chosen: a program without echo
+/// never draws so many.
 const SCROLLED_MIN: usize = 8;
 
 /// Returns whether a key at the right edge may be answered: its character is there, and the cursor waits on it.

@@ -20,11 +20,11 @@ const MODE_ROWS: u16 = 2;
 /// The effect of characters that are typed into an editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EditorMode {
-    /// Characters are inserted.
+    /// Typed characters are inserted.
     Insert,
-    /// Characters replace those at the cursor.
+    /// Typed characters replace those at the cursor.
     Replace,
-    /// Characters are commands.
+    /// Typed characters are commands.
     Command,
 }
 

@@ -75,7 +75,7 @@ fn field<'a>(screen: &'a Screen, at: Position, pane: &Pane) -> (&'a [Cell], usiz
     (row, edges.into_iter().flatten().min().unwrap_or(columns.end))
 }
 
-/// Returns the column where the background of the cursor's field ends. `None` if it has no own background.
+/// Returns the column where the background of the cursor's field ends. `None` if the field has no background of its own.
 fn ground_end(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<usize> {
     let mark = mark(row, columns, start);
     let from = mark.as_ref().map_or(start, |mark| mark.end);
@@ -134,9 +134,9 @@ fn behind_gap(row: &[Cell], start: usize, end: usize) -> Option<usize> {
 
 /// Returns whether text is hard to read: faint or grey.
 fn is_dim(pen: Pen) -> bool {
-    /// Range of each colour component of a grey, and how much the components may differ. Chosen: the themes of fish,
-    /// Dracula and Tokyo Night with their blues among them, and the defaults of zsh-autosuggestions and PSReadLine are
-    /// within.
+    /// Range of each colour component of a grey, and how much the components may differ. Chosen: they contain the
+    /// suggestions' colours in themes of fish, Dracula and Tokyo Night (even bluish ones), and the defaults of
+    /// zsh-autosuggestions and PSReadLine.
     const GREY: core::ops::RangeInclusive<u8> = 0x30..=0xb0;
     const SPREAD: u8 = 72;
     let is_grey = match pen.foreground {

@@ -65,8 +65,8 @@ pub(crate) fn surrounding(before: &[Cell]) -> Option<Pen> {
     (pen != Pen::default() && (is_in_string(before) || is_in_comment(before))).then_some(pen)
 }
 
-/// Returns the most frequent colours among the characters of the same class as `c` in these cells, or of several the
-/// last. `None` if there are none.
+/// Returns the most frequent colours of the characters in these cells that have the class of `c`. Among equally
+/// frequent colours, the last ones count. `None` without such a character.
 pub(crate) fn usual(before: &[Cell], c: char) -> Option<Pen> {
     let class = Class::of(c);
     most_frequent(before.iter().rev().filter(|cell| Class::of(character(cell)) == class))
@@ -99,7 +99,7 @@ fn is_in_comment(before: &[Cell]) -> bool {
     COMMENTS.iter().any(|sign| text.starts_with(sign))
 }
 
-/// Returns the most frequent colours of a word in these rows, where it has one colour. `None` if there are none.
+/// Returns the most frequent colours of a word in these rows. Counts only occurrences in a single colour. `None` without any.
 pub(crate) fn word_pen(screen: &Screen, rows: Range<u16>, word: &[char]) -> Option<Pen> {
     let first = *word.first()?;
     let found = rows.flat_map(|row| {

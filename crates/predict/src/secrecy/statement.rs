@@ -24,7 +24,7 @@ enum Belief {
     Untried,
     /// A line that was entered while a statement held was echoed.
     Proven,
-    /// Such a line was not echoed, probably because a script has turned echo off.
+    /// A line that was entered while a statement held was not echoed, probably because a script has turned echo off.
     Refuted,
 }
 

@@ -79,7 +79,7 @@ pub(crate) struct Use {
     purpose: Purpose,
     /// The key's name, if the agent has told it on this connection.
     key: Option<String>,
-    /// The only host for which the signature is good, as [`Use::at`] names it.
+    /// The only host that accepts the signature, as [`Use::at`] names it.
     place: Option<String>,
 }
 
@@ -89,7 +89,7 @@ enum Purpose {
     /// A login to an ssh server.
     Login {
         user: String,
-        /// The host's key, if the signature is good for this host alone.
+        /// The host's key, if only this host accepts the signature.
         host_key: Option<Vec<u8>>,
     },
     /// A file or a commit, in this namespace of `ssh-keygen -Y`.
@@ -109,9 +109,9 @@ pub(crate) enum Fault {
     /// The answer's type does not fit the request's.
     #[error("an answer of type {answer} to a request of type {request}")]
     Answer {
-        /// The request's type.
+        /// The type number of the request.
         request: u8,
-        /// The answer's type.
+        /// The type number of the answer.
         answer: u8,
     },
 }
@@ -238,7 +238,7 @@ impl Filter {
         self.handle_request(&[], to_agent, to_host)
     }
 
-    /// Returns a use of a key of which the user must be told, once.
+    /// Returns a use of a key to report to the user. Each use is returned once.
     pub(crate) const fn poll_use(&mut self) -> Option<Use> {
         self.news.take()
     }
@@ -271,7 +271,7 @@ impl Filter {
 }
 
 impl Use {
-    /// Returns the key of the only host for which the signature is good.
+    /// Returns the key of the only host that accepts the signature.
     pub(crate) fn host_key(&self) -> Option<&[u8]> {
         match &self.purpose {
             Purpose::Login { host_key, .. } => host_key.as_deref(),
@@ -279,7 +279,7 @@ impl Use {
         }
     }
 
-    /// Adds the name of the host for which the signature is good.
+    /// Adds the name of the only host that accepts the signature.
     pub(crate) fn at(self, place: &impl Display) -> Self {
         Self { place: Some(place.to_string()), ..self }
     }

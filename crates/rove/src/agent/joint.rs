@@ -11,7 +11,7 @@ use super::filter::{Fault, Filter, Use};
 /// Most bytes read at a time. Chosen: the usual request and answer are far shorter.
 const CHUNK: usize = 4096;
 
-/// Bytes waiting to be written to a socket from which on nothing more is read for it. Chosen: one chunk.
+/// Most bytes that wait to be written to a socket. At this number, the other socket is no longer read. Chosen: one chunk.
 const WAITING_MAX: usize = CHUNK;
 
 /// Two sockets between which bytes are copied. Both close when this value is dropped.

@@ -31,7 +31,7 @@ pub(super) enum End {
     /// The server is rove's, and ssh stays to carry datagrams to it.
     Carries {
         ssh: Box<Running>,
-        /// Whether ssh, as far as is known, logged in without asking the user anything.
+        /// Whether ssh seems to have logged in without asking the user anything.
         asks_nothing: bool,
     },
 }
@@ -56,7 +56,7 @@ impl Waiting {
     ///
     /// # Errors
     ///
-    /// As [`start_server`].
+    /// Returns the errors of [`start_server`].
     pub(super) fn search(self, options: &HostOptions) -> Result<(Plan, Launch), BootstrapError> {
         let Self { mut ssh, plan, announced, asks_nothing } = self;
         let events = events()?;

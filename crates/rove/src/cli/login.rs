@@ -137,7 +137,7 @@ pub(super) fn read<T: FromArgMatches>(
 ///
 /// # Errors
 ///
-/// As [`read`].
+/// Returns the errors of [`read`].
 pub(super) fn read_matches(
     manual: &Manual,
     args: Vec<OsString>,

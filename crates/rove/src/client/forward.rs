@@ -138,7 +138,7 @@ enum Contact {
 /// ended.
 #[derive(Default)]
 struct OwnCall {
-    /// The job of the call's streams.
+    /// Copies the bytes of the call's streams.
     load: Option<Box<dyn Load>>,
     /// Reports the state of the network to the program that started this call.
     channel: Option<Channel>,
@@ -232,7 +232,7 @@ impl Forward {
         Whose::Others
     }
 
-    /// Returns the result of a call whose session has ended first.
+    /// Returns the result of a call whose session has ended before the call.
     fn lost(&self, outcome: Option<ClientOutcome>, options: &ClientOptions) -> Carried {
         let (server, host) = (options.server, options.call.host.as_deref());
         let tried = self.session.candidates().iter().collect();

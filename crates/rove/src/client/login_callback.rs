@@ -161,7 +161,7 @@ impl LoginCallbacks {
         (self.wanted, self.open) = (None, Vec::new());
     }
 
-    /// Returns the next deadline.
+    /// Returns when the question or an open port next expires.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let wanted = self.wanted.iter().map(|it| it.until);
         wanted.chain(self.open.iter().map(|(_, until)| *until)).min()

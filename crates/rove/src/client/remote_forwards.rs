@@ -87,7 +87,7 @@ struct Making {
     socks: Option<(Version, Vec<u8>)>,
 }
 
-/// Something to tell the user.
+/// A message for the user about listeners on the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum News {
     /// The host listens. The sentence, if any, is for the user.

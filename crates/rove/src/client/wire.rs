@@ -98,9 +98,9 @@ impl Wire {
         }
     }
 
-    /// Passes received datagrams to the session, at most as many as a turn of the loop may. `waiting` says which
-    /// sockets are readable. `note` is called with each datagram's socket, its length and the session's result. Returns
-    /// an error that a socket has reported, if any.
+    /// Passes received datagrams to the session, within the limits of a turn of the loop. `waiting` says which sockets
+    /// are readable. `note` is called with each datagram's socket, its length and the session's result. Returns an
+    /// error that a socket has reported, if any.
     pub(crate) fn receive(
         &mut self,
         now: Instant,
@@ -366,8 +366,8 @@ fn fail(now: Instant, error: &io::Error, session: &mut Client) -> Refusal {
     found
 }
 
-/// Passes datagrams from ssh to the session, at most as many as a turn may. If the far end reports that the server's
-/// port is closed, tells the session and returns [`Refusal::Port`].
+/// Passes datagrams from ssh to the session, while the turn has room. If the far end reports that the server's port is
+/// closed, tells the session and returns [`Refusal::Port`].
 fn hand_over(
     now: Instant,
     arrivals: &mut VecDeque<Arrival>,

@@ -264,7 +264,7 @@ fn agent(host: &Host) -> Option<Finding> {
     })
 }
 
-/// Checks the rules of the host's administrator. `None` if they count, or nobody has told.
+/// Returns why the host ignores its administrator's rules. `None` if it obeys them, has none, or did not say.
 fn rules(host: &Host) -> Option<Finding> {
     let Sessions::Listed(listing) = &host.far.as_ref()?.sessions else { return None };
     let reason = printable(listing.rules_ignored.as_ref()?);

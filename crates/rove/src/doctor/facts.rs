@@ -190,7 +190,7 @@ pub(crate) enum Large {
     Pass(usize),
     /// Large datagrams do not pass, but smaller ones do; sizes in bytes.
     Only { refused: usize, passed: usize },
-    /// Size in bytes of the largest datagram after which nothing passed, if the size is known.
+    /// After a large datagram nothing passed any more. The number is the datagram's size in bytes, if known.
     Stuck(Option<usize>),
 }
 

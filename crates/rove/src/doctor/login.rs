@@ -181,8 +181,8 @@ struct Listener {
     is_announced: bool,
     noise: Noise,
     far: Far,
-    /// Messages of ssh and of start-up files. Once the survey has begun, those of the server until its announcement
-    /// instead.
+    /// Messages of ssh and of start-up files. After the survey has begun, messages of the server until its
+    /// announcement.
     said: Vec<String>,
     pid: Option<u32>,
     locale_refused: bool,

@@ -188,7 +188,7 @@ impl Trial {
     ///
     /// # Errors
     ///
-    /// As [`Trial::run`].
+    /// Returns the errors of [`Trial::run`].
     pub(crate) fn run_by_jump(
         &mut self,
         call: &JumpCall,

@@ -76,7 +76,7 @@ impl Sealer {
         (Self { cipher, progress, len: 0 }, head)
     }
 
-    /// Appends a record, sealed.
+    /// Seals a record and appends it to `out`.
     pub(super) fn seal(&mut self, record: &[u8], out: &mut Vec<u8>) {
         let count = record.len().div_ceil(PIECE_LEN).max(1);
         for number in 0..count {

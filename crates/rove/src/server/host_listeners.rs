@@ -71,7 +71,7 @@ pub(super) struct HostListeners {
     paused_until: Option<Instant>,
 }
 
-/// A listener.
+/// A listener, and the reason why it stays open.
 #[derive(Debug)]
 struct Held {
     wanted: Listen,

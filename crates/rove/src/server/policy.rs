@@ -27,7 +27,7 @@ pub(crate) struct Policy {
     /// The places that clients' connections may lead to: `host:port` as in sshd's `PermitOpen`, and paths of sockets. `None`
     /// permits all.
     pub(crate) permit_open: Option<Vec<String>>,
-    /// The addresses and ports at which listeners for clients may be, likewise. A port alone is that of any address.
+    /// The addresses and ports at which listeners for clients may be. `None` permits all. A port alone holds for any address.
     pub(crate) permit_listen: Option<Vec<String>>,
 }
 

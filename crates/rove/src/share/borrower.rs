@@ -38,9 +38,9 @@ const COPY_BYTES: usize = 64 * 1024;
 /// Longest message of a client, in bytes. Chosen: several times the longest sentence of a host.
 const WORD_MAX: u64 = 16 * 1024;
 
-/// Carries the call through a running client of the gate. Returns the exit code. `None` if no client carries it; the input
-/// has not been read then. Files are copied by this process alone, which prints their paths. `config` is ssh's configuration
-/// for the host, if it is known.
+/// Carries the call through a running client of the same login. Returns the exit code. `None` if no client carries the
+/// call, whose input was then not read. A call that copies files uses no other client, because it prints their paths.
+/// `config` is ssh's configuration for the host, if it is known.
 pub(crate) fn run(options: &HostOptions, joined: &Joined, config: Option<SshConfig>) -> Option<u8> {
     if matches!(joined, Joined::Files { .. }) || !may_share(options) || !Gate::are_any() {
         return None;

@@ -23,7 +23,7 @@ pub(crate) enum GateError {
     Many(String),
 }
 
-/// The gates on the way, the latest last.
+/// The gates through which this process runs, in the order in which they were entered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Gates(String);
 

@@ -283,12 +283,12 @@ impl Spare {
     }
 }
 
-/// Returns how a login ended that had this reason.
+/// Returns the outcome of a login that ended for this reason.
 fn end_for(reason: &str) -> End {
     if is_refusal(reason) { End::Refused } else { End::Passing }
 }
 
-/// Returns how a login ended that took too long.
+/// Returns the outcome of a login that took too long.
 fn late(ssh: &Ssh) -> End {
     if ssh.is_unanswered() { End::Unanswered } else { End::Late }
 }

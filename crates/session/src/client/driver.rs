@@ -59,7 +59,7 @@ impl Client {
         }
     }
 
-    /// Shows an event that the driver knows to the user, for ten seconds, or for three if another event waits.
+    /// Shows the user an event that the driver reports, for ten seconds, or for three if another event waits.
     pub fn announce(&mut self, now: Instant, text: String) {
         self.notice_bar.notices.announce(now, text);
         self.refresh(now);

@@ -3,7 +3,7 @@
 use super::ClientEvent;
 use crate::escape::Requests;
 
-/// The requests that the driver has not been told of.
+/// The user's requests that the driver has not received yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wishes {
     suspend: bool,
@@ -13,7 +13,7 @@ pub(super) struct Wishes {
 }
 
 impl Wishes {
-    /// Adds what the user has asked for.
+    /// Adds the user's new requests.
     pub(super) const fn note(&mut self, requests: Requests) {
         self.suspend |= requests.suspend;
         self.login |= requests.login;

@@ -24,7 +24,7 @@ pub(super) struct Announcements {
 }
 
 impl Announcements {
-    /// Adds an event.
+    /// Adds an event to announce.
     pub(super) fn push(&mut self, now: Instant, text: String) {
         self.drop_read(now);
         if self.kept.len() == 1 && self.kept[0] != text && now >= self.since + SHOWN_MIN {
@@ -66,7 +66,7 @@ impl Announcements {
         })
     }
 
-    /// Returns when another announcement or none is to be shown.
+    /// Returns when the shown announcement is replaced by another one or disappears.
     pub(super) fn poll_timeout(&self, now: Instant) -> Option<Instant> {
         self.look(now).map(|(_, until)| until)
     }

@@ -27,7 +27,7 @@ pub(super) struct Input {
     pub(super) user_terminal: UserTerminal,
 }
 
-/// The news of a client's newest state, without the keys themselves.
+/// The new input in a client's newest state, without the keys.
 #[derive(Debug, Default)]
 pub(super) struct News {
     /// Whether the state is the client's first.

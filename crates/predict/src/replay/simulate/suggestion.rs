@@ -1,4 +1,4 @@
-//! Text that a program suggests after the end of the input, as far as it is known after the simulated keys.
+//! Text that a program suggests after the end of the input, and whether it is still known after the simulated keys.
 
 use crate::replay::class::Class;
 

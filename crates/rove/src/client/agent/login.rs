@@ -68,7 +68,7 @@ pub(super) struct Login {
     pub(super) agent: AgentSocket,
 }
 
-/// The news that [`Login::look`] has found.
+/// The change in a login that [`Login::look`] has found.
 #[derive(Debug)]
 pub(super) enum Look {
     Nothing,

@@ -32,16 +32,16 @@ pub(super) struct Layer {
 pub(super) struct Waiting {
     socket: OwnedFd,
     opening: Opening,
-    /// Says how to report the host's answer.
+    /// The connection's origin, which decides how to report the host's answer.
     origin: Origin,
 }
 
 /// The way in which a connection came to the client.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
-    /// From a listener with a fixed target, for this option of the user.
+    /// A listener with a fixed target accepted the connection. The text is the user's option.
     Listener(String),
-    /// From a SOCKS client, which expects a reply in this version.
+    /// A SOCKS client made the connection, and expects a reply in this version.
     Socks(Version),
 }
 

@@ -16,9 +16,9 @@ pub(super) enum Purpose {
     Beside,
     /// The session only forwards connections (`-N`).
     Alone,
-    /// The same, but the session will go to the background (`-N -f`). Until then messages go to standard error.
+    /// The session only forwards, and will go to the background (`-N -f`). Until then messages go to standard error.
     Unseen,
-    /// The same, in the background.
+    /// The session only forwards, and is in the background.
     Background,
 }
 
