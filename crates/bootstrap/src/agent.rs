@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The location of the agent that is forwarded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LentAgent {
-    /// The agent that ssh uses by default (`SSH_AUTH_SOCK`).
+    /// The session forwards the agent that ssh uses by default (`SSH_AUTH_SOCK`).
     Usual,
     /// The agent's socket is at this path, or at the path in the environment variable named after `$`.
     At(String),

@@ -39,12 +39,12 @@ pub struct Choices {
 pub enum Resume {
     /// The session can never be resumed.
     Never,
-    /// The client was killed.
+    /// The session can be resumed after the client was killed.
     #[default]
     Killed,
-    /// The client was killed, or its terminal was closed.
+    /// The session can be resumed after the client was killed, or its terminal was closed.
     Closed,
-    /// The client was killed, its terminal was closed, or the computer was started again.
+    /// The session can be resumed after the client was killed, its terminal was closed, or the computer was started again.
     Reboot,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::forwards::{Forward, Place, RemoteForward};
 
-/// The command in such a line.
+/// A command that adds or removes a port forward.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ForwardLine {
     /// `-L` and `-D`: the client opens a listener.

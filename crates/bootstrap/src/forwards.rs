@@ -47,10 +47,10 @@ pub struct RemoteForward {
 /// The destinations that SOCKS clients on the host may name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Permitted {
-    /// All destinations, except addresses of the client's computer itself.
+    /// SOCKS clients may name all destinations, except addresses of the client's computer itself.
     #[default]
     Any,
-    /// Only these hosts and ports. `None` stands for any host, or any port.
+    /// SOCKS clients may name only these hosts and ports. `None` stands for any host, or any port.
     Only(Vec<(Option<String>, Option<u16>)>),
 }
 

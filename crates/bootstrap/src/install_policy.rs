@@ -3,12 +3,12 @@
 /// Whether `rove host` may copy rove to a host that has no server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InstallPolicy {
-    /// rove is copied after the user has agreed.
+    /// rove is copied to the host after the user has agreed.
     #[default]
     Ask,
-    /// rove is copied without a question.
+    /// rove is copied to the host without a question.
     Always,
-    /// rove is never copied.
+    /// rove is never copied to the host.
     Never,
 }
 

@@ -100,17 +100,17 @@ impl DetachedUse {
 /// The session that a login starts or attaches to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum WantedSession {
-    /// A new session.
+    /// The login starts a new session.
     #[default]
     New,
-    /// The session with this name. If it does not exist, a new session gets the name.
+    /// The login attaches to the session with this name, or starts one and gives it the name.
     Named(SessionLabel),
-    /// A running session, and the mode in which to join it. Without a mode, the client takes the session over. If no
+    /// The login attaches to a running session, in this mode. Without a mode, the client takes the session over. If no
     /// session is named, it must be the only one without a client. In a mode, it must be the only one with a client.
     Attached(Option<SessionRef>, Option<JoinMode>),
-    /// A session without a program, only for a single forwarded connection or remote command.
+    /// The login starts a session without a program, only for a single forwarded connection or remote command.
     Streams(Passage),
-    /// The session at this port, whose former client ran on this computer and has ended.
+    /// The login resumes the session at this port, whose former client ran on this computer and has ended.
     Resumed(u16, Resumed),
 }
 
@@ -138,7 +138,7 @@ pub enum Joined {
         /// Whether the command names an ssh subsystem.
         is_subsystem: bool,
     },
-    /// Nothing. The session copies files from this computer to its host.
+    /// Standard input and output are not connected. The session copies files from this computer to its host.
     Files {
         /// The session into which the server types the files' paths. Empty for the only one.
         session: String,
@@ -295,22 +295,22 @@ impl TunnelUse {
 /// The address that the server binds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BindServer {
-    /// Any address of the host for a rove server, which answers from the address to which the client sent. A stock Mosh
+    /// A rove server binds any address of the host, and answers from the address to which the client sent. A stock Mosh
     /// server binds the address at which ssh arrived.
     #[default]
     Open,
-    /// The address of the host at which ssh arrived.
+    /// The server binds the address of the host at which ssh arrived.
     Ssh,
-    /// Any address of the host.
+    /// The server binds any address of the host.
     Any,
-    /// The address that the user gave.
+    /// The server binds the address that the user gave.
     Address(String),
 }
 
 /// How the client finds the server's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoteIp {
-    /// rove's own proxy command, which connects on behalf of ssh, prints it.
+    /// rove's own proxy command, which connects on behalf of ssh, prints the server's address.
     Proxy,
     /// The server's host prints its variable `SSH_CONNECTION`.
     Remote,

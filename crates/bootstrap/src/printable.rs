@@ -40,7 +40,7 @@ enum State {
     Text,
     Escape,
     Control,
-    /// Within a string, which BEL or `ESC \` ends.
+    /// The filter is within a string, which BEL or `ESC \` ends.
     String,
     StringEscape,
 }

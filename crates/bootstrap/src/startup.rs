@@ -82,9 +82,9 @@ impl Stream {
 /// The rules by which lines are recognised, and by which malformed lines are treated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// The rules of stock Mosh: malformed lines and a second address are fatal.
+    /// The rules of stock Mosh hold: malformed lines and a second address are fatal.
     Stock(StockAddress),
-    /// The rules of rove: only well-formed lines are recognised, and all others are text.
+    /// The rules of rove hold: only well-formed lines are recognised, and all others are text.
     Tolerant {
         /// The random word that rove's own lines repeat.
         challenge: Challenge,

@@ -171,7 +171,7 @@ struct Connection {
 
 #[derive(Debug)]
 enum Phase {
-    /// The bytes of the request read so far.
+    /// The peer is sending its request; these bytes have been read.
     Asking(Vec<u8>),
     /// The rest of the answer is being sent. If `is_end`, the connection stays open until the server's process ends.
     Told { rest: Zeroizing<Vec<u8>>, is_end: bool },
@@ -183,7 +183,7 @@ enum Phase {
 enum Next {
     Keep,
     Close,
-    /// Keep the connection, and end the session.
+    /// The listener keeps the connection, and the session ends.
     End,
 }
 

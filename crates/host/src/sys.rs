@@ -42,9 +42,9 @@ const DESCRIPTORS_MAX: c_int = 10_240;
 /// The standard descriptors of a child.
 #[derive(Clone, Copy)]
 pub(crate) enum Standard<'a> {
-    /// The terminal is all three, and controls the child's session.
+    /// The terminal is the child's input, output and error output, and controls its session.
     Terminal(&'a OwnedFd),
-    /// The child's ends of three pipes, in the order of their numbers. Its session has no terminal.
+    /// The child gets these ends of three pipes as its descriptors 0, 1 and 2. Its session has no terminal.
     Pipes(&'a [OwnedFd; 3]),
 }
 

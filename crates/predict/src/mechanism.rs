@@ -16,19 +16,20 @@ pub enum Mechanism {
     EditorModes,
     /// Grey text after the cursor is a program's suggestion, which typed characters do not shift.
     Suggestions,
-    /// Home, End, Delete and the control keys of line editors, which move over a part of the line or erase it.
+    /// The engine predicts Home, End, Delete and the control keys of line editors, which move over a part of the line
+    /// or erase it.
     LineKeys,
-    /// Keys that move over a word or erase it.
+    /// The engine predicts keys that move over a word or erase it.
     WordKeys,
-    /// Keys that were observed to move the cursor of a full-screen program.
+    /// The engine predicts keys that were observed to move the cursor of a full-screen program.
     Motions,
-    /// Numbers on the screen that show the cursor's line and column.
+    /// The engine predicts numbers on the screen that show the cursor's line and column.
     Rulers,
-    /// The lines that Up and Down recall.
+    /// The engine predicts the lines that Up and Down recall.
     History,
-    /// A cursor that the program draws itself while it hides the terminal's, and the program's counts of characters.
+    /// The engine predicts a cursor that the program draws itself while it hides the terminal's, and its counts of characters.
     DrawnCursors,
-    /// Input that continues in the next row.
+    /// The engine predicts input that continues in the next row.
     Wraps,
     /// Predicted characters get the colours of neighbouring text.
     Colors,

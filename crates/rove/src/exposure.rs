@@ -78,7 +78,7 @@ enum Kind {
     FolderWithOther,
     /// A symbolic link, or anything else whose mode does not matter.
     Link,
-    /// The file itself.
+    /// The file at the end of the way.
     File,
 }
 

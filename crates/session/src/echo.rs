@@ -57,13 +57,13 @@ pub(crate) struct EchoHistory {
 /// The rule for how long the echo ack of a key is delayed, so that the key's echo can come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum EchoWait {
-    /// The fixed [`ECHO_DELAY`], as in Mosh 1.4.0.
+    /// The echo ack waits for the fixed [`ECHO_DELAY`], as in Mosh 1.4.0.
     #[default]
     Fixed,
-    /// The measured echo latency of programs, but at least [`ECHO_DELAY`], because the client takes an ack without an
-    /// echo as proof that the terminal does not echo.
+    /// The echo ack waits for programs' measured echo latency, and at least [`ECHO_DELAY`], because the client takes an
+    /// ack without an echo as proof that the terminal does not echo.
     Patient,
-    /// The measured echo latency of programs.
+    /// The echo ack waits for programs' measured echo latency.
     Adaptive,
 }
 

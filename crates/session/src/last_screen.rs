@@ -8,13 +8,13 @@ use rove_terminal::{ExitStatus, Screen};
 /// The kind of program that a session runs, which decides whether its last screen stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Running {
-    /// An unknown program. The last screen disappears with the session, as with Mosh 1.4.0, except if it tells why no
-    /// program ran.
+    /// The program is unknown. The last screen disappears with the session, as with Mosh 1.4.0, except if it tells why
+    /// no program ran.
     #[default]
     Unknown,
-    /// A login shell. Its last screen stays only if the user never typed.
+    /// The session runs a login shell. Its last screen stays only if the user never typed.
     Shell,
-    /// A command. Its last screen stays if it looks like output, and not like an editor that has just ended.
+    /// The session runs a command. Its last screen stays if it looks like output, and not like an editor that has just ended.
     Command,
 }
 

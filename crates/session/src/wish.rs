@@ -58,7 +58,7 @@ impl FromStr for SizeRule {
 /// A wish of a session's own client about the other clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
-    /// Others may join, or may not, from this wish on.
+    /// From this wish on, others may join or not, as the value says.
     Door(Door),
     /// All joined clients must end.
     Dismiss,

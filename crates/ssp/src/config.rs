@@ -47,25 +47,24 @@ pub(crate) const OPEN_PORTS_MAX: usize = 10;
 /// The rule by which an end chooses the sent state from which a diff starts. A receiver cannot tell the policies apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReferencePolicy {
-    /// The rule of Mosh 1.4.0 (prospective resend): usually the assumed receiver state. The known state is chosen if
-    /// its diff is not longer, or is under 1000 bytes and less than 100 bytes longer.
+    /// Diffs start as in Mosh 1.4.0 (prospective resend), usually from the assumed receiver state. The known state is
+    /// chosen if its diff is not longer, or is under 1000 bytes and less than 100 bytes longer.
     #[default]
     Prospective,
-    /// Always the assumed receiver state: the newest up to which no state is presumed lost.
+    /// Diffs always start from the assumed receiver state: the newest up to which no state is presumed lost.
     Assumed,
-    /// Always the known receiver state: the newest that the peer has acknowledged.
+    /// Diffs always start from the known receiver state: the newest that the peer has acknowledged.
     Known,
-    /// The known receiver state with this probability, drawn at random for each diff, else the assumed one.
+    /// A diff starts from the known receiver state with this probability, and else from the assumed state.
     Mixture {
         /// The probability in percent; 0 is [`ReferencePolicy::Assumed`], 100 and more [`ReferencePolicy::Known`].
         known_percent: u8,
     },
-    /// The known receiver state if its diff needs no more datagrams than the diff from the assumed state, or else the
-    /// assumed state.
+    /// A diff starts from the known receiver state if it then needs no more datagrams than from the assumed state.
     Adaptive,
-    /// The state whose diff is worth most. The worth depends on the chance that the peer holds the state (Bayes), on
-    /// the chance that the diff arrives, and on the diff's share of what the path carries in a round trip. While this
-    /// end's traffic does not fill the path, the known receiver state is worth most.
+    /// A diff starts from the state whose diff is worth most. The worth depends on the chance that the peer holds the
+    /// state (Bayes), on the chance that the diff arrives, and on the diff's share of what the path carries in a round
+    /// trip. While this end's traffic does not fill the path, the known receiver state is worth most.
     Bayesian,
 }
 

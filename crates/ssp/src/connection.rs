@@ -182,7 +182,7 @@ impl Connection {
         Ok((datagram.payload, arrival))
     }
 
-    /// Handles an authentic packet of streams with so many bytes. A newest packet shows the peer's address.
+    /// Handles an authentic packet of streams of `bytes` bytes. If it is the newest, its source is the peer's address.
     pub(crate) fn handle_packet(
         &mut self,
         now: Instant,

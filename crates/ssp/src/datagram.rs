@@ -22,12 +22,12 @@ pub const DATAGRAM_OVERHEAD: usize = NONCE_LEN + TIMESTAMPS_LEN + TAG_LEN;
 /// The congestion mark in the IP header (RFC 3168).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
-    /// Not ECN-capable, or unknown.
+    /// The sender does not support ECN, or the mark is unknown.
     #[default]
     NotCapable,
-    /// ECN-capable, no congestion met.
+    /// The sender supports ECN, and the datagram met no congestion.
     Capable,
-    /// Congestion experienced.
+    /// The datagram met congestion on the path.
     CongestionExperienced,
 }
 

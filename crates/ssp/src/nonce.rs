@@ -8,9 +8,9 @@ pub(crate) const NONCE_LEN: usize = 8;
 /// The direction a datagram travels in, the top bit of its nonce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// From client to server: bit 0.
+    /// The datagram travels from client to server: the bit is 0.
     ToServer,
-    /// From server to client: bit 1.
+    /// The datagram travels from server to client: the bit is 1.
     ToClient,
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct ProbeRounds {
 /// The destination of a repeated payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Probe {
-    /// The payload goes over the next of the better paths.
+    /// The payload goes over the next path that is better than the one in use.
     Better,
     /// The payload goes over the path in use, so that the server answers there.
     Recall,

@@ -55,7 +55,7 @@ impl Refused {
 pub(crate) enum Received {
     /// The instruction added a state newer than all before.
     Newest,
-    /// The state was not accepted ([`Receiver::hold`]). The peer keeps it and sends it again, and it is alive.
+    /// The state was not accepted ([`Receiver::hold`]). The peer is alive, keeps the state and sends it again.
     LeftWithPeer,
     /// The instruction carried the diff of the newest state once more.
     NewestAgain,

@@ -35,7 +35,7 @@ impl RttEstimator {
     }
 
     /// Adds a sample and returns whether it counts. A sample of [`RttConfig::rtt_max`] or more does not. Samples of
-    /// [`SUSPECT_MIN`] or more count only after none but such samples have come for [`SUSPECT_FOR`].
+    /// [`SUSPECT_MIN`] or more count only after all samples have been so long for [`SUSPECT_FOR`].
     pub(crate) fn handle_sample(
         &mut self,
         now: Instant,

@@ -12,11 +12,11 @@ const SLOT: Duration = Duration::from_millis(6);
 /// When the window and the pace permit a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Permit {
-    /// At once.
+    /// The packet may be sent at once.
     Now,
-    /// Not before this time.
+    /// The packet may be sent at this time.
     At(Instant),
-    /// Not before an acknowledgment or a loss.
+    /// The packet must wait for an acknowledgment or a loss.
     Full,
 }
 

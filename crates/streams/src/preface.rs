@@ -61,16 +61,16 @@ const CONTROLLER: u64 = 10;
 /// The part of a program that a stream carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The command, and standard input after it.
+    /// The stream carries the command, and standard input after it.
     Input {
         /// How many bytes the command has; 0 for the login shell.
         command_len: usize,
         /// Whether the command names a subsystem of ssh.
         is_subsystem: bool,
     },
-    /// Standard output of the program that has this stream as its input.
+    /// The stream carries standard output of the program whose input is the stream of this number.
     Output(StreamId),
-    /// Standard error of the program that has this stream as its input.
+    /// The stream carries standard error of the program whose input is the stream of this number.
     Errors(StreamId),
 }
 
@@ -103,15 +103,15 @@ pub enum Target {
     /// The acceptor's socket for the ssh agent of the opener's user. The stream then carries a line with the path of
     /// the socket on the acceptor's computer that leads to this agent.
     Agent,
-    /// No place: the acceptor is to listen for connections.
+    /// The stream leads to no place: it asks the acceptor to listen for connections.
     Listen(Listen),
-    /// The place that a client has registered under this number of a listener.
+    /// The place that a client has registered for the listener of this number.
     Accepted(u64),
     /// A file that the acceptor stores.
     Put(Put),
-    /// No place: the answer names the foreground program of the acceptor's terminal.
+    /// The stream leads to no place: its answer names the foreground program of the acceptor's terminal.
     Foreground,
-    /// No place: this names the congestion controller for the acceptor's packets.
+    /// The stream leads to no place: it chooses the congestion controller for the acceptor's packets.
     Controller(String),
 }
 

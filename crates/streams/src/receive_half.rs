@@ -22,11 +22,11 @@ pub enum Read {
 /// Whether arriving bytes are discarded, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Discards {
-    /// No: they are for the reader.
+    /// Arriving bytes are kept for the reader.
     No,
-    /// The peer has reset the stream, and the reader has not been told.
+    /// Arriving bytes are discarded: the peer has reset the stream, and the reader has not been told.
     Reset(u64),
-    /// The reader has stopped reading, and the peer has not ended the stream.
+    /// Arriving bytes are discarded: the reader has stopped reading, and the peer has not ended the stream.
     Stopped,
     /// The direction is over, and nothing is left to do.
     Done,

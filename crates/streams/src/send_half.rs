@@ -9,7 +9,7 @@ use crate::ranges::Ranges;
 /// Whether a message (the stream's end, or its reset) has been sent to the peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Told {
-    /// There is no such message.
+    /// The direction has not ended, so there is no message.
     #[default]
     Never,
     /// The message is to be sent, for the first time or again after a loss.

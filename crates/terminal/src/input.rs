@@ -65,11 +65,11 @@ enum State {
 /// The possible meanings of an ESC that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EscapeKind {
-    /// The Escape key, or the first byte of any sequence.
+    /// The ESC is the Escape key, or the first byte of any sequence.
     First,
-    /// A second ESC: Alt with the key that follows, as rxvt and others send it, or the Escape key twice.
+    /// The ESC is the second: Alt with the key that follows, as rxvt and others send it, or the Escape key twice.
     Doubled,
-    /// The Escape key, which was already reported because no byte followed immediately.
+    /// The ESC was already reported as the Escape key, because no byte followed immediately.
     Told,
 }
 

@@ -62,7 +62,7 @@ pub enum Refusal {
     Host,
     /// There is no route to the host's network.
     Network,
-    /// This computer does not permit sending to the host.
+    /// A rule of this computer, such as a firewall, forbids sending to the host.
     Here,
     /// The text of another system error.
     Other(String),

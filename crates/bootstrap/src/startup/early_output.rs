@@ -1,14 +1,14 @@
 //! The host's output before rove's command has started, or if it never starts.
 
-/// The kind of the most important line of that output.
+/// The kind of the most important line that the host printed before rove's command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EarlyOutput {
-    /// Nothing was printed, or blank lines only.
+    /// The host printed nothing, or blank lines only.
     #[default]
     Blank,
-    /// A line for the user.
+    /// The host printed a line for the user.
     Text,
-    /// A server's announcement, which is not trusted here.
+    /// The host printed a server's announcement, which is not trusted here.
     Impostor,
 }
 

@@ -6,13 +6,13 @@
 /// The connection for the next login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
-    /// A new connection: ssh is configured to share none.
+    /// The next ssh makes a new connection, because it is configured to share none.
     Single,
-    /// The open connection that ssh shares as configured.
+    /// The next ssh shares an open connection, as configured.
     Shared,
-    /// A new connection, because the shared one may be dead.
+    /// The next ssh makes a new connection, because the shared one may be dead.
     Own,
-    /// The shared connection, because the host refuses a new one without the user.
+    /// The next ssh shares an open connection, because the host refuses a new one without the user.
     SharedOnly,
 }
 

@@ -33,19 +33,19 @@ const REACH: f64 = 5.0;
 /// The range of rates that a belief distinguishes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
-    /// From 0 to 1000 packets/s in even steps, as in Sprout. A link above 12 Mbit/s looks like a link of 12 Mbit/s.
+    /// The rates go from 0 to 1000 packets/s in even steps, as in Sprout. A link above 12 Mbit/s looks like a link of
+    /// 12 Mbit/s.
     #[default]
     Linear,
-    /// Zero (an outage), and from 2 to 200 000 packets/s in even ratios. This suits links of any rate.
+    /// The rates are 0 (an outage), and from 2 to 200 000 packets/s in even ratios, which suits all links.
     Wide,
 }
 
 /// How the probabilities of staying in an outage and of leaving it are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutageRow {
-    /// As in the published program: each probability is multiplied with the probability of the random walk, so they do
-    /// not sum to 1. An outage loses 45 % of its weight with each tick. The expected forecasts were measured with this
-    /// rule.
+    /// As in the published program, each probability is multiplied with that of the random walk, so they do not sum to
+    /// 1. An outage loses 45 % of its weight with each tick. The expected forecasts were measured with this rule.
     #[default]
     Published,
     /// The probabilities sum to 1: 98 % stay, and the rest follows the random walk.

@@ -35,9 +35,9 @@ pub(crate) struct Model {
 /// How a tick of the random walk is computed.
 #[derive(Debug)]
 enum Walk {
-    /// On the linear grid, where all bins but an outage have the same transition probabilities.
+    /// The tick of the linear grid, where all bins but an outage have the same transition probabilities.
     Even(Kernel),
-    /// On any other grid, where each bin has its own transition probabilities.
+    /// The tick of any other grid, where each bin has its own transition probabilities.
     Uneven(Columns),
 }
 

@@ -20,7 +20,7 @@ enum State {
     Echoes,
     /// The user has entered a command that turns echo off.
     Asked,
-    /// Such a command was answered, and nothing was echoed since.
+    /// A command that turns echo off was answered, and nothing was echoed since.
     Off,
 }
 

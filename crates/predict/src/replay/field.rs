@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Replace,
     /// An editor that shows that it interprets keys as commands.
     Command,
-    /// Another full-screen program.
+    /// A full-screen program of no other kind.
     Full,
     #[default]
     Unknown,

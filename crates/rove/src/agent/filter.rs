@@ -65,11 +65,11 @@ pub(crate) struct Filter {
 /// The event that a connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The next request from the host.
+    /// The connection waits for the next request from the host.
     Free,
-    /// The user's decision about the request.
+    /// The connection waits for the user's decision about the request.
     Asking,
-    /// The agent's answer to a request of this kind.
+    /// The connection waits for the agent's answer to a request of this kind.
     Asked(u8),
 }
 

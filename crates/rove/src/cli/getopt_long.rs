@@ -13,10 +13,10 @@ use clap::{ArgAction, Command};
 /// The place where options end, if the line has no `--`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Permutation {
-    /// At the first positional word (`POSIXLY_CORRECT`).
+    /// Options end at the first positional word (`POSIXLY_CORRECT`).
     None,
-    /// At `--` only, as with stock `mosh`. Within the remote command only an option's full name counts, so that `mosh
-    /// host ls -l` does not mean `--local`.
+    /// Options end at `--` only, as with stock `mosh`. Within the remote command only an option's full name counts, so
+    /// that `mosh host ls -l` does not mean `--local`.
     Throughout,
 }
 

@@ -40,11 +40,11 @@ impl Complaint {
 /// The word, besides `--`, that ends the options of a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OptionsEnd {
-    /// The host, as `POSIXLY_CORRECT` demands.
+    /// The host ends the options, as `POSIXLY_CORRECT` demands.
     Host,
-    /// The first word of the remote command, as with ssh: `rove host ls -a` lists all files.
+    /// The first word of the remote command ends the options, as with ssh: `rove host ls -a` lists all files.
     RemoteCommand,
-    /// The word `--` and no other: options may follow any other word.
+    /// No word but `--` ends the options.
     Dashes,
 }
 

@@ -39,9 +39,9 @@ fn definition() -> Command {
 /// The part that `rove tunnel` plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// The end on the host, for the server at this UDP port.
+    /// `rove tunnel` is the tunnel's end on the host, for the server at this UDP port.
     Port(NonZeroU16),
-    /// A forwarder on a jump host.
+    /// `rove tunnel` is a forwarder on a jump host.
     Forward,
 }
 

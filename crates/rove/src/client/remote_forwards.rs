@@ -60,11 +60,11 @@ struct Entry {
 /// The reason for a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
-    /// An option of the user, such as `-R`.
+    /// The user's command line has an option for the listener, such as `-R`.
     Option,
-    /// A line that the user typed during the session. Its failure does not end the session.
+    /// The user typed a line for the listener during the session. Its failure does not end the session.
     Added,
-    /// The relay of the user's agent.
+    /// The relay of the user's agent needs the listener.
     Agent,
 }
 

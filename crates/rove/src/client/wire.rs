@@ -26,7 +26,7 @@ const NOBODY_THERE: &str = "The session's server has ended: the host refuses wha
 /// The path of a client's datagrams.
 #[derive(Debug)]
 pub(crate) enum Wire {
-    /// UDP, with ssh as a possible second path.
+    /// UDP carries the datagrams, and ssh can as a second path.
     Sockets {
         sockets: DualStackSockets,
         inbox: Inbox,

@@ -24,7 +24,7 @@ const LOCK_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
 /// Why prompts are not remembered, or not forgotten.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PromptFileError {
-    /// The user has no folder for the file.
+    /// No environment variable names a folder for the file.
     #[error("neither XDG_STATE_HOME nor HOME names a folder to remember prompts in")]
     NoPlace,
     /// The folder of the file cannot be trusted.

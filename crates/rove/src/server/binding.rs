@@ -13,12 +13,12 @@ use crate::messages::{reason, say};
 /// The local address that a server binds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum BindAddress {
-    /// All addresses of this computer, IPv6 and IPv4.
+    /// The server binds all addresses of this computer, IPv6 and IPv4.
     #[default]
     Any,
-    /// The local address of the ssh connection (`SSH_CONNECTION`).
+    /// The server binds the local address of the ssh connection (`SSH_CONNECTION`).
     SshConnection,
-    /// This address, or all addresses if it cannot be bound.
+    /// The server binds this address, or all addresses if it cannot be bound.
     Address(IpAddr),
 }
 

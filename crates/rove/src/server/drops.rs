@@ -45,7 +45,7 @@ struct Kept {
 #[derive(Debug)]
 enum Typed {
     Here(Result<(), TypingError>),
-    /// A thread asks another session's server to type it.
+    /// A thread asks another session's server to type the path.
     Elsewhere(Errand<Result<(), TypingError>>),
 }
 

@@ -58,7 +58,7 @@ pub(crate) enum Word {
     Opened,
     /// The client cannot serve the request, and the call can log in by itself.
     NotCarried,
-    /// The connection has ended (0), or the program with this exit code.
+    /// The program has ended with this exit code. For a connection the code is 0.
     Code(u8),
     /// A signal of this number ended the program.
     Signal(u8),

@@ -33,11 +33,11 @@ pub(super) enum Question {
     Cursor,
     Version,
     CellPixels,
-    /// The number of columns that the terminal gives to the sample's cluster.
+    /// Asks for the number of columns that the terminal gives to the sample's cluster.
     Columns(Sample),
-    /// The number of columns that the terminal gives to a character that rove's width table does not contain.
+    /// Asks for the number of columns that the terminal gives to a character that rove's width table does not contain.
     Newer(NewerChar),
-    /// Device attributes. Every terminal answers this question, after its answers to all earlier ones.
+    /// Asks for device attributes. Every terminal answers this question, after its answers to all earlier ones.
     Attributes,
 }
 

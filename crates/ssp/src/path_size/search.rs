@@ -54,11 +54,11 @@ struct Try {
 /// When the peer acknowledges a path size probe that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// At once, as rove does.
+    /// The peer acknowledges the probe at once, as rove does.
     AtOnce,
-    /// Together with contents that were sent right before the probe.
+    /// The peer acknowledges the probe together with contents that were sent right before it.
     Soon,
-    /// With the peer's next instruction, whenever that is.
+    /// The peer acknowledges the probe with its next instruction, whenever that is.
     Some,
 }
 

@@ -8,11 +8,11 @@ use crate::num::StateNum;
 /// The instruction that an end is to send now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// A new instruction, without the fields that the layers below the sender add.
+    /// The end sends a new instruction, without the fields that the layers below the sender add.
     Send(Instruction),
-    /// A new instruction without contents, only to show that this end is alive.
+    /// The end sends a new instruction without contents, only to show that it is alive.
     Heartbeat(Instruction),
-    /// The fragments of the kept instruction once more ([`LargeContents`](super::large::LargeContents)).
+    /// The end sends the fragments of the kept instruction once more ([`LargeContents`](super::large::LargeContents)).
     Repeat,
 }
 

@@ -5,12 +5,13 @@ use super::sgr::Repertoire;
 /// The parts of a screen that the other end can store. A diff contains only sequences for these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Vocabulary {
-    /// The parts that a stock Mosh 1.4.0 client stores. Source: Mosh 1.4.0 as observed, docs/terminal.md.
+    /// The other end stores what a stock Mosh 1.4.0 client does. Source: Mosh 1.4.0 as observed, docs/terminal.md.
     #[default]
     Stock,
-    /// All of a [`crate::Screen`], except clusters whose width is not the sum of their code points' widths.
+    /// The other end stores all of a [`crate::Screen`], except clusters whose width is not the sum of their code
+    /// points' widths.
     Rich,
-    /// All of a [`crate::Screen`], including the widths of clusters.
+    /// The other end stores all of a [`crate::Screen`], including the widths of clusters.
     Clusters,
 }
 
@@ -63,10 +64,10 @@ impl Dialect {
 /// The rows that enter the scrollback history of a real terminal, which keeps lines that scroll off the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum History {
-    /// Rows that scroll off between two frames, and perhaps rows of a cleared screen.
+    /// Rows that scroll off between two frames enter the history, and perhaps rows of a cleared screen.
     Frames,
-    /// Rows that scroll off between two frames. Clearing a screen is done so that no terminal's history gets its rows.
+    /// Rows that scroll off between two frames enter the history. Clearing a screen is done so that no row of it does.
     FramesOnly,
-    /// Only the lines that [`super::scroll_off`] writes, and no rows of frames.
+    /// Only the lines that [`super::scroll_off`] writes enter the history, and no rows of frames.
     LinesOnly,
 }

@@ -48,21 +48,21 @@ impl Effort {
         self.spend(rows, ROW);
     }
 
-    /// Adds an operation on `cells` cells of one row: writing, moving or reading them.
+    /// Counts an operation on `cells` cells of one row: writing, moving or reading them.
     #[inline]
     pub(crate) fn touch(&mut self, cells: usize) {
         self.spend(1, OPERATION);
         self.spend(cells, 1);
     }
 
-    /// Adds moving the marks and decorations of `row` one by one, `times` times.
+    /// Counts the work of moving the marks and decorations of `row` one by one, `times` times.
     #[inline]
     pub(crate) fn move_beside(&mut self, row: &Row, times: usize) {
         self.spend(times * row.marks.len(), MARK);
         self.spend(times * row.decorations.len(), RUN);
     }
 
-    /// Adds searching the marks and decorations of `row` from `column` on, and moving them at once.
+    /// Counts the work of searching the marks and decorations of `row` from `column` on, and of moving them at once.
     #[inline]
     pub(crate) fn move_behind(&mut self, row: &Row, column: u16) {
         // Nearly all rows have no marks and no decorations, and then nothing is searched.
@@ -72,20 +72,20 @@ impl Effort {
         }
     }
 
-    /// Adds moving the marks of `cells` cells at once.
+    /// Counts the work of moving the marks of `cells` cells at once.
     #[inline]
     pub(crate) fn move_at_once(&mut self, cells: usize) {
         self.spend(cells, BEHIND);
     }
 
-    /// Adds copying `row` in place of another row.
+    /// Counts the work of copying `row` in place of another row.
     #[inline]
     pub(crate) fn copy_row(&mut self, row: &Row) {
         self.touch(row.cells.len());
         self.copy_beside(row);
     }
 
-    /// Adds copying the marks and decorations of `row`.
+    /// Counts the work of copying the marks and decorations of `row`.
     #[inline]
     pub(crate) fn copy_beside(&mut self, row: &Row) {
         self.spend(row.marks.len(), MARK);

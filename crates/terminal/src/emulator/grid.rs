@@ -18,9 +18,9 @@ use crate::scrollback::Scrollback;
 /// The source of the bytes that a terminal performs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Programs on a pty. Their queries are answered, and a wide character that loses a half is blanked.
+    /// Programs on a pty write the bytes. Their queries are answered, and a wide character that loses a half is blanked.
     Host,
-    /// Diffs from the other end of the connection, which relies on the exact result.
+    /// The bytes are diffs from the other end of the connection, which relies on the exact result.
     Replica,
 }
 

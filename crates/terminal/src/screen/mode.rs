@@ -3,7 +3,7 @@
 /// The mouse events that a program requests. The values are the numbers of the private modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MouseReporting {
-    /// No mouse events.
+    /// The program requests no mouse events.
     #[default]
     Off = 0,
     /// Button presses only: `CSI ? 9 h`.

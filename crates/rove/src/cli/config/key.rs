@@ -18,7 +18,7 @@ pub(super) struct Key {
 pub(super) enum Shape {
     /// The setting is `true` or `false`.
     Flag,
-    /// `true`, `false` or this word.
+    /// The setting is `true`, `false` or this word.
     FlagOr(&'static str),
     Text(fn(&str) -> Result<(), ValueError>),
     /// The setting is text, or a number without quotes. The function checks the text by the option's rules.

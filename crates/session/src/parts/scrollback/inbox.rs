@@ -21,7 +21,7 @@ const WAITING_BYTES_MAX: usize = 6 * 1024 * 1024;
 #[derive(Clone, Debug)]
 enum Due {
     Line(Arc<ScrollbackLine>),
-    /// So many lines are missing here, because the server or the client had to drop them.
+    /// This many lines are missing here, because the server or the client had to drop them.
     Missing(u64),
 }
 
