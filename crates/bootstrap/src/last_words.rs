@@ -296,7 +296,7 @@ Host key verification failed.\r
         LastWords::new(OsStr::new("far"), &config, line.starts_with("--verbose "))
     }
 
-    /// Filters in pieces of this many bytes; returns what is shown and the reason.
+    /// Filters ssh's output `said` in pieces of `piece` bytes. Returns the text that is shown, and the refusal's sentence.
     fn read(
         words: &mut LastWords,
         said: &str,

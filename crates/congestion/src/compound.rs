@@ -138,7 +138,7 @@ mod tests {
         assert!((path.controller.in_all() / window - 0.5).abs() < 1e-9);
     }
 
-    /// Source: the paper, section III: from half of the largest window on by the law above, with a loss each 1/p packets.
+    /// Source: the paper, section III: after each loss the window grows from half of its largest size by the law above.
     #[test]
     fn the_average_window_is_that_of_the_growth_between_two_losses() {
         for every in [10_000_u32, 100_000] {

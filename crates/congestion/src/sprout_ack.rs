@@ -257,7 +257,8 @@ mod tests {
         }
     }
 
-    /// Feeds a controller 500 packets a second, whose acknowledgments take so long, up to 2 s. That of `missing` never comes.
+    /// Feeds a controller 500 packets a second, up to 2 s. Each is acknowledged `wait` ms late, except that of
+    /// `missing`.
     fn fed(wait: u64, missing: u64) -> SproutAck {
         let mut controller = SproutAck::new(Scale::Linear, PACKET, Duration::ZERO);
         let mut calls: Vec<(u64, Option<u64>)> = vec![(0, None), (40, Some(0))];

@@ -6,7 +6,7 @@ use crate::controller::{Ack, Controller, Loss};
 
 pub(crate) const PACKET: Bytes = Bytes::new(1_000);
 
-/// A path of constant delay, maybe with a rate, that carries whole windows one after another.
+/// A path of constant delay, and of limited rate if `rate` is set, that carries one whole window after another.
 pub(crate) struct Path<C> {
     pub(crate) controller: C,
     pub(crate) now: Instant,
@@ -26,7 +26,7 @@ impl<C: Controller> Path<C> {
         Self { rate: Some(rate), ..Self::new(controller, rtt_millis) }
     }
 
-    /// Loses a packet of the next window. It is found lost before the window begins.
+    /// Loses a packet of the next window. The controller learns of the loss before the window is sent.
     pub(crate) fn lose(&mut self) {
         self.lose = true;
         let size = PACKET;
@@ -108,8 +108,8 @@ mod properties {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
-        /// Acknowledgments and losses of any size at any time, packets of 40 and 1500 bytes mixed, silences of years: a window always has
-        /// room for a packet, and no call panics or hangs.
+        /// Acknowledgments and losses may have any size and time, packets 40 or 1500 bytes, and silences last years:
+        /// the window always has room for a packet, and no call panics or hangs.
         #[test]
         fn every_controller_survives_anything_that_a_flow_may_tell_it(
             calls in proptest::collection::vec(

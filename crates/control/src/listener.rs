@@ -263,7 +263,7 @@ mod tests {
     use super::*;
     use crate::protocol::{SessionStatus, State, decode_reply, encode_request};
 
-    /// Longer than any computer takes to start a program.
+    /// Time after which a test counts as hanging. Chosen: longer than any computer takes to start a program.
     const HANG_GUARD: std::time::Duration = std::time::Duration::from_secs(90);
 
     fn answer(_: Request, _: Option<u32>) -> Answer {

@@ -303,7 +303,7 @@ mod tests {
 
     use super::*;
 
-    /// A hang guard.
+    /// Time after which a test counts as hanging.
     const GUARD: Timespec = Timespec { tv_sec: 90, tv_nsec: 0 };
 
     /// A terminal's two sides: the user's window, and what programs see.

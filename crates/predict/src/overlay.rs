@@ -47,7 +47,7 @@ mod tests {
         Glyph { cell: Cell { base: Some(base), ..Cell::default() }, ..Glyph::default() }
     }
 
-    /// Lays `over` at `column` of `abc ` and returns what stands there: its character, and whether it is underlined.
+    /// Lays `over` at `column` of the row `ab d`. Returns the character there afterwards, and whether it is underlined.
     fn laid(column: u16, over: Option<char>, underlines: bool) -> (Option<char>, bool) {
         let mut frame = Screen::blank(Size::new(4, 1).unwrap());
         for (column, c) in (0..).zip("abcd".chars()) {

@@ -172,7 +172,7 @@ mod tests {
         PromptMemory::new(SALT, Vec::new(), Vec::new())
     }
 
-    /// The memory that the next session gets.
+    /// Returns the memory with which the next session begins.
     fn reopened(memory: &PromptMemory) -> PromptMemory {
         PromptMemory::new(SALT, memory.known().to_vec(), memory.refused().to_vec())
     }

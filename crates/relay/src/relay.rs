@@ -327,7 +327,7 @@ mod tests {
 
     use super::*;
 
-    /// Longest a test waits for what must come.
+    /// Longest time for which a test waits for an event.
     const HANG_GUARD: Duration = Duration::from_secs(90);
 
     fn loopbacks() -> [IpAddr; 2] {

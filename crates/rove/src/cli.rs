@@ -484,7 +484,7 @@ fn print(text: &str) -> u8 {
 mod tests {
     use super::*;
 
-    /// Returns the answer to a shell, each candidate between two spaces.
+    /// Returns the candidates for a command line, each between two spaces.
     fn completed(words: &[&str]) -> String {
         let words: Vec<OsString> = ["--"].iter().chain(words).map(OsString::from).collect();
         let answer = answer(&BOOK, &complete::NAMES, &words);

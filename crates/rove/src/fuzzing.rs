@@ -278,14 +278,14 @@ mod tests {
 
     use super::*;
 
-    /// Pieces that mean something, and noise between them.
+    /// Returns bytes made of `words` and of noise between them.
     fn pieces(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
         let word = (0..words.len()).prop_map(|at| words[at].as_bytes().to_vec());
         let piece = prop_oneof![4 => word, 1 => proptest::collection::vec(any::<u8>(), 0..40)];
         proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
     }
 
-    /// The pieces of an output, each on the stream that `streams` says for it.
+    /// Returns the fuzzer's bytes for these words of an output. Each bit of `streams` chooses the stream of a word.
     fn on_streams(streams: u64, words: &[usize]) -> Vec<u8> {
         let piece = |(at, &word): (usize, &usize)| {
             let text = PRINTED[word % PRINTED.len()].as_bytes();

@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// A stream that keeps what each write brings.
+    /// A stream that stores the text of each write.
     struct Pipe<'a>(&'a mut Vec<String>);
 
     impl Write for Pipe<'_> {

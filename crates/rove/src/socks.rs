@@ -235,7 +235,7 @@ mod tests {
         Target::Tcp { host: host.to_owned(), port }
     }
 
-    /// Hands pieces to a request. Returns what it has come to at the end, and what went to the client.
+    /// Hands a request's pieces to the parser. Returns the bytes for the client, and the final step.
     fn run<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<u8>, Step) {
         let (mut request, mut said) = (Request::default(), Vec::new());
         let steps = pieces.into_iter().map(|piece| request.handle(piece, &mut said));

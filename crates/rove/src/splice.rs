@@ -298,7 +298,7 @@ mod tests {
     use super::*;
     use crate::muxes::{deliver, muxes};
 
-    /// A client's and a server's end of a stream, and a connection that is joined with the server's.
+    /// Both ends of a stream, and a splice of the server's end with a TCP connection to `peer`.
     struct Joined {
         client: Mux,
         server: Mux,
@@ -322,7 +322,7 @@ mod tests {
             Self { client, server, id, splice, peer, now: Instant::ZERO }
         }
 
-        /// Lets packets pass both ways and the splice work, some hundred times.
+        /// Delivers packets both ways and calls the splice, 300 times.
         fn run(&mut self) {
             for _ in 0..300 {
                 self.now += Duration::from_millis(5);

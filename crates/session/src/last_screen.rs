@@ -129,7 +129,7 @@ mod tests {
     const FULL: &[u8] = b"a\x1b[3;1Hb\x1b[H";
     const ALTERNATE: &[u8] = b"out\r\n\x1b[?1049hedit";
 
-    /// How a session of a rove server ends with its program, and one of a stock server.
+    /// The end of a session with its program, at a rove server and at a stock server.
     const ENDED: Ending =
         Ending { by_server: true, tells_screens: true, tells_lines: true, exit_status: None };
     const STOCK: Ending = Ending { tells_screens: false, tells_lines: false, ..ENDED };

@@ -125,7 +125,7 @@ mod tests {
         Instant::from_millis(millis)
     }
 
-    /// Does something at the pace of a path with this round trip, in ms, that loses this share of what goes out.
+    /// Calls `act` with the timing of a path: its round trip in ms, and the share of this end's datagrams that it loses.
     fn paced<T>(rtt: u64, loss_out: f64, act: impl FnOnce(&SendTiming) -> T) -> T {
         let config = Config::server();
         let mut estimator = RttEstimator::new();
@@ -134,7 +134,7 @@ mod tests {
         act(&SendTiming::new(&config, &estimator, path, Capabilities::empty()))
     }
 
-    /// Returns the closing of an end that has just acknowledged its peer's, at 1 s.
+    /// Returns the closing of an end that has acknowledged its peer's shutdown, at 1 s.
     fn acknowledged(is_server: bool, rtt: u64, loss_out: f64) -> Closing {
         let mut closing = Closing::new(is_server);
         paced(rtt, loss_out, |timing| closing.handle_announced(at(1_000), timing));

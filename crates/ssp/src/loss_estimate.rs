@@ -119,7 +119,7 @@ impl LossEstimate {
 mod tests {
     use super::*;
 
-    /// Returns the estimate after so many arrivals and then these datagrams, each of which was lost (`x`) or not (`.`).
+    /// Returns the estimate after `arrived` arrivals and the datagrams `then`, each of which was lost (`x`) or not (`.`).
     fn after(arrived: u32, then: &str) -> LossEstimate {
         let mut estimate = LossEstimate::default();
         (0..arrived).for_each(|_| estimate.handle_datagram(false));

@@ -84,7 +84,7 @@ mod tests {
         Instant::from_millis(millis)
     }
 
-    /// Returns when tries are made up to `until`, with these changes.
+    /// Returns the times in ms, up to `until`, of all tries after network changes at the times `changes`.
     fn tries(revalidation: &mut PathRevalidation, changes: &[u64], until: u64) -> Vec<u64> {
         let mut found = Vec::new();
         for now in 0..=until {

@@ -205,7 +205,7 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    /// Returns what goes out from `from` to `until`, with its times.
+    /// Returns the probes from `from` to `until` (ms), each with its time.
     fn polled(side: &mut SidePath, from: u64, until: u64, addresses: usize) -> Vec<(u64, Probe)> {
         let times = from..until;
         times.filter_map(|now| Some((now, side.poll(at(now), addresses)?))).collect()

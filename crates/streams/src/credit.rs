@@ -99,7 +99,8 @@ mod tests {
 
     const SRTT: Duration = Duration::from_millis(100);
 
-    /// Reads a stream to its limit, a quarter of the window at a time, and returns its last window.
+    /// Reads a quarter of the window `times` times, with this pause before each, and asserts that each raises the
+    /// limit. Returns the last window.
     fn read_on(credit: &mut Credit, pool: &mut Pool, pause: Duration, times: u32) -> u64 {
         let mut now = credit.raised_at;
         for _ in 0..times {

@@ -150,7 +150,7 @@ mod tests {
     use crate::preface::{Answer, Exit, MessageReader, Target};
     use crate::reception::Reception;
 
-    /// Both ends, and the server's knowledge of the program.
+    /// Both ends' multiplexers, and the server's gathering of a program's streams.
     struct Ends {
         now: Instant,
         client: Mux,
@@ -168,7 +168,7 @@ mod tests {
             Self { now, client, server, reception, gathering }
         }
 
-        /// Lets packets pass for a while. Returns the programs that can begin.
+        /// Delivers packets for 2 s. Returns the programs that can begin.
         fn carry(&mut self) -> Vec<Gathered> {
             let mut all = Vec::new();
             for _ in 0..40 {
@@ -199,7 +199,7 @@ mod tests {
             all
         }
 
-        /// Opens a stream with this part and these bytes after it.
+        /// Writes the message about a program's part to a stream, and `bytes` after it. Returns the programs that can begin.
         fn write(&mut self, id: StreamId, part: Part, bytes: &[u8]) -> Vec<Gathered> {
             let message = Target::Program(part).encode();
             let (mut rest, mut all) = ([&message[..], bytes].concat(), Vec::new());

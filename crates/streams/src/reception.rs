@@ -118,13 +118,13 @@ mod tests {
 
     const NOW: Instant = Instant::from_millis(5);
 
-    /// Two ends whose packets all arrive.
+    /// Two ends between which no packet is lost.
     struct Ends {
         client: Mux,
         server: Mux,
         reception: Reception,
         now: Instant,
-        /// The places that the server has learned.
+        /// The targets that the server has read, each with its stream.
         targets: Vec<(StreamId, Target)>,
     }
 
@@ -144,7 +144,7 @@ mod tests {
             id
         }
 
-        /// Lets all packets pass both ways, at times at which they may go.
+        /// Delivers all packets in both directions.
         fn carry(&mut self) {
             for _ in 0..3 {
                 self.now += Duration::from_millis(50);

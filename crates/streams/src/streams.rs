@@ -340,7 +340,7 @@ impl Streams {
 mod tests {
     use super::*;
 
-    /// Returns whether a packet at this time has all that an interactive stream had to send.
+    /// Returns whether a packet at this time contains all waiting bytes of an interactive stream.
     fn sends_interaction(streams: &mut Streams, millis: u64) -> bool {
         let now = Instant::from_millis(millis);
         streams.fill_data(now, &mut Writer::new(now, 1_176))

@@ -155,8 +155,8 @@ mod tests {
 
     const CLIENT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
 
-    /// Has so many strangers' datagrams come in each window, less those that are not let through, and returns the halvings
-    /// after each.
+    /// Sends `coming` datagrams of strangers to the filter in each window. Returns the number of halvings after each
+    /// window.
     fn halvings(
         sieve: &mut Sieve,
         client: Option<SocketAddr>,

@@ -11,12 +11,12 @@ fn tolerant(proxy: bool, start: bool) -> Rules {
     Rules::Tolerant { challenge: Challenge::from_bytes([0; 16]), proxy, start }
 }
 
-/// Replaces what is long in the tables.
+/// Replaces the abbreviations in the tables: `KEY` by a key, and `WORD` by the challenge.
 fn written_out(text: &str) -> String {
     text.replace("KEY", KEY).replace("WORD", &"0".repeat(32))
 }
 
-/// Reads both streams, each in one piece; returns what is announced, and the text left for the user.
+/// Reads both streams, each in one piece. Returns the announced facts, and the text for the user.
 fn read(rules: &Rules, errors: &str, output: &str) -> Result<(Announced, String), StartupError> {
     let mut startup = Startup::new(rules.clone());
     let mut text = Vec::new();
@@ -28,7 +28,7 @@ fn read(rules: &Rules, errors: &str, output: &str) -> Result<(Announced, String)
     Ok((startup.announced, String::from_utf8(text).unwrap()))
 }
 
-/// The addresses and the port that are announced, and the text left for the user.
+/// Returns the announced addresses and port, and the text for the user.
 fn summary(rules: &Rules, errors: &str, output: &str) -> String {
     match read(rules, errors, output) {
         Ok((announced, text)) => {

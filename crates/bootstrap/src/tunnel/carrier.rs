@@ -145,14 +145,14 @@ impl Carrier {
 mod tests {
     use super::*;
 
-    /// A datagram of full size, with a number in front.
+    /// Returns a datagram of full size that begins with `number`.
     fn datagram(number: u8) -> Vec<u8> {
         let mut datagram = vec![0; 1252];
         datagram[0] = number;
         datagram
     }
 
-    /// Moves what one end wants to send to the other, `piece` bytes at a time; returns the datagrams.
+    /// Moves all bytes that `from` has for the stream to `to`, `piece` at a time. Returns the datagrams that arrive.
     fn deliver(from: &mut Carrier, to: &mut Carrier, piece: usize) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
         loop {
@@ -171,7 +171,7 @@ mod tests {
         }
     }
 
-    /// Encoded bytes that a stalled stream would be given.
+    /// Returns how many encoded bytes the carrier offers to a stream whose other end reads nothing.
     fn offered(carrier: &mut Carrier) -> usize {
         let mut total = 0;
         while !carrier.poll_bytes().is_empty() {

@@ -135,7 +135,7 @@ mod tests {
         Instant::from_millis(seconds * 1000)
     }
 
-    /// Starts one whenever that is due, each of which ends so at once; returns the seconds of the starts.
+    /// Starts an ssh whenever one is due, and lets each end at once by `end`. Returns the seconds of the starts.
     fn starts(end: End, count: usize) -> Vec<u64> {
         let mut retry = Retry::new(at(100), false);
         retry.handle_end(at(100), end);

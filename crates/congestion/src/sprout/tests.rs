@@ -13,7 +13,7 @@ use crate::sprout::terms::Forecast;
 
 const PACKET: Bytes = Bytes::new(1_400);
 
-/// Packets of 1400 bytes count as one, as in the vectors.
+/// A configuration in which 1400 bytes count as a packet, as in the vectors.
 const DATAGRAMS: Config = Config::new(PACKET);
 
 /// A receiver with the clock of its test.
@@ -135,7 +135,7 @@ fn heartbeats_alone_are_taken_for_a_slow_link() {
     assert_near("heartbeats", bench.forecast(), [0, 0, 0, 0, 0, 0, 0, 1]);
 }
 
-/// A packet of which every field may be anything, and how long after the one before it comes.
+/// Returns a packet with any values in its fields, and the time since the packet before it, in ns.
 fn any_packet() -> impl Strategy<Value = (u64, Packet)> {
     let feedback = (any::<u64>(), any::<u64>(), any::<[u32; 8]>());
     let gap = prop_oneof![0..1_000_u64, 0..100_000_000_u64, any::<u64>()];
@@ -155,8 +155,8 @@ fn any_packet() -> impl Strategy<Value = (u64, Packet)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// No packet of a peer panics, hangs or makes an end send without bound: at one instant the end sends no more than the window,
-    /// and once nothing more comes it is down to heartbeats.
+    /// No packet of a peer makes an end panic, hang or send without bound: at an instant the end sends no more than its
+    /// window, and after the last packet it sends only heartbeats.
     #[test]
     fn an_end_sends_within_its_window_with_any_feedback(
         packets in proptest::collection::vec(any_packet(), 1..60)

@@ -24,7 +24,7 @@ use super::log;
 use crate::engine::Engine;
 use crate::policy::Preference;
 
-/// A letter typed at the first prompt.
+/// At first the engine knows no prompt.
 #[test]
 fn the_first_key_ever_is_hidden_and_the_next_ones_are_seen_at_once() {
     let mut rig = Rig::new(Shell::new("$ "));
@@ -111,7 +111,7 @@ fn another_clients_key_ends_every_permission_and_its_echo_proves_nothing() {
     assert_eq!(rig.row(), "$ g");
 }
 
-/// A program that echoes nothing, and prints its prompt again in the next row after this key.
+/// A program that echoes nothing. After `key` it prints its prompt again in the next row.
 struct Silent {
     prompt: &'static str,
     key: u8,
@@ -158,7 +158,7 @@ fn text_typed_before_the_prompt_returns_is_seen_with_it() {
     assert_eq!(rig.errors, 0);
 }
 
-/// A program that echoes what it is sent.
+/// A program that echoes each byte.
 struct Echo;
 
 impl Program for Echo {
@@ -226,7 +226,7 @@ fn text_is_inserted_and_taken_out_in_the_middle_of_a_line() {
     assert_eq!(rig.errors, 0);
 }
 
-/// A shell that takes the end of an unknown sequence for text, as zsh does.
+/// A shell that inserts the end of an unknown key's sequence as text, as zsh does.
 struct TildeShell(Shell, Vec<u8>);
 
 impl Program for TildeShell {
@@ -246,7 +246,7 @@ impl Program for TildeShell {
     }
 }
 
-/// The cursor may then be by chance where the key should have led it.
+/// In a changed line, the cursor may by chance be at the position to which the key would have moved it.
 #[test]
 fn a_key_that_moves_is_not_learned_from_a_line_that_changed() {
     let mut rig = Rig::new(TildeShell(Shell::new("\x1b[?2004h$ "), Vec::new()));
@@ -292,11 +292,11 @@ fn a_host_that_echoes_late_is_learned() {
     rig.assert_converges();
 }
 
-/// Echoes keys so many milliseconds late.
+/// A shell that echoes each key after the milliseconds that the function returns.
 struct Laggard(Shell, fn(u8) -> u64);
 
 impl Laggard {
-    /// Returns a session in which 20 keys came true at once.
+    /// Returns a session in which 20 keys were predicted correctly.
     fn known(delay: fn(u8) -> u64) -> Rig {
         let mut rig = Rig::new(Self(Shell::new("$ "), delay));
         (0..20).for_each(|_| rig.prove("a"));
@@ -314,7 +314,7 @@ impl Program for Laggard {
     }
 }
 
-/// Checks that the row has this length, and that nothing of it flickers until the host has shown it.
+/// Asserts that the cursor's row has `len` characters and stays the same for a second, until the host shows it too.
 fn assert_stays(rig: &mut Rig, len: usize) {
     let row = rig.row();
     assert_eq!(row.len(), len);
@@ -342,7 +342,7 @@ fn a_program_that_works_on_the_keys_before_is_waited_for() {
     assert_stays(&mut rig, 26);
 }
 
-/// The program may have stopped to echo.
+/// After an overdue echo, the program may have turned echo off.
 #[test]
 fn text_typed_after_an_echo_is_late_is_not_seen_before_it() {
     let mut rig = Laggard::known(|key| if key == b'x' { 340 } else { 0 });
@@ -368,7 +368,7 @@ fn text_that_is_rubbed_out_is_not_taken_for_done_before_the_host_has_had_time() 
     assert_stays(&mut rig, 23);
 }
 
-/// The line reads the same before a letter and after the key that takes it back, which the host has by then.
+/// The line is the same before a letter and after its Backspace, so an old screen looks like the newest one.
 #[test]
 fn a_host_that_is_slow_is_not_believed_to_be_suddenly_quick() {
     let mut rig = Rig::new(SlowShell::new("$ ", 300));
@@ -544,7 +544,7 @@ fn a_key_after_an_escape_or_a_prefix_is_seen_once_it_is_known_to_be_text() {
     }
 }
 
-/// A line editor, of which keys are commands after an Escape, and the one key after a Ctrl-K.
+/// A line editor that reads all keys after an Escape as commands, and a single key after a Ctrl-K.
 struct Modal {
     start: &'static str,
     takes_commands: bool,
@@ -578,7 +578,7 @@ impl Program for Modal {
     }
 }
 
-/// A shell from which a program is started that asks as line editors do, and shows stars.
+/// A shell that starts a program with a prompt like a line editor's, which shows a star for each key.
 struct Vault {
     asks: bool,
 }
@@ -599,7 +599,7 @@ impl Program for Vault {
     }
 }
 
-/// Answers each key with something else, somewhere.
+/// A program that answers each key with other text in another place.
 struct Contradiction;
 
 impl Program for Contradiction {
@@ -612,7 +612,7 @@ impl Program for Contradiction {
     }
 }
 
-/// A shell with a key (Ctrl-A) whose program takes Enter without any output, draws the prompt again and asks for a secret.
+/// A shell whose Ctrl-A starts a program, which reads Enter silently, draws the prompt again and asks for a secret.
 struct Pausing {
     shell: Shell,
     asks: bool,
@@ -651,7 +651,7 @@ fn a_prompt_that_is_drawn_again_is_no_echo() {
     }
 }
 
-/// A shell that asks for a secret after each third line, with a key (Ctrl-A) that changes nothing.
+/// A shell that asks for a secret after each third line. Its Ctrl-A changes nothing.
 struct Keeper {
     shell: Shell,
     lines: usize,

@@ -83,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns whether a program on a screen of 30 columns and 6 rows is seen to insert.
+    /// Returns whether a mode line is found on a screen of 30 columns and 6 rows after `output`.
     fn inserts(output: &str) -> bool {
         let mut terminal = Terminal::host(Size::new(30, 6).expect("a size"));
         terminal.write(output.as_bytes());

@@ -114,7 +114,7 @@ mod tests {
         insertion
     }
 
-    /// Returns whether text is shown after these screens.
+    /// Returns whether characters may be shown after screens with these windows.
     fn permits_after(windows: &[Option<Window>]) -> bool {
         let mut insertion = inserting();
         windows.iter().for_each(|window| insertion.observe(*window));

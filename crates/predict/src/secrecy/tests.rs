@@ -8,14 +8,14 @@ const SHELL: Prompt = Prompt { whole: 1, text: 1, end: 2, sort: Sort::Shell };
 const QUESTION: Prompt = Prompt { whole: 3, text: 3, end: 4, sort: Sort::Other };
 const MODE: Prompt = Prompt { whole: 5, text: 5, end: 5, sort: Sort::Mode };
 
-/// Returns a screen on which this was printed.
+/// Returns a screen on which `output` was printed.
 fn screen(output: &str) -> Screen {
     let mut terminal = Terminal::host(Size::DEFAULT);
     terminal.write(output.as_bytes());
     terminal.snapshot()
 }
 
-/// Returns whether the first character of a new line would be seen.
+/// Returns whether the first character of a new line may be shown before its echo.
 fn may_begin(secrecy: &Secrecy, prompt: Prompt) -> bool {
     may_begin_on(secrecy, prompt, "$ ")
 }
@@ -24,13 +24,13 @@ fn may_begin_on(secrecy: &Secrecy, prompt: Prompt, output: &str) -> bool {
     secrecy.may_show(&spot(prompt, &screen(output)))
 }
 
-/// Returns the spot of the first character of a line, where a second fact speaks for a line editor.
+/// Returns the spot of a line's first character, at which a second fact shows that a line editor asks.
 fn spot(prompt: Prompt, screen: &Screen) -> Spot<'_> {
     let line = Line::default();
     Spot { line, prompt: Some(prompt), is_ahead: false, is_vouched: true, screen }
 }
 
-/// Lets lines be typed, echoed and entered.
+/// Types `lines` lines of one character, which are echoed and entered.
 fn enter(secrecy: &mut Secrecy, prompt: Prompt, lines: u16) {
     for _ in 0..lines {
         secrecy.note_echo(Some(prompt), 'l', true);
@@ -172,7 +172,7 @@ fn a_line_counts_for_the_prompt_that_echoed_it_whatever_the_terminal_is_like_at_
     assert!(may_begin(&secrecy, SHELL));
 }
 
-/// Returns what is known after a mode line came and a character was echoed under it.
+/// Returns the state after a mode line has appeared and a character was echoed under it.
 fn inserting() -> Secrecy {
     let mut secrecy = Secrecy::default();
     let window = Window::default();

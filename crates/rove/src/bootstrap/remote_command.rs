@@ -268,7 +268,7 @@ mod tests {
 
     const WORD: &str = "00000000000000000000000000000000";
 
-    /// Reads what a host prints, cut into pieces of this many bytes; returns the command's output and the rest.
+    /// Reads a host's output in pieces of `piece` bytes. Returns the command's output, all other output, and the last state.
     fn read(printed: &[u8], piece: usize) -> (String, String, State) {
         let mut output = Output::new(Challenge::from_bytes([0; 16]));
         let (mut ours, mut noise) = (Vec::new(), Vec::new());
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(noise.len(), 103 * LINE_BYTES_MAX + 3);
     }
 
-    /// Runs a piece of sh on a host that is this computer; returns what it wrote and its exit code.
+    /// Runs `script` on this computer as if it were the host. Returns its output and its exit code.
     fn run(profile: &str, script: &str, args: &[OsString], input: Input) -> (Vec<u8>, Option<i32>) {
         let ssh = format!("--ssh=sh -c '{profile}; for a; do :; done; exec sh -c \"$a\"' ssh");
         let words = vec![ssh.into(), "far".into()];

@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
 
-    /// Binds a socket, which stays when the listener is gone.
+    /// Makes a socket's file, which stays after its listener was closed.
     fn bind(path: &Path) {
         drop(UnixListener::bind(path).unwrap());
     }

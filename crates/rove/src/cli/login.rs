@@ -193,7 +193,7 @@ mod tests {
         read(&MANUAL, words(line))
     }
 
-    /// Returns the login that this line and that of a session come to.
+    /// Returns the login's options by this line, read as a command without a session and as one with a session.
     fn both(line: &str) -> [Option<HostOptions>; 2] {
         let (_, login) = login(line).unwrap();
         let ours = login.options("host".into(), || Ok(Config::default())).ok();

@@ -272,7 +272,7 @@ mod tests {
         read(&host::definition(), args, end)
     }
 
-    /// Returns a line as words for clap, words for ssh, and complaints.
+    /// Parses a line. Returns the words for clap, the words for ssh, and the complaints.
     fn sorted(text: &str) -> (String, String, String) {
         match line(text, false) {
             Ok(line) => {

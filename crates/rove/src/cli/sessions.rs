@@ -237,7 +237,7 @@ mod tests {
         parse_kill(words(line), || Ok(Config::default()))
     }
 
-    /// The host, and the ssh to reach it.
+    /// Returns the host and its ssh command as text; empty for this computer.
     fn name(place: &Place) -> String {
         match place {
             Place::Here => String::new(),

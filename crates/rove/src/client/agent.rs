@@ -335,7 +335,7 @@ mod tests {
     use super::*;
     use crate::muxes::{deliver, muxes};
 
-    /// Asks a host for its path, which answers the stream so. Returns the loan, and what the user is told.
+    /// Asks a host for its socket's path, and lets `answer` answer. Returns the loan, and the sentence for the user.
     fn asked(answer: impl FnOnce(&mut Mux, StreamId)) -> (AgentLoan, Option<String>) {
         let mut now = Instant::ZERO;
         let (mut client, mut server) = muxes();

@@ -284,8 +284,8 @@ mod tests {
     use super::*;
     use crate::muxes::{deliver, muxes};
 
-    /// Sends a file of a megabyte to a host that reads this much of the stream, and then does so. Returns the reason
-    /// in the user's message.
+    /// Sends a file of a megabyte to a host that reads `read` bytes of the stream and then calls `then`. Returns the
+    /// reason of the failure.
     fn reason_after(read: usize, then: impl FnOnce(Instant, &mut Mux, StreamId)) -> String {
         let (scratch, (mut client, mut server)) = (Scratch::new(), muxes());
         let file = scratch.write("file", &"x".repeat(1 << 20));

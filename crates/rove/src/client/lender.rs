@@ -339,7 +339,7 @@ mod tests {
         Joined::Program { command: "x".into(), is_subsystem: false }
     }
 
-    /// Sends a request to a lender. Returns the call's side.
+    /// Sends a request to a lender. Returns the call's end of the connection.
     fn ask(lender: &mut Lender, gate: &Gate, joined: &Joined) -> UnixStream {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
         theirs.set_nonblocking(true).expect("it is ours");
@@ -350,7 +350,7 @@ mod tests {
         ours
     }
 
-    /// Returns what a call is told. `None` if it is told nothing and is cut off.
+    /// Returns the messages to a call. `None` if the lender has closed the connection without a message.
     fn told(call: &mut UnixStream) -> Option<String> {
         let mut bytes = [0; 4096];
         let len = call.read(&mut bytes).expect("a word, or the end");

@@ -478,7 +478,7 @@ mod tests {
     use super::*;
     use crate::muxes::{deliver, muxes};
 
-    /// A client with a table, and a host that answers for itself.
+    /// A client with its table of listeners, and a host's multiplexer.
     struct Ends {
         now: Instant,
         client: Mux,

@@ -511,7 +511,7 @@ mod tests {
         Instant::from_millis(1000 * seconds)
     }
 
-    /// Returns the forwarded connections of one option, and its port.
+    /// Returns the streams of a client with one listener, and the listener's port.
     fn forwards(target: Option<Place>) -> (ClientStreams, u16) {
         let port = free_port();
         let all = vec![Forward { listen: Place::Port(Some("127.0.0.1".to_owned()), port), target }];
@@ -531,7 +531,7 @@ mod tests {
         assert!(forwards.layer.is_none(), "no stream is opened for it");
     }
 
-    /// Returns a session's streams with the port of a login, to which the user has said yes.
+    /// Returns a client's streams after the user has agreed to open a login's port, and the forward of this port.
     fn with_login() -> (ClientStreams, Forward) {
         let mut forwards = ClientStreams::new(Listeners::default(), &Forwards::default());
         let (login, loopback, port) = ("login.example".to_owned(), "localhost", free_port());

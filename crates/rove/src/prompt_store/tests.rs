@@ -1,4 +1,4 @@
-//! Two sessions at one file, files that are none, and bounds.
+//! Tests of two sessions that share the file, of files that cannot be used, and of the bounds.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -14,7 +14,7 @@ use rustix::process::geteuid;
 use super::format::{FILE_BYTES_MAX, Hosts};
 use super::*;
 
-/// A folder for the file, which goes when the test ends.
+/// A folder for the file of prompts, which is removed when the test ends.
 struct Kept(Scratch);
 
 impl Kept {
@@ -36,12 +36,12 @@ impl Kept {
         PromptKeeper::open_in(self.file(), account.clone()).unwrap()
     }
 
-    /// Returns what a session would begin with now.
+    /// Returns the memory with which a session would begin now.
     fn memory(&self, account: &Account) -> PromptMemory {
         self.open(account).1
     }
 
-    /// Runs a session that keeps and refuses these prompts.
+    /// Runs a session in which these prompts become known, or refused.
     fn session(&self, account: &Account, kept: &[u64], refused: &[u64]) {
         let (keeper, mut memory) = self.open(account);
         kept.iter().for_each(|name| memory.keep(*name));
@@ -202,7 +202,7 @@ fn a_damaged_file_is_empty_and_the_next_session_replaces_it() {
     assert!(scratch.memory(&host).knows(5) && !scratch.memory(&host).knows(1));
 }
 
-/// A way to put something else in the file's place.
+/// A function that puts something other than the file at its path.
 type Make<'a> = Box<dyn Fn() + 'a>;
 
 #[test]
@@ -339,7 +339,7 @@ fn a_refusal_with_a_salt_that_was_forgotten_counts_for_all_prompts() {
     idle.close(&unchanged);
 }
 
-/// A thing that one of two clients does.
+/// A change that one of two clients makes to its memory.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Keep(u64),

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::muxes::{deliver, muxes};
 
-    /// A session with a path, its client's streams, and no network between them.
+    /// A session with a socket for the agent, and its client's streams, without a network between them.
     struct Session {
         now: Instant,
         client: Mux,
@@ -183,7 +183,7 @@ mod tests {
             }
         }
 
-        /// Lets everything go its way, while the client is silent for so many seconds.
+        /// Delivers all packets and serves the agent, as if the client had been silent for `silence` seconds.
         fn turn(&mut self, silence: u64) {
             for _ in 0..50 {
                 self.now += Duration::from_millis(1);
@@ -206,7 +206,7 @@ mod tests {
             }
         }
 
-        /// Lends the agent at this path. Returns the stream.
+        /// Lends the agent at `path` to the session. Returns the client's stream.
         fn lend(&mut self, path: &[u8]) -> StreamId {
             let id = self.client.open(self.now).unwrap();
             self.client.write(id, &Target::Agent.encode()).unwrap();
@@ -215,7 +215,7 @@ mod tests {
             id
         }
 
-        /// Connects to the session's path. The connection does not block.
+        /// Opens a non-blocking connection to the session's agent socket.
         fn connect(&self) -> UnixStream {
             let stream = UnixStream::connect(self.scratch.path("path")).unwrap();
             stream.set_nonblocking(true).unwrap();

@@ -513,7 +513,7 @@ mod tests {
         }
     }
 
-    /// Starts a program that says its number. Returns its first stream, and the number.
+    /// Starts a program that prints its process number. Returns its first stream, and the number.
     fn begin(pair: &mut Pair, command: &[u8]) -> (StreamId, Pid) {
         let command_len = command.len();
         let part = Part::Input { command_len, is_subsystem: false };

@@ -323,7 +323,7 @@ mod tests {
     use super::*;
     use crate::muxes::{deliver, muxes};
 
-    /// A client that asks for listeners, and the listeners.
+    /// A client that asks for listeners, and the server with these listeners.
     struct Ends {
         now: Instant,
         client: Mux,

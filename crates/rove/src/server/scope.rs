@@ -212,10 +212,10 @@ mod tests {
 
     use super::*;
 
-    /// A time that only a script which never ends takes.
+    /// Longest wait for busctl. Only a script that never ends takes so long.
     const LONG: Duration = Duration::from_secs(100);
 
-    /// A computer in a folder of its own, where user `me` lingers.
+    /// A folder with the files of a computer on which the user `me` lingers.
     struct Computer(Scratch);
 
     impl Computer {
@@ -231,7 +231,8 @@ mod tests {
             self.0.write(path, text);
         }
 
-        /// Lets a script stand for busctl, and returns whether a login of `user` is left and how often it was asked.
+        /// Runs the script `busctl` in place of busctl. Returns whether the server leaves a login of `user`, and how
+        /// often busctl ran.
         fn login(&self, user: &str, patience: Duration, busctl: &str) -> (bool, usize) {
             let root = self.0.display();
             let script = format!("#!/bin/sh\necho \"$*\" >>{root}/asked\n{busctl}");
@@ -242,7 +243,7 @@ mod tests {
             (has_left, self.0.read("asked").lines().count())
         }
 
-        /// A script that moves the process, as a manager does that does not know the newest property.
+        /// Returns a script that moves the process like a manager that does not know the newest property.
         fn manager(&self) -> String {
             let groups = self.0.join("proc/self/cgroup");
             format!(

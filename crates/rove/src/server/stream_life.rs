@@ -64,7 +64,7 @@ mod tests {
         }
     }
 
-    /// Tells a life how many streams are open at these times, in seconds. Returns when it ended.
+    /// Reports how many streams are open at these times, in seconds. Returns the times at which the session ends.
     fn ends(told: &[(u64, usize)]) -> Vec<u64> {
         let mut life = StreamLife::new(Instant::from_millis(0));
         let mut ends = Vec::new();

@@ -253,7 +253,7 @@ mod tests {
         SocketAddr::from(([192, 0, 2, 1], 60_001))
     }
 
-    /// A session that goes through ssh, and a forwarder that begins as rove's and goes on with this script.
+    /// Returns a session through ssh, and a jump host whose forwarder prints rove's first line and then runs `script`.
     fn setup(script: &str) -> (Jump, Client) {
         let config = ClientConfig {
             server: server(),

@@ -230,7 +230,7 @@ fn count(keys: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// Appends records as a file holds them.
+    /// Writes the due record to `file` as a store does: a whole record replaces the file, and any other is appended.
     fn write(file: &mut Vec<u8>, typed: &mut TypedKeys) {
         let Record { bytes, is_whole } = typed.record();
         if is_whole {

@@ -25,7 +25,7 @@ fn input_is_acknowledged_fifty_milliseconds_after_its_delivery() {
     }
 }
 
-/// Returns a history whose client waits, after echoes that took so long.
+/// Returns a history with adaptive waits, after echoes with these latencies in milliseconds.
 fn answered(latencies: &[u64]) -> EchoHistory {
     let mut history = EchoHistory::default();
     history.set_wait(EchoWait::Adaptive);
@@ -91,14 +91,15 @@ fn a_flood_is_acknowledged_late_rather_than_remembered() {
     }
 }
 
-/// Keys of each row of the table, but for those before the program is known.
+/// Number of keys that are typed for each row of the table.
 const KEYS: u64 = 2000;
 
 /// How long a program takes to echo a key, in milliseconds.
 type Program = fn(u64) -> u64;
 
-/// Types at a program, one key every 60 to 300 ms and half a second later between words. Returns the share of keys whose ack came before their
-/// echo, and how long after the echo half of the other acks came, and nine in ten.
+/// Types keys into a program, every 60 to 300 ms, with half a second more after every eighth key. Returns the share of
+/// keys whose ack came before their echo. For the other acks, returns the median and the 90th percentile of the time
+/// after the echo, in ms.
 fn typed_at(program: Program, wait: EchoWait) -> (f64, u64, u64) {
     let pause = Seed::new(1).stream("pause");
     let mut history = EchoHistory::default();
@@ -164,7 +165,7 @@ fn the_table_of_the_echo_ack() {
     ");
 }
 
-/// Returns whether a key is one of those that a program is slow to answer.
+/// Returns whether a program answers this key slowly, as it does the given share of keys.
 fn is_slow(key: u64, share: f64) -> bool {
     Seed::new(3).stream("slow").at(key).chance(share)
 }

@@ -23,8 +23,7 @@ fn at(millis: u64) -> Instant {
     Instant::from_millis(millis)
 }
 
-/// Returns what the program reads and what the client is to do, of keys read at once and all of
-/// whose time is over.
+/// Returns the keys for the program and the requests to the client, after keys that were read at once and all timeouts.
 fn filtered(key: Option<u8>, typed: &[u8]) -> (Vec<u8>, Requests) {
     read_in_pieces(key, [typed])
 }
@@ -360,7 +359,7 @@ fn a_yes_counts_only_while_something_is_asked() {
     }
 }
 
-/// The effect of keys that the program does not get, in a session of rove's.
+/// The escape key's filter in a session of rove, and the keys that it has passed to the program.
 struct Modal {
     escape: EscapeKey,
     out: Vec<u8>,
@@ -380,7 +379,7 @@ impl Modal {
     }
 }
 
-/// Keys that are no command, each with all its bytes.
+/// Keys that are no commands, each as the bytes that terminals send.
 const UNKNOWN: [&[u8]; 13] = [
     b"x",
     b"S",

@@ -11,7 +11,7 @@ use crate::parts::clipboard::{Clipboard, Outbox, PIECE_MAX};
 use crate::parts::notifications::{Notifications, Recent};
 
 const ROVE: Capabilities = crate::CAPABILITIES;
-/// A rove that knows nothing of the terminal that programs run on.
+/// A rove without the extension for the pty's modes.
 const UNTOLD: Capabilities = ROVE.difference(Capabilities::TTY);
 
 fn size(columns: u16, rows: u16) -> Size {
@@ -22,15 +22,14 @@ fn num(num: u64) -> StateNum {
     StateNum::new(num)
 }
 
-/// Returns what a server would publish after these bytes.
+/// Returns the state that a server publishes after programs wrote `bytes`.
 fn published(size: Size, bytes: &[u8], echo_ack: u64) -> HostScreen {
     let mut terminal = Terminal::host(size);
     terminal.write(bytes);
     HostScreen::published(terminal.screen().clone(), num(echo_ack))
 }
 
-/// Returns what a server would publish after so many copies, of which the last is `text` on its way
-/// up to `held`.
+/// Returns the state that a server publishes after this many copies. It holds `held` bytes of the last one, `text`.
 fn copying(copies: u32, text: &str, held: usize) -> HostScreen {
     let mut outbox = Outbox::default();
     let copied = Copied::new("pc", text).unwrap();
@@ -39,7 +38,7 @@ fn copying(copies: u32, text: &str, held: usize) -> HostScreen {
     published(Size::DEFAULT, b"$ ", 0).with(|parts| parts.clipboard = clipboard)
 }
 
-/// Returns a client's copy of state 0 after these states, and the last diff.
+/// Returns a client's copy after it has applied the diffs to these states in turn, and the last diff.
 fn followed(window: Size, states: &[&HostScreen]) -> (HostScreen, Vec<u8>) {
     let mut replica = HostScreen::replica(window);
     replica.allow(&Allowed::new([size(4096, 2048)]));
@@ -192,7 +191,7 @@ fn notification(number: u64) -> Notification {
     Notification::new(&format!("9;done {number}th")).unwrap()
 }
 
-/// Returns what a server would publish after so many notifications.
+/// Returns the state that a server publishes after `count` notifications.
 fn notifying(count: u64) -> HostScreen {
     let mut recent = Recent::default();
     (1..=count).for_each(|number| recent.push(Instant::ZERO, notification(number)));
@@ -409,12 +408,12 @@ proptest! {
     }
 }
 
-/// Plays host bytes into a client's copy of this size.
+/// Applies a diff with these terminal bytes to a client's copy of this size.
 fn play(window: Size, bytes: &[u8]) -> Result<(), ApplyError> {
     HostScreen::replica(window).apply(&diff_of(&[host_bytes(bytes)]))
 }
 
-/// Returns what a replica spends on host bytes.
+/// Returns the effort of a replica for these terminal bytes.
 fn spent(window: Size, bytes: &[u8]) -> u64 {
     let mut terminal = Terminal::replica(window);
     terminal.write(bytes);

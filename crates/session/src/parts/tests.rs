@@ -1,4 +1,4 @@
-//! Each part on its own, in the form that the tests of its file need.
+//! Functions for the tests of single parts.
 
 use rove_ssp::ApplyError;
 use rove_terminal::{Screen, Size};
@@ -7,20 +7,20 @@ use super::*;
 use crate::message;
 use crate::part::Work;
 
-/// Returns the message that leads from one value of a part to another.
+/// Returns the diff that turns `old` into `new`, as a message.
 pub(super) fn diff<P: Part>(old: &P, new: &P) -> Vec<u8> {
     let receiver = Receiver { understands: crate::CAPABILITIES, shows: None };
     new.diff_from(old, &receiver).iter().flat_map(|body| member::<P>(body)).collect()
 }
 
-/// Returns a message of one member of the part.
+/// Returns a message with one member of the part.
 pub(super) fn member<P: Part>(body: &[u8]) -> Vec<u8> {
     let mut message = MessageWriter::default();
     message.member(P::MEMBER, body);
     message.finish()
 }
 
-/// Returns a part after a message that has nothing but its members.
+/// Returns a part after it has applied a message that contains only members of this part.
 pub(super) fn applied<P: Part>(mut part: P, diff: &[u8]) -> Result<P, ApplyError> {
     let (screen, mut work) = (Screen::blank(Size::DEFAULT), Work::default());
     for instruction in message::instructions(diff) {

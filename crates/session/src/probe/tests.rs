@@ -5,7 +5,7 @@ use rove_terminal::{ClusterWidths, Size, Terminal, TerminalCapabilities};
 use super::*;
 use crate::report::TerminalReport;
 
-/// The answers of a terminal that knows everything, in order.
+/// The answers of a terminal that supports everything, in the order of the questions.
 const ANSWERS: [&str; 10] = [
     "\x1b[?0u",
     "\x1b[?2026;2$y",
@@ -23,7 +23,7 @@ fn at(millis: u64) -> Instant {
     Instant::from_millis(millis)
 }
 
-/// Returns a probe that has asked at the start.
+/// Returns a probe that has asked its first questions.
 fn asked() -> Probe {
     let mut probe = Probe::new(true);
     assert!(!probe.ask(at(0), false, Some(3)).is_empty());
@@ -278,7 +278,7 @@ proptest! {
     }
 }
 
-/// Returns the answers of a terminal whose cursor moves by so many columns for each sample.
+/// Returns the cursor reports of a terminal that gives these numbers of columns to the samples.
 fn columns(columns: [u16; 8]) -> String {
     columns.map(|columns| format!("\x1b[4;{}R", columns + 1)).concat()
 }
@@ -354,7 +354,7 @@ fn screen(text: &str) -> Screen {
     terminal.snapshot()
 }
 
-/// Returns a probe that has got all answers of the start.
+/// Returns a probe that has received the answers to all of its first questions.
 fn measured() -> Probe {
     let mut probe = asked();
     let start = [ANSWERS[..9].concat(), columns([2, 2, 2, 2, 1, 2, 2, 2]), ANSWERS[9].to_owned()];

@@ -7,7 +7,7 @@ fn fragment(id: u64, number: u16, last: bool, contents: &[u8]) -> Fragment {
     Fragment { id, number, last, contents: contents.to_vec() }
 }
 
-/// Hands over fragments that complete nothing and break no rule.
+/// Hands over fragments, and asserts that none completes an instruction or is refused.
 fn hold(assembler: &mut Assembler, fragments: &[Fragment]) {
     for fragment in fragments {
         assert_eq!(assembler.handle_fragment(fragment.clone()), Ok(None));

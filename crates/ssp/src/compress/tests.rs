@@ -13,7 +13,7 @@ fn noise(len: usize) -> Vec<u8> {
     (0..len).map(|_| next()).collect()
 }
 
-/// Compresses without limits, at any level.
+/// Compresses `plain` at any level, without the limits of an instruction.
 fn compressed_at(level: u32, plain: &[u8]) -> Vec<u8> {
     let mut deflate = Compress::new(Compression::new(level), true);
     let mut out = Vec::with_capacity(plain.len() + plain.len() / 4 + 1024);

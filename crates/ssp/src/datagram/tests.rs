@@ -14,7 +14,7 @@ fn datagram(direction: Direction, payload: Vec<u8>) -> Datagram {
     Datagram { direction, seq: SeqNum::new(0), timestamp, timestamp_reply: None, payload }
 }
 
-/// Seals any plaintext at all, also such as no end would send.
+/// Seals any plaintext, even one that no end would send.
 fn sealed(direction: Direction, plain: &[u8]) -> Vec<u8> {
     let mut message = plain.to_vec();
     let seq = SeqNum::new(9);

@@ -205,7 +205,7 @@ mod tests {
         HeartbeatBackoff::new(PAUSE_MAX)
     }
 
-    /// Returns pauses that have become as long as they may, and when the newest heartbeat was sent, which is not answered.
+    /// Returns a backoff whose pauses have reached their greatest length, and the time of its newest, unanswered heartbeat.
     fn unanswered() -> (HeartbeatBackoff, Instant) {
         let mut backoff = backoff();
         pauses(&mut backoff, 8, |_| true);
@@ -214,8 +214,8 @@ mod tests {
         (backoff, sent_at)
     }
 
-    /// Sends a heartbeat whenever one is due, and has it answered where `bears` says so of the pause before it; returns
-    /// the pauses in seconds.
+    /// Sends `count` heartbeats when due. Each is answered if `bears` is true for the pause before it, in seconds.
+    /// Returns the pauses.
     fn pauses(backoff: &mut HeartbeatBackoff, count: u64, bears: impl Fn(u64) -> bool) -> Vec<u64> {
         let (mut now, mut sent_at, mut found) = (Instant::ZERO, Instant::ZERO, Vec::new());
         for num in 1..=count {

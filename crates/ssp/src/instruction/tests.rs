@@ -48,7 +48,7 @@ impl From<&Instruction> for Derived {
     }
 }
 
-/// An instruction's bytes with `more` behind the version.
+/// Returns an instruction's bytes: the version, and then `more`.
 fn with(more: &[u8]) -> Vec<u8> {
     [&[0x08, 2], more].concat()
 }

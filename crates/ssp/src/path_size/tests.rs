@@ -6,7 +6,7 @@ use crate::hello::Capabilities;
 use crate::rtt::RttEstimator;
 use crate::send_timing::PathView;
 
-/// Contents of three datagrams of this size, and a last one.
+/// Returns contents that fill three datagrams of size `largest` and a smaller one.
 fn cut(largest: usize) -> Cut {
     Cut { largest, datagrams: 4, bytes: 3 * largest + 300 }
 }
@@ -30,7 +30,7 @@ fn paced(loss_out: f64, run: impl FnOnce(&SendTiming)) {
     run(&SendTiming::new(&config, &estimator, path, Capabilities::empty()));
 }
 
-/// Earns the tries of a whole search.
+/// Sends enough acknowledged contents for all probes of a search.
 fn earn(size: &mut PathSize, timing: &SendTiming) {
     for number in 1..=100 {
         size.handle_sent(at(number), num(number), cut(size.get()), 0, timing);

@@ -78,13 +78,13 @@ fn a_state_below_all_that_are_held_is_outdated() {
     assert_eq!(receiver.newest().arrived_at, later);
 }
 
-/// Counts what was applied, a byte at a time; refuses `x`.
+/// An object that counts the applied bytes, one with each part, and refuses an `x`.
 #[derive(Clone, Debug, Default)]
 struct Slow {
     done: usize,
 }
 
-/// How many bytes of diffs were applied by all of them.
+/// How many bytes of diffs all objects of this type have applied.
 static APPLIED: core::sync::atomic::AtomicUsize = core::sync::atomic::AtomicUsize::new(0);
 
 impl Object for Slow {

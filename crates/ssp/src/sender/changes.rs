@@ -74,7 +74,7 @@ impl Changes {
 mod tests {
     use super::*;
 
-    /// Returns after which changes at these times in ms a frame need not wait, if none goes.
+    /// Returns for each change, at these times in ms, whether the changes so far look like those of a held key.
     fn held(times: &[u64]) -> Vec<bool> {
         let mut changes = Changes::default();
         let mut note = |at: &u64| {

@@ -314,7 +314,7 @@ mod tests {
         StateNum::new(num)
     }
 
-    /// Calls `look` with the intervals of a path with a round trip of 100 ms, of which `queue` are a queue's.
+    /// Calls `look` with the timing of a path with a round trip of 100 ms, of which a queue takes `queue` ms.
     fn on_path<T>(queue: u64, loss: f64, look: impl FnOnce(&SendTiming) -> T) -> T {
         let config = Config::server();
         let mut rtt = RttEstimator::new();
@@ -327,12 +327,12 @@ mod tests {
     }
 
     impl DeliveryEstimate {
-        /// Sends a state as a diff of so many bytes from another, which do not compress, on a path without a queue.
+        /// Sends state `new` as a diff of `len` bytes from `old`, which do not compress, on a path without a queue.
         fn send(&mut self, now: u64, new: u64, old: u64, len: usize, loss: f64) {
             self.send_behind(0, now, new, old, len, loss);
         }
 
-        /// The same where the round trip has so many ms of a queue's.
+        /// Works as `send` does, on a path whose queue takes `queue` ms of the round trip.
         fn send_behind(&mut self, queue: u64, now: u64, new: u64, old: u64, len: usize, loss: f64) {
             let outgoing = Instruction {
                 old_num: num(old),
@@ -346,14 +346,15 @@ mod tests {
             });
         }
 
-        /// Returns the chances in percent of what was sent, at this time.
+        /// Returns the chance, in percent, that the peer holds each sent state at the time `now`.
         fn percents(&self, now: u64, loss: f64) -> Vec<(u64, f64)> {
             let chances = on_path(0, loss, |timing| self.chances_at(at(now), timing));
             let percent = |chance: f64| (chance * 1_000.0).round() / 10.0;
             chances.iter().map(|(num, chance)| (num.get(), percent(*chance))).collect()
         }
 
-        /// Returns the reference that is chosen, given the lengths of the diff from the known state, 0, and of all others.
+        /// Returns the chosen reference (0: the known state), if the diff from the known state has `known` bytes and
+        /// all others have `other`.
         fn chosen(&self, now: u64, loss: f64, known: usize, other: usize) -> u64 {
             let choose = |timing: &SendTiming| {
                 self.choose(at(now), timing, vec![0; known], |_| Some(vec![1; other]))
@@ -364,8 +365,8 @@ mod tests {
         }
     }
 
-    /// Returns what is believed after two states that each start from the one before, at 0 and 50 ms, and one of three
-    /// datagrams from the known state at 60 ms.
+    /// Returns the estimate after two small states at 0 and 50 ms, each from the one before, and one of three datagrams
+    /// from the known state at 60 ms.
     fn three(loss: f64) -> DeliveryEstimate {
         let mut delivery_estimate = DeliveryEstimate::new();
         delivery_estimate.send(0, 2, 1, 10, loss);
@@ -374,8 +375,8 @@ mod tests {
         delivery_estimate
     }
 
-    /// Returns what is believed on a path that has delivered 1000 bytes each 200 ms, with one more datagram sent at 1100 ms
-    /// behind a queue of so many ms.
+    /// Returns the estimate of a path that has delivered 1000 bytes every 200 ms, after a further datagram at 1100 ms
+    /// behind a queue of `queue` ms.
     fn steady(queue: u64, loss: f64) -> DeliveryEstimate {
         let mut delivery_estimate = DeliveryEstimate::new();
         for sent in 2..6 {

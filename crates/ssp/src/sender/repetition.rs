@@ -210,7 +210,7 @@ mod tests {
         Sending { at, num, diff_len, stands_alone, occasion, due }
     }
 
-    /// Returns when copies of contents sent at 0 go out, in ms, while nothing arrives.
+    /// Returns the times in ms at which contents of `diff_len` bytes and their copies are sent, while nothing arrives.
     fn copies(config: &Config, rtt: u64, rtt_min: u64, loss_out: f64, diff_len: usize) -> Vec<u64> {
         let mut estimator = RttEstimator::new();
         estimator.handle_sample(Instant::ZERO, ms(rtt), &config.rtt);

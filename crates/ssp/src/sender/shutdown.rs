@@ -91,8 +91,8 @@ mod tests {
     use crate::rtt::RttEstimator;
     use crate::send_timing::PathView;
 
-    /// Announces the end from `Instant::ZERO` on to a peer that never answers, and returns when in ms, and when this end
-    /// gives up. The round trip takes so long, and the path loses this share of what comes in.
+    /// Announces the end to a peer that never answers. Returns the times of the announcements in ms, and when this end
+    /// gives up. The path has this round trip, and loses this share of the peer's datagrams.
     fn announce(rtt_ms: u64, loss_in: f64) -> (Vec<u64>, u64) {
         let config = Config::client();
         let mut rtt = RttEstimator::new();

@@ -121,7 +121,7 @@ mod tests {
         look(&SendTiming::new(&config, &estimator, path, Capabilities::empty()))
     }
 
-    /// Sends frames of so many bytes for 20 s, each as soon as it may go; returns how many went.
+    /// Sends frames of `len` bytes for 20 s, each as soon as allowed. Returns their number.
     fn frames(rtt: u64, rtt_min: u64, loss: f64, heard_at: Option<Instant>, len: usize) -> usize {
         let mut steady = SteadyOutput::new(Instant::ZERO);
         with_timing(rtt, rtt_min, loss, |timing| {

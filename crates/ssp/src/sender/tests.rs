@@ -36,13 +36,13 @@ impl Bench {
         Self { sender, config, rtt, now, peer: PEER }
     }
 
-    /// Publishes `text` and returns what is sent for it at the next frame.
+    /// Publishes `text`. Returns the frame with it: reference, number and length of the diff.
     fn frame(&mut self, text: &str, bytes: Bytes) -> (u64, u64, usize) {
         self.sender.publish(Blob::new(text, bytes));
         self.next().expect("a frame is due within 250 ms")
     }
 
-    /// Returns what is sent next, within 250 ms: reference, number and length of the diff.
+    /// Returns the next frame within 250 ms: reference, number and length of the diff.
     fn next(&mut self) -> Option<(u64, u64, usize)> {
         let deadline = self.now + ms(250);
         while self.now < deadline {
@@ -181,8 +181,8 @@ fn the_known_policy_never_starts_from_another_state() {
     assert_eq!(bench.frame("y", Bytes::ZERO), (0, 2, 1));
 }
 
-/// Returns when frames go out, in milliseconds from the peer's contents on and within so many of them, at an end with these
-/// numbers that has these changes. Another frame went out right before.
+/// Returns the times of frames with changes, in milliseconds after the peer's contents, up to `within`. The object
+/// changes at the times in `changes`. Another frame was sent right before the contents.
 fn frames_of_changes(config: Config, within: u64, changes: &[(u64, &str)]) -> Vec<u64> {
     let mut bench = Bench::new();
     bench.config = config;

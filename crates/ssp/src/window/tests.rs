@@ -4,10 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The highest number there is.
+/// The highest sequence number.
 const HIGHEST: u64 = u64::MAX >> 1;
 
-/// The window as a sentence: a number is taken once, and none that lies [`OVERTAKEN_MAX`] below the highest or deeper.
+/// A simple model of the window: it accepts each number once, and none that is [`OVERTAKEN_MAX`] or more below the highest.
 #[derive(Debug, Default)]
 struct Model {
     arrived: BTreeSet<u64>,
@@ -38,7 +38,7 @@ impl Model {
     }
 }
 
-/// Lets numbers arrive at the window and at the model; both must say the same of each.
+/// Lets numbers arrive at the window and at the model, and asserts that both give the same results.
 fn arrive(numbers: &[u64]) {
     let (mut window, mut model) = (Window::new(), Model::default());
     for &number in numbers {
@@ -194,7 +194,7 @@ fn a_leap_of_numbers_is_a_loss_of_nearly_all_and_no_work() {
     assert!(window.loss_rate() > 0.9, "{}", window.loss_rate());
 }
 
-/// Numbers as paths bring them: mostly upwards, with gaps, repeats, late ones and leaps.
+/// Returns numbers in an order of arrival: mostly ascending, with gaps, repetitions, late numbers and leaps.
 fn numbers() -> impl Strategy<Value = Vec<u64>> {
     let step = prop_oneof![
         6 => 1..4_i64,

@@ -38,7 +38,7 @@ fn target() -> impl Strategy<Value = Target> {
     ]
 }
 
-/// Two ends whose packets all arrive, and a stream that the client has opened.
+/// Returns a client's and a server's multiplexer, and a stream that the client has opened.
 fn ends() -> (Mux, Mux, StreamId) {
     let end = |side| Mux::new(side, Box::new(NewReno::new(Bytes::new(1_176))), 1_176, NOW);
     let (mut client, server) = (end(Side::Client), end(Side::Server));
@@ -46,7 +46,7 @@ fn ends() -> (Mux, Mux, StreamId) {
     (client, server, id)
 }
 
-/// Lets all packets pass both ways, at times at which they may go.
+/// Delivers all packets in both directions, for 400 ms.
 fn carry(now: &mut Instant, client: &mut Mux, server: &mut Mux) {
     for _ in 0..8 {
         *now += Duration::from_millis(50);

@@ -14,7 +14,7 @@ fn recovery() -> Recovery {
     Recovery::new(Box::new(NewReno::new(Bytes::new(1_000))), 1_000, at(0))
 }
 
-/// Sends a packet that carries one byte of the stream, at the offset of its number.
+/// Sends a packet with one byte of the stream, whose offset is the packet's number.
 fn send(recovery: &mut Recovery, millis: u64) -> u64 {
     let number = recovery.next_number().unwrap().get();
     let carried = Carried::Data { id: ID, range: number..number + 1, is_end: false };

@@ -27,7 +27,7 @@ fn host(size: Size, cluster_widths: ClusterWidths) -> Terminal {
     terminal
 }
 
-/// Returns a terminal that counts clusters this way, and gives two columns to a character of a newer Unicode.
+/// Returns a user's terminal that counts clusters this way, and gives two columns to [`NEWER`].
 fn user_terminal(cluster_widths: ClusterWidths) -> UserTerminal {
     let mut newer_wide = NewerWide::NONE;
     newer_wide.insert(NewerChar::new(NEWER).unwrap());
@@ -214,7 +214,7 @@ fn rule() -> impl Strategy<Value = ClusterWidths> {
 }
 
 proptest! {
-    /// The cells may have been printed under any rules.
+    /// The cells of both screens may have been printed under any rules for clusters.
     #[test]
     fn clusters_come_out_at_the_far_end_as_they_are(
         size in size(), first in clusters(), second in clusters(), others in program(),
@@ -239,7 +239,7 @@ proptest! {
         }
     }
 
-    /// A terminal that counts as the host does shows the host's screen, in any number of steps.
+    /// A user's terminal that counts clusters as the host does shows the host's screen after each frame.
     #[test]
     fn a_terminal_that_counts_as_the_host_shows_the_same(
         first in clusters(), second in clusters(), rule in rule(),

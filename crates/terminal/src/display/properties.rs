@@ -116,7 +116,7 @@ fn follow(
     prop_assert_same(terminal.screen(), &degraded(new, vocabulary), &bytes)
 }
 
-/// Returns the part of a screen that a far end of this vocabulary can hold.
+/// Returns the part of a screen that the other end can store with this vocabulary.
 fn degraded(screen: &Screen, vocabulary: Vocabulary) -> Screen {
     let mut screen = painted(screen, vocabulary.repertoire());
     if vocabulary == Vocabulary::Stock {
@@ -131,7 +131,7 @@ fn degraded(screen: &Screen, vocabulary: Vocabulary) -> Screen {
     screen
 }
 
-/// Returns a screen as a terminal of this repertoire paints it.
+/// Returns a screen as a terminal with this repertoire displays it.
 fn painted(screen: &Screen, repertoire: Repertoire) -> Screen {
     let mut screen = screen.clone();
     if repertoire == Repertoire::STOCK {
@@ -234,7 +234,7 @@ fn carries_wrap(wanted: &Screen, row: usize) -> bool {
     !wanted.rows[row].wrapped || is_settled(&cells[last]) && (fits || !bottom)
 }
 
-/// Makes a wrap pending in `terminal`, if its cursor is in the last column.
+/// Makes a wrap pending if the cursor of `terminal` is in the last column, by writing its character there again.
 fn press_against_the_margin(terminal: &mut Terminal) {
     let screen = terminal.snapshot();
     let (row, column) = (usize::from(screen.cursor.row), usize::from(screen.cursor.column));
@@ -255,7 +255,7 @@ fn press_against_the_margin(terminal: &mut Terminal) {
     assert_eq!(*terminal.screen(), screen);
 }
 
-/// Returns the text and the painted pen of each cell.
+/// Returns the text and the displayed pen of each cell.
 pub(crate) fn look(screen: &Screen) -> Vec<String> {
     screen
         .rows

@@ -187,7 +187,7 @@ fn nothing_is_read_as_a_string_or_sequence_without_end() {
     assert_eq!(keys(&long), [Other, Text('c')]);
 }
 
-/// Keys whose spelling begins nothing longer.
+/// Keys and their bytes, which are not the beginning of longer keys.
 const SPELLINGS: [(&[u8], Key); 19] = [
     (b"a", Text('a')),
     ("\u{1f600}".as_bytes(), Text('\u{1f600}')),
@@ -210,7 +210,7 @@ const SPELLINGS: [(&[u8], Key); 19] = [
     (b"\x1b[200~", PasteStart),
 ];
 
-/// Beginnings of keys.
+/// First bytes of keys that are incomplete.
 const BEGINNINGS: [&[u8]; 6] = [b"\x1b", b"\x1b\x1b", b"\x1b[", b"\x1b]1", b"\xc3", b"\x1b[M"];
 
 proptest! {

@@ -101,7 +101,7 @@ mod tests {
         Intensities::parse(text).map(Intensities::color)
     }
 
-    /// Values that xterm 379 has.
+    /// Colours as xterm 379 reported them.
     #[test]
     fn intensities_look_as_in_x() {
         for (text, color) in [

@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 use super::*;
 
-/// A look without a wait.
+/// The timeout of a poll that does not wait.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
@@ -24,8 +24,8 @@ fn transmit(destination: SocketAddr, payload: &[u8]) -> Transmit {
     Transmit { destination, payload: payload.to_vec(), tries_size: false }
 }
 
-/// Sends to a socket that was closed until something comes back. A process that another test has just forked holds such
-/// a socket open until it becomes its program, and until then datagrams vanish in it.
+/// Sends to a closed socket until an error comes back. A process that another test has forked holds the socket open
+/// until its exec, and until then datagrams vanish in it.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 fn send_until_told(socket: &UdpSocket, lost: &Transmit) {
     let patience = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };

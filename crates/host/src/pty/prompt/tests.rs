@@ -15,7 +15,7 @@ use super::*;
 use crate::program::{Failure, Program, c_string, candidates};
 use crate::pty::Pty;
 
-/// A directory of its own, which goes with it.
+/// A new directory, which is removed when this value is dropped.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -40,7 +40,7 @@ impl Drop for Directory {
     }
 }
 
-/// A shell on a terminal, and what tells whether it waits at its prompt.
+/// A shell on a terminal, and the watch that finds out whether the shell waits at its prompt.
 struct Shell {
     home: Directory,
     events: EventLoop,
@@ -76,7 +76,7 @@ impl Shell {
         Self { home, events, master, child, watch, output }
     }
 
-    /// Starts a shell whose prompt is known.
+    /// Starts a shell, and lets the watch learn its prompt.
     fn known(name: &str, command: &[&str]) -> Self {
         let mut shell = Self::start(name, command);
         shell.wait_for("a first prompt", |shell| {
@@ -87,7 +87,7 @@ impl Shell {
         shell
     }
 
-    /// Runs jobs until the prompt is known.
+    /// Runs jobs until the watch knows the prompt.
     fn learn(&mut self) {
         // fish also waits for a moment, deeper in the stack, while it starts.
         while !self.watch.is_known {
@@ -129,7 +129,7 @@ impl Shell {
         is_line_editor.then(|| Wait::read(Path::new("/proc"), number(pid), None))?
     }
 
-    /// Reads what is written until something is so.
+    /// Reads output until `is_so` returns true. Panics with the name `what` after a minute.
     fn wait_for(&mut self, what: &str, mut is_so: impl FnMut(&mut Self) -> bool) {
         let end = self.events.now() + Duration::from_secs(60);
         let mut buffer = [0; 4096];
@@ -149,8 +149,8 @@ impl Shell {
         }
     }
 
-    /// Types a command that says "ASK" and waits, maybe as a line editor does; returns how, once it does.
-    /// Then ends it.
+    /// Types a command that prints "ASK" and waits for input, like a line editor if `is_alike`. Returns how it waits,
+    /// then ends it by typing `end`.
     fn ask(&mut self, command: &str, end: &str, is_alike: bool) -> Option<Wait> {
         self.type_text(&format!("{command}\r"));
         let mut wait = None;
@@ -300,7 +300,7 @@ fn a_question_of_a_start_up_file_is_never_taken_for_the_prompt() {
     assert!(shell.home.0.exists());
 }
 
-/// Types a question at the prompt of a program, and answers it once the program sleeps after "ASK".
+/// Types a question into a program, and answers it after "ASK" once the program sleeps. Returns how it waits.
 fn ask_in_program(shell: &mut Shell, prompt: &str, question: &str) -> Option<Wait> {
     let mut wait = None;
     shell.type_text(&format!("{question}\r"));

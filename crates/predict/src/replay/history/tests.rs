@@ -7,7 +7,7 @@ fn name(kind: Kind) -> Name {
     Name { prompt: PromptId::default(), kind }
 }
 
-/// Enters a line that has stood on the screen.
+/// Enters a line whose text was visible on the screen.
 fn enter(history: &mut History, kind: Kind, text: &str) {
     let (input, name, row) = (InputNum::new(1), name(kind), None);
     let text = Line::new(text);
@@ -21,12 +21,12 @@ fn entered(lines: &[&str]) -> History {
     history
 }
 
-/// Returns the line that is expected after so many steps back.
+/// Returns the line that is predicted after `depth` steps back in the history.
 fn expected_at(history: &History, depth: u16) -> Option<&str> {
     HistoryCursor { depth, ..HistoryCursor::default() }.line(history.lines(name(Kind::Line)))
 }
 
-/// Returns the lines that are expected after the first steps back, up to the first that is not known.
+/// Returns the lines that are predicted after 1, 2, ... steps back, up to the first unknown line.
 fn expected(history: &History) -> Vec<&str> {
     (1..).map_while(|depth| expected_at(history, depth)).collect()
 }

@@ -5,12 +5,12 @@ use rove_terminal::{Attributes, Position, Size};
 use super::rig::{Program, Rig};
 use crate::policy::Preference;
 
-/// A prompt in a box, as those built with Ink draw it: all of it again for each key, with the terminal's cursor hidden below it.
+/// A prompt in a box, as Ink draws it: each key redraws all of it, and the terminal's hidden cursor is below it.
 #[derive(Default)]
 struct Chat {
     text: String,
     at: usize,
-    /// Whether a star stands for each character.
+    /// Whether the program shows a star for each character.
     is_masked: bool,
     sequence: Vec<u8>,
 }
@@ -60,8 +60,8 @@ fn rig(program: Chat) -> Rig {
     Rig::wary(Size::new(30, 8).unwrap(), Preference::Adaptive, program)
 }
 
-/// Returns the row of the input as the user sees it, and where it has a cell in reverse video. A terminal shows none in a cell
-/// that is erased.
+/// Returns the input's row as the user sees it, and the columns in reverse video. In an erased cell, a terminal shows
+/// no reverse video.
 fn input(rig: &Rig) -> (String, Vec<u16>) {
     let is_inverse = |column: &u16| {
         let glyph = rig.frame.glyph(Position { row: 1, column: *column }).unwrap();

@@ -1,4 +1,4 @@
-//! Input that goes on over the edge of a row.
+//! Input that continues after the right edge of a row.
 
 use proptest::prelude::*;
 
@@ -6,32 +6,32 @@ use super::rig::{Program, Rig};
 use crate::policy::Preference;
 use rove_terminal::{Screen, Size, Terminal};
 
-/// How a program goes on at the edge of its pane.
+/// How a program continues input at the right edge of its pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
-    /// The cursor goes to the next row as soon as one is full.
+    /// The cursor moves to the next row as soon as a row is full.
     Eager,
-    /// With the next character.
+    /// The cursor moves to the next row only with the next character.
     Lazy,
-    /// The same, and a mark stands in the last column of a row that goes on.
+    /// Rows that continue in the next row have a mark in their last column.
     Mark,
-    /// The row moves instead.
+    /// Input never continues in the next row: the row scrolls sideways.
     Scroll,
 }
 
-/// A line editor that draws all of its input again for each key, in a pane of some columns.
+/// A line editor that redraws all of its input for each key, in a pane of `columns` columns.
 struct Editor {
     prompt: &'static str,
-    /// The signs before the text in the rows that go on.
+    /// The text at the start of each row after the first.
     lead: &'static str,
     left: usize,
     columns: usize,
     style: Style,
-    /// Whether its edge is that of the terminal, which it lets go on by itself.
+    /// Whether the pane's edge is the terminal's, so that the program leaves the wrapping to the terminal.
     wraps_itself: bool,
     line: Vec<u8>,
     cursor: usize,
-    /// The row of the cursor and the last row, from the first of the input.
+    /// The row of the cursor and the last row, counted from the input's first row.
     row: usize,
     last: usize,
     sequence: Vec<u8>,
@@ -54,7 +54,7 @@ impl Editor {
         }
     }
 
-    /// Does what the key does to the line; returns whether it is finished.
+    /// Applies a key to the line. Returns whether the key has ended the line.
     fn edit(&mut self, key: u8) -> bool {
         if key == 0x1b || !self.sequence.is_empty() {
             self.sequence.push(key);
@@ -185,7 +185,7 @@ fn rig(columns: u16, rows: u16, style: Style) -> Rig {
     Rig::sized(size, Preference::Always, Editor::new("$ ", usize::from(columns), style))
 }
 
-/// Lets the program go on over the edge, and begin again.
+/// Types a line that continues in the next row and ends it, so that the engine learns the program's way.
 fn teach(rig: &mut Rig, columns: usize) {
     rig.type_keys(&"x".repeat(columns + 1));
     rig.run_until_idle();
@@ -199,10 +199,10 @@ fn taught(columns: u16, rows: u16, style: Style) -> Rig {
     rig
 }
 
-/// Keys that are seen at once when each has come true once, typed for that.
+/// Keys that teach the engine: after each was predicted correctly once, the engine shows such keys at once.
 const LESSONS: [&str; 8] = ["a b", "\x01", "\x05", "\x02", "\x05", "\x17", "c", "\x15"];
 
-/// Types keys one by one, and looks at the rows that the cursor may be in after each.
+/// Types keys one by one. Asserts after each which two rows (from `top` on) and which cursor the user sees.
 fn assert_typed(rig: &mut Rig, top: u16, expected: &[(&str, [&str; 2], (u16, u16))]) {
     for (key, rows, cursor) in expected {
         rig.type_keys(key);
@@ -324,7 +324,7 @@ fn at_the_bottom_all_rows_move_up() {
     assert_eq!(rig.rows(0..2), ["$ abcdefghij", "kl"]);
 }
 
-/// A shell whose line has moved up for a row of its own, which it left again, when it is next drawn.
+/// A shell whose line scrolls up because the text needs a second row, and which redraws only after the text fits one row again.
 struct Returner;
 
 impl Program for Returner {
@@ -375,7 +375,7 @@ fn nothing_is_shown_beyond_the_edge_where_a_program_does_something_else_there() 
     }
 }
 
-/// A shell like mksh. A line of this many characters shows its last twelve, without the prompt.
+/// A shell like mksh. When a line has as many characters as the number says, it shows only the last twelve, without the prompt.
 struct Sideways(Vec<u8>, usize);
 
 impl Program for Sideways {
@@ -432,7 +432,7 @@ fn text_typed_over_an_unknown_edge_is_not_shown_a_second_time() {
     rig.assert_converges();
 }
 
-/// An editor on the whole screen that marks a row which goes on, and has text below its input.
+/// A full-screen editor that marks rows which continue, and has text below its input.
 struct Marking(Editor);
 
 impl Program for Marking {
@@ -508,7 +508,7 @@ fn the_edge_is_that_of_the_pane() {
     }
 }
 
-/// Types anything at a program of any kind.
+/// Returns keys of any kinds, in any order.
 fn keys() -> impl Strategy<Value = Vec<&'static str>> {
     let key = prop_oneof![
         10 => Just("a letter"),
@@ -573,7 +573,7 @@ proptest! {
     }
 }
 
-/// Returns what is seen of a screen but for colours.
+/// Returns the text of a screen's rows, and its cursor.
 fn picture(screen: &Screen) -> (Vec<String>, (u16, u16)) {
     let rows = (0..screen.size().rows()).map(|row| screen.row_text(row));
     (rows.collect(), (screen.cursor().row, screen.cursor().column))

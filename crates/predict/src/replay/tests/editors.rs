@@ -3,7 +3,7 @@
 use super::rig::{Program, Rig, Shell};
 use crate::policy::Preference;
 
-/// An editor of a few lines above a bar.
+/// An editor that shows a few lines above a bar.
 struct Editor {
     lines: Vec<String>,
     row: usize,
@@ -88,10 +88,10 @@ impl Program for Editor {
     }
 }
 
-/// A shell on a host that stands still for a while when it gets an `x`.
+/// A shell on a host that answers nothing for a while after it gets an `x`.
 struct Hiccup {
     shell: Shell,
-    /// For how many more milliseconds.
+    /// How many more milliseconds the host is still.
     lag: u64,
 }
 
@@ -126,7 +126,7 @@ fn an_effect_that_comes_late_is_told_from_one_that_never_comes() {
     assert_eq!(rig.errors, 0);
 }
 
-/// Closes brackets by itself, and lets the user type the closing one as well.
+/// A shell that adds a closing bracket to each opening one. A closing bracket that is typed next (flag) only moves over it.
 struct Closer(Shell, bool);
 
 impl Program for Closer {
@@ -206,7 +206,7 @@ fn a_key_that_was_wrong_once_is_believed_again() {
     rig.assert_converges();
 }
 
-/// Reads lines on a whole screen, and asks for none of them.
+/// A full-screen program that reads lines without a prompt.
 struct LineReader;
 
 impl Program for LineReader {

@@ -2,14 +2,14 @@
 
 use super::rig::{Program, Rig};
 
-/// A page with two fields of underscores in one row, of which each shows the end of a text that is longer than itself.
+/// A page with two fields of underscores in one row. A field shows only the end of a text that is longer than the field.
 #[derive(Default)]
 struct Page {
     texts: [String; 2],
     field: usize,
 }
 
-/// The columns of the fields, and how many there are.
+/// The first column and the width of each field.
 const FIELDS: [(usize, usize); 2] = [(7, 8), (22, 5)];
 
 impl Program for Page {

@@ -1,9 +1,9 @@
-//! Line editors whose cursor stands for a moment on the bracket that a typed one closes, as readline's does where
-//! `blink-matching-paren` is on.
+//! Line editors whose cursor jumps for a moment to the bracket that a typed bracket closes, as in readline with
+//! `blink-matching-paren`.
 
 use super::rig::{Program, Rig};
 
-/// A line editor whose cursor stands on that bracket until the next key.
+/// A line editor whose cursor stays on the opening bracket until the next key.
 #[derive(Default)]
 struct Flasher(Vec<u8>);
 
@@ -35,7 +35,7 @@ impl Program for Flasher {
     }
 }
 
-/// Returns a session in which one bracket was closed.
+/// Returns a session in which the user has closed one bracket, so that the engine knows the jump.
 fn taught() -> Rig {
     let mut rig = Rig::new(Flasher::default());
     rig.prove("f(a");

@@ -1,22 +1,22 @@
-//! Line editors that give back the lines that were entered.
+//! Line editors that recall entered lines.
 
 use rove_terminal::{Tty, TtyModes};
 use rove_units::Seed;
 
 use super::rig::{Program, Rig, SilentProgram};
 
-/// The treatment of lines by a shell.
+/// How a shell's history treats entered lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Habit {
-    /// Keeps all of them.
+    /// The shell keeps all lines.
     Keeps,
-    /// Leaves out those that equal the one before.
+    /// The shell omits a line that equals the line before it.
     DropsDoubles,
-    /// Keeps each once.
+    /// The shell keeps only the newest of equal lines.
     DropsAll,
-    /// Looks for what was typed.
+    /// The shell recalls only lines that begin with the typed text.
     Searches,
-    /// Has lines of other sessions, too, one more with each prompt.
+    /// The shell also recalls lines of other sessions, one more with each prompt.
     Shares,
 }
 
@@ -24,7 +24,7 @@ enum Habit {
 struct Historian {
     habit: Habit,
     prompts: &'static [&'static str],
-    /// How many prompts there were.
+    /// How many prompts the shell has printed.
     count: usize,
     lines: Vec<String>,
     begun: String,
@@ -118,13 +118,13 @@ impl Program for Historian {
     }
 }
 
-/// How many sessions are played of each kind.
+/// How many random sessions are played with each kind of shell.
 const SEEDS: u64 = 6;
 
 const UP: &str = "\x1b[A";
 const DOWN: &str = "\x1b[B";
 
-/// Enters lines, each seen before the next is typed.
+/// Enters lines, and waits for the answer to each before typing the next.
 fn enter(rig: &mut Rig, lines: &[&str]) {
     for line in lines {
         rig.type_keys(line);
@@ -134,7 +134,7 @@ fn enter(rig: &mut Rig, lines: &[&str]) {
     }
 }
 
-/// Types keys one by one, each answered before the next.
+/// Types keys one by one, and waits for the answer to each.
 fn press(rig: &mut Rig, keys: &[&str]) {
     for key in keys {
         rig.type_keys(key);
@@ -142,7 +142,7 @@ fn press(rig: &mut Rig, keys: &[&str]) {
     }
 }
 
-/// Types keys one by one and says which line each shows at once.
+/// Types keys one by one, and asserts which line the user sees at once after each.
 fn assert_shows(rig: &mut Rig, steps: &[(&str, &str)]) {
     for (key, line) in steps {
         rig.type_keys(key);
@@ -216,8 +216,8 @@ fn the_older_of_two_equal_lines_is_seen_once_it_came_back() {
     }
 }
 
-/// Types what people type where lines come back, in some haste. Returns how many steps were seen at once, and how
-/// many of them were wrong.
+/// Types and recalls random lines, mostly before the last answer has come. Returns how many steps were shown at once,
+/// and how many of these were wrong.
 fn type_history(habit: Habit, seed: u64, prompts: &'static [&'static str]) -> (usize, usize) {
     let draws = Seed::new(seed).stream("history");
     let shell = || Historian { prompts, ..Historian::new(habit, &["old", "older"]) };

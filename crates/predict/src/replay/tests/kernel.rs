@@ -1,4 +1,4 @@
-//! Lines that the host's kernel echoes. The kernels agree on text and on the key that erases a character, and on no other.
+//! Lines that the host's kernel echoes. Kernels agree on text and on the erase character, but on no other editing key.
 
 use rove_terminal::{Tty, TtyModes};
 
@@ -41,7 +41,7 @@ impl Program for Bsd {
     }
 }
 
-/// Returns what such a server says: a new terminal has neither ECHOK nor, on FreeBSD, IUTF8.
+/// Returns the modes that a server on FreeBSD or macOS sends: a new terminal has neither ECHOK nor, on FreeBSD, IUTF8.
 fn tty() -> Tty {
     let lacking = TtyModes::ECHO_KILL.union(TtyModes::UTF8);
     Tty { modes: TtyModes::USUAL.difference(lacking), ..Tty::USUAL }

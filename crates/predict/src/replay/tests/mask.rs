@@ -4,7 +4,7 @@ use rove_terminal::{Tty, TtyModes};
 
 use super::rig::{Program, Rig};
 
-/// Asks again and again, and draws its own glyph for each key.
+/// A program that asks for a password again and again, and shows `glyph` for each key.
 struct Vault {
     glyph: &'static str,
     len: usize,
@@ -35,13 +35,13 @@ impl Program for Vault {
     }
 }
 
-/// A program reads keys.
+/// The modes while a program reads single keys.
 const RAW: Tty = Tty {
     modes: TtyModes::USUAL.difference(TtyModes::ECHO).difference(TtyModes::CANONICAL),
     ..Tty::USUAL
 };
 
-/// Lines are read and nothing is echoed.
+/// The modes while a program reads lines, and the kernel echoes nothing.
 const SILENT: Tty = Tty { modes: TtyModes::USUAL.difference(TtyModes::ECHO), ..Tty::USUAL };
 
 const SECRET: &str = "s3*ret";
@@ -54,7 +54,7 @@ fn vault(glyph: &'static str, tty: Option<Tty>) -> Rig {
     rig
 }
 
-/// Types the secret and returns how many stars each key showed at once. Never is a letter of it seen.
+/// Types the secret, and asserts that no letter of it is shown. Returns how many stars the user sees at once after each key.
 fn type_secret(rig: &mut Rig) -> Vec<usize> {
     let stars = SECRET.chars().map(|key| {
         rig.type_keys(&key.to_string());

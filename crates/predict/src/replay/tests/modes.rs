@@ -1,4 +1,4 @@
-//! Editors with modes, which show in the last row that they insert.
+//! Editors with modes, which show their insert mode in the last row.
 
 use super::rig::{Program, Rig};
 use crate::policy::Preference;
@@ -11,12 +11,12 @@ const TEXT_WIDTH: usize = 24;
 struct Vi {
     lines: Vec<String>,
     inserts: bool,
-    /// Whether a `j` waits for the key after it.
+    /// Whether the editor holds a `j` back until the next key.
     waits: bool,
 }
 
 impl Vi {
-    /// The keys that it answers together with those before them, in milliseconds.
+    /// Time between two typed keys, in milliseconds.
     const KEY_INTERVAL: u64 = 40;
 
     fn insert(&mut self, key: char) {
@@ -157,7 +157,7 @@ fn where_a_word_was_moved_to_the_next_row_text_is_waited_for() {
     rig.assert_converges();
 }
 
-/// An editor that hangs while a character stands at its cursor.
+/// An editor that hangs while it shows a held character at its cursor.
 #[derive(Default)]
 struct Hung(String);
 

@@ -11,7 +11,7 @@ const DOWN: &str = "\x1b[B";
 const RIGHT: &str = "\x1b[C";
 const LEFT: &str = "\x1b[D";
 
-/// An editor with a ruler below its text; as vi it takes letters for commands, and stops on the last character.
+/// An editor with a ruler below its text. As vi it reads letters as commands, and stops on the last character.
 struct Editor {
     lines: Vec<String>,
     row: usize,
@@ -116,7 +116,7 @@ fn place(rig: &Rig) -> (u16, u16) {
     (cursor.row, cursor.column)
 }
 
-/// Types a key and lets it be answered.
+/// Types a key and waits for its answer.
 fn run_until_idle(rig: &mut Rig, key: &str) {
     rig.type_keys(key);
     rig.run_until_idle();

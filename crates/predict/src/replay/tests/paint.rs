@@ -1,10 +1,10 @@
-//! Programs that paint what is typed.
+//! Programs that colour typed text.
 
 use rove_terminal::{Cell, Pen};
 
 use super::rig::{Program, Rig};
 
-/// A shell that paints its first word red until it is a command, and green then; strings are yellow.
+/// A shell that colours its first word red until it is a command, and then green. Strings are yellow.
 #[derive(Default)]
 struct Highlighter {
     line: String,
@@ -29,7 +29,7 @@ impl Program for Highlighter {
 }
 
 impl Rig {
-    /// Returns the number of the colour in which the character left of the cursor is seen.
+    /// Returns the palette number of the colour in which the user sees the character left of the cursor.
     fn color(&self) -> Option<u8> {
         let cursor = self.frame.cursor();
         let row = self.frame.row(cursor.row).unwrap();

@@ -4,7 +4,7 @@ use super::rig::{Program, Rig};
 use crate::engine::Engine;
 use crate::replay::log::PASTE_CHARACTERS_MAX;
 
-/// A line editor that marks what is pasted until the next key, as Bash does.
+/// A line editor that highlights pasted text until the next key, as Bash does.
 #[derive(Default)]
 struct Editor {
     line: String,
@@ -67,7 +67,7 @@ fn a_paste_of_one_line_is_seen_at_once() {
     assert_eq!(rig.errors, 0);
 }
 
-/// Password managers paste. A program that imitates a shell's prompt would get a whole secret shown.
+/// Password managers paste. A program that imitates a shell's prompt would otherwise make the engine show a whole secret.
 #[test]
 fn a_paste_at_a_known_prompt_is_waited_for_until_something_is_echoed() {
     let marked_or_not: [fn(&mut Rig, &str); 2] = [Rig::paste, Rig::paste_keys];

@@ -1,11 +1,11 @@
-//! Programs that show in the row below the input what it will come to, as Node.js does.
+//! Programs that show the input's result in the row below it, as Node.js does.
 
 use rove_terminal::Size;
 
 use super::rig::{Program, Rig};
 use crate::policy::Preference;
 
-/// A program that previews a line from its third character on.
+/// A program that shows a preview of a line with three characters or more.
 #[derive(Default)]
 struct Previewer(String);
 

@@ -12,20 +12,20 @@ use crate::replay::Replay;
 
 /// A program on the host.
 pub(super) trait Program {
-    /// Its output at its start.
+    /// Returns the program's output at its start.
     fn start(&mut self) -> Vec<u8>;
 
-    /// Its output for a byte, and after how many milliseconds.
+    /// Returns the delay of the program's output for a byte, in milliseconds, and the output.
     fn answer(&mut self, key: u8) -> (u64, Vec<u8>);
 }
 
-/// Both ends.
+/// A user with an engine, a host with a program, and the path between them.
 pub(super) struct Rig {
     pub(super) engine: Replay,
     program: Box<dyn Program>,
     host: Terminal,
     now: Instant,
-    /// Messages on their way, with the time of their arrival.
+    /// The messages on the path, each with the time of its arrival.
     events: Vec<(Instant, Event)>,
     sent: u64,
     arrived: u64,
@@ -33,7 +33,7 @@ pub(super) struct Rig {
     /// The user's view, and the newest screen under it.
     pub(super) frame: Screen,
     screen: Screen,
-    /// How often the user saw text left of the cursor that neither was there nor came.
+    /// How often the user saw text left of the cursor that the host's screen neither had nor got.
     pub(super) errors: usize,
     shown: Vec<String>,
 }
@@ -67,7 +67,7 @@ impl Rig {
         rig
     }
 
-    /// Creates both ends; nothing is shown where a secret may be asked for.
+    /// Creates a rig whose engine shows nothing where a program may ask for a secret.
     pub(super) fn wary(
         size: Size,
         preference: Preference,
@@ -95,7 +95,7 @@ impl Rig {
         rig
     }
 
-    /// Types keys, each of which travels alone, and shows what they do at once.
+    /// Types keys, each in a message of its own, and draws a frame with their predicted effects.
     pub(super) fn type_keys(&mut self, keys: &str) {
         let mut bytes = keys.as_bytes();
         while !bytes.is_empty() {
@@ -108,25 +108,25 @@ impl Rig {
         self.draw();
     }
 
-    /// Types keys and waits for their answer, by which the place is known.
+    /// Types keys and waits for their answers, so that the engine knows the prompt.
     pub(super) fn prove(&mut self, keys: &str) {
         self.type_keys(keys);
         self.run_until_idle();
     }
 
-    /// Pastes a text, and shows what that does at once.
+    /// Pastes a text between paste markers, and draws a frame with the predicted effect.
     pub(super) fn paste(&mut self, text: &str) {
         self.send(format!("\x1b[200~{text}\x1b[201~").as_bytes());
         self.draw();
     }
 
-    /// Types keys that are read at once, and shows what they do.
+    /// Sends keys in one message, as from a paste without markers, and draws a frame with their predicted effects.
     pub(super) fn paste_keys(&mut self, keys: &str) {
         self.send(keys.as_bytes());
         self.draw();
     }
 
-    /// Sends what was read at once.
+    /// Sends bytes that were read at once.
     fn send(&mut self, bytes: &[u8]) {
         self.engine.handle_keys(self.now, InputNum::new(self.sent), bytes);
         self.sent += 1;
@@ -146,12 +146,12 @@ impl Rig {
         self.draw();
     }
 
-    /// Lets the server tell of its terminal.
+    /// Hands the modes of the host's terminal to the engine.
     pub(super) fn tell(&mut self, tty: Tty) {
         self.engine.handle_tty(Some(tty));
     }
 
-    /// Lets time pass.
+    /// Lets time pass, a millisecond at a time, with all messages that arrive.
     pub(super) fn run(&mut self, millis: u64) {
         let end = self.now + Duration::from_millis(millis);
         while self.now < end {
@@ -166,12 +166,12 @@ impl Rig {
         }
     }
 
-    /// Lets everything arrive.
+    /// Lets time pass until all messages have arrived.
     pub(super) fn run_until_idle(&mut self) {
         self.run(2 * Self::ONE_WAY + 2000);
     }
 
-    /// Lets everything arrive, after which the user sees what is there.
+    /// Lets all messages arrive, and asserts that the user then sees the host's screen.
     pub(super) fn assert_converges(&mut self) {
         self.run_until_idle();
         assert!(self.frame == *self.host.screen(), "{:?} stays", self.row());
@@ -249,7 +249,7 @@ impl Rig {
         }
     }
 
-    /// Counts what was seen before a screen that shows nothing of the kind.
+    /// Counts predictions that the user saw and that a new screen of the host refutes.
     fn note_errors(&mut self, screen: &Screen) {
         if self.screen == *screen {
             return;
@@ -323,7 +323,7 @@ impl Program for Shell {
     }
 }
 
-/// The same, answering late.
+/// A [`Shell`] that answers each key late.
 pub(super) struct SlowShell(Shell, u64);
 
 impl SlowShell {
@@ -342,7 +342,7 @@ impl Program for SlowShell {
     }
 }
 
-/// Prints a prompt and nothing else.
+/// A program that prints a prompt and nothing else.
 pub(super) struct SilentProgram(pub(super) &'static str);
 
 impl Program for SilentProgram {
@@ -355,7 +355,7 @@ impl Program for SilentProgram {
     }
 }
 
-/// A shell whose second prompt and later ones echo nothing.
+/// A shell that echoes text at its first prompt only.
 pub(super) struct SilencedShell(Shell, bool);
 
 impl SilencedShell {

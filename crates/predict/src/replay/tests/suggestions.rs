@@ -1,16 +1,16 @@
-//! Shells that suggest how a line may go on.
+//! Shells that suggest the rest of a line.
 
 use rove_terminal::Size;
 
 use super::rig::{Program, Rig};
 use crate::policy::Preference;
 
-/// A shell that suggests the first of some lines that begins as the input does.
+/// A shell that suggests the rest of the first known line that begins with the input.
 struct Suggester {
     lines: &'static [&'static str],
-    /// The paint of suggestions.
+    /// The colour sequence of suggestions.
     pen: &'static str,
-    /// Whether it suggests again what was taken back.
+    /// Whether the shell suggests text again that the user has erased.
     regrows: bool,
     line: String,
     cursor: usize,
@@ -90,7 +90,7 @@ impl Program for Suggester {
     }
 }
 
-/// Types keys one by one and says what each shows at once.
+/// Types keys one by one, and asserts what the user sees at once after each.
 fn assert_shows(rig: &mut Rig, steps: &[(&str, &str, u16)]) {
     for (key, row, column) in steps {
         rig.type_keys(key);
@@ -124,7 +124,7 @@ fn a_program_that_suggests_again_what_was_taken_back_is_learned() {
     assert_eq!(rig.errors, 0);
 }
 
-/// Says in grey, after whatever is typed, what else is needed.
+/// A program that shows a grey hint about missing arguments after the input.
 struct Hinter(String);
 
 impl Program for Hinter {
@@ -181,7 +181,7 @@ fn a_key_that_accepts_a_suggestion_is_seen_once_it_has_done_so() {
     }
 }
 
-/// A shell that goes on in the next row, and there suggests the rest of one line.
+/// A shell whose input continues in the next row, and which suggests the rest of one line there.
 struct LongSuggester(String);
 
 impl Program for LongSuggester {

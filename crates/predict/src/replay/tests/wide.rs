@@ -4,7 +4,7 @@ use rig::{Program, Rig};
 
 use super::rig;
 
-/// A line editor whose second line begins as a text of wide characters, with the cursor before it.
+/// A line editor whose second line begins with wide characters, and with the cursor before them.
 struct WideShell {
     line: String,
     before: String,

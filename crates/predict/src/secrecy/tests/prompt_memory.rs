@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Returns what the next session with this host begins with.
+/// Returns the state with which the next session with this host begins.
 fn next_session(secrecy: &Secrecy) -> Secrecy {
     let memory = secrecy.memory().expect("a memory was set");
     let (known, refused) = (memory.known().to_vec(), memory.refused().to_vec());

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A connection: its filter, and what has come out of it.
+/// The filter of a connection, and the bytes that it has passed on.
 struct Line {
     filter: Filter,
     to_agent: Vec<u8>,
@@ -26,7 +26,7 @@ impl Line {
         self.filter.decide(is_allowed, &mut self.to_agent, &mut self.to_host);
     }
 
-    /// Returns what the agent and the host were sent, once.
+    /// Removes and returns the bytes for the agent and for the host.
     fn sent(&mut self) -> (Vec<u8>, Vec<u8>) {
         (std::mem::take(&mut self.to_agent), std::mem::take(&mut self.to_host))
     }
@@ -40,7 +40,7 @@ fn message(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
     text(&[&[kind], &parts.concat()[..]].concat())
 }
 
-/// Returns a request to sign these data with the key `blob`.
+/// Returns a request to sign `data` with the key named `blob`.
 fn sign(data: &[u8]) -> Vec<u8> {
     message(SIGN, &[&text(b"blob"), &text(data), &[0; 4]])
 }

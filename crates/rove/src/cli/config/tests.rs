@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::file::{FILE_BYTES_MAX, path_from};
 use super::*;
 
-/// Returns the path of a file in a folder of the user's own.
+/// Returns the path of a file in a folder of this test process.
 fn path_of(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("rove-config-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -17,7 +17,7 @@ fn config(text: &str) -> Config {
     Config::parse(text.as_bytes()).unwrap_or_else(|fault| panic!("{text}: {fault:?}"))
 }
 
-/// Returns the line and the sentence of what is wrong.
+/// Returns the fault of a configuration: its line and sentence.
 fn fault(text: &str) -> String {
     let number = text.len() * 31 + text.bytes().map(usize::from).sum::<usize>();
     let path = path_of(&format!("{number:x}.toml"));

@@ -7,7 +7,7 @@ fn call(name: ProgramName, line: &str) -> Result<HostCall, UsageError> {
     parse(name, line.split_whitespace().map(OsString::from).collect(), || Ok(Config::default()))
 }
 
-/// Reads a line of rove's with a file of settings.
+/// Parses a command line of `rove` with the configuration `file`.
 fn call_with(file: &str, line: &str) -> Result<HostCall, UsageError> {
     let words = line.split_whitespace().map(OsString::from).collect();
     let config = Config::parse(file.as_bytes());
@@ -246,7 +246,7 @@ fn the_proxy_role_has_its_own_words() {
     }
 }
 
-/// A configuration that sets everything that a call can set.
+/// A configuration that sets every setting that a command line can set.
 const FILE: &str = "port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
                  strict = true\nescape-key = '^]'\ntitle-prefix = false\nterminal-query = false\ninstall = 'never'\n\
                  read-copied = true\nresume = 'reboot'\nprompt-memory = false\nattach = 'newest'\nagent = 'confirm'\nshare = false\nsize = '80x24'\ncontroller = 'cubic'\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\nexperimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";

@@ -19,7 +19,7 @@ fn callback(port: u16) -> Callback {
     Callback { login: "login.example".to_owned(), loopback: "localhost", port }
 }
 
-/// Returns the callbacks after the question, which the host has answered so, and the time.
+/// Returns the callbacks and the time when the question is asked. The host has named its foreground program `answer`, if any.
 fn asked(port: u16, answer: Option<&str>) -> (LoginCallbacks, Instant) {
     let (mut client, mut server) = muxes();
     let mut callbacks = LoginCallbacks::new(Some("me@box"));

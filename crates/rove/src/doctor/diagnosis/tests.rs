@@ -53,7 +53,7 @@ fn silent(refusal: Option<Refusal>) -> Path {
     Path { tried: answered().tried, sent: 9, refusal, ..Path::default() }
 }
 
-/// Changes what was seen, and returns the verdict's leg and what to do.
+/// Changes the facts of a path without faults by `change`. Returns the leg with a problem, and its detail and remedy.
 fn verdict(change: impl FnOnce(&mut Facts)) -> (Option<&'static str>, String) {
     let mut facts = well();
     change(&mut facts);
@@ -66,17 +66,17 @@ fn verdict(change: impl FnOnce(&mut Facts)) -> (Option<&'static str>, String) {
     (problem.map(|problem| problem.leg), text.unwrap_or_default())
 }
 
-/// The same for something seen of the host.
+/// Works as [`verdict`] does, for a change of the facts about the host.
 fn of_host(change: impl FnOnce(&mut Host)) -> (Option<&'static str>, String) {
     verdict(|facts| change(facts.host.as_mut().unwrap()))
 }
 
-/// The same for datagrams that are answered, but not all as they should be.
+/// Works as [`verdict`] does, for a change of the facts about the UDP path.
 fn of_path(change: impl FnOnce(&mut Path)) -> (Option<&'static str>, String) {
     of_host(|host| change(host.path.as_mut().unwrap()))
 }
 
-/// The same for silence.
+/// Works as [`verdict`] does, for a server that does not answer.
 fn of_silence(
     refusal: Option<Refusal>,
     aftermath: Option<Aftermath>,

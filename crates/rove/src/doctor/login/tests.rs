@@ -1,7 +1,7 @@
 use super::*;
 
 const KEY: &str = "AAECAwQFBgcICQoLDA0ODw";
-/// Hears all of both streams, in pieces; `KEY` in them stands for a key and `WORD` for the run's word.
+/// Reads both streams in pieces of 7 bytes. `KEY` in them stands for a key, and `WORD` for the run's random word.
 fn read(errors: &str, output: &str) -> Listener {
     let challenge = Challenge::from_bytes([0; 16]);
     let rules = Rules::Tolerant { challenge: challenge.clone(), proxy: true, start: true };

@@ -11,11 +11,11 @@ use sha2::{Digest, Sha256};
 
 use super::*;
 
-/// Programs that the command itself calls.
+/// The programs that the script itself calls.
 const BASICS: [&str; 11] =
     ["sh", "cat", "chmod", "find", "mkdir", "mv", "rm", "sleep", "uname", "wc", "touch"];
 
-/// A program that says what it is. It knows no sum but the one that stands in its folder.
+/// A program that prints a version as rove does. As its own SHA-256 it prints the text of the file `own-sum`.
 const PROGRAM: &str = "#!/bin/sh\ncase \"$*\" in --version) echo rove 7.8.9; echo License;; \
                        'install --own-sum') read -r sum <\"$HOME/own-sum\"; echo \"$sum\";; esac\n";
 
@@ -37,8 +37,8 @@ impl Host {
         Self { home }
     }
 
-    /// Runs our command as sshd would, in `shell` and behind `prefix`, a piece of sh; returns our lines
-    /// without what they begin with.
+    /// Runs the script as sshd would, in `shell`, after the sh text `prefix`. Returns the script's lines without their
+    /// common beginning.
     fn run(&self, shell: &Path, prefix: &str, input: &[u8]) -> String {
         let challenge = Challenge::from_bytes([0; 16]);
         let mut child = Command::new("/bin/sh")
@@ -75,7 +75,7 @@ impl Host {
         self.run(Path::new("/bin/sh"), "", input)
     }
 
-    /// Returns what stands in the folder, with a program of ours as `rove`.
+    /// Returns the names of the files in the folder of programs.
     fn folder(&self) -> String {
         let Ok(entries) = fs::read_dir(self.home.join(".local/bin")) else {
             return String::new();
@@ -99,7 +99,7 @@ fn sum(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the program with the line in front, as it is sent.
+/// Returns the bytes that are sent to the script: a line about the program, then the program.
 fn sent(program: &[u8]) -> Vec<u8> {
     let line = format!("{} {} 7.8.9\n", program.len(), sum(program));
     [line.as_bytes(), program].concat()

@@ -1,4 +1,4 @@
-//! A process that ends in each operation on the files, files that are refused, and a full disk.
+//! Tests of a process that is killed in any file operation, of files that are refused, and of a full disk.
 
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use crate::session_call::StreamsCall;
 const SECRET: [u8; 16] = [5; 16];
 const KEY_TEXT: &str = "AAECAwQFBgcICQoLDA0ODw";
 
-/// Folders that go when the test ends.
+/// Folders that are removed when the test ends.
 struct Kept(Scratch, Folders);
 
 impl Kept {
@@ -37,7 +37,7 @@ impl Kept {
         self.1.record_path(&self.name(), false)
     }
 
-    /// Opens the only session, which nobody has. A process that another test forks holds its lock until it executes its program.
+    /// Opens the only session, which no client uses. A process that another test forks holds the session's lock until its exec.
     fn open(&self) -> Result<Saved, ResumeFileError> {
         loop {
             match self.1.open(&self.name()) {
@@ -52,7 +52,7 @@ impl Kept {
     }
 }
 
-/// How the last operation goes wrong.
+/// Whether the process ends before, within or after its last operation.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     Before,
@@ -60,7 +60,7 @@ enum Fault {
     After,
 }
 
-/// A disk on which the process ends in an operation.
+/// A disk on which the process ends after `left` further operations.
 struct Mortal {
     left: u32,
     fault: Fault,
@@ -146,7 +146,7 @@ fn record(text: &str, is_whole: bool) -> Record {
     Record { bytes: text.repeat(3000).into_bytes(), is_whole }
 }
 
-/// Writes records one after another. Returns what they hold, after each that was written.
+/// Writes records until one fails. Returns the contents that should be readable after each written record.
 fn write_all<D: Disk>(
     folders: &Folders,
     disk: D,

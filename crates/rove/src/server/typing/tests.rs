@@ -14,7 +14,7 @@ const SHELLS: [(&str, &[&str]); 5] = [
     ("tcsh", &["-f", "-c"]),
 ];
 
-/// Returns the words that a shell reads in the text; `None` where there is no such shell.
+/// Returns the words that a shell reads in `text`. `None` if the shell is not installed.
 fn read_by(shell: &str, options: &[&str], text: &str) -> Option<String> {
     let line = format!("/usr/bin/printf '<%s>' {text}");
     let output = Command::new(shell).args(options).arg(line).stderr(Stdio::null()).output().ok()?;

@@ -10,7 +10,7 @@ fn copied(len: usize) -> Copied {
     Copied::new("pc", &text(len)).unwrap()
 }
 
-/// Returns an outbox with the whole text published, and what it publishes.
+/// Publishes the whole of a copied text of `len` bytes. Returns the published part.
 fn published(outbox: &mut Outbox, len: usize) -> Clipboard {
     outbox.push(&copied(len));
     outbox.newest.held = len;
