@@ -148,7 +148,7 @@ pub enum Joined {
 }
 
 impl Joined {
-    /// Returns the option or command of rove that starts such streams.
+    /// Returns rove's option or command for this remote end.
     pub const fn feature(&self) -> &'static str {
         match self {
             Self::Port(_) => "rove -W",

@@ -34,7 +34,7 @@ struct Epoch {
     began: Instant,
     /// When the function reaches the window before the loss (`K`), in seconds after `began`.
     plateau: f64,
-    /// The window that Reno would have by this time, in packets.
+    /// The window that Reno would have at present, in packets.
     reno: f64,
 }
 

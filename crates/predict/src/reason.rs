@@ -86,7 +86,7 @@ pub enum Reason {
     },
     /// Numbers on the screen that show the cursor's line and column.
     Ruler {
-        /// Whether the model has found such numbers in this window.
+        /// Whether the model has found numbers in this window that show the cursor's position.
         follows: bool,
     },
     /// The lines that were entered earlier and can be recalled.

@@ -352,7 +352,7 @@ fn ask_ssh(speaker: &str, ssh: &[String], host: &OsStr) -> u8 {
     error.exit_code()
 }
 
-/// Prints what is wrong with a command line, and returns the exit code.
+/// Prints the fault of a command line, and returns the exit code.
 fn refuse_line(name: ProgramName, speaker: &str, error: &UsageError) -> u8 {
     match name {
         ProgramName::Rove => error.message.lines().for_each(|line| warn(speaker, line)),

@@ -33,7 +33,7 @@ const FAR_LINE_MAX: usize = 2000;
 /// pass unchanged and without delay.
 #[derive(Debug, Default)]
 pub(crate) struct FarLines {
-    /// The bytes so far of a line that may be such a sentence.
+    /// The bytes so far of a line that may be a sentence of a rove on another computer.
     line: Vec<u8>,
     is_other: bool,
 }

@@ -9,7 +9,7 @@ use rove_control::{Directory, DirectoryError};
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
-/// The mode bits that such a file must not have: all bits for other users, and execution.
+/// The mode bits that a private file must not have: all bits for other users, and execution.
 const OTHERS: u32 = 0o177;
 
 /// Opens a file without following a symbolic link or blocking on a pipe. A new file gets the mode 0600.

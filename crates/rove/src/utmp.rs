@@ -41,7 +41,7 @@ impl Entry {
         Self::with(helpers().into_iter().find(|helper| helper.is_file())?, master)
     }
 
-    /// Adds the entry by this helper.
+    /// Adds the entry by running the program `helper`.
     fn with(helper: PathBuf, master: BorrowedFd<'_>) -> Option<Self> {
         let master = master.try_clone_to_owned().ok()?;
         let (wanted, told, running) = (String::new(), String::new(), None);

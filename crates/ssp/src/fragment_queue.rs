@@ -10,7 +10,7 @@ use crate::path_size::Cut;
 const STEP_NUMERATOR: usize = 5;
 const STEP_DENOMINATOR: usize = 8;
 
-/// The fragments of the newest instruction and what they carry. The default is empty.
+/// The fragments of the newest instruction, and facts about their contents. The default is empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FragmentQueue {
     pub(crate) fragments: Vec<Fragment>,

@@ -69,7 +69,7 @@ pub trait Object: Clone {
     ///
     /// # Errors
     ///
-    /// Returns what is wrong with the diff.
+    /// Returns the fault of the diff.
     fn check(&self, base: &Self, diff: &[u8], peer: Capabilities) -> Result<(), ApplyError> {
         let _ = peer;
         let mut followed = base.clone();

@@ -29,7 +29,7 @@ impl StreamId {
         self.0
     }
 
-    /// Returns the end that opens streams with such a number.
+    /// Returns the end that opens streams with numbers of this parity.
     pub const fn opener(self) -> Side {
         if self.0 & 1 == 0 { Side::Client } else { Side::Server }
     }

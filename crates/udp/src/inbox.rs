@@ -20,7 +20,7 @@ impl Inbox {
         self.waiting.is_empty()
     }
 
-    /// Passes the queued datagrams to `handle` until it returns false. Returns whether it never did.
+    /// Passes the queued datagrams to `handle` until it returns false. Returns whether it always returned true.
     pub fn hand_over(&mut self, mut handle: impl FnMut(Received, &[u8]) -> bool) -> bool {
         while let Some((received, payload)) = self.waiting.pop_front() {
             if !handle(received, &payload) {

@@ -123,7 +123,7 @@ pub(crate) fn word_pen(screen: &Screen, rows: Range<u16>, word: &[char]) -> Opti
     most_frequent(found)
 }
 
-/// Returns the most frequent colours of these cells, or of several the first. `None` if there are no cells.
+/// Returns the most frequent colours of these cells. Among equally frequent ones, the first count. `None` without cells.
 fn most_frequent<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Pen> {
     /// Most colours that are counted. Chosen: highlighters have fewer for one class.
     const PENS_MAX: usize = 8;

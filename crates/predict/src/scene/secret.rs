@@ -20,7 +20,7 @@ const WORDS: [&str; 72] = [
     "kata sandi", "密码", "密碼", "パスワード", "암호", "비밀번호",
 ];
 
-/// Words in such prompts that count only as whole words, because other words contain them.
+/// Words in prompts for secrets that count only as whole words, because other words contain them.
 const WHOLE_WORDS: [&str; 5] = ["pin", "puk", "otp", "token", "pass"];
 
 /// A word that asks for a secret only before a colon. Elsewhere it is the command that prints the directory.
@@ -33,7 +33,7 @@ const MASKS: [char; 6] = ['*', '\u{b7}', '\u{2022}', '\u{25cb}', '\u{25cf}', '\u
 /// question for the passphrase of a key with the longest usual path.
 const PROMPT_BYTES_MAX: usize = 512;
 
-/// Number of rows above the cursor that are searched for such words. Chosen: a question, a blank row and the prompt.
+/// Number of rows above the cursor that are searched for words about secrets. Chosen: a question, a blank row and the prompt.
 const MENTION_ROWS: u16 = 3;
 
 /// Returns whether the text left of the cursor asks for a secret: it ends like a question, and contains one of the
@@ -56,8 +56,8 @@ pub fn asks_for_secret(screen: &Screen, at: Position) -> bool {
     contains_word(&prompt)
 }
 
-/// Returns whether such a word is left of the cursor or in a row above it, even outside of a question. A row with the
-/// text `answered`, a question that was answered, is ignored.
+/// Returns whether a word about secrets is left of the cursor or in a row above it, even outside of a question. Ignores
+/// a row with the text `answered`, a question that was answered.
 pub(crate) fn mentions_secret(screen: &Screen, answered: Option<&str>) -> bool {
     let cursor = screen.cursor();
     let rows = cursor.row.saturating_sub(MENTION_ROWS)..cursor.row;

@@ -69,7 +69,7 @@ pub(crate) static MANUAL: Manual = Manual {
 ///
 /// # Errors
 ///
-/// Returns what is wrong; the exit code is 255.
+/// Returns the fault of the line; the exit code is 255.
 pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,

@@ -254,7 +254,7 @@ pub(crate) struct UsageError {
 ///
 /// # Errors
 ///
-/// Returns what is wrong; the exit code is 255.
+/// Returns the fault of the line; the exit code is 255.
 pub(crate) fn parse(
     name: ProgramName,
     args: Vec<OsString>,

@@ -90,7 +90,7 @@ impl Login {
     ///
     /// # Errors
     ///
-    /// Returns what is wrong, or a request for ssh's configuration.
+    /// Returns the fault of the line, or its request for ssh's configuration.
     pub(super) fn options(
         self,
         host: OsString,
@@ -124,7 +124,7 @@ impl Login {
 ///
 /// # Errors
 ///
-/// Returns what is wrong with the words, or a request for help or version.
+/// Returns the fault of the words, or their request for help or version.
 pub(super) fn read<T: FromArgMatches>(
     manual: &Manual,
     args: Vec<OsString>,

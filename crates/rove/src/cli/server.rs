@@ -154,7 +154,7 @@ pub(crate) fn usage() -> String {
 ///
 /// # Errors
 ///
-/// Returns what is wrong, to be printed before the usage; the exit code is 1.
+/// Returns the fault of the line, to be printed before the usage; the exit code is 1.
 pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall, ServerLineError> {
     let questions: &[&str] = match name {
         ProgramName::Rove => &["--help", "-h", "--version", "-V"],

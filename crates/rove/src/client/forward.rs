@@ -142,7 +142,7 @@ struct OwnCall {
     load: Option<Box<dyn Load>>,
     /// Reports the state of the network to the program that started this call.
     channel: Option<Channel>,
-    /// Copy bytes between descriptors and the streams that the host has opened.
+    /// The splices, which copy bytes between descriptors and the streams that the host has opened.
     splices: Vec<Splice>,
 }
 

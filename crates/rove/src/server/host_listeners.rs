@@ -288,7 +288,7 @@ fn open(
             Place::Socket(String::from_utf8(path.clone()).map_err(|_| Refusal::Path)?)
         }
     };
-    // Rules that do not count are the usual ones, which have no list.
+    // If the administrator's rules are ignored, the usual rules hold, which have no list.
     if policy().is_ok_and(|rules| !rules.permits_listen(&place)) {
         return Err(Refusal::NotListed);
     }

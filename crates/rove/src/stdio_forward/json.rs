@@ -44,7 +44,7 @@ const TROUBLE_MAX: u64 = 16 * 1024;
 /// the standard error open.
 const LAST_WORDS: core::time::Duration = core::time::Duration::from_secs(1);
 
-/// The child's ends of both pipes.
+/// The ends of both pipes that the child of `rove exec --json` inherits.
 #[derive(Debug)]
 pub(crate) struct Channel {
     errors: OwnedFd,
@@ -52,7 +52,7 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// Returns whether this process is such a child process.
+    /// Returns whether this process is the child of a `rove exec --json`.
     pub(crate) fn is_there() -> bool {
         env::var_os(VARIABLE).is_some()
     }

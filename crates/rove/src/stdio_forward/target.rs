@@ -34,7 +34,7 @@ pub(crate) enum TargetError {
 ///
 /// # Errors
 ///
-/// Returns what is wrong with the text.
+/// Returns the fault of the text.
 pub(crate) fn parse(text: &str) -> Result<Place, TargetError> {
     parse_with(text, |name| service(&fs::read_to_string(SERVICES).unwrap_or_default(), name))
 }

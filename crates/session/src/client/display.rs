@@ -129,7 +129,7 @@ impl Display {
         true
     }
 
-    /// Returns whether the terminal does not show what it should, or an effect such as a bell is due.
+    /// Returns whether the terminal's picture is out of date, or an effect such as a bell is due.
     pub(super) fn has_output(
         &self,
         now: Instant,

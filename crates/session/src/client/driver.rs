@@ -85,7 +85,7 @@ impl Client {
         self.notice_bar.forwards = lines;
     }
 
-    /// Returns these addresses, to add one, or to mark one to which the system has no route.
+    /// Returns the server's addresses, to add one, or to mark one to which the system has no route.
     pub fn candidates_mut(&mut self) -> &mut Candidates {
         self.transport.candidates_mut().expect(CLIENT)
     }

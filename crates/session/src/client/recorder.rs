@@ -26,7 +26,7 @@ impl Recording<'_> {
         *self.recorder = Recorder { is_on: true, ..Recorder::default() };
     }
 
-    /// Starts to keep a record with a server that is known to be rove, after a former client that typed these keys.
+    /// Starts to keep a record for a server that is known to be rove. The keys' positions continue from `next`.
     pub(super) fn start_after(&mut self, next: &NextKeys) {
         self.start();
         self.recorder.is_rove = true;

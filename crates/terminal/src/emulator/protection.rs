@@ -19,7 +19,7 @@ pub(crate) enum Protection {
     Iso,
 }
 
-/// A family of erasing functions, by what they spare.
+/// A family of erasing functions that spare the same protected characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Erasing {
     /// Erasing by ED, EL and ECH.

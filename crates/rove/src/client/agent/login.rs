@@ -38,7 +38,7 @@ pub(crate) struct AgentCall {
     /// The argument vector of an ssh that asks the user nothing. Its remote command prints the path of its agent
     /// socket.
     pub(crate) words: Vec<String>,
-    /// The beginning of the line with that path.
+    /// The beginning of the line in which the remote command prints its socket's path.
     pub(crate) mark: String,
     /// The agent to lend.
     pub(crate) agent: LentAgent,

@@ -63,7 +63,7 @@ impl Carried {
     }
 }
 
-/// The descriptors between which and the streams bytes are copied.
+/// The descriptors whose bytes are copied to and from streams.
 pub(crate) enum Ends {
     /// This process's own standard descriptors. `errors` takes the place of standard error, if given.
     Standard { errors: Option<OwnedFd> },
