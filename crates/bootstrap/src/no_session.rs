@@ -124,8 +124,7 @@ impl NoSession {
         }
     }
 
-    /// Returns the error that rove's command did not run. If the host printed a reason (`has_said`), the error's
-    /// sentence suggests no other reason.
+    /// Returns the error that rove's command did not run. If the host printed a reason (`has_said`), it names no other.
     pub fn not_run(host: OsString, status: ExitStatus, has_said: bool) -> Self {
         if has_said || status.code() == Some(NO_LOGINS) {
             Self::TurnedAway { host, status }
@@ -134,8 +133,7 @@ impl NoSession {
         }
     }
 
-    /// Returns the error that ssh has failed. Its sentence says whether ssh has printed the reason, unless `-q`
-    /// silenced it.
+    /// Returns the error that ssh has failed, after ssh has printed the reason, unless `-q` silenced it.
     pub fn ssh_failed(options: &HostOptions) -> Self {
         let is_hushed = options.ssh.iter().any(|word| word == "-q");
         Self::SshFailed { host: options.host.clone(), is_hushed }

@@ -16,8 +16,8 @@ pub enum Mechanism {
     EditorModes,
     /// Grey text after the cursor is a program's suggestion, which typed characters do not shift.
     Suggestions,
-    /// The engine predicts Home, End, Delete and the control keys of line editors, which move over a part of the line
-    /// or erase it.
+    /// The engine predicts Home, End, Delete and line editors' control keys, which move over a part of the line or
+    /// erase it.
     LineKeys,
     /// The engine predicts keys that move over a word or erase it.
     WordKeys,

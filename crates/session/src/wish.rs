@@ -24,8 +24,7 @@ pub enum SizeRule {
     /// The session has the window size of its own client.
     #[default]
     Owner,
-    /// The session has the window size of its own client, enlarged in each dimension to the window of the client that
-    /// typed last.
+    /// The session has its own client's window size, enlarged in each dimension to that of the client that typed last.
     Typist,
     /// The session's width and height are the smallest among the windows of all clients that may type.
     Smallest,

@@ -137,7 +137,7 @@ impl SidePath {
         self.unheard = 0;
     }
 
-    /// Handles a probe that is given to the side path.
+    /// Counts a probe that is sent over the side path.
     pub(crate) fn handle_given(&mut self) {
         self.unheard += 1;
     }

@@ -99,8 +99,7 @@ mod tests {
 
     const SRTT: Duration = Duration::from_millis(100);
 
-    /// Reads a quarter of the window `times` times, with this pause before each, and asserts that each raises the
-    /// limit. Returns the last window.
+    /// Reads a quarter of the window `times` times, after a pause each. Asserts that each raises the limit.
     fn read_on(credit: &mut Credit, pool: &mut Pool, pause: Duration, times: u32) -> u64 {
         let mut now = credit.raised_at;
         for _ in 0..times {

@@ -80,8 +80,7 @@ impl SendHalf {
         self.bytes.len() as u64
     }
 
-    /// Returns how many bytes the owner may add: the rest of the peer's credit, and [`FIRST_CREDIT`] that wait for
-    /// more.
+    /// Returns how many bytes the owner may add: the rest of the credit, and [`FIRST_CREDIT`] that wait for more.
     pub(crate) fn room(&self) -> u64 {
         self.limit.saturating_add(FIRST_CREDIT).saturating_sub(self.written())
     }

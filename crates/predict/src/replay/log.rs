@@ -81,7 +81,7 @@ impl Log {
         is_text
     }
 
-    /// Records for which keys the host has had enough time to answer.
+    /// Records that the host has had enough time to answer the keys up to `echo_ack`.
     pub(super) fn handle_echo_ack(&mut self, now: Instant, echo_ack: InputNum) {
         if self.lost.is_some_and(|lost| lost <= echo_ack) {
             self.lost = None;

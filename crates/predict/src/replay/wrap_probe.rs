@@ -9,8 +9,7 @@ use crate::replay::layout::Crossing;
 use crate::replay::simulate::{Habits, Simulation};
 use crate::scene::text::Text;
 
-/// Fewest of a line's newest characters left of the cursor that prove a sideways scroll. Chosen: a program without echo
-/// never draws so many.
+/// Number of a line's last characters that prove a sideways scroll. Chosen: no program without echo draws so many.
 const SCROLLED_MIN: usize = 8;
 
 /// Returns whether a key at the right edge may be answered: its character is there, and the cursor waits on it.

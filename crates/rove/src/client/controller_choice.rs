@@ -60,8 +60,7 @@ mod tests {
 
     use super::*;
 
-    /// Lets a client choose the controller `cubic`. Returns the request that the server receives, and the client's
-    /// sentence to the user after `answer`.
+    /// Lets a client choose `cubic`. Returns the request at the server, and the sentence for the user after `answer`.
     fn choose(answer: Option<&Answer>) -> (Option<Target>, Option<String>) {
         let mut now = Instant::ZERO;
         let [mut client, mut server] = [Side::Client, Side::Server].map(|side| {

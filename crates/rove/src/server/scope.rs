@@ -231,8 +231,8 @@ mod tests {
             self.0.write(path, text);
         }
 
-        /// Runs the script `busctl` in place of busctl. Returns whether the server leaves a login of `user`, and how
-        /// often busctl ran.
+        /// Runs the script `busctl` for busctl. Returns whether the server leaves a login of `user`, and the number of
+        /// runs.
         fn login(&self, user: &str, patience: Duration, busctl: &str) -> (bool, usize) {
             let root = self.0.display();
             let script = format!("#!/bin/sh\necho \"$*\" >>{root}/asked\n{busctl}");

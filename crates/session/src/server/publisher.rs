@@ -35,7 +35,7 @@ pub(super) struct Publisher {
     clipboard: Outbox,
     notifications: Recent,
     scrollback: ScrollbackOutbox,
-    /// The parts that are published whole and at once.
+    /// The parts of a state that are published as a whole as soon as they change.
     parts: Parts,
     /// The client's window, through which it sees the session's screen. `None` for the whole screen.
     pub(super) window: Option<Size>,

@@ -353,8 +353,8 @@ mod tests {
             chances.iter().map(|(num, chance)| (num.get(), percent(*chance))).collect()
         }
 
-        /// Returns the chosen reference (0: the known state), if the diff from the known state has `known` bytes and
-        /// all others have `other`.
+        /// Returns the chosen reference, or 0 for the known state. Its diff has `known` bytes, and all others have
+        /// `other`.
         fn chosen(&self, now: u64, loss: f64, known: usize, other: usize) -> u64 {
             let choose = |timing: &SendTiming| {
                 self.choose(at(now), timing, vec![0; known], |_| Some(vec![1; other]))

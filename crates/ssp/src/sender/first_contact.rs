@@ -23,7 +23,7 @@ const TRIES_MAX: u32 = 4;
 pub(super) const UNHEARD_AFTER: Duration = Duration::from_millis(100);
 const _: () = assert!(UNHEARD_AFTER.as_millis() < WAIT_MIN.as_millis());
 
-/// The repetitions of first contents so far, until the peer acknowledges something.
+/// The state of the repetition of first contents, which ends when the peer acknowledges a state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstContact {
     /// When the newest contents were last sent. `None` if there were none, or they are too large to repeat.

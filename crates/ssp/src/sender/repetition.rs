@@ -23,9 +23,9 @@ const RESIDUAL: f64 = 0.04;
 /// seeds), for 2 % more bytes.
 const RESIDUAL_UNAIDED: f64 = 0.03;
 
-/// [`RESIDUAL_UNAIDED`] at round trips from [`FOLLOWED_SRTT_MIN`] on, where newer contents are mostly sent before a
-/// third copy would be. Chosen: at 500 ms and 29 % loss, keys typed ahead take 1.53 of Mosh's bytes in place of 1.62,
-/// in the same time.
+/// [`RESIDUAL_UNAIDED`] at round trips from [`FOLLOWED_SRTT_MIN`] on, because newer contents are mostly sent before a
+/// third copy is due. Chosen: at 500 ms and 29 % loss, keys typed ahead take 1.53 of Mosh's bytes in place of 1.62, in
+/// the same time.
 const RESIDUAL_FAR: f64 = 0.1;
 
 /// [`RESIDUAL_UNAIDED`] at round trips from [`SECONDS_SRTT_MIN`] on, where a lost key waits for seconds. Chosen: at 5 s

@@ -9,7 +9,7 @@ pub enum Vocabulary {
     #[default]
     Stock,
     /// The other end stores all of a [`crate::Screen`], except clusters whose width is not the sum of their code
-    /// points' widths.
+    /// points'.
     Rich,
     /// The other end stores all of a [`crate::Screen`], including the widths of clusters.
     Clusters,
