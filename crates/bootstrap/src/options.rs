@@ -119,8 +119,7 @@ pub enum WantedSession {
 pub struct Passage {
     /// The remote end of the streams.
     pub joined: Joined,
-    /// The targets of enclosing `rove -W` processes, for the environment of an ssh whose ProxyCommand may be rove
-    /// again.
+    /// The targets of enclosing `rove -W` processes, for the environment of an ssh whose ProxyCommand may be rove.
     pub gates: String,
 }
 

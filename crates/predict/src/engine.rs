@@ -44,8 +44,7 @@ pub trait Engine {
         false
     }
 
-    /// Handles the modes of the host's pseudo-terminal as of the newest screen. `None` if the server does not report
-    /// them.
+    /// Handles the modes of the host's pseudo-terminal as of the newest screen, or `None` if the server reports none.
     fn handle_tty(&mut self, _tty: Option<Tty>) {}
 
     /// Returns whether the engine uses [`Engine::handle_prompt_memory`].

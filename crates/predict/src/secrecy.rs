@@ -117,8 +117,7 @@ struct Place {
     prompt: Prompt,
     /// How many lines were echoed, key by key, while a second fact held.
     lines: u16,
-    /// The line that is being typed. Unlike [`Spot::line`], it goes on after keys of unknown effect until it is
-    /// entered.
+    /// The line that is being typed. Unlike [`Spot::line`], it goes on after keys of unknown effect until Enter.
     line: Line,
     /// Whether a second fact held when the newest character was echoed, and (`is_stated`) whether that fact was a
     /// server's statement.

@@ -14,8 +14,7 @@ const NODES_MAX: usize = 65_536;
 /// A node of the lookup tree.
 #[derive(Clone, Copy, Debug)]
 enum Node {
-    /// If a memory's value on `axis` is less than `at`, the search continues at node `below`, otherwise at the next
-    /// node.
+    /// If a memory's value on `axis` is less than `at`, the search continues at node `below`, else at the next.
     Cut { axis: u8, below: u32, at: f64 },
     /// The search ends at the box of the rule with this index.
     Rule(u32),

@@ -44,6 +44,16 @@ pub(crate) enum PromptFileError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PromptFile(pub(super) Directory);
 
+/// The lock of the file, held until it is dropped. A process that was forked in between may still have the descriptor.
+#[derive(Debug)]
+pub(super) struct Lock(pub(super) File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
 impl PromptFile {
     /// Returns the user's file, after creating its folder if there is none.
     pub(super) fn create() -> Result<Self, PromptFileError> {
@@ -109,16 +119,16 @@ impl PromptFile {
         fs::rename(&next, self.path(""))
     }
 
-    /// Waits for the lock, and removes the incomplete new file that a killed client has left. Dropping the returned
-    /// file releases the lock.
-    pub(super) fn lock(&self) -> Result<File, PromptFileError> {
+    /// Waits for the lock, and removes the incomplete new file that a killed client has left.
+    pub(super) fn lock(&self) -> Result<Lock, PromptFileError> {
         let file =
             own_file::open(&self.path(".lock"), OpenOptions::new().write(true).create(true))?;
         for _ in 0..LOCK_TRIES {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {
+                    let lock = Lock(file);
                     own_file::remove(&self.path(".new"))?;
-                    return Ok(file);
+                    return Ok(lock);
                 }
                 Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(io::Error::from(error).into()),

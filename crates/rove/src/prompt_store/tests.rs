@@ -301,6 +301,16 @@ fn a_client_that_stands_still_with_the_lock_stops_no_other() {
 }
 
 #[test]
+fn a_child_that_has_not_executed_its_program_yet_keeps_no_lock() {
+    let scratch = Kept::new();
+    let lock = scratch.file().lock().unwrap();
+    // As with a fork, both descriptors are of one open file.
+    let _inherited = lock.0.try_clone().unwrap();
+    drop(lock);
+    scratch.file().lock().unwrap();
+}
+
+#[test]
 fn forgotten_prompts_do_not_come_back_from_sessions_that_run() {
     let (scratch, host) = (Kept::new(), account("a"));
     for forget_all in [false, true] {
