@@ -200,7 +200,8 @@ fn a_login_from_the_host_is_told_with_the_name_that_known_hosts_has() {
     let (mut terminal, path) = user.session(&sshd, &["-A"]);
     assert_eq!(wait_for_agent(&path), 2, "{}", terminal.dump());
     let ssh = require("ssh", "openssh-client").display().to_string();
-    let login = other.ssh().replacen("ssh", &ssh, 1);
+    // Without -n, the first login reads the command of the second.
+    let login = other.ssh().replacen("ssh", &format!("{ssh} -n"), 1);
     // The user's computer has never been there, as when a host's network is its own.
     terminal.send(format!("{login} far echo first' is there'\n"));
     terminal.wait_for_text("first is there");

@@ -119,6 +119,8 @@ fn a_user_who_insists_leaves_a_server_that_stands_still() {
 #[test]
 fn the_port_of_a_session_that_its_user_has_left_is_free_for_the_next() {
     let port = free_port();
+    // A server that is dropped is killed, and would hand nothing over.
+    let mut servers = Vec::new();
     for _ in 0..3 {
         let call = Maker::Rove.server().args(["new", "-i", "127.0.0.1", "-p", &port.to_string()]);
         let call = call.args(["--", "sh", "-c", DIRTY]);
@@ -129,6 +131,7 @@ fn the_port_of_a_session_that_its_user_has_left_is_free_for_the_next() {
         terminal.wait_for_text("ready");
         terminal.send("\x1e.");
         terminal.wait_exit().assert_code(0);
+        servers.push(server);
     }
 }
 
