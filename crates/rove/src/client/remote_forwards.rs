@@ -5,7 +5,7 @@
 //! the place, but places of this computer itself must be permitted by `PermitRemoteOpen`.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, UdpSocket};
 
 use rove_bootstrap::{Forwards, Permitted, Place, RemoteForward};
 use rove_platform::event_loop::Interest;
@@ -458,7 +458,7 @@ fn allocated(forward: &RemoteForward, port: &str) -> Option<String> {
     Some(format!("Allocated port {port} for remote forward to {target}"))
 }
 
-/// Returns whether an address is neither loopback nor link-local nor one that serves a computer's metadata.
+/// Returns whether an address is neither this computer's own nor loopback nor link-local nor one that serves a computer's metadata.
 fn is_elsewhere(address: IpAddr) -> bool {
     let address = address.to_canonical();
     let is_local = match address {
@@ -466,7 +466,18 @@ fn is_elsewhere(address: IpAddr) -> bool {
         IpAddr::V6(v6) => v6.is_unicast_link_local(),
     };
     let is_metadata = METADATA.iter().any(|it| it.parse() == Ok(address));
-    !is_local && !is_metadata && !address.is_loopback() && !address.is_unspecified()
+    let is_here = address.is_loopback() || address.is_unspecified() || is_own(address);
+    !is_local && !is_metadata && !is_here
+}
+
+/// Returns whether this computer has an address. The system reaches such an address from the same one. Sends nothing.
+fn is_own(address: IpAddr) -> bool {
+    let any = if address.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
+    let reached_from = UdpSocket::bind(any).and_then(|socket| {
+        socket.connect((address, 1))?;
+        socket.local_addr()
+    });
+    reached_from.is_ok_and(|local| local.ip() == address)
 }
 
 #[cfg(test)]
@@ -614,5 +625,16 @@ mod tests {
         ] {
             assert_eq!(is_elsewhere(address.parse().unwrap()), is_other, "{address}");
         }
+    }
+
+    #[test]
+    fn an_address_of_this_computers_own_network_card_is_not_elsewhere() {
+        // A computer without a network has no such address. Nothing is sent there.
+        let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+        if socket.connect(("198.51.100.1", 1)).is_ok() {
+            let own = socket.local_addr().unwrap().ip();
+            assert!(is_own(own) && !is_elsewhere(own), "{own}");
+        }
+        assert!(is_own(IpAddr::from([127, 0, 0, 1])) && !is_own(IpAddr::from([198, 51, 100, 1])));
     }
 }
