@@ -123,7 +123,7 @@ pub struct Passage {
     pub gates: String,
 }
 
-/// The remote end to which rove connects its standard input and output.
+/// The remote end to which rove connects its standard input and output, or the files that it copies there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Joined {
     /// A host and port, or the path of a socket, to which the session's host connects.

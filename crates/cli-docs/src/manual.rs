@@ -72,7 +72,7 @@ pub enum Words {
     Command,
     /// A word of this list.
     OneOf(&'static [&'static str]),
-    /// A word of this list. The name of a host follows the word in the second field.
+    /// A word of this list, and after the word in the second field a host's name.
     OneOfThenHost(&'static [&'static str], &'static str),
     /// The name of a command of this program.
     OurCommands,

@@ -99,7 +99,7 @@ impl SproutAck {
         self.base.least().unwrap_or(INITIAL_RTT) + self.ack_delay
     }
 
-    /// Passes all ticks that have ended by `now` to the belief.
+    /// Passes the ticks that have ended by `now` to the belief, at most [`SILENT_TICKS_MAX`].
     fn advance(&mut self, now: Instant) {
         let Some(mut tick) = self.tick else { return };
         let ended = now.saturating_since(tick).as_nanos() / TICK.as_nanos();

@@ -19,7 +19,7 @@ use crate::bootstrap::address::{self, AddressError};
 use crate::errand::{Errand, Errands};
 use crate::messages::reason;
 
-/// Longest time for making a connection. Source: the wire contract, docs/wire.md.
+/// Longest time for making a connection. Chosen: a SYN is then sent five times.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Time after which the next address is tried in parallel with the former one. Source: RFC 8305, section 5.

@@ -4,7 +4,7 @@ use rove_session::Streams;
 use rove_streams::{Mux, Side};
 use rove_units::Instant;
 
-/// Bytes of a stream packet on an Ethernet path, without the bytes that a session adds.
+/// Bytes of a stream packet on a new path, without the bytes that a session adds.
 const PACKET_BYTES: usize = 1_176;
 
 /// Returns an end, made at the time zero.

@@ -231,8 +231,8 @@ impl ServerSocket {
         self.address
     }
 
-    /// Sends a datagram as [`send`] does, from the local address `local` if it is given. A client may accept datagrams
-    /// only from the address that it has sent to.
+    /// Sends a datagram as [`send`] does. On Linux an IPv6 socket sends from `local`, if it is given and this computer
+    /// still has it: a client may accept datagrams only from the address that it has sent to.
     ///
     /// # Errors
     ///

@@ -544,7 +544,7 @@ fn a_key_after_an_escape_or_a_prefix_is_seen_once_it_is_known_to_be_text() {
     }
 }
 
-/// A line editor that reads all keys after an Escape as commands, and a single key after a Ctrl-K.
+/// A line editor that reads keys after an Escape as commands until an `i`, and a single key after a Ctrl-K.
 struct Modal {
     start: &'static str,
     takes_commands: bool,

@@ -36,7 +36,7 @@ impl AnnouncedHeartbeat {
         }
     }
 
-    /// Returns, once, whether an answer to the announcing heartbeat is due.
+    /// Returns, once, whether the client still has to answer the heartbeat that announced the next one.
     pub(super) fn take_answer(&mut self) -> bool {
         core::mem::take(&mut self.is_answer_due)
     }

@@ -25,8 +25,8 @@ pub(super) struct Scroll {
 }
 
 impl Scroll {
-    /// Returns the scroll without the screen's top row, if the content moves up. The top row is drawn instead: some
-    /// terminals add a row to their history however it leaves the top of the screen.
+    /// Returns the scroll, without the screen's top row if that would move up: some terminals add to their history
+    /// each row that leaves the top. The top row is drawn instead. `None` if nothing else would move.
     pub(super) fn below_top(self) -> Option<Self> {
         if !self.up || self.top > 0 {
             return Some(self);
