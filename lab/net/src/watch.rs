@@ -42,7 +42,6 @@ pub(super) struct Woken {
     pub(super) has_order: bool,
     /// Whether the next departure is so near that no other wait is worth while.
     pub(super) is_early: bool,
-    is_alarm: bool,
 }
 
 impl Watch {
@@ -81,11 +80,13 @@ impl Watch {
             woken.is_early = !woken.has_order && woken.readable == [false; 2];
             return Ok(woken);
         }
-        if due < Instant::FAR_FUTURE {
-            self.alarm.set(awake_from, self.clock)?;
-        }
-        let mut woken = self.look(None)?;
-        if woken.is_alarm && woken.readable == [false; 2] {
+        let timeout = match due {
+            Instant::FAR_FUTURE => None,
+            _ => self.alarm.set(awake_from, self.clock)?,
+        };
+        let timeout = timeout.and_then(|it| Timespec::try_from(it).ok());
+        let mut woken = self.look(timeout.as_ref())?;
+        if !woken.has_order && woken.readable == [false; 2] {
             let now = self.clock.now();
             // An alarm of before may ring late, and is none of this departure's.
             if now >= awake_from {
@@ -108,7 +109,6 @@ impl Watch {
             readable: [named(NEAR), named(FAR)],
             has_order: named(ORDER),
             is_early: false,
-            is_alarm: named(TIMER),
         })
     }
 
