@@ -105,11 +105,7 @@ impl Watch {
             Err(errno) => return Err(errno.into()),
         }
         let named = |what: u64| self.events.iter().any(|event| event.data.u64() == what);
-        Ok(Woken {
-            readable: [named(NEAR), named(FAR)],
-            has_order: named(ORDER),
-            is_early: false,
-        })
+        Ok(Woken { readable: [named(NEAR), named(FAR)], has_order: named(ORDER), is_early: false })
     }
 
     /// Spins for the rest of the time.
