@@ -51,7 +51,7 @@ impl ClientPath {
         is_answer: bool,
         size_max: usize,
     ) {
-        self.side.handle_sent(now, is_answer);
+        self.side.handle_sent(now, is_answer, self.revalidation.is_unanswered());
         if !is_answer && !self.side.is_used() {
             self.candidates.handle_send(now);
             self.own.handle_asked(now, false);

@@ -32,6 +32,8 @@ pub(crate) struct ProbeRounds {
     /// Time from the newest round of probes to the next; zero before the first round.
     gap: Duration,
     recall_at: Option<Instant>,
+    /// Whether the current round repeats input, so that nothing in it waits.
+    is_input: bool,
     /// When a datagram to which the server replies, such as input, was last sent.
     asked_at: Instant,
 }
@@ -78,6 +80,13 @@ impl ProbeRounds {
         self.probe_at = self.probe_at.min(now.max(self.probe_at - self.gap + wait));
     }
 
+    /// Starts a round at once that repeats input over all better paths and, last of all, the path in use. So the server answers
+    /// there, if that is no slower.
+    pub(crate) fn handle_input(&mut self, now: Instant) {
+        (self.probe_at, self.left, self.is_input) = (now, 0, true);
+        self.gap = (self.gap / 2).max(ROUND_MIN / 2);
+    }
+
     /// Returns when the recall of the current round is due. `None` if there is none.
     pub(crate) fn recall_at(&self) -> Option<Instant> {
         self.recall_at.or((self.left > 0).then(|| self.probe_at + RECALL_AFTER))
@@ -108,9 +117,11 @@ impl ProbeRounds {
         }
         self.left -= 1;
         if self.left > 0 {
-            self.probe_at = now + STAGGER;
+            self.probe_at = if self.is_input { now } else { now + STAGGER };
         } else {
-            (self.probe_at, self.recall_at) = (now + self.gap, Some(now + RECALL_AFTER));
+            let recall_after = if self.is_input { Duration::ZERO } else { RECALL_AFTER };
+            (self.probe_at, self.recall_at) = (now + self.gap, Some(now + recall_after));
+            self.is_input = false;
         }
         Some(Probe::Better)
     }

@@ -157,8 +157,9 @@ impl SidePath {
         self.rounds.handle_change(now);
     }
 
-    /// Handles the sending of a datagram over any path. `is_answer` says that it is only an answer to the server.
-    pub(crate) fn handle_sent(&mut self, now: Instant, is_answer: bool) {
+    /// Handles the sending of a datagram over any path. `is_answer` says that it is only an answer to the server. After a
+    /// change of network that is still unanswered (`has_changed`), a round of probes repeats the datagram at once.
+    pub(crate) fn handle_sent(&mut self, now: Instant, is_answer: bool, has_changed: bool) {
         if now.saturating_since(self.sent_at) > ASLEEP_AFTER {
             self.awake_at = now;
             self.forget_silence();
@@ -171,6 +172,9 @@ impl SidePath {
         let since = *self.unheard_since.get_or_insert(now);
         let is_doubted = now.saturating_since(since) >= DOUBTED_AFTER;
         self.rounds.handle_asked(now, is_doubted);
+        if has_changed {
+            self.rounds.handle_input(now);
+        }
     }
 
     /// Returns when [`SidePath::poll`] is due. `None` while the side path is unused.
@@ -263,7 +267,7 @@ mod tests {
         assert!(found.len() <= 2 * 31, "{}", found.len());
         // Just after a rare round, the next one would be far away.
         let last = found.last().expect("there are some").0;
-        side.handle_sent(at(last + 5_000), false);
+        side.handle_sent(at(last + 5_000), false, false);
         assert_eq!(side.probe_at(), Some(at(last + 5_000)));
     }
 
@@ -277,13 +281,30 @@ mod tests {
     }
 
     #[test]
+    fn after_a_change_of_the_network_input_goes_by_all_paths_at_once_and_last_by_this_one() {
+        let mut side = SidePath::default();
+        side.begin(at(0));
+        polled(&mut side, 0, 3_300, 2);
+        side.handle_change(at(3_300));
+        polled(&mut side, 3_300, 3_350, 2);
+        side.handle_sent(at(3_350), false, true);
+        let sent: Vec<_> = core::iter::from_fn(|| side.poll(at(3_350), 2)).collect();
+        assert_eq!(sent, [Probe::Better, Probe::Better, Probe::Recall]);
+        side.handle_sent(at(3_360), true, true);
+        side.handle_sent(at(3_370), false, false);
+        let next = polled(&mut side, 3_360, 3_660, 2);
+        let rounds = [(3_600, Probe::Better), (3_610, Probe::Better), (3_640, Probe::Recall)];
+        assert_eq!(next, rounds, "neither an answer nor input after an answer starts a round");
+    }
+
+    #[test]
     fn it_is_wanted_five_seconds_after_an_unanswered_word_and_at_once_where_it_ends_in_use() {
         let mut side = SidePath::default();
         assert_eq!(side.wanted_at(None), None);
         assert_eq!(side.wanted_at(Some(at(1_000))), Some(at(6_000)));
         // A computer that slept has not waited.
-        side.handle_sent(at(1_000), false);
-        side.handle_sent(at(900_000), false);
+        side.handle_sent(at(1_000), false, false);
+        side.handle_sent(at(900_000), false, false);
         assert_eq!(side.wanted_at(Some(at(1_000))), Some(at(905_000)));
         side.begin(at(906_000));
         assert_eq!(side.wanted_at(Some(at(1_000))), None);
@@ -298,15 +319,15 @@ mod tests {
         let mut side = SidePath::default();
         side.begin(at(0));
         polled(&mut side, 0, 20_000, 1);
-        side.handle_sent(at(20_000), false);
+        side.handle_sent(at(20_000), false, false);
         assert_eq!(side.dead_at(), Some(at(30_000)));
         side.handle_heard(at(20_000));
         assert_eq!(side.dead_at(), None);
-        side.handle_sent(at(20_100), false);
+        side.handle_sent(at(20_100), false, false);
         polled(&mut side, 20_100, 21_300, 1);
-        side.handle_sent(at(21_300), false);
+        side.handle_sent(at(21_300), false, false);
         assert!(side.probe_at().is_some_and(|due| due <= at(21_500)), "{:?}", side.probe_at());
-        side.handle_sent(at(21_400), true);
+        side.handle_sent(at(21_400), true, false);
         assert_eq!(side.dead_at(), Some(at(30_100)), "an answer wants none");
     }
 
@@ -318,7 +339,7 @@ mod tests {
         side.begin(at(0));
         assert_eq!(side.late_at(ms(200), true), None);
         side.handle_tried(at(1_000));
-        side.handle_sent(at(1_300), false);
+        side.handle_sent(at(1_300), false, false);
         // (time of an answer at most, as a rule, whether the network has changed, and when the answer is late)
         for (answer_max, has_changed, late_at) in
             [(200, false, 2_000), (5_000, false, 6_000), (200, true, 1_200), (5_000, true, 6_000)]

@@ -551,6 +551,14 @@ fn a_side_path_that_is_dead_without_a_sign_leaves_no_key_behind_that_udp_would_t
     world.assert_key_within(ms(2_000));
 }
 
+#[test]
+fn the_first_key_in_another_network_takes_one_round_trip_by_udp_beside_a_dead_ssh() {
+    let mut world = World::new(9, BLOCKED, true);
+    world.run_for(ms(70_000));
+    world.change(Network { address: 2, ..OPEN }, true);
+    world.assert_key_within(2 * UDP_DELAY + ms(10));
+}
+
 /// Changes of network in each of which a session recovers. A gate of an hour has time for more:
 /// `ROVE_NETWORK_CHANGES`.
 const CHANGES: u64 = 1_000;
@@ -621,7 +629,9 @@ fn every_session_recovers_from_every_change_of_its_network() {
     println!(
         "all late keys were pressed beside an ssh that had died without a sign and was not late yet"
     );
+    // In a network that carries datagrams only to the server, the answer goes there until the key has come by ssh, too.
+    let slower = SSH_DELAY - UDP_DELAY;
     let in_time = late.iter().filter(|it| !it.1);
-    assert!(in_time.clone().all(|it| it.2 < ms(1)), "{:?}", in_time.map(|it| it.2).max());
+    assert!(in_time.clone().all(|it| it.2 <= slower), "{:?}", in_time.map(|it| it.2).max());
     assert!(late.iter().all(|it| it.2 <= LATE_MAX));
 }
