@@ -1,5 +1,5 @@
-//! A controller for file copies beside a session. While the user types, it keeps its queue so short that keys hardly wait in
-//! it. While nobody types, its queue is longer, so that a link whose rate varies is seldom idle.
+//! A controller for file copies beside a session. While the user types or the peer copies, too, it keeps its queue so short
+//! that keys and acknowledgments hardly wait in it. Otherwise its queue is longer, so that a link whose rate varies is seldom idle.
 //!
 //! It is made of published parts. The signal is that of LEDBAT: how much later than the least one-way delay packets
 //! arrive (RFC 6817). Slow start ends when this signal shows a queue (RFC 9406 does so by round trips). A window whose

@@ -174,6 +174,11 @@ impl Mux {
             return Err(PacketError::Closed);
         }
         self.note_heard(now, true);
+        if payload.len() >= PACKET_MIN {
+            // The peer copies. The queue of each copy delays the other's acknowledgments: with long queues, both windows
+            // would swing by each other's.
+            self.recovery.handle_interaction(now);
+        }
         let result = self.handle_frames(now, number, payload);
         if let Err(PacketError::Violation(violation)) = result {
             let text = violation.to_string();
