@@ -25,5 +25,5 @@ mod traffic;
 pub use beside::{Beside, Carries, Owner};
 pub use client_end::{Act, ClientEnd, User};
 pub use config::{client_config, key, rove, server_config};
-pub use server_end::{Program, ServerEnd};
+pub use server_end::{Echo, Program, ServerEnd};
 pub use traffic::{HEADERS, Traffic};

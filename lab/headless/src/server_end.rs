@@ -24,6 +24,20 @@ pub trait Program {
     fn handle_event(&mut self, _event: ServerEvent) {}
 }
 
+/// A program that writes these bytes and then what was typed.
+#[derive(Clone, Copy, Debug)]
+pub struct Echo(pub &'static [u8]);
+
+impl Program for Echo {
+    fn turn(&mut self, now: Instant, server: &mut Server) {
+        let typed = server.host_input().to_vec();
+        if !typed.is_empty() {
+            server.consume_host_input(typed.len());
+            server.handle_host_output(now, &[self.0, &typed].concat());
+        }
+    }
+}
+
 /// A server and the program on its pty.
 pub struct ServerEnd<P> {
     /// The server.

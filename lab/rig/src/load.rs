@@ -2,6 +2,10 @@
 
 use std::fmt::Write as _;
 
+use anyhow::Result;
+
+use crate::scratch::Scratch;
+
 /// Printed when the program is ready for the flood. It is a single character, as a frame may end between two.
 pub const READY: &str = "\u{2600}";
 
@@ -37,6 +41,36 @@ impl Load {
             };
         }
         text.into_bytes()
+    }
+}
+
+/// A program that pours a load when Return is typed, between the two markers, and then stays.
+#[derive(Debug)]
+pub struct Flood {
+    /// The folder that holds the load, which may be a home.
+    pub scratch: Scratch,
+    script: String,
+}
+
+impl Flood {
+    /// Makes a load of at least this many bytes ready.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal of a file.
+    pub fn new(load: Load, bytes: usize) -> Result<Self> {
+        let scratch = Scratch::create()?;
+        let file = scratch.keep("flood", &load.bytes(bytes))?;
+        let script = format!(
+            "stty -echo; printf {READY}; read go; cat {}; printf '\\r\\n{OVER}'; read stay",
+            file.display()
+        );
+        Ok(Self { scratch, script })
+    }
+
+    /// Returns the command that runs the program.
+    pub fn command(&self) -> [&str; 3] {
+        ["sh", "-c", &self.script]
     }
 }
 

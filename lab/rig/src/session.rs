@@ -167,11 +167,6 @@ impl Client {
         Ok(Self(child))
     }
 
-    /// Wraps a client that runs already.
-    pub const fn of(child: Child) -> Self {
-        Self(child)
-    }
-
     /// Returns whether the client has ended.
     ///
     /// # Errors

@@ -103,11 +103,7 @@ type FarProgram = fn(&[OsString]) -> Result<()>;
 
 /// Returns the program at a far end that a word calls.
 pub(crate) fn far_program(word: &OsStr) -> Option<FarProgram> {
-    match word.to_str()? {
-        replayed_program::WORD => Some(replayed_program::play),
-        burst::WORD => Some(burst::pour),
-        _ => None,
-    }
+    (word == replayed_program::WORD).then_some(replayed_program::play)
 }
 
 /// Compares, and writes what came of it to `output`.

@@ -15,12 +15,11 @@ use rove_units::{Duration, Seed};
 use rustix::process::geteuid;
 
 use super::attacker::{Attacker, Kind};
+use super::echo::ECHO;
 use super::overhear::Overheard;
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// Echoes by itself, so that no line is waited for.
-const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];
 /// Keys that no control sequence of a frame holds. They take turns, so that a late echo is not taken for that of
 /// the next key.
 const KEYS: [&str; 3] = ["#", "&", "~"];

@@ -7,10 +7,11 @@ use rove_rig::clock;
 use rove_rig::scratch::Scratch;
 use rove_rig::session::{Client, Server};
 use rove_rig::system::System;
+use rove_rig::terminal::Terminal;
 use rove_rig::window::{Observed, Window};
 use rove_runs::statistics as stats;
 use rove_terminal::Size;
-use rove_units::{Duration, Seed};
+use rove_units::{Duration, Seed, Stream};
 
 use super::report::{Line, Target};
 use super::turns::Bench;
@@ -18,7 +19,7 @@ use super::turns::Bench;
 /// Echoes by itself, so that no line is waited for.
 pub(super) const ECHO: [&str; 3] = ["sh", "-c", "stty raw -echo; printf ready; exec cat"];
 /// A key that no control sequence of a frame holds.
-pub(super) const KEY: &str = "#";
+const KEY: &str = "#";
 /// Keys typed per turn. Chosen: the ninth decile is then the tenth of the slowest.
 const KEYS: u64 = 100;
 /// Least and most milliseconds between a key's echo and the next key. Chosen: the pauses of a fast
@@ -41,18 +42,36 @@ pub(super) fn type_keys([far, near]: [&System; 2], home: &Path) -> Result<Vec<f6
     let server = Server::start(far, home, &ECHO)?;
     let mut window = Window::open(Size::DEFAULT)?;
     let _client = Client::start(near, &server, home, &window.terminal)?;
-    // Stock leaves the first row empty.
-    window.wait_for("the program", |screen| (0..2).any(|row| screen.row_text(row) == "ready"))?;
+    wait_until_ready(&mut window)?;
     let chance = Seed::new(1).stream("keys");
-    let [least, most] = PAUSE_MILLIS;
-    let mut waits = Vec::new();
-    for number in 0..KEYS {
-        let pause = Duration::from_millis(least + chance.at(number).below(most - least));
-        window.watch(clock::now() + pause)?;
-        let start = clock::now();
-        window.terminal.send(KEY.as_bytes())?;
-        window.terminal.read_past(KEY)?;
-        waits.push(clock::seconds_since(start) * 1e3);
-    }
-    Ok(waits)
+    let press = |number| {
+        pause(&mut window, &chance, number, PAUSE_MILLIS)?;
+        press(&mut window.terminal)
+    };
+    (0..KEYS).map(press).collect()
+}
+
+/// Waits for the word of [`ECHO`].
+pub(super) fn wait_until_ready(window: &mut Window) -> Result<()> {
+    // Stock leaves the first row empty.
+    window.wait_for("the program", |screen| (0..2).any(|row| screen.row_text(row) == "ready"))
+}
+
+/// Looks on for one of these times.
+pub(super) fn pause(
+    window: &mut Window,
+    chance: &Stream,
+    number: u64,
+    [least, most]: [u64; 2],
+) -> Result<()> {
+    let pause = Duration::from_millis(least + chance.at(number).below(most - least));
+    window.watch(clock::now() + pause)
+}
+
+/// Types [`KEY`], and returns the milliseconds to its echo.
+pub(super) fn press(terminal: &mut Terminal) -> Result<f64> {
+    let start = clock::now();
+    terminal.send(KEY.as_bytes())?;
+    terminal.read_past(KEY)?;
+    Ok(clock::seconds_since(start) * 1e3)
 }

@@ -1,13 +1,13 @@
 //! The end: how long a user who leaves waits for the server to know, and how often that stays in doubt.
 
 use anyhow::{Result, ensure};
-use rove_headless::Traffic;
+use rove_headless::{Echo, Traffic};
 use rove_link::LinkConfig;
 use rove_session::ClientOutcome;
 use rove_units::{Duration, Seed};
 
 use super::report::{Line, Target};
-use super::rules::{self, Echo, Rules};
+use super::rules::{self, Rules};
 use super::turns::Bench;
 
 /// Round trips in milliseconds, and percentages of datagrams that are lost each way.
@@ -45,7 +45,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
 
 /// Measures a user's leave after ten seconds of typing.
 fn end(rules: Rules, path: &LinkConfig, seed: Seed) -> Result<[f64; 3]> {
-    let mut net = rules.session(path, seed, (), Echo);
+    let mut net = rules.session(path, seed, (), Echo(b""));
     let pauses = seed.stream("pauses");
     for key in 0..KEYS {
         net.run_for(Duration::from_millis(100 + pauses.at(key).below(300)));

@@ -5,7 +5,7 @@ use std::process::{Child, Command};
 
 use anyhow::{Context, Result, ensure};
 use rove_rig::clock;
-use rove_rig::load::{Load, OVER, READY};
+use rove_rig::load::{Flood, Load, OVER, READY};
 use rove_rig::process::Process;
 use rove_rig::scratch::Scratch;
 use rove_rig::session::{Client, Server, in_known_environment};
@@ -33,28 +33,6 @@ struct Cost {
     seconds: f64,
     server_megabytes: f64,
     client_megabytes: f64,
-}
-
-/// A program that pours a load when it is told to, and the file that holds the load.
-struct Script {
-    scratch: Scratch,
-    text: String,
-}
-
-impl Script {
-    fn new(load: Load) -> Result<Self> {
-        let scratch = Scratch::create()?;
-        let file = scratch.keep("flood", &load.bytes(BYTES))?;
-        let text = format!(
-            "stty -echo; printf {READY}; read go; cat {}; printf '\\r\\n{OVER}'; read stay",
-            file.display()
-        );
-        Ok(Self { scratch, text })
-    }
-
-    fn command(&self) -> [&str; 3] {
-        ["sh", "-c", &self.text]
-    }
 }
 
 /// Measures both floods, the plain one also on a pty with no emulator.
@@ -114,7 +92,7 @@ fn record_turn(bench: &Bench, keeps: bool) -> Result<(Cost, f64)> {
         home.keep(".local", b"")?;
     }
     let ends = bench.programs.systems();
-    let script = Script::new(Load::Plain)?;
+    let script = Flood::new(Load::Plain, BYTES)?;
     let flood = through_session(ends, &script.command(), home.folder())?;
     let waits = echo::type_keys(ends, home.folder())?;
     let has_folder = home.folder().join(".local/share/rove/resume").is_dir();
@@ -135,7 +113,7 @@ impl Cost {
 
 /// Pours a load through both systems and through a bare pty, in turn.
 fn pour(bench: &Bench, what: &str, load: Load) -> Result<([Vec<Cost>; 2], Vec<f64>)> {
-    let script = Script::new(load)?;
+    let script = Flood::new(load, BYTES)?;
     let (command, home) = (script.command(), script.scratch.folder());
     let mut bare = Vec::new();
     let costs = bench.compare(what, |system| {

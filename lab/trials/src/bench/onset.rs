@@ -4,16 +4,15 @@ use std::thread;
 
 use anyhow::Result;
 use rove_link::LinkConfig;
-use rove_rig::clock;
 use rove_rig::scratch::Scratch;
 use rove_rig::session::{Client, Server};
 use rove_rig::system::System;
-use rove_rig::window::{Observed, Window};
+use rove_rig::window::Window;
 use rove_runs::statistics as stats;
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
 
-use super::echo::{ECHO, KEY};
+use super::echo::{self, ECHO};
 use super::path;
 use super::report::{Line, Target};
 use super::turns::Bench;
@@ -64,24 +63,17 @@ fn type_keys(system: &System, seed: Seed) -> Result<Vec<f64>> {
     let mut window = Window::open(Size::DEFAULT)?;
     let _client =
         Client::start_at(system, &server, relay.address(), scratch.folder(), &window.terminal)?;
-    // Stock leaves the first row empty.
-    window.wait_for("the program", |screen| (0..2).any(|row| screen.row_text(row) == "ready"))?;
+    echo::wait_until_ready(&mut window)?;
     let pauses = seed.stream("pauses");
-    let [least, most] = PAUSE_MILLIS;
     let mut waits = Vec::new();
     for number in 0..SETTLING + KEYS {
-        let pause = Duration::from_millis(least + pauses.at(number).below(most - least));
-        window.watch(clock::now() + pause)?;
+        echo::pause(&mut window, &pauses, number, PAUSE_MILLIS)?;
         if number == SETTLING {
             let lossy = LinkConfig { loss: LOSS, ..link.clone() };
             relay.reconfigure(lossy.clone(), lossy);
         }
-        let start = clock::now();
-        window.terminal.send(KEY.as_bytes())?;
-        window.terminal.read_past(KEY)?;
-        if number >= SETTLING {
-            waits.push(clock::seconds_since(start) * 1e3);
-        }
+        let wait = echo::press(&mut window.terminal)?;
+        waits.extend((number >= SETTLING).then_some(wait));
     }
     Ok(waits)
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use rove_headless::{ClientEnd, Program, ServerEnd, User, client_config, rove, server_config};
 use rove_link::LinkConfig;
 use rove_link::net::Net;
-use rove_session::{ClientConfig, MakeEngine, Prediction, Preference, Server};
+use rove_session::{ClientConfig, MakeEngine, Prediction, Preference};
 use rove_ssp::Config;
 use rove_units::{Duration, Instant, Seed};
 
@@ -21,19 +21,6 @@ pub(super) enum Rules {
     Rove,
     /// The rules of Mosh 1.4.0.
     Mosh,
-}
-
-/// A program that echoes.
-pub(super) struct Echo;
-
-impl Program for Echo {
-    fn turn(&mut self, now: Instant, server: &mut Server) {
-        let typed = server.host_input().to_vec();
-        if !typed.is_empty() {
-            server.consume_host_input(typed.len());
-            server.handle_host_output(now, &typed);
-        }
-    }
 }
 
 impl Rules {

@@ -3,7 +3,7 @@
 use core::net::SocketAddr;
 
 use anyhow::{Context, Result};
-use rove_headless::{Act, User};
+use rove_headless::{Act, Echo, User};
 use rove_link::LinkConfig;
 use rove_session::Client;
 use rove_ssp::ReceiveError;
@@ -11,7 +11,7 @@ use rove_terminal::Terminal;
 use rove_units::{Duration, Instant, Seed};
 
 use super::report::{Line, Target};
-use super::rules::{self, Echo, Rules};
+use super::rules::{self, Rules};
 use super::turns::Bench;
 
 /// The round trip in milliseconds.
@@ -105,7 +105,7 @@ fn measure(bench: &Bench, outages: [u64; 4], occasion: Occasion) -> Result<Vec<L
 fn silence(rules: Rules, occasion: Occasion, rtt: u64, outage: u64, seed: Seed) -> Result<f64> {
     let path = rules::path(rtt, 0);
     let typist = Typist { next: Instant::ZERO, heard_at: None };
-    let mut net = rules.session(&path, seed, typist, Echo);
+    let mut net = rules.session(&path, seed, typist, Echo(b""));
     net.run_for(BEFORE + HEARTBEAT.mul_f64(seed.stream("phase").at(0).unit()));
     if occasion == Occasion::Own {
         net.left.user.next = Instant::FAR_FUTURE;

@@ -143,12 +143,9 @@ fn login_by_ssh() -> Result<f64> {
 /// Returns the seconds from a command line, with the shell behind it, to the shell's prompt.
 fn until_prompt(sshd: &Sshd, mut call: Command) -> Result<f64> {
     let mut window = Window::open(Size::DEFAULT)?;
-    let call = in_known_environment(call.args(SHELL), &sshd.scratch);
-    call.stdin(window.terminal.stdio()?)
-        .stdout(window.terminal.stdio()?)
-        .stderr(window.terminal.stdio()?);
+    in_known_environment(call.args(SHELL), &sshd.scratch);
     let start = clock::now();
-    let client = Client::of(call.spawn().context("cannot start the login")?);
+    let client = Client::on(&mut call, &window.terminal)?;
     window.wait_for("the prompt", |screen| shows_prompt(screen, PROMPT))?;
     let seconds = clock::seconds_since(start);
     window.terminal.send(b"exit\r")?;

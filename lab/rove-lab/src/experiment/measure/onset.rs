@@ -1,8 +1,8 @@
 //! The onset of loss: how long the echoes of the first keys take after a path begins to lose datagrams.
 
-use rove_headless::{ClientEnd, Program, ServerEnd, client_config, server_config};
+use rove_headless::{ClientEnd, Echo, ServerEnd, client_config, server_config};
 use rove_link::net::Net;
-use rove_session::{ClientConfig, Server};
+use rove_session::ClientConfig;
 use rove_ssp::Config;
 use rove_units::{Duration, Instant, Seed};
 
@@ -18,17 +18,7 @@ const PAUSE_MILLIS: [u64; 2] = [40, 100];
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A program that writes each key into the first column.
-struct Echo;
-
-impl Program for Echo {
-    fn turn(&mut self, now: Instant, server: &mut Server) {
-        let typed = server.host_input().to_vec();
-        if !typed.is_empty() {
-            server.consume_host_input(typed.len());
-            server.handle_host_output(now, &[b"\r", &typed[..]].concat());
-        }
-    }
-}
+const PROGRAM: Echo = Echo(b"\r");
 
 /// Measures the echo delays of as many keys as the value says, each typed after the echo of the one before.
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
@@ -64,7 +54,7 @@ fn settling(conditions: &Conditions<'_>) -> Net<ClientEnd<()>, ServerEnd<Echo>> 
     };
     let server = server_config(system.transport(Config::server()), seed);
     let client = ClientEnd::new(client, (), Instant::ZERO);
-    let server = ServerEnd::new(server, Echo, Instant::ZERO);
+    let server = ServerEnd::new(server, PROGRAM, Instant::ZERO);
     let [uplink, downlink] = conditions.path().settling();
     Net::new(client, server, uplink, downlink, seed)
 }
