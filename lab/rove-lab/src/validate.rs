@@ -11,6 +11,7 @@ use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use rove_link::{Link, LinkConfig, Schedule, Synthetic};
 use rove_replay::replay::figures::millis;
+use rove_runs::statistics::{Times, mean};
 use rove_units::{BitRate, Bytes, Duration, Instant};
 
 use crate::validate::figure::{Figure, SEED, figure, lateness, ms};
@@ -95,7 +96,7 @@ fn delay() -> Result<Vec<Figure>> {
     let link = LinkConfig::lossless(ms(20));
     let (flow, report) = send(link, &Script::paced(2_000, ms(1), 100))?;
     let delays: Vec<f64> = flow.iter().filter_map(Passage::delay).map(millis).collect();
-    let mean = delays.iter().sum::<f64>() / f64::from(u32::try_from(delays.len().max(1))?);
+    let mean = mean(&delays).unwrap_or_default();
     Ok(vec![
         figure(
             "mean delay",
@@ -281,24 +282,19 @@ fn differing(flow: &Flow, wanted: &[Option<Instant>]) -> usize {
         .count()
 }
 
-/// Returns by how much the arrivals of both runs differ, in order of size.
-fn differences(flow: &Flow, wanted: &[Option<Instant>]) -> Vec<Duration> {
+/// Returns by how many ms the arrivals of both runs differ.
+fn differences(flow: &Flow, wanted: &[Option<Instant>]) -> Times {
     let both =
         flow.iter().zip(wanted).filter_map(|(real, wanted)| Some((real.arrived?, (*wanted)?)));
-    let mut all: Vec<Duration> = both
-        .map(|(real, wanted)| real.saturating_since(wanted).max(wanted.saturating_since(real)))
-        .collect();
-    all.sort_unstable();
-    all
+    let differences =
+        both.map(|(real, wanted)| real.saturating_since(wanted).max(wanted.saturating_since(real)));
+    Times::new(differences.map(millis).collect(), 0)
 }
 
-fn quantiles(check: &'static str, sorted: &[Duration]) -> Figure {
-    let at = |percent: usize| {
-        sorted.get((sorted.len() * percent / 100).min(sorted.len().saturating_sub(1)))
-    };
-    let [p50, p99, max] =
-        [50, 99, 100].map(|percent| at(percent).copied().unwrap_or(Duration::MAX));
-    let got = format!("{:.3}, {:.3}, {:.3} ms (max)", millis(p50), millis(p99), millis(max));
-    let is_right = p50 < Duration::from_micros(100) && p99 < ms(1);
+fn quantiles(check: &'static str, differences: &Times) -> Figure {
+    let at = |percent| differences.quantile(percent).unwrap_or(f64::INFINITY);
+    let [p50, p99, max] = [50, 99, 100].map(at);
+    let got = format!("{p50:.3}, {p99:.3}, {max:.3} ms (max)");
+    let is_right = p50 < 0.1 && p99 < 1.0;
     figure(check, "p50 < 0.1, p99 < 1 ms", got, is_right)
 }

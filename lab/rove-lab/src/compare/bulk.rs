@@ -12,6 +12,7 @@ use clap::ValueEnum;
 use rove_units::Duration;
 use rustix::io::Errno;
 use rustix::net::sockopt::set_tcp_congestion;
+use serde::Serialize;
 
 use rove_net::testbed::{End, Testbed};
 
@@ -25,7 +26,8 @@ const CHUNK_BYTES: usize = 64 * 1024;
 const CONNECT_MAX: Duration = Duration::from_secs(120);
 
 /// Congestion control of the senders.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum CongestionControl {
     /// CUBIC (RFC 9438)
     #[default]
@@ -37,7 +39,7 @@ pub(crate) enum CongestionControl {
 }
 
 /// Downloads beside a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct BulkOptions {
     pub(crate) count: u16,
     pub(crate) congestion_control: CongestionControl,
@@ -45,7 +47,7 @@ pub(crate) struct BulkOptions {
 
 /// Downloads that run until they are dropped.
 #[derive(Debug)]
-pub(super) struct Bulk {
+pub(crate) struct Bulk {
     sockets: Vec<TcpStream>,
     threads: Vec<JoinHandle<()>>,
     /// Bytes that have come.
@@ -87,7 +89,7 @@ impl Bulk {
     /// # Errors
     ///
     /// Returns an error if the kernel has no such congestion control, or refuses something else.
-    pub(super) fn connect(testbed: &Testbed, options: BulkOptions) -> Result<Self> {
+    pub(crate) fn connect(testbed: &Testbed, options: BulkOptions) -> Result<Self> {
         testbed.leave_out(PORT);
         let address = SocketAddr::from((testbed.address(End::Far), PORT));
         let listener = testbed.run(End::Far, || listen(address, options.congestion_control))??;
@@ -119,7 +121,7 @@ impl Bulk {
     /// # Errors
     ///
     /// Returns the system's refusal of a thread.
-    pub(super) fn start(&mut self) -> Result<()> {
+    pub(crate) fn start(&mut self) -> Result<()> {
         for mut far in self.waiting.drain(..) {
             self.threads.push(start(move || {
                 let zeros = vec![0; CHUNK_BYTES];
@@ -130,7 +132,7 @@ impl Bulk {
     }
 
     /// Returns how many bytes have come so far.
-    pub(super) fn received(&self) -> u64 {
+    pub(crate) fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
     }
 }

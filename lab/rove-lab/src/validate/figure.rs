@@ -3,7 +3,7 @@
 use rove_units::{Duration, Seed};
 use serde::Serialize;
 
-use rove_net::testbed::Report;
+use rove_net::testbed::{DirectionReport, Report};
 
 /// The seed of every check.
 pub(super) const SEED: Seed = Seed::new(1);
@@ -18,7 +18,11 @@ pub(super) struct Figure {
 }
 
 pub(super) fn lateness(report: &Report) -> Figure {
-    let late = report.uplink.lateness;
+    lateness_of(&report.uplink, report)
+}
+
+pub(super) fn lateness_of(direction: &DirectionReport, report: &Report) -> Figure {
+    let late = direction.lateness;
     let got = format!("{:.0}, {:.0}, {:.0} us", late.p50_us, late.p99_us, late.max_us);
     let is_right = report.invalid.is_empty();
     figure("  lateness: p50, p99, max", "p99 <= 2 ms, max <= 20 ms", got, is_right)
