@@ -5,7 +5,7 @@
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use anyhow::{Context, Result, ensure};
 use rove_congestion::{Ack, Controller, Loss};
@@ -14,12 +14,11 @@ use rove_link::net::End;
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_units::{Bytes, Duration, Instant};
-use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::flow::controlled::Controlled;
 use crate::flow::ends::{Arrival, Receiver, Sender};
 use crate::flow::source::FULL;
-use crate::sprout::wire::{any, bound, own_address};
+use crate::sprout::wire::{BATCH, SIGNALS, any, bound, own_address};
 
 /// The round-trip times between which the window stays. Source: Sprout paper, section 4.1.
 const RTT: [Duration; 2] = [Duration::from_millis(750), Duration::from_secs(3)];
@@ -112,7 +111,7 @@ pub fn saturate(
     let mut sender = Sender::new(Controlled::new(Saturator::new()), peer);
     let start = clock.now();
     sender.start(start);
-    pump(&mut sender, &socket, clock, start + length, &[SIGINT, SIGTERM], |sender, now| {
+    pump(&mut sender, &socket, clock, start + length, &SIGNALS, alone, |sender, now| {
         let is_late = now.saturating_since(start) > SILENCE_MAX;
         ensure!(!is_late || sender.is_answered(), "nobody answers at {peer}");
         Ok(false)
@@ -132,24 +131,17 @@ pub fn record(place: Place, ready: impl FnOnce(SocketAddr) -> Result<()>) -> Res
     ready(own)?;
     let mut receiver = Receiver::new(own);
     let mut call_at = Instant::ZERO;
-    pump(
-        &mut receiver,
-        &socket,
-        clock,
-        Instant::FAR_FUTURE,
-        &[SIGINT, SIGTERM],
-        |receiver, now| {
-            let last = receiver.last_arrival();
-            if let (Place::Call(peer), None) = (place, last)
-                && call_at <= now
-            {
-                call_at = now + CALL_EVERY;
-                // The next call may come through.
-                let _ = socket.send_to(&[0], peer);
-            }
-            Ok(last.is_some_and(|last| now.saturating_since(last) > SILENCE_MAX))
-        },
-    )?;
+    pump(&mut receiver, &socket, clock, Instant::FAR_FUTURE, &SIGNALS, alone, |receiver, now| {
+        let last = receiver.last_arrival();
+        if let (Place::Call(peer), None) = (place, last)
+            && call_at <= now
+        {
+            call_at = now + CALL_EVERY;
+            // The next call may come through.
+            let _ = socket.send_to(&[0], peer);
+        }
+        Ok(last.is_some_and(|last| now.saturating_since(last) > SILENCE_MAX))
+    })?;
     trace(&receiver.take_arrivals())
 }
 
@@ -165,8 +157,7 @@ fn trace(arrivals: &[Arrival]) -> Result<Trace> {
 
 /// Waits for a call; none comes if a signal does.
 fn called(socket: &UdpSocket, clock: Clock) -> Result<Option<SocketAddr>> {
-    let mut event_loop =
-        EventLoop::new(clock, &[SIGINT, SIGTERM]).context("cannot wait for sockets")?;
+    let mut event_loop = EventLoop::new(clock, &SIGNALS).context("cannot wait for sockets")?;
     loop {
         match socket.recv_from(&mut [0; DATAGRAM_LEN_MAX]) {
             Ok((_, peer)) => return Ok(Some(peer)),
@@ -188,7 +179,13 @@ fn socket(place: Place) -> Result<UdpSocket> {
     }
 }
 
-/// Moves datagrams between an end and its socket until a time, a signal, or `is_over` says so, which is asked after each wait.
+/// Watches no descriptor beside an end's socket.
+pub const fn alone<E>(_: &E) -> Vec<BorrowedFd<'_>> {
+    Vec::new()
+}
+
+/// Moves datagrams between an end and its socket until a time, a signal, or `is_over` says so, which is asked after each wait. `watched` are
+/// descriptors beside the socket that may have something to read.
 ///
 /// # Errors
 ///
@@ -199,12 +196,14 @@ pub fn pump<E: End>(
     clock: Clock,
     end: Instant,
     signals: &[i32],
+    watched: impl Fn(&E) -> Vec<BorrowedFd<'_>>,
     mut is_over: impl FnMut(&E, Instant) -> Result<bool>,
 ) -> Result<()> {
     let mut event_loop = EventLoop::new(clock, signals).context("cannot wait for sockets")?;
     let mut buffer = [0; DATAGRAM_LEN_MAX];
     while event_loop.now() < end {
-        while let Ok((len, source)) = socket.recv_from(&mut buffer) {
+        for _ in 0..BATCH {
+            let Ok((len, source)) = socket.recv_from(&mut buffer) else { break };
             flow.handle_datagram(clock.now(), source, &buffer[..len]);
         }
         let now = clock.now();
@@ -218,7 +217,9 @@ pub fn pump<E: End>(
         }
         let soon = (now + LOOK_EVERY).min(end);
         let deadline = flow.poll_timeout().map_or(soon, |due| due.min(soon));
-        let mut interests = [Interest::new(socket.as_fd(), true, false)];
+        let others = watched(flow);
+        let read = |it| Interest::new(it, true, false);
+        let mut interests: Vec<_> = [socket.as_fd()].into_iter().chain(others).map(read).collect();
         event_loop.wait(&mut interests, Some(deadline)).context("cannot wait for sockets")?;
     }
     Ok(())

@@ -9,19 +9,22 @@ use anyhow::{Context, Result};
 use rove_congestion::sprout::tunnel::FLOWS_MAX;
 use rove_link::net::End;
 use rove_platform::clock::Clock;
-use rove_platform::event_loop::{EventLoop, Interest};
 use rove_ssp::Key;
 use rove_ssp::wire::DATAGRAM_LEN_MAX;
 use rove_units::{Duration, Instant};
-use serde_json::json;
+use serde::Serialize;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
+use crate::flow::saturator::{alone, pump};
 use crate::sprout::bulk::Bulk;
-use crate::sprout::session::{Application, Session};
+use crate::sprout::session::{Session, Traffic};
 use crate::sprout::tunnel::Tunnel;
 
 /// Most datagrams of a socket that are taken before others are looked at. Chosen: what arrives in a tick of 40 Mbit/s.
-const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 64;
+
+/// Signals that end the work.
+pub(crate) const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// How long a peer may be silent before an end that serves once is done. Chosen: a hundred heartbeats.
 const DONE_AFTER: Duration = Duration::from_secs(5);
@@ -59,24 +62,38 @@ pub enum Task {
     },
 }
 
-/// The place that a session's data comes from and goes to.
-trait Side<A> {
+/// The place that a tunnel's packets come from and go to.
+trait Side {
     /// Returns the descriptors that may have something to read.
     fn descriptors(&self) -> Vec<BorrowedFd<'_>>;
 
-    /// Moves waiting data both ways.
-    fn exchange(&mut self, session: &mut Session<A>);
+    /// Moves waiting packets both ways.
+    fn exchange(&mut self, session: &mut Session<Tunnel>);
 }
 
-/// A session whose data has no place outside it.
-struct Alone;
+/// An end of a tunnel.
+struct Mouth<S> {
+    session: Session<Tunnel>,
+    side: S,
+}
 
-impl Side<Bulk> for Alone {
-    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
-        Vec::new()
+impl<S: Side> End for Mouth<S> {
+    fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
+        self.session.handle_datagram(now, source, payload);
     }
 
-    fn exchange(&mut self, _: &mut Session<Bulk>) {}
+    fn handle_timeout(&mut self, now: Instant) {
+        self.side.exchange(&mut self.session);
+        self.session.handle_timeout(now);
+    }
+
+    fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)> {
+        self.session.poll_transmit(now)
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.session.poll_timeout()
+    }
 }
 
 /// The end of a tunnel that local programs send to: each address is a flow.
@@ -85,7 +102,7 @@ struct Entrance {
     flows: BTreeMap<SocketAddr, u16>,
 }
 
-impl Side<Tunnel> for Entrance {
+impl Side for Entrance {
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         vec![self.socket.as_fd()]
     }
@@ -117,7 +134,7 @@ struct Exit {
     sockets: BTreeMap<u16, UdpSocket>,
 }
 
-impl Side<Tunnel> for Exit {
+impl Side for Exit {
     fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         self.sockets.values().map(AsFd::as_fd).collect()
     }
@@ -168,101 +185,97 @@ pub fn run(
 ) -> Result<()> {
     let clock = Clock::start();
     let now = clock.now();
-    let text = match task {
+    let traffic = match task {
         Task::Send { peer, length } => {
-            let session = Session::near(key, peer, Bulk::sending(), now);
-            let socket = bound(any(peer))?;
-            pump(session, &socket, Alone, clock, |_, now| now >= Instant::ZERO + length, json)?
+            let mut session = Session::near(key, peer, Bulk::sending(), now);
+            let (socket, end) = (bound(any(peer))?, Instant::ZERO + length);
+            pump(&mut session, &socket, clock, end, &SIGNALS, alone, |_, _| Ok(false))?;
+            session.traffic
         }
         Task::Serve { listen, once } => {
-            let session = Session::far(key, Bulk::receiving(), now);
+            let mut session = Session::far(key, Bulk::receiving(), now);
             let is_over = |session: &Session<Bulk>, now: Instant| {
                 let last = session.traffic.last.filter(|_| once);
-                last.is_some_and(|last| now.saturating_since(last) >= DONE_AFTER)
+                Ok(last.is_some_and(|last| now.saturating_since(last) >= DONE_AFTER))
             };
             let socket = bound(listen)?;
             ready(own_address(&socket)?)?;
-            pump(session, &socket, Alone, clock, is_over, json)?
+            let end = Instant::FAR_FUTURE;
+            pump(&mut session, &socket, clock, end, &SIGNALS, alone, is_over)?;
+            session.traffic
         }
         Task::Enter { peer, listen } => {
             let session = Session::near(key, peer, Tunnel::default(), now);
             let side = Entrance { socket: bound(listen)?, flows: BTreeMap::new() };
             ready(own_address(&side.socket)?)?;
-            pump(session, &bound(any(peer))?, side, clock, |_, _| false, json)?
+            carry(Mouth { session, side }, &bound(any(peer))?, clock)?
         }
         Task::Leave { listen, target } => {
             let session = Session::far(key, Tunnel::default(), now);
             let side = Exit { target, sockets: BTreeMap::new() };
             let socket = bound(listen)?;
             ready(own_address(&socket)?)?;
-            pump(session, &socket, side, clock, |_, _| false, json)?
+            carry(Mouth { session, side }, &socket, clock)?
         }
     };
+    let text = report(&traffic, json);
     output.write_all(text.as_bytes()).context("cannot write standard output")
 }
 
-/// Moves datagrams until a signal comes or it is over; returns what became of them.
-fn pump<A: Application>(
-    mut session: Session<A>,
-    socket: &UdpSocket,
-    mut side: impl Side<A>,
-    clock: Clock,
-    is_over: impl Fn(&Session<A>, Instant) -> bool,
-    json: bool,
-) -> Result<String> {
-    let mut event_loop =
-        EventLoop::new(clock, &[SIGINT, SIGTERM]).context("cannot wait for sockets")?;
-    let mut buffer = [0; DATAGRAM_LEN_MAX];
-    loop {
-        let now = event_loop.now();
-        for _ in 0..BATCH {
-            let Ok((len, source)) = socket.recv_from(&mut buffer) else { break };
-            session.handle_datagram(now, source, &buffer[..len]);
-        }
-        side.exchange(&mut session);
-        session.handle_timeout(now);
-        while let Some((peer, datagram)) = session.poll_transmit(now) {
-            // The network loses datagrams, and so may this computer.
-            let _ = socket.send_to(&datagram, peer);
-        }
-        if is_over(&session, now) || !event_loop.take_signals().is_empty() {
-            return Ok(report(&session, json));
-        }
-        // Whether it is over is looked at every second at least.
-        let soon = now + Duration::from_secs(1);
-        let deadline = session.poll_timeout().map_or(soon, |due| due.min(soon));
-        let mut interests = vec![Interest::new(socket.as_fd(), true, false)];
-        interests.extend(side.descriptors().into_iter().map(|it| Interest::new(it, true, false)));
-        event_loop.wait(&mut interests, Some(deadline)).context("cannot wait for sockets")?;
-    }
+/// Carries the packets of a tunnel until a signal comes.
+fn carry<S: Side>(mut mouth: Mouth<S>, socket: &UdpSocket, clock: Clock) -> Result<Traffic> {
+    let (end, is_over) = (Instant::FAR_FUTURE, |_: &_, _| Ok(false));
+    pump(&mut mouth, socket, clock, end, &SIGNALS, |mouth| mouth.side.descriptors(), is_over)?;
+    Ok(mouth.session.traffic)
 }
 
-fn report<A>(session: &Session<A>, json: bool) -> String {
-    let traffic = &session.traffic;
+/// The row of a session's traffic.
+#[derive(Serialize)]
+struct Row {
+    kbit_per_second: f64,
+    queueing_ms: Queueing,
+    received: u64,
+    received_bytes: u64,
+    refused: u64,
+    rtt_ms: Option<u128>,
+    seconds: f64,
+    sent: u64,
+}
+
+/// How much longer than the fastest datagrams were on their way.
+#[derive(Serialize)]
+struct Queueing {
+    median: Option<u16>,
+    p95: Option<u16>,
+}
+
+fn report(traffic: &Traffic, json: bool) -> String {
     let span = traffic.first.zip(traffic.last);
     let seconds = span.map_or(0.0, |(first, last)| last.saturating_since(first).as_secs_f64());
     let bits = Duration::from_nanos(traffic.received_bytes).as_secs_f64() * 8e9;
-    let kbit = if seconds > 0.0 { bits / seconds / 1e3 } else { 0.0 };
-    let rtt = traffic.rtt.map(|rtt| rtt.as_millis());
+    let row = Row {
+        kbit_per_second: if seconds > 0.0 { bits / seconds / 1e3 } else { 0.0 },
+        queueing_ms: Queueing { median: traffic.queueing_at(50), p95: traffic.queueing_at(95) },
+        received: traffic.received,
+        received_bytes: traffic.received_bytes,
+        refused: traffic.refused,
+        rtt_ms: traffic.rtt.map(|rtt| rtt.as_millis()),
+        seconds,
+        sent: traffic.sent,
+    };
     if json {
-        let value = json!({
-            "sent": traffic.sent, "received": traffic.received, "refused": traffic.refused,
-            "received_bytes": traffic.received_bytes, "seconds": seconds, "kbit_per_second": kbit,
-            "rtt_ms": rtt.map(|it| u64::try_from(it).unwrap_or(u64::MAX)),
-            "queueing_ms": { "median": traffic.queueing_at(50), "p95": traffic.queueing_at(95) },
-        });
-        return format!("{value}\n");
+        return serde_json::to_string(&row).expect("a row is JSON") + "\n";
     }
-    let queueing = match (traffic.queueing_at(50), traffic.queueing_at(95)) {
-        (Some(median), Some(high)) => {
+    let queueing = match row.queueing_ms {
+        Queueing { median: Some(median), p95: Some(high) } => {
             format!("; queueing {median} ms in the median, {high} ms at 95 %")
         }
-        _ => String::new(),
+        Queueing { .. } => String::new(),
     };
-    let rtt = rtt.map_or_else(String::new, |rtt| format!("; last round trip {rtt} ms"));
+    let rtt = row.rtt_ms.map_or_else(String::new, |rtt| format!("; last round trip {rtt} ms"));
     format!(
-        "sent {} datagrams; received {}, together {} bytes, in {seconds:.1} s, {kbit:.0} kbit/s; refused {}{rtt}{queueing}\n",
-        traffic.sent, traffic.received, traffic.received_bytes, traffic.refused
+        "sent {} datagrams; received {}, together {} bytes, in {seconds:.1} s, {:.0} kbit/s; refused {}{rtt}{queueing}\n",
+        row.sent, row.received, row.received_bytes, row.kbit_per_second, row.refused
     )
 }
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow};
 use rove_congestion::Controller;
 use rove_flows::flow::controlled::Controlled;
 use rove_flows::flow::ends::{Receiver, Sender};
-use rove_flows::flow::saturator::pump;
+use rove_flows::flow::saturator::{alone, pump};
 use rove_flows::flow::{self, FlowOptions, FlowReport};
 use rove_net::testbed::{End, Testbed, TestbedOptions, bounded};
 use rove_units::Instant;
@@ -41,8 +41,9 @@ pub(crate) fn run(
     let is_over = || interrupt.check().map(|()| false);
     thread::scope(|scope| {
         // A program that thinks for long does not hold up the acknowledgments.
-        let receives = scope.spawn(|| pump(&mut receiver, &far, clock, end, &[], |_, _| is_over()));
-        pump(&mut sender, &near, clock, end, &[], |_, _| is_over())?;
+        let receives =
+            scope.spawn(|| pump(&mut receiver, &far, clock, end, &[], alone, |_, _| is_over()));
+        pump(&mut sender, &near, clock, end, &[], alone, |_, _| is_over())?;
         receives.join().map_err(|_| anyhow!("the receiver has failed"))?
     })?;
     let invalid = testbed.finish()?.invalid;
