@@ -6,14 +6,16 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 use rove_congestion::remy::Table;
 use rove_platform::clock::Clock;
+use rove_runs::report;
+use rove_runs::statistics::mean;
 use rove_units::Seed;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::baseline::{Baseline, Driven};
 use crate::control::{Control, Ruled};
 use crate::evaluator::Evaluator;
 use crate::fault::Fault;
-use crate::network::Outcome;
+use crate::network::{Keys, Outcome};
 use crate::objective::{Normalisation, Objective};
 use crate::prior::Prior;
 use crate::tables;
@@ -55,30 +57,22 @@ pub(crate) fn evaluate(options: &EvaluateOptions, mut output: impl Write) -> Res
     for file in &options.tables {
         let clock = Clock::start();
         let shown = file.display().to_string();
-        let worth = match Baseline::ALL.iter().find(|(name, _)| **name == *shown) {
+        let mut worth = match Baseline::ALL.iter().find(|(name, _)| **name == *shown) {
             Some((_, baseline)) => worth(&evaluator, |_| Driven::new(*baseline))?,
             None => {
                 let table = tables::read(file)?;
                 worth(&evaluator, |_| Ruled::new(&table, None))?
             }
         };
-        let seconds = clock.now().as_nanos() as f64 * 1e-9;
+        (worth.table, worth.seconds) = (shown, clock.now().as_nanos() as f64 * 1e-9);
         if !options.json {
-            writeln!(output, "{shown}: {}", worth.text(seconds))
-                .context("cannot write standard output")?;
+            writeln!(output, "{}", worth.text()).context("cannot write standard output")?;
         }
-        all.push(json!({
-            "table": shown,
-            "score": worth.score(),
-            "specimens": worth.rows,
-            "events": worth.events,
-            "packets": worth.packets,
-            "seconds": seconds,
-        }));
+        all.push(worth);
     }
     if options.json {
-        let text = serde_json::to_string_pretty(&all).context("cannot write JSON")?;
-        writeln!(output, "{text}").context("cannot write standard output")?;
+        let text = report::json(&all);
+        output.write_all(text.as_bytes()).context("cannot write standard output")?;
     }
     Ok(())
 }
@@ -105,11 +99,39 @@ fn networks(options: &EvaluateOptions) -> Result<(Vec<TrainingNetwork>, Terms)> 
 }
 
 /// The worth of a controller on all networks.
+#[derive(Default, Serialize)]
 struct Worth {
-    scores: Vec<f64>,
-    rows: Vec<Value>,
+    table: String,
+    score: f64,
+    specimens: Vec<Specimen>,
     events: u64,
     packets: u64,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct Specimen {
+    specimen: TrainingNetwork,
+    score: f64,
+    senders: Vec<Sender>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    keys: Option<KeyFigures>,
+}
+
+#[derive(Serialize)]
+struct Sender {
+    received: u64,
+    share_of_link: Option<f64>,
+    packets_per_ms_on: Option<f64>,
+    delay_ms: Option<f64>,
+    delay_by_rtt: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct KeyFigures {
+    received: u64,
+    lost: u64,
+    delay_ms: Option<f64>,
 }
 
 /// Runs a controller on all networks.
@@ -117,79 +139,67 @@ fn worth<C: Control + Send>(
     evaluator: &Evaluator<'_>,
     control: impl Fn(usize) -> C + Sync,
 ) -> Result<Worth, Fault> {
-    let mut worth = Worth { scores: Vec::new(), rows: Vec::new(), events: 0, packets: 0 };
+    let mut worth = Worth::default();
     for (network, run) in evaluator.networks.iter().zip(evaluator.run_all(control)) {
         let run = run?;
         let score = evaluator.terms.objective.score(&run.outcomes, &run.keys);
-        let senders: Vec<Value> = run.outcomes.iter().map(|it| sender(it, network)).collect();
-        worth.scores.push(score);
-        let mut row = json!({ "specimen": network, "score": score, "senders": senders });
-        if network.typing.is_some() {
-            let keys = run.keys;
-            row["keys"] = json!({
-                "received": keys.received,
-                "lost": keys.lost,
-                "delay_ms": keys.delay_ms(),
-            });
-        }
-        worth.rows.push(row);
+        let senders = run.outcomes.iter().map(|it| Sender::of(it, network)).collect();
+        let Keys { received, lost, .. } = run.keys;
+        let keys = KeyFigures { received, lost, delay_ms: run.keys.delay_ms() };
+        let keys = network.typing.map(|_| keys);
+        worth.score += score;
+        worth.specimens.push(Specimen { specimen: *network, score, senders, keys });
         worth.events += run.events;
         worth.packets += run.outcomes.iter().map(|outcome| outcome.received).sum::<u64>();
     }
-    debug_assert_eq!(worth.rows.len(), evaluator.networks.len(), "each network has its row");
+    debug_assert_eq!(worth.specimens.len(), evaluator.networks.len(), "each network has its row");
     Ok(worth)
 }
 
 impl Worth {
-    fn score(&self) -> f64 {
-        self.scores.iter().sum()
-    }
-
     /// Returns the evaluation as text.
-    fn text(&self, seconds: f64) -> String {
+    fn text(&self) -> String {
+        let Self { table, score, seconds, .. } = self;
         let [events, packets] = [self.events, self.packets].map(|it| it as f64 * 1e-6 / seconds);
-        let rows: String = self.rows.iter().map(|row| text(row) + "\n").collect();
-        let score = self.score();
-        let mean = score / self.rows.len() as f64;
+        let rows: String = self.specimens.iter().map(|row| row.text() + "\n").collect();
+        let mean = score / self.specimens.len() as f64;
         format!(
-            "score {score:.4}, of a specimen {mean:.4}\n{rows}  {events:.1} million events and {packets:.1} million \
+            "{table}: score {score:.4}, of a specimen {mean:.4}\n{rows}  {events:.1} million events and {packets:.1} million \
              packets a second ({seconds:.1} s)"
         )
     }
 }
 
-/// Returns the figures of a sender.
-fn sender(outcome: &Outcome, network: &TrainingNetwork) -> Value {
-    let share = outcome.throughput(Normalisation::Share);
-    let on = outcome.throughput(Normalisation::OnTime);
-    json!({
-        "received": outcome.received,
-        "share_of_link": share.map(|share| share / network.packets_per_ms),
-        "packets_per_ms_on": on,
-        "delay_ms": outcome.delay_ms(),
-        "delay_by_rtt": outcome.delay_ms().map(|delay| delay / network.rtt_ms),
-    })
+impl Sender {
+    fn of(outcome: &Outcome, network: &TrainingNetwork) -> Self {
+        let share = outcome.throughput(Normalisation::Share);
+        Self {
+            received: outcome.received,
+            share_of_link: share.map(|share| share / network.packets_per_ms),
+            packets_per_ms_on: outcome.throughput(Normalisation::OnTime),
+            delay_ms: outcome.delay_ms(),
+            delay_by_rtt: outcome.delay_ms().map(|delay| delay / network.rtt_ms),
+        }
+    }
 }
 
-/// Returns the figures of a network as a line.
-fn text(row: &Value) -> String {
-    let mean = |name: &str| {
-        let values = row["senders"].as_array().into_iter().flatten();
-        let values: Vec<f64> = values.filter_map(|sender| sender[name].as_f64()).collect();
-        values.iter().sum::<f64>() / values.len() as f64
-    };
-    let of = |name: &str| row["specimen"][name].as_f64().unwrap_or_default();
-    let keys = row["keys"]["delay_ms"].as_f64();
-    let keys = keys.map_or_else(String::new, |delay| format!(", keys {delay:.1} ms"));
-    format!(
-        "  {:7.3} packets/ms, {:3} ms, {:2} senders: share {:.3} of the link, delay {:.1} ms ({:.3} of the round \
-         trip){keys}, score {:.3}",
-        of("packets_per_ms"),
-        of("rtt_ms"),
-        of("senders"),
-        mean("share_of_link"),
-        mean("delay_ms"),
-        mean("delay_by_rtt"),
-        row["score"].as_f64().unwrap_or_default(),
-    )
+impl Specimen {
+    /// Returns the figures of the network as a line.
+    fn text(&self) -> String {
+        let mean = |figure: fn(&Sender) -> Option<f64>| {
+            let values: Vec<f64> = self.senders.iter().filter_map(figure).collect();
+            mean(&values).unwrap_or(f64::NAN)
+        };
+        let TrainingNetwork { packets_per_ms, rtt_ms, senders, .. } = self.specimen;
+        let keys = self.keys.as_ref().and_then(|keys| keys.delay_ms);
+        let keys = keys.map_or_else(String::new, |delay| format!(", keys {delay:.1} ms"));
+        format!(
+            "  {packets_per_ms:7.3} packets/ms, {rtt_ms:3} ms, {senders:2} senders: share {:.3} of the link, delay {:.1} ms \
+             ({:.3} of the round trip){keys}, score {:.3}",
+            mean(|it| it.share_of_link),
+            mean(|it| it.delay_ms),
+            mean(|it| it.delay_by_rtt),
+            self.score,
+        )
+    }
 }

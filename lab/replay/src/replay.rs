@@ -6,6 +6,7 @@
 //! were answered how soon. `explain` and `reasons` say why. `mechanisms` names those of the engine and the sender. `ablation` compares that with runs without a mechanism of the engine.
 
 use core::ops::Range;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::Path as FilePath;
@@ -17,7 +18,7 @@ use rove_runs::report;
 use rove_runs::shown;
 use rove_session::{Mechanism, Prediction};
 use rove_units::Duration;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use self::ablation::{Case, Row};
 use self::figures::Figures;
@@ -26,6 +27,7 @@ use self::run::RunOptions;
 pub use self::run::{Ends, Run, SETTLING, TAIL};
 use self::script::{Script, ScriptError};
 pub use self::server_end::CLEAR;
+use self::table::Named;
 use crate::trace::Trace;
 
 mod ablation;
@@ -133,11 +135,11 @@ fn ablate(
         });
         rows.push(Row { link: path.text.clone(), without, cases: of_script.collect() });
     }
-    let tables = ablation::to_json(&rows);
+    let tables = ablation::tables(&rows);
     let written = if options.json {
-        let mut object = described(options);
-        object["ablation"] = Value::Array(tables);
-        write_object(&mut output, &object)
+        let lists = BTreeMap::from([("ablation", tables)]);
+        let json = report::json(&Report { how: How::of(options), lists });
+        output.write_all(json.as_bytes())
     } else {
         let how = format!(
             "predict {}{}, pace {}, seeds {}; points of instant keys, and keys with something wrong",
@@ -303,13 +305,12 @@ fn write_text(
         for of_trace in of_path.chunk_by(|(a, _), (b, _)| core::ptr::eq(a.script, b.script)) {
             let mut figures = Figures::default();
             of_trace.iter().for_each(|(job, run)| figures.merge(&Figures::of(job.script, run)));
-            let row = named(&figures, json!({ "trace": of_trace[0].0.script.name }));
-            writeln!(output, "{}", table::text(&row))?;
+            let named = of_all(&of_trace[0].0.script.name, &figures);
+            writeln!(output, "{}", table::text(&named))?;
             pool.merge(&figures);
         }
         if of_path.len() > 1 {
-            let row = named(&pool, json!({ "trace": ablation::ALL }));
-            writeln!(output, "{}", table::text(&row))?;
+            writeln!(output, "{}", table::text(&of_all(ablation::ALL, &pool)))?;
         }
         writeln!(output)?;
     }
@@ -328,6 +329,11 @@ fn write_text(
     Ok(())
 }
 
+/// Returns the row of recordings over all seeds.
+fn of_all<'a>(trace: &'a str, figures: &Figures) -> Named<'a> {
+    Named { trace: Some(trace), link: None, seed: None, row: figures.row() }
+}
+
 /// Writes everything as one object.
 fn write_json(
     output: &mut impl Write,
@@ -340,48 +346,63 @@ fn write_json(
     for (job, run) in jobs.iter().zip(runs) {
         let figures = Figures::of(job.script, run);
         let link = job.options.path.text.as_str();
-        let names = json!({ "trace": job.script.name, "link": link, "seed": job.options.seed });
-        list.push(named(&figures, names));
+        let (trace, seed) = (Some(job.script.name.as_str()), Some(job.options.seed));
+        list.push(Named { trace, link: Some(link), seed, row: figures.row() });
         match pools.last_mut().filter(|pool| pool.0 == link) {
             Some(pool) => pool.1.merge(&figures),
             None => pools.push((link, figures)),
         }
     }
-    let pools = pools.iter().map(|(link, figures)| named(figures, json!({ "link": link })));
-    let mut object = described(options);
-    object["pooled"] = pools.collect();
-    object["runs"] = Value::Array(list);
-    write_object(output, &object)
+    let pooled = pools.iter().map(|(link, figures)| Named {
+        trace: None,
+        link: Some(link),
+        seed: None,
+        row: figures.row(),
+    });
+    let lists = BTreeMap::from([("pooled", pooled.collect()), ("runs", list)]);
+    output.write_all(report::json(&Report { how: How::of(options), lists }).as_bytes())
 }
 
-/// Returns the row of figures, with the names of what they are of.
-fn named(figures: &Figures, mut names: Value) -> Value {
-    let mut row = figures.row();
-    if let (Some(row), Some(names)) = (row.as_object_mut(), names.as_object_mut()) {
-        row.append(names);
+/// Lists of results by their names, as JSON has them.
+#[derive(Serialize)]
+struct Report<T> {
+    #[serde(flatten)]
+    how: How,
+    #[serde(flatten)]
+    lists: BTreeMap<&'static str, Vec<T>>,
+}
+
+/// The way in which everything was played.
+#[derive(Serialize)]
+struct How {
+    engine: String,
+    predict: &'static str,
+    without: Vec<&'static str>,
+    pace: String,
+    host_delay_ms: f64,
+    prompt_memory: bool,
+    ends: String,
+    reference: Option<String>,
+    sender_without: Vec<&'static str>,
+    first: Option<usize>,
+}
+
+impl How {
+    fn of(options: &ReplayOptions) -> Self {
+        let Prediction { preference, mechanisms, .. } = options.prediction();
+        let without = mechanisms::all().filter(|mechanism| !mechanisms.contains(*mechanism));
+        let sender_without = options.sender_without.iter().copied();
+        Self {
+            engine: options.engine.to_string(),
+            predict: preference.name(),
+            without: without.map(mechanisms::name).collect(),
+            pace: options.pace.name(),
+            host_delay_ms: figures::millis(options.host_delay),
+            prompt_memory: options.prompt_memory,
+            ends: format!("{:?}", options.ends()).to_lowercase(),
+            reference: options.reference.map(|it| format!("{it:?}").to_lowercase()),
+            sender_without: sender_without.map(mechanisms::sender_name).collect(),
+            first: options.first(),
+        }
     }
-    row
-}
-
-/// Returns an object that says how everything was played.
-fn described(options: &ReplayOptions) -> Value {
-    let mechanisms = options.prediction().mechanisms;
-    let without = mechanisms::all().filter(|mechanism| !mechanisms.contains(*mechanism));
-    json!({
-        "engine": options.engine.to_string(),
-        "predict": options.prediction().preference.name(),
-        "without": without.map(mechanisms::name).collect::<Vec<_>>(),
-        "pace": options.pace.name(),
-        "host_delay_ms": figures::millis(options.host_delay),
-        "prompt_memory": options.prompt_memory,
-        "ends": format!("{:?}", options.ends()).to_lowercase(),
-        "reference": options.reference.map(|it| format!("{it:?}").to_lowercase()),
-        "sender_without": options.sender_without.iter().map(|it| mechanisms::sender_name(*it)).collect::<Vec<_>>(),
-        "first": options.first(),
-    })
-}
-
-fn write_object(output: &mut impl Write, object: &Value) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *output, object)?;
-    writeln!(output)
 }

@@ -7,7 +7,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
@@ -19,13 +19,12 @@ use rove_runs::report;
 use rove_runs::shown;
 use rove_session::Preference;
 use rove_units::Duration;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use self::bulk::BulkOptions;
 use self::observed_client::{Interrupt, Interrupted};
 use self::peer::Peer;
 use self::run::{Played, RunOptions};
-use self::table::Tally;
 
 pub(crate) mod bulk;
 pub(crate) mod burst;
@@ -98,6 +97,66 @@ struct Done<T> {
 
 type OfRecording = (Figures, Played);
 
+/// The result of a run that did not fail.
+trait Outcome: Sized {
+    /// The columns of the table.
+    const LAYOUT: &str;
+    /// The figures of runs together, which the table and the JSON show.
+    type Row: Serialize;
+    /// The figures of a run by itself.
+    type Run: Serialize;
+
+    /// Returns the row of a system's runs, beside which so many failed; `None` if it has none.
+    fn row(runs: &[&Self], failed: usize) -> Option<Self::Row>;
+
+    /// Returns the row of the run by itself.
+    fn run(&self) -> Self::Run;
+
+    /// Returns what went wrong in the run.
+    fn faults(&self) -> Vec<String>;
+
+    /// Returns what stands after the columns.
+    fn note(_: &Self::Row) -> String {
+        String::new()
+    }
+}
+
+/// A row with the names of what it is of: a run, or all runs of a system.
+#[derive(Serialize)]
+struct Named<'a, R> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    recording: &'a str,
+    system: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    /// Why the run failed; such a run has no figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    #[serde(flatten)]
+    figures: Option<R>,
+}
+
+#[derive(Serialize)]
+struct Comparison<'a, R, P> {
+    version: &'static str,
+    link: &'a str,
+    /// The work, if it is not to type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    work: Option<String>,
+    #[serde(flatten)]
+    typing: Option<Typing>,
+    runs: Vec<Named<'a, R>>,
+    pooled: Vec<Named<'a, P>>,
+}
+
+#[derive(Serialize)]
+struct Typing {
+    pace: String,
+    predict: &'static str,
+    keys: Option<usize>,
+    bulk: Option<BulkOptions>,
+}
+
 /// A program at a far end, which takes the words of its command line.
 type FarProgram = fn(&[OsString]) -> Result<()>;
 
@@ -156,21 +215,17 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
     if let Some(mut film) = film {
         film.write_all(moving_picture(&done).as_bytes()).context("cannot write the picture")?;
     }
-    let mut text = Vec::new();
-    let (json, shown) = match options.work {
-        Work::Recordings(_) => (to_json(&options, &done), write_table(&mut text, &options, &done)),
-        Work::Flood(_) | Work::Interrupt(_) => {
-            (bursts::to_json(&options, &bursts), bursts::write(&mut text, &options, &bursts))
-        }
+    let (text, json) = match options.work {
+        Work::Recordings(_) => reports(&options, &done),
+        Work::Flood(_) | Work::Interrupt(_) => reports(&options, &bursts),
     };
-    shown.context("cannot write a table")?;
     match (&options.json, file) {
         (Some(_), Some(mut file)) => {
-            writeln!(file, "{json:#}").context("cannot write the figures")?;
-            shown::written(output.write_all(&text))?;
+            file.write_all(json.as_bytes()).context("cannot write the figures")?;
+            shown::written(output.write_all(text.as_bytes()))?;
         }
-        (Some(_), None) => shown::written(writeln!(output, "{json:#}"))?,
-        (None, _) => shown::written(output.write_all(&text))?,
+        (Some(_), None) => shown::written(output.write_all(json.as_bytes()))?,
+        (None, _) => shown::written(output.write_all(text.as_bytes()))?,
     }
     ended?;
     let failed = done.iter().filter(|it| it.result.is_err()).count()
@@ -232,24 +287,6 @@ fn title(recording: &str, peer: Peer) -> String {
     format!("{recording}{over}{}", peer.name())
 }
 
-/// Writes what went wrong in runs, where `faults` are those of a run that did not fail.
-fn write_faults<T>(
-    output: &mut impl Write,
-    done: &[Done<T>],
-    faults: impl Fn(&T) -> Vec<String>,
-) -> io::Result<()> {
-    for Done { recording, peer, seed, result } in done {
-        let faults = match result {
-            Ok(played) => faults(played),
-            Err(sentence) => vec![format!("failed: {sentence}")],
-        };
-        for fault in faults {
-            writeln!(output, "{}, seed {seed}: {fault}", title(recording, *peer))?;
-        }
-    }
-    Ok(())
-}
-
 /// Returns the faults of a run on a machine that was too busy.
 fn invalid(reasons: &[String]) -> impl Iterator<Item = String> {
     reasons.iter().map(|reason| format!("invalid, the machine was too busy: {reason}"))
@@ -273,6 +310,10 @@ impl CompareOptions {
 
     /// Returns a line that says how everything was done.
     fn description(&self) -> String {
+        if !matches!(self.work, Work::Recordings(_)) {
+            let (title, link) = (self.work.title(), &self.path.text);
+            return format!("{title}; link {link}; one system after another; times in ms");
+        }
         let bulk = self.bulk.map_or_else(String::new, |bulk| {
             format!(", {} downloads ({})", bulk.count, bulk.congestion_control.name())
         });
@@ -317,72 +358,56 @@ fn recordings(options: &CompareOptions) -> Result<Vec<(String, Recording)>> {
     }
 }
 
-/// Returns the figures of each system with each recording, over all seeds.
-fn tallies(done: &[Done<OfRecording>]) -> Vec<(&str, Peer, Tally)> {
-    let mut tallies: Vec<(&str, Peer, Tally)> = Vec::new();
+/// Returns a table with a line for each system and recording, over all seeds, and with what went wrong below them.
+/// Returns everything as JSON with it.
+fn reports<T: Outcome>(options: &CompareOptions, done: &[Done<T>]) -> (String, String) {
+    let pooled = pooled(done);
+    let mut text = format!("{}\n{}\n", options.description(), report::heading(T::LAYOUT));
+    for named in &pooled {
+        let note = named.figures.as_ref().map(T::note).unwrap_or_default();
+        text += &format!("{}{note}\n", report::line(T::LAYOUT, named));
+    }
+    for Done { recording, peer, seed, result } in done {
+        let faults = match result {
+            Ok(run) => run.faults(),
+            Err(sentence) => vec![format!("failed: {sentence}")],
+        };
+        let title = title(recording, *peer);
+        text.extend(faults.iter().map(|fault| format!("{title}, seed {seed}: {fault}\n")));
+    }
+    let runs = done.iter().map(|done| Named {
+        recording: &done.recording,
+        system: done.peer.name(),
+        seed: Some(done.seed),
+        error: done.result.as_ref().err().map(String::as_str),
+        figures: done.result.as_ref().ok().map(T::run),
+    });
+    let CompareOptions { pace, preference, keys, bulk, .. } = *options;
+    let typing = Typing { pace: pace.name(), predict: preference.name(), keys, bulk };
+    let (work, typing) = match options.work {
+        Work::Recordings(_) => (None, Some(typing)),
+        Work::Flood(_) | Work::Interrupt(_) => (Some(options.work.title()), None),
+    };
+    let (version, link) = (env!("CARGO_PKG_VERSION"), options.path.text.as_str());
+    let all = Comparison { version, link, work, typing, runs: runs.collect(), pooled };
+    (text, report::json(&all))
+}
+
+/// Returns the row of each system with each recording, over all seeds.
+fn pooled<'a, T: Outcome>(done: &'a [Done<T>]) -> Vec<Named<'a, T::Row>> {
+    let mut groups: Vec<Vec<&'a Done<T>>> = Vec::new();
     for done in done {
-        let (recording, peer) = (done.recording.as_str(), done.peer);
-        let known = tallies.iter().position(|it| (it.0, it.1) == (recording, peer));
-        let index = known.unwrap_or_else(|| {
-            tallies.push((recording, peer, Tally::default()));
-            tallies.len() - 1
-        });
-        match &done.result {
-            Ok((figures, played)) => tallies[index].2.add(figures, played),
-            Err(_) => tallies[index].2.fail(),
+        let key = |it: &Done<T>| (it.recording.clone(), it.peer);
+        match groups.iter_mut().find(|group| key(group[0]) == key(done)) {
+            Some(group) => group.push(done),
+            None => groups.push(vec![done]),
         }
     }
-    tallies
-}
-
-fn write_table(
-    output: &mut impl Write,
-    options: &CompareOptions,
-    done: &[Done<OfRecording>],
-) -> io::Result<()> {
-    writeln!(output, "{}", options.description())?;
-    writeln!(output, "{}", report::heading(table::LAYOUT))?;
-    for (recording, peer, tally) in &tallies(done) {
-        writeln!(output, "{}", table::text(&tally.row(recording, peer.name())))?;
-    }
-    write_faults(output, done, |(_, played)| {
-        let hung = played
-            .hung_after
-            .map(|keys| format!("hung after key {keys}; the others count as never answered"));
-        hung.into_iter().chain(invalid(&played.invalid)).collect()
-    })
-}
-
-fn to_json(options: &CompareOptions, done: &[Done<OfRecording>]) -> Value {
-    let of = |done: &Done<OfRecording>| {
-        let (recording, system) = (&done.recording, done.peer.name());
-        let mut row = match &done.result {
-            Ok((figures, played)) => {
-                let mut tally = Tally::default();
-                tally.add(figures, played);
-                let mut row = tally.row(recording, system);
-                row["hung_after_key"] = played.hung_after.into();
-                row["invalid"] = played.invalid.clone().into();
-                row
-            }
-            Err(error) => json!({ "recording": recording, "system": system, "error": error }),
-        };
-        row["seed"] = done.seed.into();
-        row
+    let named = |group: &Vec<&'a Done<T>>| {
+        let runs: Vec<&T> = group.iter().filter_map(|done| done.result.as_ref().ok()).collect();
+        let figures = Some(T::row(&runs, group.len() - runs.len())?);
+        let Done { recording, peer, .. } = group[0];
+        Some(Named { recording, system: peer.name(), seed: None, error: None, figures })
     };
-    let tallies = tallies(done);
-    let pooled = tallies.iter().map(|(recording, peer, tally)| tally.row(recording, peer.name()));
-    json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "link": options.path.text,
-        "pace": options.pace.name(),
-        "predict": options.preference.name(),
-        "keys": options.keys,
-        "bulk": options.bulk.map(|bulk| json!({
-            "count": bulk.count,
-            "congestion_control": bulk.congestion_control.name(),
-        })),
-        "runs": done.iter().map(of).collect::<Vec<_>>(),
-        "pooled": pooled.collect::<Vec<_>>(),
-    })
+    groups.iter().filter_map(named).collect()
 }

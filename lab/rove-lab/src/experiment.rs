@@ -19,16 +19,15 @@ use clap::{Args, ValueHint};
 use rove_platform::clock::Clock as Stopwatch;
 use rove_runs::files::{directory, named};
 use rove_runs::parallel::Engine;
-use rove_runs::shown;
+use rove_runs::{report, shown};
 use rove_units::Instant;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use self::material::Material;
 use self::programs::Programs;
-use self::results::{PAGE, Results, json_text};
+use self::results::{All, PAGE, Results};
 use self::scenario::Scenario;
 use self::shard::Shard;
 use self::store::Store;
@@ -161,7 +160,7 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
     let page = options.out.join(PAGE);
     if options.json {
         let made = make(options, io::sink())?;
-        shown::written(output.write_all(json_text(&made.json)?.as_bytes()))
+        shown::written(output.write_all(report::json(&made.all).as_bytes()))
     } else {
         make(options, &mut output)?;
         shown::written(writeln!(output, "All of them with pictures: {}", page.display()))
@@ -196,7 +195,7 @@ impl Interruption {
 
 /// Figures that were made.
 struct Made {
-    json: Value,
+    all: All,
     /// The time that each took.
     times: Vec<Time>,
 }
@@ -253,7 +252,7 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Made> {
         times.push(Time { seconds, kept: store.take_hits() });
     }
     shown::written(write!(tables, "{}{text}", verdict::to_text(&verdicts)))?;
-    Ok(Made { json: results.json(figures), times })
+    Ok(Made { all: results.all(figures), times })
 }
 
 fn make_directory(options: &FiguresOptions) -> Result<()> {

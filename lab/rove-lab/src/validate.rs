@@ -104,7 +104,7 @@ fn delay() -> Result<Vec<Figure>> {
             format!("{mean:.3} ms"),
             (20.0..20.1).contains(&mean),
         ),
-        lateness(&report),
+        lateness(&report.uplink, &report),
     ])
 }
 
@@ -179,7 +179,7 @@ fn trace() -> Result<Vec<Figure>> {
     Ok(vec![
         figure("departures off the trace", "0", missed.to_string(), missed == 0),
         quantiles("departures against the trace", &offset),
-        lateness(&report),
+        lateness(&report.uplink, &report),
     ])
 }
 
@@ -201,7 +201,7 @@ fn load() -> Result<Vec<Figure>> {
             share < 10.0,
         ),
         figure("packets lost at 50 Mbit/s", "0", lost.to_string(), lost == 0),
-        lateness(&report),
+        lateness(&report.uplink, &report),
     ])
 }
 
@@ -214,7 +214,10 @@ fn packets() -> Result<Vec<Figure>> {
     let entered = report.uplink.entered;
     let got = format!("{lost} of {entered} ({rate:.0}/s, {share:.0} % of a core)");
     let is_right = lost == 0 && entered >= u64::try_from(flow.len())?;
-    Ok(vec![figure("own drops at 40,000 packets/s", "0", got, is_right), lateness(&report)])
+    Ok(vec![
+        figure("own drops at 40,000 packets/s", "0", got, is_right),
+        lateness(&report.uplink, &report),
+    ])
 }
 
 fn real_virtual() -> Result<Vec<Figure>> {
@@ -238,7 +241,7 @@ fn real_virtual() -> Result<Vec<Figure>> {
             differ == 0,
         ),
         quantiles("delay, real less virtual", &differences(&flow, &wanted)),
-        lateness(&report),
+        lateness(&report.uplink, &report),
     ])
 }
 

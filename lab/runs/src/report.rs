@@ -1,10 +1,15 @@
-//! Tables for people, and the texts of their cells.
+//! Reports: the same rows as tables for people and as JSON for programs.
 
 use serde::Serialize;
 use serde_json::Value;
 
 /// Most digits behind the point. Chosen: a run has its numbers in millionths.
 const DIGITS_MAX: usize = 6;
+
+/// Returns rows as indented JSON, with the names of each object in alphabetical order.
+pub fn json(rows: &impl Serialize) -> String {
+    format!("{:#}\n", value(rows))
+}
 
 /// Returns the heading of a table with a layout.
 ///
@@ -18,7 +23,7 @@ pub fn heading(layout: &str) -> String {
 
 /// Returns the line of a row in such a table. A text that is wider than its column moves the rest of the line.
 pub fn line(layout: &str, row: &impl Serialize) -> String {
-    let row = serde_json::to_value(row).expect("a row is an object");
+    let row = value(row);
     columns(layout, |_, cell| {
         let (fields, count) = cell.split_once('?').unwrap_or((cell, ""));
         let (fields, format) = fields.split_once(':').unwrap_or((fields, ""));
@@ -45,6 +50,11 @@ fn columns(layout: &str, cell: impl Fn(&str, &str) -> String) -> String {
     texts.collect::<Vec<_>>().join(" ")
 }
 
+/// Returns a row as a value, whose text is JSON in a single line with the names in alphabetical order.
+pub fn value(row: &impl Serialize) -> Value {
+    serde_json::to_value(row).expect("the names of a row's fields are texts")
+}
+
 fn field<'a>(row: &'a Value, path: &str) -> &'a Value {
     path.split('.').fold(row, |row, name| &row[name])
 }
@@ -69,22 +79,40 @@ fn text(value: &Value, format: &str) -> String {
     }
 }
 
-/// Returns rows, of which the first is the heading, in columns as wide as their texts: the first to the left, the others to the right
-/// with `least` characters at least.
-pub fn table(rows: &[Vec<String>], least: usize) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let width = |column: usize| {
-        let texts = rows.iter().filter_map(|row| Some(row.get(column)?.chars().count()));
-        texts.max().unwrap_or(0).max(if column == 0 { 0 } else { least })
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let texts = row.iter().zip(&widths).enumerate().map(|(column, (text, width))| {
-            if column == 0 { format!("{text:width$}") } else { format!("  {text:>width$}") }
-        });
-        texts.collect::<String>().trim_end_matches(' ').to_owned() + "\n"
-    };
-    rows.iter().map(line).collect()
+/// A table whose columns are as wide as their texts.
+#[derive(Clone, Debug, Serialize)]
+pub struct Table {
+    headings: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// Creates a table of the texts of rows. A row may have fewer or more of them than there are headings.
+    pub fn new(
+        headings: impl IntoIterator<Item: Into<String>>,
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> Self {
+        let headings = headings.into_iter().map(Into::into).collect();
+        Self { headings, rows: rows.into_iter().collect() }
+    }
+
+    /// Returns it as text: the first column to the left, the others to the right with `least` characters at least.
+    pub fn text(&self, least: usize) -> String {
+        let rows = || core::iter::once(&self.headings).chain(&self.rows);
+        let columns = rows().map(Vec::len).max().unwrap_or_default();
+        let width = |column: usize| {
+            let texts = rows().filter_map(|row| Some(row.get(column)?.chars().count()));
+            texts.max().unwrap_or(0).max(if column == 0 { 0 } else { least })
+        };
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let line = |row: &Vec<String>| {
+            let texts = row.iter().zip(&widths).enumerate().map(|(column, (text, width))| {
+                if column == 0 { format!("{text:width$}") } else { format!("  {text:>width$}") }
+            });
+            texts.collect::<String>().trim_end_matches(' ').to_owned() + "\n"
+        };
+        rows().map(line).collect()
+    }
 }
 
 /// Returns a number with a digit behind the point, or a dash for none.
@@ -138,9 +166,9 @@ mod tests {
     #[test]
     fn columns_are_as_wide_as_their_widest_text() {
         let row = |texts: [&str; 3]| texts.map(str::to_owned).to_vec();
-        let rows = [row(["path", "mean", ""]), row(["ä", "100.0", "x"])];
-        assert_eq!(table(&rows, 0), "path   mean\nä     100.0  x\n");
-        assert_eq!(table(&rows, 6), "path    mean\nä      100.0       x\n");
+        let table = Table::new(["path", "mean", ""], [row(["ä", "100.0", "x"])]);
+        assert_eq!(table.text(0), "path   mean\nä     100.0  x\n");
+        assert_eq!(table.text(6), "path    mean\nä      100.0       x\n");
         assert_eq!((number(Some(1.25)), number(None)), ("1.2".to_owned(), "-".to_owned()));
     }
 }

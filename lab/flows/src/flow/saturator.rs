@@ -184,8 +184,8 @@ pub const fn alone<E>(_: &E) -> Vec<BorrowedFd<'_>> {
     Vec::new()
 }
 
-/// Moves datagrams between an end and its socket until a time, a signal, or `is_over` says so, which is asked after each wait. `watched` are
-/// descriptors beside the socket that may have something to read.
+/// Moves datagrams between an end and its socket until a time, a signal, or `is_over` says so, which is asked after each
+/// wait. `watched` are descriptors beside the socket that may have something to read.
 ///
 /// # Errors
 ///

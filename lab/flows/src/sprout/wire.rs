@@ -23,7 +23,6 @@ use crate::sprout::tunnel::Tunnel;
 /// Most datagrams of a socket that are taken before others are looked at. Chosen: what arrives in a tick of 40 Mbit/s.
 pub(crate) const BATCH: usize = 64;
 
-/// Signals that end the work.
 pub(crate) const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// How long a peer may be silent before an end that serves once is done. Chosen: a hundred heartbeats.
@@ -71,7 +70,6 @@ trait Side {
     fn exchange(&mut self, session: &mut Session<Tunnel>);
 }
 
-/// An end of a tunnel.
 struct Mouth<S> {
     session: Session<Tunnel>,
     side: S,
@@ -229,7 +227,6 @@ fn carry<S: Side>(mut mouth: Mouth<S>, socket: &UdpSocket, clock: Clock) -> Resu
     Ok(mouth.session.traffic)
 }
 
-/// The row of a session's traffic.
 #[derive(Serialize)]
 struct Row {
     kbit_per_second: f64,

@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use rove_runs::report::{heading, line};
 use rove_session::Mechanism;
 use serde::Serialize;
-use serde_json::{Value, json};
 
-use crate::replay::figures::{Figures, INSTANT};
+use crate::replay::figures::{self, Figures, INSTANT};
 use crate::replay::judge::{Faults, Outcome};
 use crate::replay::mechanisms;
 use crate::replay::run::Run;
@@ -52,6 +51,22 @@ pub(super) struct Difference {
     wrong_color_keys: i64,
     /// Keys of which anything is different.
     pub(super) changed_keys: usize,
+}
+
+/// The figures over one path with all mechanisms, and the difference that each of them makes.
+#[derive(Debug, Serialize)]
+pub(super) struct Table {
+    link: String,
+    pooled: figures::Row,
+    mechanisms: Vec<Effect>,
+}
+
+/// The difference that a mechanism makes to all recordings together, and to each.
+#[derive(Debug, Serialize)]
+struct Effect {
+    without: Option<&'static str>,
+    pooled: Difference,
+    traces: Vec<Difference>,
 }
 
 /// The name of all recordings.
@@ -106,9 +121,7 @@ impl Row {
     }
 }
 
-/// Returns an object for each path: the figures with all mechanisms, then the difference that each of them makes to all recordings
-/// together, and to each.
-pub(super) fn to_json(rows: &[Row]) -> Vec<Value> {
+pub(super) fn tables(rows: &[Row]) -> Vec<Table> {
     let of_link = rows.chunk_by(|one, next| one.link == next.link);
     let tables = of_link.filter_map(|of_link| {
         let (base, others) = of_link.split_first()?;
@@ -116,17 +129,14 @@ pub(super) fn to_json(rows: &[Row]) -> Vec<Value> {
         let mechanisms = others.iter().map(|row| {
             let traces = row.cases.iter().zip(&base.cases);
             let traces = traces.map(|((trace, case), (_, with))| case.minus(with, Some(trace)));
-            json!({
-                "without": row.without.map(mechanisms::name),
-                "pooled": row.pool().minus(&pool, None),
-                "traces": traces.collect::<Vec<_>>(),
-            })
+            Effect {
+                without: row.without.map(mechanisms::name),
+                pooled: row.pool().minus(&pool, None),
+                traces: traces.collect(),
+            }
         });
-        Some(json!({
-            "link": base.link,
-            "pooled": pool.figures.row(),
-            "mechanisms": mechanisms.collect::<Vec<_>>(),
-        }))
+        let (link, pooled) = (base.link.clone(), pool.figures.row());
+        Some(Table { link, pooled, mechanisms: mechanisms.collect() })
     });
     tables.collect()
 }
@@ -136,21 +146,19 @@ pub(super) fn to_json(rows: &[Row]) -> Vec<Value> {
 /// # Errors
 ///
 /// Returns the refusal of the output.
-pub(super) fn write_text(output: &mut impl Write, how: &str, tables: &[Value]) -> io::Result<()> {
-    for table in tables {
-        writeln!(output, "{how}, link {}", table["link"].as_str().unwrap_or_default())?;
+pub(super) fn write_text(output: &mut impl Write, how: &str, tables: &[Table]) -> io::Result<()> {
+    for Table { link, pooled, mechanisms } in tables {
+        writeln!(output, "{how}, link {link}")?;
         let names = |without: &str, trace: &str| format!("{without:<20} {trace:<22} ");
         writeln!(output, "{}{}", names("without", "trace"), heading(LAYOUT))?;
-        let figures = line(FIGURES, &table["pooled"]);
+        let figures = line(FIGURES, pooled);
         writeln!(output, "{}{figures}        -", names("nothing", ALL))?;
-        for mechanism in table["mechanisms"].as_array().into_iter().flatten() {
-            let name = mechanism["without"].as_str().unwrap_or("nothing");
-            writeln!(output, "{}{}", names(name, ALL), line(LAYOUT, &mechanism["pooled"]))?;
-            for case in mechanism["traces"].as_array().into_iter().flatten() {
-                if case["changed_keys"] != 0 {
-                    let trace = case["trace"].as_str().unwrap_or_default();
-                    writeln!(output, "{}{}", names("", trace), line(LAYOUT, case))?;
-                }
+        for Effect { without, pooled, traces } in mechanisms {
+            let name = without.unwrap_or("nothing");
+            writeln!(output, "{}{}", names(name, ALL), line(LAYOUT, pooled))?;
+            for case in traces.iter().filter(|case| case.changed_keys != 0) {
+                let trace = case.trace.as_deref().unwrap_or_default();
+                writeln!(output, "{}{}", names("", trace), line(LAYOUT, case))?;
             }
         }
         writeln!(output)?;

@@ -1,9 +1,11 @@
 //! The figures of runs: latencies and shares.
 
+use std::collections::BTreeMap;
+
 use rove_headless::Traffic;
 use rove_runs::statistics::{Times, percent};
 use rove_units::{Duration, Instant};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::replay::flicker::Tally;
 use crate::replay::judge::Flicker;
@@ -51,6 +53,69 @@ pub struct Figures {
     pub(crate) secrets: usize,
     /// How many of these keys had something drawn that did not come from the host.
     pub(crate) secrets_shown: usize,
+}
+
+/// The row of figures, which tables and JSON show.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// How many runs they are of.
+    pub runs: usize,
+    keys: usize,
+    all: Answers,
+    typing: Answers,
+    classes: BTreeMap<&'static str, Answers>,
+    wrong: Share,
+    wrong_any: Share,
+    wrong_color: Share,
+    revealed_wrong: Share,
+    revealed_wrong_any: Share,
+    mistakes: u64,
+    mistakes_never_corrected: u64,
+    corrected_ms: BTreeMap<String, Option<f64>>,
+    gone_ms: BTreeMap<String, Option<f64>>,
+    /// How often cells flickered, and the cursor: on the user's screen alone, in all, and without a path.
+    flicker: BTreeMap<&'static str, usize>,
+    cursor_blinks: BTreeMap<&'static str, usize>,
+    /// Runs whose last screen was the true one.
+    pub true_ends: usize,
+    /// Bytes that the server ends got and the recordings do not have there.
+    pub unexpected_bytes: usize,
+    /// The figures that only a client which is known from inside can tell.
+    #[serde(flatten)]
+    pub inside: Option<Inside>,
+}
+
+/// Figures of a client that is known from inside.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Inside {
+    uplink: Sent,
+    downlink: Sent,
+    mistakes_gone_late: usize,
+    pub(super) secrets: usize,
+    pub(super) secrets_shown: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Answers {
+    keys: u64,
+    instant: usize,
+    instant_percent: f64,
+    never_seen: u64,
+    mean_ms: Option<f64>,
+    latency_ms: BTreeMap<String, Option<f64>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Share {
+    keys: usize,
+    percent: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Sent {
+    datagrams: u64,
+    bytes: u64,
+    bytes_of_run: u64,
 }
 
 impl Figures {
@@ -141,53 +206,61 @@ impl Figures {
         all
     }
 
-    /// Returns the row of all of it, which tables and JSON show.
-    pub fn row(&self) -> Value {
-        let classes: serde_json::Map<String, Value> = Class::ALL
-            .into_iter()
-            .map(|class| (class.name().to_owned(), answers(&self.by_class[class as usize])))
-            .collect();
-        let share = |count: usize| json!({ "keys": count, "percent": percent(count, self.keys) });
-        let traffic = |traffic: Traffic| json!({ "datagrams": traffic.datagrams, "bytes": traffic.bytes().get(), "bytes_of_run": traffic.bytes().get() / self.runs.max(1) as u64 });
-        let flicker = |count: fn(Tally) -> usize| json!({ "own": count(self.own_flicker), "all": count(self.flicker), "local": count(self.local_flicker) });
-        json!({
-            "runs": self.runs,
-            "keys": self.keys,
-            "all": answers(&self.latencies(|_| true)),
-            "typing": answers(&self.latencies(Class::is_typing)),
-            "classes": classes,
-            "wrong": share(self.wrong),
-            "wrong_any": share(self.wrong_any),
-            "wrong_color": share(self.wrong_paint),
-            "revealed_wrong": share(self.revealed),
-            "revealed_wrong_any": share(self.revealed_any),
-            "mistakes": self.corrected.count(),
-            "mistakes_never_corrected": self.corrected.missing(),
-            "mistakes_gone_late": self.late,
-            "corrected_ms": self.corrected.quantiles(&[50, 100]),
-            "gone_ms": self.gone.quantiles(&[50, 100]),
-            "flicker": flicker(|it| it.cells),
-            "cursor_blinks": flicker(|it| it.blinks),
-            "uplink": traffic(self.uplink),
-            "downlink": traffic(self.downlink),
-            "true_ends": self.true_ends,
-            "unexpected_bytes": self.unexpected,
-            "secrets": self.secrets,
-            "secrets_shown": self.secrets_shown,
-        })
+    /// Returns the row of all of it.
+    pub fn row(&self) -> Row {
+        let classes = Class::ALL.into_iter();
+        let share = |keys: usize| Share { keys, percent: percent(keys, self.keys) };
+        let flickers = |count: fn(Tally) -> usize| {
+            let counts = [self.own_flicker, self.flicker, self.local_flicker].map(count);
+            ["own", "all", "local"].into_iter().zip(counts).collect()
+        };
+        let sent = |traffic: Traffic| {
+            let (datagrams, bytes) = (traffic.datagrams, traffic.bytes().get());
+            Sent { datagrams, bytes, bytes_of_run: bytes / self.runs.max(1) as u64 }
+        };
+        Row {
+            runs: self.runs,
+            keys: self.keys,
+            all: Answers::of(&self.latencies(|_| true)),
+            typing: Answers::of(&self.latencies(Class::is_typing)),
+            classes: classes
+                .map(|it| (it.name(), Answers::of(&self.by_class[it as usize])))
+                .collect(),
+            wrong: share(self.wrong),
+            wrong_any: share(self.wrong_any),
+            wrong_color: share(self.wrong_paint),
+            revealed_wrong: share(self.revealed),
+            revealed_wrong_any: share(self.revealed_any),
+            mistakes: self.corrected.count(),
+            mistakes_never_corrected: self.corrected.missing(),
+            corrected_ms: self.corrected.quantiles(&[50, 100]),
+            gone_ms: self.gone.quantiles(&[50, 100]),
+            flicker: flickers(|it| it.cells),
+            cursor_blinks: flickers(|it| it.blinks),
+            true_ends: self.true_ends,
+            unexpected_bytes: self.unexpected,
+            inside: Some(Inside {
+                uplink: sent(self.uplink),
+                downlink: sent(self.downlink),
+                mistakes_gone_late: self.late,
+                secrets: self.secrets,
+                secrets_shown: self.secrets_shown,
+            }),
+        }
     }
 }
 
-/// Returns the row of the latencies of some keys.
-fn answers(times: &Times) -> Value {
-    json!({
-        "keys": times.count(),
-        "instant": times.instant(),
-        "instant_percent": times.instant_percent(),
-        "never_seen": times.missing(),
-        "mean_ms": times.mean(),
-        "latency_ms": times.quantiles(&QUANTILES),
-    })
+impl Answers {
+    fn of(times: &Times) -> Self {
+        Self {
+            keys: times.count(),
+            instant: times.instant(),
+            instant_percent: times.instant_percent(),
+            never_seen: times.missing(),
+            mean_ms: times.mean(),
+            latency_ms: times.quantiles(&QUANTILES),
+        }
+    }
 }
 
 /// Returns the time until something happened, in ms, if it did.

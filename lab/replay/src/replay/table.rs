@@ -1,7 +1,22 @@
 //! The summary that a person reads.
 
 use rove_runs::report::line;
-use serde_json::Value;
+use serde::Serialize;
+
+use crate::replay::figures::Row;
+
+/// The row of figures with the names of what they are of.
+#[derive(Debug, Serialize)]
+pub(super) struct Named<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) trace: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) link: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) seed: Option<u64>,
+    #[serde(flatten)]
+    pub(super) row: Row,
+}
 
 /// The columns.
 pub(super) const LAYOUT: &str = "trace<22=trace keys>6=keys judged>6=all.keys | \
@@ -16,14 +31,14 @@ pub(super) const LAYOUT: &str = "trace<22=trace keys>6=keys judged>6=all.keys | 
     up>9=uplink.bytes_of_run down>9=downlink.bytes_of_run";
 
 /// Returns the line of one trace, or of several: its row, and after it what went wrong.
-pub(super) fn text(row: &Value) -> String {
-    let mut text = line(LAYOUT, row);
-    let count = |name: &str| row[name].as_u64().unwrap_or_default();
-    let (runs, secrets) = (count("runs"), count("secrets"));
+pub(super) fn text(named: &Named<'_>) -> String {
+    let mut text = line(LAYOUT, named);
+    let Row { runs, true_ends, unexpected_bytes, inside, .. } = &named.row;
+    let (secrets, shown) = inside.as_ref().map_or((0, 0), |it| (it.secrets, it.secrets_shown));
     for (found, what) in [
-        (runs - count("true_ends"), format!("of {runs} ended untrue")),
-        (count("unexpected_bytes"), "bytes unexpected".to_owned()),
-        (count("secrets_shown"), format!("of {secrets} SECRET keys shown")),
+        (runs - true_ends, format!("of {runs} ended untrue")),
+        (*unexpected_bytes, "bytes unexpected".to_owned()),
+        (shown, format!("of {secrets} SECRET keys shown")),
     ] {
         if found > 0 {
             text += &format!("  {found} {what}");

@@ -116,17 +116,14 @@ impl RemyArgs {
             [table] => Ok(table.clone()),
             _ => Err(missing("name one table", example)),
         };
+        let (objective, seed) = (self.objective, self.seed);
+        let threads = self.threads.unwrap_or_else(parallel::processors);
+        let evaluation =
+            |tables, prior, json| EvaluateOptions { tables, prior, objective, seed, threads, json };
         match self.action {
             Action::Describe => {
                 let table = one("describe table.dna")?;
-                let uses = self.prior.map(|prior| EvaluateOptions {
-                    tables: Vec::new(),
-                    prior,
-                    objective: self.objective,
-                    seed: self.seed,
-                    threads: self.threads.unwrap_or_else(parallel::processors),
-                    json: false,
-                });
+                let uses = self.prior.map(|prior| evaluation(Vec::new(), prior, false));
                 Ok(RemyCall::Describe { table, picture: self.out, uses })
             }
             Action::Convert => {
@@ -141,14 +138,7 @@ impl RemyArgs {
                 if self.tables.is_empty() {
                     return Err(missing("name a table", example));
                 }
-                Ok(RemyCall::Evaluate(EvaluateOptions {
-                    tables: self.tables,
-                    prior,
-                    objective: self.objective,
-                    seed: self.seed,
-                    threads: self.threads.unwrap_or_else(parallel::processors),
-                    json: self.json,
-                }))
+                Ok(RemyCall::Evaluate(evaluation(self.tables, prior, self.json)))
             }
             Action::Worker => Ok(RemyCall::Work),
             Action::Train => {

@@ -11,9 +11,10 @@ use rove_cli_docs::Manual;
 use rove_flows::flow::saturator::{self, Place};
 use rove_link::Trace;
 use rove_runs::files::{check_writable, write_whole};
-use rove_runs::{report, shown};
+use rove_runs::report::{self, Table};
+use rove_runs::shown;
 use rove_units::{Duration, parse_duration};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::cli::program::LABORATORY;
 use crate::link_trace::{self, Statistics};
@@ -95,6 +96,12 @@ pub(crate) struct TraceArgs {
     length: Duration,
 }
 
+#[derive(Serialize)]
+struct Row {
+    trace: String,
+    statistics: Statistics,
+}
+
 impl TraceArgs {
     /// Returns a sentence on words that do not go together.
     pub(crate) fn refusal(&self) -> Option<String> {
@@ -136,15 +143,16 @@ impl TraceArgs {
         if let Some(file) = &self.draw {
             write_whole(file, &link_trace::draw(&traces))?;
         }
-        let all = traces.iter().map(|(name, trace)| (name, Statistics::of(trace)));
+        let row = |(trace, of): &(String, Trace)| Row {
+            trace: trace.clone(),
+            statistics: Statistics::of(of),
+        };
+        let rows: Vec<Row> = traces.iter().map(row).collect();
         let text = if self.json {
-            let rows = all.map(|(name, of)| json!({ "trace": name, "statistics": of }));
-            format!("{:#}\n", json!(rows.collect::<Vec<_>>()))
+            report::json(&rows)
         } else {
-            let heading = Statistics::HEADINGS.split(',').map(str::to_owned).collect();
-            let rows: Vec<_> =
-                [heading].into_iter().chain(all.map(|(name, of)| of.row(name))).collect();
-            report::table(&rows, 0)
+            let cells = rows.iter().map(|row| row.statistics.row(&row.trace));
+            Table::new(Statistics::HEADINGS.split(','), cells).text(0)
         };
         shown::written(output.write_all(text.as_bytes()))
     }

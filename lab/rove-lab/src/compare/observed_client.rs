@@ -103,11 +103,7 @@ pub(super) struct ObservedClient {
 }
 
 /// A far side that stays until it is dropped.
-#[derive(Debug)]
-enum FarSide {
-    Mosh { _server: Server },
-    Ssh { _sshd: Sshd },
-}
+type FarSide = (Option<Server>, Option<Sshd>);
 
 impl ObservedClient {
     /// Starts a session that runs `command` at the far end.
@@ -130,7 +126,7 @@ impl ObservedClient {
                 let preference = options.preference;
                 let client =
                     Client::start_in(near, &system, &server, preference, home.folder(), &terminal)?;
-                (client, FarSide::Mosh { _server: server })
+                (client, (Some(server), None))
             }
             None => {
                 let sshd = Sshd::start(far)?;
@@ -142,7 +138,7 @@ impl ObservedClient {
                     .arg("-F")
                     .arg(sshd.client_config())
                     .args(["-tt", "-e", "none", "far", "--", &for_shell(command)]);
-                (Client::on(&mut ssh, &terminal)?, FarSide::Ssh { _sshd: sshd })
+                (Client::on(&mut ssh, &terminal)?, (None, Some(sshd)))
             }
         };
         let (emulator, interrupt) = (Emulator::host(options.size), interrupt.clone());

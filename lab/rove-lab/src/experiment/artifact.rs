@@ -14,7 +14,6 @@ use minijinja::value::{Serde, Value};
 use rove_runs::files::{directory, write_whole};
 use rove_runs::shown;
 use serde::Serialize;
-use serde_json::Value as Json;
 use sha2::{Digest as _, Sha256};
 
 use crate::experiment::measure::shared::is_published;
@@ -219,9 +218,9 @@ fn command(options: &ArtifactOptions, scenarios: &[Scenario]) -> String {
 }
 
 /// Returns the rows of all verdicts. A figure without one has a row, too.
-fn verdict_rows(json: &Json) -> Vec<String> {
+fn verdict_rows(made: &Made) -> Vec<String> {
     let mut rows = Vec::new();
-    for figure in json[FIGURES].as_array().into_iter().flatten() {
+    for figure in &made.all.figures {
         let verdicts = Verdict::read(figure);
         let row = |verdict: &Verdict| verdict.row()[..4].to_vec().join(" | ").replace('\n', " ");
         rows.extend(verdicts.iter().map(row));
@@ -235,7 +234,7 @@ fn verdict_rows(json: &Json) -> Vec<String> {
 fn readme(
     options: &ArtifactOptions,
     all: &[Scenario],
-    Made { json, times }: &Made,
+    made: &Made,
     commit: Option<&str>,
 ) -> Result<String> {
     let (material, _) = options.figures().material();
@@ -248,7 +247,7 @@ fn readme(
             Clock::Real => "the 95 % interval",
         },
     };
-    let figures: Vec<FigureRow> = all.iter().zip(times).map(figure).collect();
+    let figures: Vec<FigureRow> = all.iter().zip(&made.times).map(figure).collect();
     let files: BTreeSet<String> =
         all.iter().flat_map(|it| material.digests(it, options.is_full)).collect();
     let values = context! {
@@ -261,7 +260,7 @@ fn readme(
         figures => Value::from(Serde(&figures)),
         files => Vec::from_iter(files),
         headings => HEADINGS[..4].to_vec(),
-        rows => verdict_rows(json),
+        rows => verdict_rows(made),
     };
     filled("artifact.md", README_TEXT, values)
 }

@@ -1,10 +1,12 @@
 //! Controllers on the average of all links: the table of Sprout's paper, with intervals over the seeds.
 
+use std::collections::BTreeMap;
+
 use rove_flows::flow::contender::Contender;
 use rove_flows::flow::sprout_form::SproutForm;
-use rove_runs::report;
+use rove_runs::report::Table;
 use rove_runs::statistics::{interval, mean};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::experiment::measure::{END_TO_END, Measure, THROUGHPUT, UTILISATION};
 use crate::experiment::published::{OF_AVERAGES, range, written};
@@ -98,26 +100,32 @@ pub(crate) fn to_text(averages: &[Average]) -> String {
         "delay ratio",
         "score",
     ];
-    let mut rows = vec![headings.map(str::to_owned).to_vec()];
-    for average in averages {
+    let row = |average: &Average| {
         let columns = OF_AVERAGES.map(|name| {
             let values = average.values(name);
             let over_seeds = interval(&values).map(|ends| format!(" ({})", range(name, ends)));
             written(name, mean(&values)) + &over_seeds.unwrap_or_default()
         });
-        rows.push(core::iter::once(average.system.name().to_owned()).chain(columns).collect());
-    }
-    report::table(&rows, 8)
+        core::iter::once(average.system.name().to_owned()).chain(columns).collect()
+    };
+    Table::new(headings, averages.iter().map(row)).text(8)
 }
 
-/// Returns the averages as JSON.
-pub(crate) fn to_json(averages: &[Average]) -> Value {
-    let one = |it: &Average| {
-        let [used, delay, speed_up, ratio, score] = OF_AVERAGES.map(|name| mean(&it.values(name)));
-        json!({
-            "system": it.system.name(), "use_percent": used, "self_inflicted_ms": delay, "sprouts_speed_up": speed_up,
-            "delay_ratio": ratio, "score": score, "by_seed": it.by_seed,
-        })
-    };
-    averages.iter().map(one).collect()
+/// The averages of a system as JSON has them.
+#[derive(Serialize)]
+pub(crate) struct AverageJson {
+    system: &'static str,
+    #[serde(flatten)]
+    means: BTreeMap<&'static str, Option<f64>>,
+    by_seed: Vec<[f64; 5]>,
+}
+
+impl Average {
+    pub(crate) fn to_json(&self) -> AverageJson {
+        let means = OF_AVERAGES.map(|name| mean(&self.values(name)));
+        let names =
+            ["use_percent", "self_inflicted_ms", "sprouts_speed_up", "delay_ratio", "score"];
+        let means = names.into_iter().zip(means).collect();
+        AverageJson { system: self.system.name(), means, by_seed: self.by_seed.clone() }
+    }
 }

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path as FilePath;
 
-use anyhow::{Context, Result};
-use serde_json::{Value, json};
+use anyhow::Result;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::experiment::plot;
 use crate::experiment::scenario::Plot;
@@ -13,10 +14,18 @@ use crate::experiment::verdict::Verdict;
 use crate::experiment::{csv, page};
 use crate::picture::Picture;
 use rove_runs::files::write_whole;
-use rove_runs::parallel;
+use rove_runs::{parallel, report};
 
 /// File of the page of all figures.
 pub(crate) const PAGE: &str = "figures.html";
+
+#[derive(Serialize)]
+pub(crate) struct All {
+    version: &'static str,
+    full: bool,
+    seed: u64,
+    pub(crate) figures: Vec<Value>,
+}
 
 /// A directory that results are written to.
 #[derive(Debug)]
@@ -62,7 +71,7 @@ impl<'a> Results<'a> {
             let others = others.unwrap_or_default();
             let all = replaced(others, json.clone(), |it| it["name"].clone());
             verdicts = all.iter().flat_map(Verdict::read).collect();
-            json_text(&self.json(all))
+            Ok(report::json(&self.all(all)))
         })?;
         let section = page::Section::new(figure, picture, self.profile, &self.machine)?;
         self.merge(PAGE, |old| {
@@ -91,14 +100,10 @@ impl<'a> Results<'a> {
         Ok(())
     }
 
-    /// Returns figures as JSON.
-    pub(crate) fn json(&self, figures: Vec<Value>) -> Value {
-        json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "full": self.profile.is_full,
-            "seed": self.profile.seed,
-            "figures": figures,
-        })
+    /// Returns figures with what they have in common.
+    pub(crate) fn all(&self, figures: Vec<Value>) -> All {
+        let Profile { is_full: full, seed, .. } = self.profile;
+        All { version: env!("CARGO_PKG_VERSION"), full, seed, figures }
     }
 
     /// Writes a file anew, given its text; a file that is not there has none.
@@ -107,10 +112,6 @@ impl<'a> Results<'a> {
         let old = fs::read_to_string(&file).unwrap_or_default();
         write_whole(&file, &text(&old)?)
     }
-}
-
-pub(crate) fn json_text(json: &Value) -> Result<String> {
-    Ok(serde_json::to_string_pretty(json).context("cannot write the figures as JSON")? + "\n")
 }
 
 /// Returns all items, the new one in the place of an older one of its name or at the end.

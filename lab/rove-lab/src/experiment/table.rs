@@ -3,12 +3,12 @@
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
-use rove_runs::report::{self, number};
+use rove_runs::report::{Table, number};
 use rove_runs::statistics::{INSTANT, paired_ratio};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::experiment::averages;
+use crate::experiment::averages::{self, Average, AverageJson};
 use crate::experiment::conditions::RunFigure;
 use crate::experiment::published::{RATIO, range, written};
 use crate::experiment::scenario::{Body, Plot};
@@ -33,21 +33,6 @@ const COLUMNS: [&str; 9] =
 /// The first columns of a series whose runs have figures of their own.
 const RUN_COLUMNS: [&str; 4] = ["runs", "empty", "mean", "95 % of mean"];
 
-/// A table as text and page show it.
-#[derive(Serialize)]
-pub(crate) struct Table {
-    heading: String,
-    columns: Vec<String>,
-    rows: Vec<Row>,
-}
-
-/// A row of the table: a series.
-#[derive(Serialize)]
-struct Row {
-    label: String,
-    columns: Vec<String>,
-}
-
 /// A figure as JSON has it.
 #[derive(Serialize)]
 struct FigureJson<'a> {
@@ -57,7 +42,7 @@ struct FigureJson<'a> {
     seeds: u64,
     missing: Option<&'a str>,
     series: Vec<SeriesJson<'a>>,
-    averages: Value,
+    averages: Vec<AverageJson>,
     published: Vec<&'a Verdict>,
 }
 
@@ -225,14 +210,13 @@ impl Figure {
     /// Returns the table, which text and page show.
     pub(crate) fn table(&self) -> Table {
         let value = self.scenario.body.value.as_deref();
-        let heading = value.map_or_else(String::new, |value| format!("by {value}"));
-        let row = |series: &Series| Row { label: series.row_label(), columns: self.row(series) };
+        let first = value.map_or_else(String::new, |value| format!("by {value}"));
         let ratios = self.compared().map(|(name, _)| format!("{name}{RATIO}"));
-        let columns = self.headings().map(str::to_owned).chain(ratios).collect();
-        Table { heading, columns, rows: self.rows().map(row).collect() }
+        let headings = core::iter::once(first).chain(self.headings().map(str::to_owned));
+        Table::new(headings.chain(ratios), self.rows().map(|series| self.row(series)))
     }
 
-    /// Returns the texts of a series, a column each; behind them the fault of its program.
+    /// Returns the texts of a series: its label, a column each, and behind them the fault of its program.
     fn row(&self, series: &Series) -> Vec<String> {
         let cell = |heading| series.cell(self.run_figures(), heading);
         let ratios = self.ratios(series).into_iter().map(|(_, ratio)| match ratio {
@@ -240,7 +224,8 @@ impl Figure {
             Some((ratio, None)) => format!("{ratio:.3}"),
             None => number(None),
         });
-        self.headings().map(cell).chain(ratios).chain(series.fault.clone()).collect()
+        let columns = self.headings().map(cell).chain(ratios).chain(series.fault.clone());
+        core::iter::once(series.row_label()).chain(columns).collect()
     }
 
     /// Returns whether the table has all statistics of times.
@@ -300,11 +285,7 @@ impl Figure {
             let _ = writeln!(out, "NOT MADE: {reason}");
             return out;
         }
-        let Table { heading, columns, rows } = self.table();
-        let texts = |first: String, others: Vec<String>| [vec![first], others].concat();
-        let rows = rows.into_iter().map(|row| texts(row.label, row.columns));
-        let rows: Vec<_> = core::iter::once(texts(heading, columns)).chain(rows).collect();
-        out.push_str(&report::table(&rows, COLUMN_WIDTH));
+        out.push_str(&self.table().text(COLUMN_WIDTH));
         if let Some(baseline) = self.scenario.body.baseline {
             let _ = writeln!(out, "ratios are to {}, same link, value and seed", baseline.name());
         }
@@ -322,7 +303,7 @@ impl Figure {
             seeds: self.seeds,
             missing: self.missing.as_deref(),
             series: self.series.iter().map(|series| series.to_json(self)).collect(),
-            averages: averages::to_json(&averages::averages(self)),
+            averages: averages::averages(self).iter().map(Average::to_json).collect(),
             published: verdicts.iter().filter(|it| it.figure == *name).collect(),
         };
         serde_json::to_value(figure).expect("its keys are texts")

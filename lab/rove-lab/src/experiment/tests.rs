@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::*;
 
 const SMALL: &str = include_str!("../../tests/scenarios/small.toml");

@@ -6,7 +6,7 @@ use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
 use rove_flows::flow::contender::Contender;
-use rove_runs::report;
+use rove_runs::report::Table;
 use rove_runs::statistics::{interval, mean};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -343,9 +343,8 @@ pub(crate) fn to_text(verdicts: &[Verdict]) -> String {
     let mut out = String::new();
     for (paper, verdicts) in by_paper(verdicts) {
         let _ = writeln!(out, "{}", heading(paper, &verdicts));
-        let mut rows = vec![HEADINGS[..4].iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()];
-        rows.extend(verdicts.iter().map(|verdict| verdict.row()[..4].to_vec()));
-        out.push_str(&report::table(&rows, 0));
+        let rows = verdicts.iter().map(|verdict| verdict.row()[..4].to_vec());
+        out.push_str(&Table::new(HEADINGS.into_iter().take(4), rows).text(0));
         let mut reasons: Vec<String> = Vec::new();
         for verdict in verdicts {
             let reason =

@@ -17,11 +17,7 @@ pub(super) struct Figure {
     pub(super) is_right: bool,
 }
 
-pub(super) fn lateness(report: &Report) -> Figure {
-    lateness_of(&report.uplink, report)
-}
-
-pub(super) fn lateness_of(direction: &DirectionReport, report: &Report) -> Figure {
+pub(super) fn lateness(direction: &DirectionReport, report: &Report) -> Figure {
     let late = direction.lateness;
     let got = format!("{:.0}, {:.0}, {:.0} us", late.p50_us, late.p99_us, late.max_us);
     let is_right = report.invalid.is_empty();

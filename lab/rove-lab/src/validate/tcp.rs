@@ -5,7 +5,7 @@ use rove_link::{CoDelConfig, Discipline, LinkConfig};
 use rove_units::{BitRate, Bytes, Duration};
 
 use crate::compare::bulk::{Bulk, BulkOptions, CongestionControl, require};
-use crate::validate::figure::{Figure, SEED, figure, lateness_of, ms};
+use crate::validate::figure::{Figure, SEED, figure, lateness, ms};
 use crate::validate::flow::wait_until;
 use rove_net::testbed::{Report, Testbed, TestbedOptions};
 
@@ -51,7 +51,7 @@ pub(super) fn checks() -> Result<Vec<Figure>> {
         send(CongestionControl::Cubic, LENGTH, LinkConfig { queue_max: BDP, ..link.clone() })?;
     if let Some(Sent { utilisation, report, .. }) = cubic {
         figures.push(share("cubic, drop-tail of 1 BDP", utilisation, 0.9));
-        figures.push(lateness_of(&report.downlink, &report));
+        figures.push(lateness(&report.downlink, &report));
     } else {
         figures.push(missing(CongestionControl::Cubic));
     }

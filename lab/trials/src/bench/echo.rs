@@ -57,7 +57,7 @@ pub(super) fn wait_until_ready(window: &mut Window) -> Result<()> {
     window.wait_for("the program", |screen| (0..2).any(|row| screen.row_text(row) == "ready"))
 }
 
-/// Looks on for one of these times.
+/// Looks on for a random time between the least and the most milliseconds.
 pub(super) fn pause(
     window: &mut Window,
     chance: &Stream,

@@ -50,8 +50,8 @@ mod tests {
         let names: Vec<_> =
             lines.iter().map(|line| line.beside.as_ref().map(|beside| beside.name)).collect();
         assert_eq!(names, [Some("alacritty"), Some("vt100")]);
-        assert_eq!(lines[0].target, Some(Target::RatioAtLeast(1.5)));
-        assert_eq!(lines[1].target, None);
+        assert_eq!(lines[0].target.map(|goal| goal.target), Some(Target::RatioAtLeast(1.5)));
+        assert!(lines[1].target.is_none());
     }
 
     #[test]

@@ -24,7 +24,10 @@ fn lines(text: &str) -> Result<Vec<Line>> {
             _ => None,
         };
         let line = Line::new(format!("frame of 200x60, {kind}"), "us", microseconds);
-        lines.push(Line { target: limit, ..line });
+        lines.push(match limit {
+            Some(target) => line.target(target),
+            None => line,
+        });
     }
     Ok(lines)
 }
@@ -38,8 +41,8 @@ mod tests {
         let text = "{\"kind\":\"no change\",\"microseconds\":[0.3]}\n\
                     {\"kind\":\"one key\",\"microseconds\":[0.9]}\n\
                     {\"kind\":\"everything\",\"microseconds\":[70.0]}";
-        let targets: Vec<_> = lines(text).unwrap().iter().map(|line| line.target).collect();
-        assert_eq!(targets, [Some(Target::AtMost(2.0)), Some(Target::AtMost(10.0)), None]);
+        let found: Vec<_> = lines(text).unwrap().iter().map(|it| Some(it.target?.target)).collect();
+        assert_eq!(found, [Some(Target::AtMost(2.0)), Some(Target::AtMost(10.0)), None]);
         assert!(lines("{\"kind\":\"no change\"}").is_err());
     }
 }

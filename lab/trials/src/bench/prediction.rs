@@ -58,7 +58,7 @@ mod tests {
             .map(|kind| format!("{{\"kind\":\"{kind}\",\"microseconds\":[9.0]}}"))
             .collect();
         let found = lines(&text.join("\n")).unwrap();
-        let targets: Vec<_> = found.iter().map(|line| line.target).collect();
+        let targets: Vec<_> = found.iter().map(|line| Some(line.target?.target)).collect();
         assert_eq!(targets, KINDS.map(|(_, most)| Some(Target::AtMost(most))));
         assert!(found.iter().all(|line| line.beside.is_some()));
         assert!(lines(&text[1..].join("\n")).is_err(), "one is missing");

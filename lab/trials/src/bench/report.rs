@@ -1,34 +1,53 @@
 //! The table of a run, for people and as JSON.
 
-use rove_runs::{report, statistics as stats};
-use serde_json::{Value, json};
+use rove_runs::report::{self, Table};
+use rove_runs::statistics as stats;
+use serde::Serialize;
 
 /// A line of the table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Line {
+    row: String,
     /// The measured quantity.
-    pub(super) what: String,
+    what: String,
     /// The unit of the figures.
-    pub(super) unit: &'static str,
-    /// rove's figures, round by round.
-    pub(super) rove: Vec<f64>,
+    unit: &'static str,
+    rove: Figures,
     /// The system that rove is compared with.
     pub(super) beside: Option<Beside>,
+    /// The median of the rounds' ratios; none of two figures that are zero.
+    ratio: Option<f64>,
     /// The target that rove is to reach.
-    pub(super) target: Option<Target>,
+    pub(super) target: Option<Goal>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Figures {
+    median: f64,
+    rounds: Vec<f64>,
 }
 
 /// The system that rove is compared with.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Beside {
     /// The name of the program that is compared.
     pub(super) name: &'static str,
     /// Its figures, in the order of rove's.
-    pub(super) figures: Vec<f64>,
+    #[serde(flatten)]
+    figures: Figures,
+}
+
+/// The target that rove is to reach, and whether it does; `None` where that cannot be told.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Goal {
+    #[serde(flatten)]
+    pub(super) target: Target,
+    met: Option<bool>,
 }
 
 /// The target that rove is to reach.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", content = "value", rename_all = "snake_case")]
 pub(super) enum Target {
     /// At most this, whatever the other one does.
     AtMost(f64),
@@ -40,10 +59,17 @@ pub(super) enum Target {
     ExcessAtMost(f64),
 }
 
+impl Figures {
+    fn new(rounds: Vec<f64>) -> Self {
+        Self { median: stats::median(&rounds), rounds }
+    }
+}
+
 impl Line {
     /// Creates a line about rove alone.
     pub(super) fn new(what: impl Into<String>, unit: &'static str, rove: Vec<f64>) -> Self {
-        Self { what: what.into(), unit, rove, beside: None, target: None }
+        let (row, rove) = (String::new(), Figures::new(rove));
+        Self { row, what: what.into(), unit, rove, beside: None, ratio: None, target: None }
     }
 
     /// Creates a line of figures that stock Mosh's turns and rove's have.
@@ -59,12 +85,19 @@ impl Line {
 
     /// Puts another one's figures beside rove's.
     pub(super) fn beside(self, name: &'static str, figures: Vec<f64>) -> Self {
-        Self { beside: Some(Beside { name, figures }), ..self }
+        let ratio = Some(stats::ratio(&self.rove.rounds, &figures)).filter(|it| it.is_finite());
+        Self { beside: Some(Beside { name, figures: Figures::new(figures) }), ratio, ..self }
     }
 
-    /// Says what rove is to reach.
+    /// Says what rove is to reach, after [`Line::beside`] if that matters.
     pub(super) fn target(self, target: Target) -> Self {
-        Self { target: Some(target), ..self }
+        let met = match target {
+            Target::AtMost(most) => Some(self.rove.median <= most),
+            Target::RatioAtMost(most) => self.ratio.map(|ratio| ratio <= most),
+            Target::RatioAtLeast(least) => self.ratio.map(|ratio| ratio >= least),
+            Target::ExcessAtMost(most) => self.excess().map(|excess| excess <= most),
+        };
+        Self { target: Some(Goal { target, met }), ..self }
     }
 
     /// Says that the figures beside rove's are those of another rove and not of stock Mosh.
@@ -75,82 +108,36 @@ impl Line {
         }
     }
 
-    fn ratio(&self) -> Option<f64> {
-        let ratio = stats::ratio(&self.rove, &self.beside.as_ref()?.figures);
-        // There is none of two figures that are zero.
-        ratio.is_finite().then_some(ratio)
-    }
-
     fn excess(&self) -> Option<f64> {
-        self.beside.as_ref().map(|beside| stats::excess(&self.rove, &beside.figures))
-    }
-
-    /// Returns whether rove reaches its target; `None` where it has none.
-    fn is_met(&self) -> Option<bool> {
-        Some(match self.target? {
-            Target::AtMost(most) => stats::median(&self.rove) <= most,
-            Target::RatioAtMost(most) => self.ratio()? <= most,
-            Target::RatioAtLeast(least) => self.ratio()? >= least,
-            Target::ExcessAtMost(most) => self.excess()? <= most,
-        })
-    }
-
-    fn json(&self, row: &str) -> Value {
-        let series = |figures: &[f64]| json!({"median": stats::median(figures), "rounds": figures});
-        let target = self.target.map(|target| {
-            let (kind, value) = match target {
-                Target::AtMost(value) => ("at_most", value),
-                Target::RatioAtMost(value) => ("ratio_at_most", value),
-                Target::RatioAtLeast(value) => ("ratio_at_least", value),
-                Target::ExcessAtMost(value) => ("excess_at_most", value),
-            };
-            json!({"kind": kind, "value": value, "met": self.is_met()})
-        });
-        json!({
-            "row": row,
-            "what": self.what,
-            "unit": self.unit,
-            "rove": series(&self.rove),
-            "beside": self.beside.as_ref().map(|beside| {
-                let mut value = series(&beside.figures);
-                value["name"] = beside.name.into();
-                value
-            }),
-            "ratio": self.ratio(),
-            "target": target,
-        })
+        let beside = self.beside.as_ref()?;
+        Some(stats::excess(&self.rove.rounds, &beside.figures.rounds))
     }
 
     fn cells(&self) -> Vec<String> {
         let beside = self.beside.as_ref();
-        let verdict = match self.is_met() {
-            Some(true) => "met",
-            Some(false) => "MISSED",
-            None => "",
-        };
         vec![
             self.what.clone(),
             self.unit.to_owned(),
-            digits(stats::median(&self.rove)),
-            beside.map(|beside| digits(stats::median(&beside.figures))).unwrap_or_default(),
+            digits(self.rove.median),
+            beside.map(|beside| digits(beside.figures.median)).unwrap_or_default(),
             beside.map(|beside| beside.name.to_owned()).unwrap_or_default(),
-            self.ratio().map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
-            self.target
-                .map(|target| format!("{} {verdict}", self.wanted(target)))
-                .unwrap_or_default(),
+            self.ratio.map(|ratio| format!("{ratio:.2}")).unwrap_or_default(),
+            self.target.map(|goal| self.wanted(goal)).unwrap_or_default(),
         ]
     }
 
-    fn wanted(&self, target: Target) -> String {
-        match target {
-            Target::AtMost(most) => format!("<= {} {}:", number(most), self.unit),
-            Target::RatioAtMost(most) => format!("ratio <= {}:", number(most)),
-            Target::RatioAtLeast(least) => format!("ratio >= {}:", number(least)),
+    fn wanted(&self, Goal { target, met }: Goal) -> String {
+        let wanted = match target {
+            Target::AtMost(most) => format!("<= {most} {}", self.unit),
+            Target::RatioAtMost(most) => format!("ratio <= {most}"),
+            Target::RatioAtLeast(least) => format!("ratio >= {least}"),
             Target::ExcessAtMost(most) => {
                 let excess = self.excess().map(digits).unwrap_or_default();
-                format!("excess <= {} {} (is {excess}):", number(most), self.unit)
+                format!("excess <= {most} {} (is {excess})", self.unit)
             }
-        }
+        };
+        let verdict = met.map_or("", |met| if met { "met" } else { "MISSED" });
+        format!("{wanted}: {verdict}")
     }
 }
 
@@ -159,7 +146,7 @@ impl Line {
 pub(super) struct Report {
     rounds: usize,
     stock: Option<String>,
-    lines: Vec<(String, Line)>,
+    lines: Vec<Line>,
 }
 
 impl Report {
@@ -170,30 +157,29 @@ impl Report {
 
     /// Adds the lines of a row.
     pub(super) fn add(&mut self, row: &str, lines: Vec<Line>) {
-        self.lines.extend(lines.into_iter().map(|line| (row.to_owned(), line)));
+        self.lines.extend(lines.into_iter().map(|line| Line { row: row.to_owned(), ..line }));
     }
 
     /// Returns the table as text.
     pub(super) fn table(&self) -> String {
-        let heading = ["", "", "rove", "other", "", "ratio", "target"].map(str::to_owned);
-        let cells = self.lines.iter().map(|(_, line)| line.cells());
-        let cells: Vec<_> = std::iter::once(heading.to_vec()).chain(cells).collect();
+        let headings = ["", "", "rove", "other", "", "ratio", "target"];
+        let table = Table::new(headings, self.lines.iter().map(Line::cells));
         let stock = self.stock.iter().map(|name| format!("stock: {name}. ")).collect::<String>();
         format!(
             "{stock}Medians of {} rounds; a ratio is the median of the rounds' ratios.\n\n{}",
             self.rounds,
-            report::table(&cells, 0)
+            table.text(0)
         )
     }
 
     /// Returns everything that was measured as JSON, a line of text for each line of the table.
     pub(super) fn json(&self) -> String {
         let lines: Vec<String> =
-            self.lines.iter().map(|(row, line)| format!("    {}", line.json(row))).collect();
+            self.lines.iter().map(|line| format!("    {}", report::value(line))).collect();
         format!(
             "{{\n  \"rounds\": {},\n  \"stock\": {},\n  \"lines\": [\n{}\n  ]\n}}\n",
             self.rounds,
-            json!(self.stock),
+            report::value(&self.stock),
             lines.join(",\n")
         )
     }
@@ -210,13 +196,10 @@ fn digits(figure: f64) -> String {
     format!("{figure:.decimals$}")
 }
 
-/// Writes a target as it was chosen.
-fn number(value: f64) -> String {
-    format!("{value}")
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     fn line(target: Target) -> Line {
@@ -235,32 +218,30 @@ mod tests {
             (Target::ExcessAtMost(-2.0), true),
             (Target::ExcessAtMost(-2.1), false),
         ] {
-            assert_eq!(line(target).is_met(), Some(met), "{target:?}");
+            assert_eq!(line(target).target.map(|goal| goal.met), Some(Some(met)), "{target:?}");
         }
     }
 
     #[test]
     fn a_line_without_a_target_or_a_neighbour_has_no_verdict() {
         let alone = Line::new("x", "s", vec![1.0]);
-        assert_eq!(alone.is_met(), None);
-        assert_eq!(alone.clone().target(Target::RatioAtMost(1.0)).is_met(), None);
-        assert_eq!(alone.target(Target::AtMost(1.0)).is_met(), Some(true));
+        let is_met = |line: &Line| line.target?.met;
+        assert_eq!(is_met(&alone), None);
+        assert_eq!(is_met(&alone.clone().target(Target::RatioAtMost(1.0))), None);
+        assert_eq!(is_met(&alone.target(Target::AtMost(1.0))), Some(true));
     }
 
     #[test]
     fn the_table_says_for_each_line_whether_its_target_is_met() {
         let mut report = Report::new(3, Some("mosh-server (mosh 1.4.0)".to_owned()));
-        report.add(
-            "flood",
-            vec![
-                Line::new("server CPU", "s", vec![0.5])
-                    .beside("stock", vec![2.5])
-                    .target(Target::RatioAtMost(0.2)),
-                Line::new("until the prompt", "ms", vec![80.0])
-                    .beside("stock", vec![50.0])
-                    .target(Target::ExcessAtMost(10.0)),
-            ],
-        );
+        let line = |what, unit, [rove, stock]: [f64; 2], target| {
+            Line::new(what, unit, vec![rove]).beside("stock", vec![stock]).target(target)
+        };
+        let lines = vec![
+            line("server CPU", "s", [0.5, 2.5], Target::RatioAtMost(0.2)),
+            line("until the prompt", "ms", [80.0, 50.0], Target::ExcessAtMost(10.0)),
+        ];
+        report.add("flood", lines);
         report.add("frame", vec![Line::new("a key", "us", vec![0.5])]);
         let wanted = "\
 stock: mosh-server (mosh 1.4.0). Medians of 3 rounds; a ratio is the median of the rounds' ratios.
