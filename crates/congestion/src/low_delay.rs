@@ -1,5 +1,5 @@
-//! A controller for file copies beside a session. While the user types or the peer copies, too, it keeps its queue so short
-//! that keys and acknowledgments hardly wait in it. Otherwise its queue is longer, so that a link whose rate varies is seldom idle.
+//! A controller for file copies beside a session. While the user types or the peer copies, too, its queue is so short
+//! that keys and acknowledgments hardly wait. Otherwise it is longer, so that a link of varying rate is seldom idle.
 //!
 //! It is made of published parts. The signal is that of LEDBAT: how much later than the least one-way delay packets
 //! arrive (RFC 6817). Slow start ends when this signal shows a queue (RFC 9406 does so by round trips). A window whose
@@ -25,7 +25,8 @@ const TARGET: Duration = Duration::from_millis(6);
 /// round trip. Chosen: a copy over each of four recorded cellular links is then faster than by Sprout-ACK. RFC 6817 allows 100 ms.
 const IDLE_TARGET: Duration = Duration::from_millis(25);
 
-/// Time after a key for which the user counts as typing. Chosen: no key of seven recorded sessions comes after a longer pause.
+/// Time after a key for which the user counts as typing. Chosen: no key of seven recorded sessions comes after a
+/// longer pause.
 const TYPING: Duration = Duration::from_secs(5);
 
 /// Most delay samples whose minimum is the current delay. Source: RFC 6817, section 2.5: `CURRENT_FILTER`, at least 1;

@@ -3,12 +3,12 @@
 //!
 //! [`prepare`] collects the facts that a plan of the login needs, and [`launch`] runs the plan as a [`command`] with
 //! two output streams. [`screen`] shows the user all output except the announcement. [`proxy`] is the proxy command
-//! that learns the host's address while it connects for ssh. [`ssh_query`] asks ssh for its configuration, [`sharing`]
-//! decides which open connection ssh may use, and [`master`] opens a connection for this run alone. [`ssh_port`]
-//! explains `-p` after a failed login, and [`choice`] asks which of several sessions the user means. [`questions`]
-//! watches whether ssh asks the user anything. [`tunnel`] makes the command of a second ssh that carries the session's
-//! datagrams. [`remote_command`] runs other commands than a server on the host, such as `rove list host`. Source: Mosh
-//! 1.4.0 as observed.
+//! that learns the host's address while it connects for ssh. [`ssh_query`] asks ssh for its configuration,
+//! [`sharing`] decides which open connection ssh may use, and [`master`] opens a connection for this run alone.
+//! [`ssh_port`] explains `-p` after a failed login, and [`choice`] asks which of several sessions the user means.
+//! [`questions`] watches whether ssh asks the user anything. [`tunnel`] makes the commands of further ssh processes:
+//! for datagrams, the agent or a forwarder. [`remote_command`] runs other commands than a server on the host, such as
+//! `rove list host`. Source: Mosh 1.4.0 as observed.
 
 use std::convert::Infallible;
 use std::env;

@@ -12,7 +12,7 @@ pub const FIRST_CREDIT: u64 = 16 * 1024;
 pub const CREDIT_MAX: u64 = 4 * 1024 * 1024;
 
 /// Most bytes that streams share beyond their first credit, in each direction. Chosen: as much as the first credit of
-/// 256 streams; together 8 MiB.
+/// 256 streams; with that, 8 MiB in each direction.
 const POOL_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Memory that all streams of one direction share, in bytes.

@@ -17,7 +17,7 @@ pub const WINDOW_BYTES_MAX: usize = 32 * 1024;
 const QUEUE_BYTES_MAX: usize = 64 * 1024;
 
 /// Number of arrived bytes after which this end sends credit. Chosen: a quarter of the window, so that typing causes
-/// hardly any credit frames, and the window never closes while bytes arrive.
+/// hardly any credit frames, and a full window opens again before all of it has arrived.
 const CREDIT_STEP: usize = WINDOW_BYTES_MAX / 4;
 
 /// An end of a tunnel: datagrams on one side, a stream on the other.

@@ -73,7 +73,7 @@ impl Horizons {
         quantiles
     }
 
-    /// Returns the least count of `ticks` ticks that is not exceeded with at least the probability `quantile`. The
+    /// Returns the least count of packets that `ticks` ticks do not exceed with at least the probability `quantile`. The
     /// search is short if `guess` is near.
     pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64, guess: u64) -> u64 {
         let Some(table) = ticks.checked_sub(1).and_then(|place| self.tables.get(place)) else {

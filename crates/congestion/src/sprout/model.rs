@@ -101,7 +101,7 @@ impl Model {
         }
     }
 
-    /// Returns the least count of `ticks` ticks that is not exceeded with at least the probability `quantile`. The
+    /// Returns the least count of packets that `ticks` ticks do not exceed with at least the probability `quantile`. The
     /// search is short if `guess` is near.
     pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64, guess: u64) -> u64 {
         if self.has_tables && (1..=FORECAST_TICKS).contains(&ticks) {

@@ -42,7 +42,7 @@ impl Spread {
         }
     }
 
-    /// Returns the least count of `ticks` ticks that is not exceeded with `probability`. A near `guess` saves time.
+    /// Returns the least count of packets that `ticks` ticks do not exceed with `probability`. A near `guess` saves time.
     pub(crate) fn quantile(
         &self,
         shares: &[f32],

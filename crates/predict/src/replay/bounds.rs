@@ -34,7 +34,7 @@ impl Bounds {
         Layout { row, edge: self.pane.right, left: self.pane.left }
     }
 
-    /// Continues the input that begins in `row` in the rows below it.
+    /// Lets the bounds of the input that begins in `row` go on in the rows below.
     pub(super) fn go_over_edge(&mut self, row: u16) {
         let layout = self.layout_over_edge(row);
         self.end = layout.place_of(self.layout, self.end);

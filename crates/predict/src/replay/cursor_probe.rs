@@ -85,7 +85,7 @@ pub(super) fn find(
     found
 }
 
-/// Returns the largest number of first motions that lead to `place`, and the cursor's path. `None` if none do.
+/// Returns the length of the longest prefix of `keys` that moves the cursor to `place`, and its path. `None` if none does.
 fn follow(
     mut simulation: Simulation<'_>,
     keys: &[(Key, Motion)],

@@ -17,8 +17,8 @@ const PROVEN: Share = Share { right: 10.0, wrong: 0.1 };
 const RECALLS_MIN: f32 = 1.9;
 
 /// Least weighted number of characters with other effects than text, at which a program counts as one that reads
-/// characters as commands. They must also be twice as many as those inserted as text. Chosen: a word may go wrong by
-/// chance.
+/// characters as commands. They must also be more than twice as many as those inserted as text. Chosen: one or two
+/// may go wrong by chance.
 const COMMANDS_MIN: f32 = 3.0;
 
 /// The trust in keys that are typed on one base screen.

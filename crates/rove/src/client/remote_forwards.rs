@@ -254,7 +254,7 @@ impl RemoteForwards {
         self.entries.values().any(|it| matches!(it.state, State::New))
     }
 
-    /// Returns whether the host has not answered for all listeners.
+    /// Returns whether any listener still lacks the host's answer.
     pub(super) fn is_asking(&self) -> bool {
         self.entries.values().any(|it| !matches!(it.state, State::Open { .. }))
     }
@@ -458,7 +458,7 @@ fn allocated(forward: &RemoteForward, port: &str) -> Option<String> {
     Some(format!("Allocated port {port} for remote forward to {target}"))
 }
 
-/// Returns whether an address is neither this computer's own nor loopback nor link-local nor one that serves a computer's metadata.
+/// Returns whether an address is neither this computer's own, loopback, link-local nor one of a computer's metadata.
 fn is_elsewhere(address: IpAddr) -> bool {
     let address = address.to_canonical();
     let is_local = match address {

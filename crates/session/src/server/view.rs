@@ -30,8 +30,8 @@ impl Server {
         self.publisher.transport.lingers_until().filter(|_| self.abandoned.is_none())
     }
 
-    /// Returns how many datagrams the clients have sent, by the highest number received from each. Only a datagram
-    /// newer than all others of its client raises the number.
+    /// Returns how many sequence numbers the clients have used, by the highest received from each. Only a datagram newer
+    /// than all others of its client raises the number.
     pub fn client_datagrams(&self) -> u64 {
         self.publisher.transport.peer_datagrams() + self.audience.datagrams()
     }

@@ -6,7 +6,7 @@ use super::emulator::series;
 use super::report::{Line, Target};
 use super::turns::Bench;
 
-/// Runs the example of crates/session that makes frames.
+/// Runs the example of lab/headless that makes frames.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     eprintln!("{} rounds: frames", bench.rounds);
     lines(&bench.programs.example("frame", bench.rounds)?)

@@ -20,7 +20,7 @@ const KINDS: [(&str, f64); 8] = [
     ("a screen that answers 60", 1000.0),
 ];
 
-/// Runs the example of crates/predict that types.
+/// Runs the example of lab/headless that types.
 pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     eprintln!("{} rounds: predictions", bench.rounds);
     lines(&bench.programs.example("prediction", bench.rounds)?)
