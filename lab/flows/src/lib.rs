@@ -6,6 +6,7 @@
 //! - `flow` sends flows of each `contender` in virtual time, alone, `beside` a session, or from many `on_off_sources`. A `program` is a contender in another language. A `saturator` records a link.
 //! - `course` is what happens on a link in slots of time.
 //! - `sprout` is Sprout over UDP, for `bulk` data or a `tunnel`.
+//! - `pump` moves the datagrams of an end in real time.
 //! - `metrics` computes the delays of a flow, and the `age` of states.
 
 #![forbid(unsafe_code)]
@@ -14,4 +15,6 @@ pub mod course;
 pub mod flow;
 pub mod metrics;
 pub mod path;
+#[cfg(unix)]
+pub mod pump;
 pub mod sprout;

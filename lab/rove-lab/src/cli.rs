@@ -22,6 +22,8 @@ use crate::cli::remy::RemyArgs;
 #[cfg(unix)]
 use crate::cli::sprout::SproutArgs;
 use crate::cli::trace::TraceArgs;
+#[cfg(target_os = "linux")]
+use crate::compare::replayed_program;
 use crate::experiment::FiguresOptions;
 use crate::experiment::artifact::ArtifactOptions;
 
@@ -115,9 +117,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     // No command for people: compare runs this program once more at its far sides.
     #[cfg(target_os = "linux")]
     if let [word, rest @ ..] = args.as_slice()
-        && let Some(program) = crate::compare::far_program(word)
+        && word == replayed_program::WORD
     {
-        return ExitCode::from(ended(&compare::MANUAL, done(program(rest))));
+        return ExitCode::from(ended(&compare::MANUAL, done(replayed_program::play(rest))));
     }
     let called = args.split_first().and_then(|(word, rest)| {
         let command = COMMANDS.iter().find(|command| word == command.manual.word)?;

@@ -5,7 +5,6 @@
 //! plays a recording once, beside [`bulk`] downloads; [`burst`] is a flood of output, or Ctrl-C under one; [`controlled`] and [`kernel`] are flows. [`cost`] is what
 //! the processes have used. [`film`] is a moving picture of the runs. [`table`] and [`bursts`] say what came of all runs. [`rights`] is how any user may do this.
 
-use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
@@ -35,7 +34,7 @@ mod film;
 pub(crate) mod kernel;
 pub(crate) mod observed_client;
 pub(crate) mod peer;
-mod replayed_program;
+pub(crate) mod replayed_program;
 pub(crate) mod rights;
 pub(crate) mod run;
 mod table;
@@ -155,14 +154,6 @@ struct Typing {
     predict: &'static str,
     keys: Option<usize>,
     bulk: Option<BulkOptions>,
-}
-
-/// A program at a far end, which takes the words of its command line.
-type FarProgram = fn(&[OsString]) -> Result<()>;
-
-/// Returns the program at a far end that a word calls.
-pub(crate) fn far_program(word: &OsStr) -> Option<FarProgram> {
-    (word == replayed_program::WORD).then_some(replayed_program::play)
 }
 
 /// Compares, and writes what came of it to `output`.

@@ -5,20 +5,20 @@
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 
 use anyhow::{Context, Result, ensure};
 use rove_congestion::{Ack, Controller, Loss};
 use rove_link::Trace;
-use rove_link::net::End;
 use rove_platform::clock::Clock;
 use rove_platform::event_loop::{EventLoop, Interest};
+use rove_ssp::wire::DATAGRAM_LEN_MAX;
 use rove_units::{Bytes, Duration, Instant};
 
 use crate::flow::controlled::Controlled;
 use crate::flow::ends::{Arrival, Receiver, Sender};
 use crate::flow::source::FULL;
-use crate::sprout::wire::{BATCH, SIGNALS, any, bound, own_address};
+use crate::pump::{SIGNALS, alone, any, bound, own_address, pump};
 
 /// The round-trip times between which the window stays. Source: Sprout paper, section 4.1.
 const RTT: [Duration; 2] = [Duration::from_millis(750), Duration::from_secs(3)];
@@ -35,12 +35,6 @@ const SILENCE_MAX: Duration = Duration::from_secs(10);
 
 /// How often a receiver that calls does so.
 const CALL_EVERY: Duration = Duration::from_secs(1);
-
-/// How long is waited before signals are looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
-
-/// Longest datagram.
-const DATAGRAM_LEN_MAX: usize = 2_048;
 
 /// The computer that is called, or the address that a call is waited for at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,52 +171,6 @@ fn socket(place: Place) -> Result<UdpSocket> {
         Place::Listen(address) => bound(address),
         Place::Call(peer) => bound(any(peer)),
     }
-}
-
-/// Watches no descriptor beside an end's socket.
-pub const fn alone<E>(_: &E) -> Vec<BorrowedFd<'_>> {
-    Vec::new()
-}
-
-/// Moves datagrams between an end and its socket until a time, a signal, or `is_over` says so, which is asked after each
-/// wait. `watched` are descriptors beside the socket that may have something to read.
-///
-/// # Errors
-///
-/// Returns an error if the socket cannot be waited for, and those of `is_over`.
-pub fn pump<E: End>(
-    flow: &mut E,
-    socket: &UdpSocket,
-    clock: Clock,
-    end: Instant,
-    signals: &[i32],
-    watched: impl Fn(&E) -> Vec<BorrowedFd<'_>>,
-    mut is_over: impl FnMut(&E, Instant) -> Result<bool>,
-) -> Result<()> {
-    let mut event_loop = EventLoop::new(clock, signals).context("cannot wait for sockets")?;
-    let mut buffer = [0; DATAGRAM_LEN_MAX];
-    while event_loop.now() < end {
-        for _ in 0..BATCH {
-            let Ok((len, source)) = socket.recv_from(&mut buffer) else { break };
-            flow.handle_datagram(clock.now(), source, &buffer[..len]);
-        }
-        let now = clock.now();
-        flow.handle_timeout(now);
-        while let Some((peer, datagram)) = flow.poll_transmit(now) {
-            // The network loses datagrams, and so may this computer.
-            let _ = socket.send_to(&datagram, peer);
-        }
-        if is_over(flow, now)? || !event_loop.take_signals().is_empty() {
-            return Ok(());
-        }
-        let soon = (now + LOOK_EVERY).min(end);
-        let deadline = flow.poll_timeout().map_or(soon, |due| due.min(soon));
-        let others = watched(flow);
-        let read = |it| Interest::new(it, true, false);
-        let mut interests: Vec<_> = [socket.as_fd()].into_iter().chain(others).map(read).collect();
-        event_loop.wait(&mut interests, Some(deadline)).context("cannot wait for sockets")?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Sprout in real time: moves datagrams between sockets and a session.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::io::Write;
+use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
 use anyhow::{Context, Result};
@@ -13,17 +13,11 @@ use rove_ssp::Key;
 use rove_ssp::wire::DATAGRAM_LEN_MAX;
 use rove_units::{Duration, Instant};
 use serde::Serialize;
-use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::flow::saturator::{alone, pump};
+use crate::pump::{BATCH, SIGNALS, alone, any, bound, own_address, pump};
 use crate::sprout::bulk::Bulk;
 use crate::sprout::session::{Session, Traffic};
 use crate::sprout::tunnel::Tunnel;
-
-/// Most datagrams of a socket that are taken before others are looked at. Chosen: what arrives in a tick of 40 Mbit/s.
-pub(crate) const BATCH: usize = 64;
-
-pub(crate) const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// How long a peer may be silent before an end that serves once is done. Chosen: a hundred heartbeats.
 const DONE_AFTER: Duration = Duration::from_secs(5);
@@ -276,33 +270,10 @@ fn report(traffic: &Traffic, json: bool) -> String {
     )
 }
 
-/// Returns a socket that never makes its reader wait.
-pub(crate) fn bound(address: SocketAddr) -> Result<UdpSocket> {
-    let bind = || -> io::Result<UdpSocket> {
-        let socket = UdpSocket::bind(address)?;
-        socket.set_nonblocking(true)?;
-        Ok(socket)
-    };
-    bind().with_context(|| format!("cannot have the UDP address {address}; name another one"))
-}
-
-/// Returns the address of a socket.
-pub(crate) fn own_address(socket: &UdpSocket) -> Result<SocketAddr> {
-    socket.local_addr().context("cannot tell the server's address")
-}
-
 fn connected(target: SocketAddr) -> Result<UdpSocket> {
     let socket = bound(any(target))?;
     socket.connect(target).with_context(|| format!("cannot send to {target}"))?;
     Ok(socket)
-}
-
-/// Returns any address of this computer of the same family.
-pub(crate) fn any(peer: SocketAddr) -> SocketAddr {
-    match peer {
-        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
-    }
 }
 
 #[cfg(test)]
@@ -322,7 +293,7 @@ mod tests {
     fn bulk_data_goes_from_one_end_to_the_other_in_real_time() {
         let (told, server_at) = mpsc::channel();
         let server = thread::spawn(move || {
-            let task = Task::Serve { listen: (Ipv4Addr::LOCALHOST, 0).into(), once: true };
+            let task = Task::Serve { listen: ([127, 0, 0, 1], 0).into(), once: true };
             let mut output = Vec::new();
             let ready = |address| told.send(address).context("the test waits");
             run(task, &key(), true, ready, &mut output).map(|()| output)
@@ -343,7 +314,7 @@ mod tests {
     fn an_address_that_is_not_ours_is_refused_in_a_sentence() {
         let listen = "192.0.2.1:1".parse().expect("an address");
         let task = Task::Serve { listen, once: true };
-        let error = run(task, &key(), false, |_| Ok(()), io::sink()).expect_err("not ours");
+        let error = run(task, &key(), false, |_| Ok(()), Vec::new()).expect_err("not ours");
         assert!(error.to_string().contains("cannot have the UDP address 192.0.2.1:1"), "{error}");
     }
 }

@@ -64,15 +64,8 @@ pub struct Row {
     all: Answers,
     typing: Answers,
     classes: BTreeMap<&'static str, Answers>,
-    wrong: Share,
-    wrong_any: Share,
-    wrong_color: Share,
-    revealed_wrong: Share,
-    revealed_wrong_any: Share,
-    mistakes: u64,
-    mistakes_never_corrected: u64,
-    corrected_ms: BTreeMap<String, Option<f64>>,
-    gone_ms: BTreeMap<String, Option<f64>>,
+    #[serde(flatten)]
+    faults: Faults,
     /// How often cells flickered, and the cursor: on the user's screen alone, in all, and without a path.
     flicker: BTreeMap<&'static str, usize>,
     cursor_blinks: BTreeMap<&'static str, usize>,
@@ -83,6 +76,20 @@ pub struct Row {
     /// The figures that only a client which is known from inside can tell.
     #[serde(flatten)]
     pub inside: Option<Inside>,
+}
+
+/// Wrong predictions: the keys with each kind of them, and how long they stayed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct Faults {
+    wrong: Share,
+    wrong_any: Share,
+    wrong_color: Share,
+    revealed_wrong: Share,
+    revealed_wrong_any: Share,
+    mistakes: u64,
+    mistakes_never_corrected: u64,
+    corrected_ms: BTreeMap<String, Option<f64>>,
+    gone_ms: BTreeMap<String, Option<f64>>,
 }
 
 /// Figures of a client that is known from inside.
@@ -226,15 +233,17 @@ impl Figures {
             classes: classes
                 .map(|it| (it.name(), Answers::of(&self.by_class[it as usize])))
                 .collect(),
-            wrong: share(self.wrong),
-            wrong_any: share(self.wrong_any),
-            wrong_color: share(self.wrong_paint),
-            revealed_wrong: share(self.revealed),
-            revealed_wrong_any: share(self.revealed_any),
-            mistakes: self.corrected.count(),
-            mistakes_never_corrected: self.corrected.missing(),
-            corrected_ms: self.corrected.quantiles(&[50, 100]),
-            gone_ms: self.gone.quantiles(&[50, 100]),
+            faults: Faults {
+                wrong: share(self.wrong),
+                wrong_any: share(self.wrong_any),
+                wrong_color: share(self.wrong_paint),
+                revealed_wrong: share(self.revealed),
+                revealed_wrong_any: share(self.revealed_any),
+                mistakes: self.corrected.count(),
+                mistakes_never_corrected: self.corrected.missing(),
+                corrected_ms: self.corrected.quantiles(&[50, 100]),
+                gone_ms: self.gone.quantiles(&[50, 100]),
+            },
             flicker: flickers(|it| it.cells),
             cursor_blinks: flickers(|it| it.blinks),
             true_ends: self.true_ends,

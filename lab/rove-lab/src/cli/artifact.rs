@@ -3,6 +3,7 @@
 use clap::{Args, Command};
 use rove_cli_docs::Manual;
 
+use crate::cli::figures;
 use crate::cli::program::LABORATORY;
 use crate::experiment::artifact::ArtifactOptions;
 
@@ -24,10 +25,7 @@ pub(crate) static MANUAL: Manual = Manual {
         ("rove-lab artifact --check artifact", "whether all files are as they were made"),
         ("rove-lab artifact --first-run artifact", "whether this computer has the same numbers"),
     ],
-    environment: &[
-        ("ROVE_TRACES", "The directory of recordings, where --traces names none."),
-        ("ROVE_REMY", "The directory of published controllers, where --tables names none."),
-    ],
+    environment: figures::MANUAL.environment,
     files: &[
         ("DIR/README.md", "The steps, the computer, digests and verdicts."),
         ("DIR/SHA256SUMS", "The checksums of all other files, as sha256sum reads them."),

@@ -7,8 +7,8 @@ use anyhow::{Context, Result, anyhow};
 use rove_congestion::Controller;
 use rove_flows::flow::controlled::Controlled;
 use rove_flows::flow::ends::{Receiver, Sender};
-use rove_flows::flow::saturator::{alone, pump};
 use rove_flows::flow::{self, FlowOptions, FlowReport};
+use rove_flows::pump::{alone, pump};
 use rove_net::testbed::{End, Testbed, TestbedOptions, bounded};
 use rove_units::Instant;
 

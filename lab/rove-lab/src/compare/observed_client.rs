@@ -96,14 +96,11 @@ pub(super) struct ObservedClient {
     terminal: Terminal,
     emulator: Emulator,
     client: Client,
-    _far: FarSide,
+    _far: (Option<Server>, Option<Sshd>),
     _home: Scratch,
     interrupt: Interrupt,
     timeout: Duration,
 }
-
-/// A far side that stays until it is dropped.
-type FarSide = (Option<Server>, Option<Sshd>);
 
 impl ObservedClient {
     /// Starts a session that runs `command` at the far end.
