@@ -30,9 +30,8 @@ const NAMES_MAX: u32 = 64;
 const HARDWARE: [u8; 6] = [2, 0, 0, 0, 0, 1];
 /// How long processes have to end before they are killed. Chosen: a shell that saves its history is quicker.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How often a new interface is looked at until it carries packets, and how long to wait in between. Chosen: the kernel notices
-/// a cable within a second (its limit for link events); on a computer under load that took five packets of a burst.
-const LOOKS_MAX: u32 = 1_000;
+/// Most looks at a new interface until it carries packets. Chosen: 5 s, five times the limit of the kernel for link events.
+const LOOKS_MAX: u32 = 5_000;
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
 /// The kind of far side.
@@ -179,10 +178,12 @@ fn veth() -> Result<(Tap, String)> {
         )
     })?;
     without_offloads(&name).context("cannot switch the veth interface's offloads off")?;
+    // The other end carries nothing until this one is up.
+    let up = Netlink::open().and_then(|mut netlink| set_up(&mut netlink, &name, 0));
+    up.with_context(|| format!("cannot set the interface {name} up"))?;
     let tap = other.run(|| -> io::Result<Tap> {
         let mut netlink = Netlink::open()?;
-        let index = netlink.interface("cable")?.index;
-        netlink.set_up(index, MTU, QUEUE, false)?;
+        let index = set_up(&mut netlink, "cable", LOOKS_MAX)?;
         Tap::packet_socket(index, HARDWARE)
     });
     let tap = tap.and_then(|tap| tap).context("cannot listen at the end of a veth cable")?;
@@ -206,18 +207,25 @@ fn add_veth(other: &Namespace) -> io::Result<String> {
 
 /// Sets an interface up with its address, and waits until it carries packets; returns its number.
 fn finish(netlink: &mut Netlink, interface: &str, address: InterfaceAddress) -> Result<i32> {
-    let result = netlink.interface(interface).and_then(|found| {
-        netlink.set_up(found.index, MTU, QUEUE, false)?;
-        for _ in 0..LOOKS_MAX {
-            if netlink.interface(interface)?.carries {
-                break;
-            }
-            let _ = poll(&mut [], Some(&LOOK_AGAIN));
-        }
-        netlink.add_address(found.index, address)?;
-        Ok(found.index)
+    let result = set_up(netlink, interface, LOOKS_MAX).and_then(|index| {
+        netlink.add_address(index, address)?;
+        Ok(index)
     });
     result.with_context(|| format!("cannot set the interface {interface} up"))
+}
+
+/// Sets an interface up, and looks at most `looks` times whether it carries packets; with a cable, only once both ends are up.
+/// Returns its number.
+fn set_up(netlink: &mut Netlink, interface: &str, looks: u32) -> io::Result<i32> {
+    let index = netlink.interface(interface)?.index;
+    netlink.set_up(index, MTU, QUEUE, false)?;
+    for _ in 0..looks {
+        if netlink.interface(interface)?.carries {
+            break;
+        }
+        let _ = poll(&mut [], Some(&LOOK_AGAIN));
+    }
+    Ok(index)
 }
 
 /// Lets this thread's new namespace forward packets of emulators in it, and lets its users send pings. The system may refuse

@@ -29,10 +29,10 @@ const DIFFERENCES: [(&str, &str); 13] = [
         "a socket that a killed client has left",
         "If a killed client has left one, the next client replaces it.",
     ),
-    ("SOCKS 5: a place that refuses", "A client of SOCKS is told why it gets no connection"),
-    ("SOCKS 5: UDP", "A client of SOCKS is told why it gets no connection"),
-    ("SOCKS 4: BIND", "A client of SOCKS is told why it gets no connection"),
-    ("SOCKS 5: a password", "A client of SOCKS is told why it gets no connection"),
+    ("SOCKS 5: a place that refuses", "A SOCKS client is told why it gets none"),
+    ("SOCKS 5: UDP", "A SOCKS client is told why it gets none"),
+    ("SOCKS 4: BIND", "A SOCKS client is told why it gets none"),
+    ("SOCKS 5: a password", "A SOCKS client is told why it gets none"),
     ("port 0", "A forward that ssh cannot read ends rove with status 10"),
     ("no place", "A forward that ssh cannot read ends rove with status 10"),
     ("a port that is too large", "A forward that ssh cannot read ends rove with status 10"),
@@ -53,7 +53,7 @@ const AT_THE_HOST: [(&str, &str); 10] = [
     ),
     (
         "-R 127.0.0.2: listens at",
-        "Ports are on the loopback of their computer unless you name another address.",
+        "Ports are on the loopback of their computer unless you name another address",
     ),
     (
         "-R: a place that refuses: the connection",
@@ -66,14 +66,8 @@ const AT_THE_HOST: [(&str, &str); 10] = [
         "-R of SOCKS, without PermitRemoteOpen",
         "Its clients reach this computer's own and link-local addresses only where `PermitRemoteOpen` names the host.",
     ),
-    (
-        "-R of SOCKS, to a place that it does not name",
-        "A client of SOCKS is told why it gets no connection",
-    ),
-    (
-        "-R of SOCKS, with PermitRemoteOpen none",
-        "A client of SOCKS is told why it gets no connection",
-    ),
+    ("-R of SOCKS, to a place that it does not name", "A SOCKS client is told why it gets none"),
+    ("-R of SOCKS, with PermitRemoteOpen none", "A SOCKS client is told why it gets none"),
 ];
 
 /// Differences of other forms and calls.
