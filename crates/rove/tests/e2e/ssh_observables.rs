@@ -64,7 +64,7 @@ const AT_THE_HOST: [(&str, &str); 10] = [
     ("-R: a port that is too large", "A forward that ssh cannot read ends rove with status 10"),
     (
         "-R of SOCKS, without PermitRemoteOpen",
-        "Its clients reach this computer's own and link-local addresses only where `PermitRemoteOpen` names the host.",
+        "Its clients reach this computer's own and link-local addresses only where `PermitRemoteOpen` names them.",
     ),
     ("-R of SOCKS, to a place that it does not name", "A SOCKS client is told why it gets none"),
     ("-R of SOCKS, with PermitRemoteOpen none", "A SOCKS client is told why it gets none"),
