@@ -80,8 +80,7 @@ impl ProbeRounds {
         self.probe_at = self.probe_at.min(now.max(self.probe_at - self.gap + wait));
     }
 
-    /// Starts a round at once that repeats input over all better paths and, last of all, the path in use. So the server answers
-    /// there, if that is no slower.
+    /// Starts a round at once that repeats input over all better paths, and last over the path in use, where the answer comes.
     pub(crate) fn handle_input(&mut self, now: Instant) {
         (self.probe_at, self.left, self.is_input) = (now, 0, true);
         self.gap = (self.gap / 2).max(ROUND_MIN / 2);

@@ -60,7 +60,7 @@ impl Flight {
         }
     }
 
-    /// Notes that a user waits for something on the path.
+    /// Notes that a user waits for something on the path, or that the peer copies, too.
     pub(crate) fn handle_interaction(&mut self, now: Instant) {
         self.controller.on_interaction(now);
     }
