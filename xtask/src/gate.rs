@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::needs::Needs;
-use crate::{dist, packages, portable, systems, tidy, workspace};
+use crate::{dist, failed_tests, packages, portable, systems, tidy, workspace};
 
 /// The program that checks licences and sources of dependencies.
 const DENY: (&str, &str) = ("cargo-deny", "0.20.2");
@@ -193,7 +193,13 @@ fn run_tests(command: &mut Command, root: &Path) -> Outcome {
     if std::env::var_os(name).is_none() {
         command.env(name, seed);
     }
-    run_command(command.env("INSTA_UPDATE", "no").current_dir(root))
+    command.env("INSTA_UPDATE", "no").current_dir(root);
+    // A run prints thousands of lines, and many readers see the last ones only: the summary repeats the names.
+    match failed_tests::run(command) {
+        Ok((status, _)) if status.success() => Outcome::Passed,
+        Ok((status, failed)) => Outcome::Failed(format!("{status}{failed}")),
+        Err(error) => Outcome::Failed(format!("it did not run: {error}")),
+    }
 }
 
 fn portable_modules(root: &Path) -> Outcome {

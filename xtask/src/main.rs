@@ -2,17 +2,18 @@
 //!
 //! # Modules
 //!
-//! - `gate` runs every check in order. `needs` finds and installs what a check requires, and `packages` lists the Debian
-//!   packages of tests. `systems` compiles for macOS, FreeBSD, Android and Windows. `portable` tests the branches of macOS
-//!   and the BSDs on Linux. `wine` builds the program for Windows and tests it on Linux.
-//! - `tidy` checks the habits that no other tool checks. `limits` makes docs/limits.md from the constants, `reference` a page of the laboratory's files from its types, and `house`
-//!   measures code and prose.
+//! - `gate` runs every check in order, and `failed_tests` names the tests that failed. `needs` finds and installs what a
+//!   check requires. `packages` lists the Debian packages of tests. `systems` compiles for macOS, FreeBSD, Android and
+//!   Windows. `portable` tests the branches of macOS and the BSDs on Linux. `wine` tests the program for Windows on Linux.
+//! - `tidy` checks the habits that no other tool checks. `limits` makes docs/limits.md from the constants, and `reference` a
+//!   page of the laboratory's files from its types. `house` measures code and prose.
 //! - `results` measures the tables of docs/results. `workspace` knows the files of the tree.
 //! - `fresh` runs the gate in a new Debian `root`, or tests in one for `aarch64`. Its `options` are words of the command line.
 //! - `dist` builds a `product` for a `target` and what is made of it: `stage`, `archive`, `deb`, `formula`, `notices` and `sbom`.
 //!   `sizes` tells how large that is.
 
 mod dist;
+mod failed_tests;
 mod fresh;
 mod gate;
 mod house;

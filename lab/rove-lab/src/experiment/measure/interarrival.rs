@@ -40,8 +40,6 @@ fn exponent(tail: &[Duration]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::iter;
-
     use super::*;
 
     #[test]
@@ -53,7 +51,7 @@ mod tests {
                 let millis = (19.5 * share.powf(-1.0 / (law - 1.0))).round();
                 Duration::from_secs_f64(millis / 1e3)
             };
-            let short = iter::repeat_n(Duration::from_millis(1), 20_000);
+            let short = std::iter::repeat_n(Duration::from_millis(1), 20_000);
             let gaps: Vec<Duration> = (0..20_000).map(gap).chain(short).collect();
             let samples = of_gaps(&gaps);
             let found = samples.figures[1] as f64 / 1e3;
