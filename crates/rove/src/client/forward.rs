@@ -1,6 +1,6 @@
-//! The client of `rove -W`, `rove exec` and `rove put`. It copies bytes between the standard descriptors and a TCP port
-//! that the host reaches or a program on the host, or sends files, and uses no terminal. `load` is the trait of these
-//! three jobs: `connection`, `program` and `files`. `joined` chooses between them.
+//! The client of `rove -W`, `rove exec` and `rove put`. It uses no terminal. It copies bytes between the standard
+//! descriptors and a port or a program at the host, or sends files. `load` is the trait of these three jobs:
+//! `connection`, `program` and `files`. `joined` chooses between them.
 
 use std::os::fd::AsFd;
 
@@ -48,8 +48,8 @@ pub(super) mod program;
 
 use load::{Carried, Load};
 
-/// Runs a session for the streams of `load`, and returns after all of them have ended. `channel`, if any, is told when
-/// the host falls silent or is heard again, and is then returned.
+/// Runs a session for the job `load`, and returns the job's result with `channel`. During the job, the client reports
+/// on `channel` when the host falls silent or is heard again.
 pub(super) fn run(
     options: ClientOptions,
     load: Box<dyn Load>,
@@ -134,15 +134,15 @@ enum Contact {
     Refused,
 }
 
-/// The call of this process itself, beside those of other processes that use its session. Empty after the call has
-/// ended.
+/// The call that started this process; calls of other processes may use its session, too. Empty in the child that
+/// [`Forward::split`] forks.
 #[derive(Default)]
 struct OwnCall {
-    /// Copies the bytes of the call's streams.
+    /// The call's job, which opens the streams.
     load: Option<Box<dyn Load>>,
     /// Reports the state of the network to the program that started this call.
     channel: Option<Channel>,
-    /// The splices, which copy bytes between descriptors and the streams that the host has opened.
+    /// The splices, which copy bytes between the job's streams and descriptors.
     splices: Vec<Splice>,
 }
 
@@ -157,10 +157,10 @@ struct Forward {
     own: OwnCall,
     lender: Option<Lender>,
     contact: Contact,
-    /// Whether the streams of the own call were opened. That needs a server that carries streams.
+    /// Whether the client has opened the streams of the own call, because the server carries streams.
     is_open: bool,
     incoming: Reception,
-    /// How the own call ended, and the deadline for an orderly end of the session.
+    /// The result of the own call, and the deadline for the server to confirm the session's end. `None` before the end.
     end: Option<(Carried, Instant)>,
     /// The last error that the system reported for a sent datagram.
     refusal: Option<Refusal>,
@@ -174,7 +174,7 @@ impl Forward {
         self.name_port();
         loop {
             self.session.handle_timeout(now);
-            // The output is dropped unseen. Without this call the session would wait until its screen was drawn.
+            // The session waits until its output is taken, although no terminal shows it.
             drop(self.session.poll_output(now));
             self.turn(now)?;
             if self.end.is_some()
@@ -199,13 +199,13 @@ impl Forward {
         }
     }
 
-    /// Returns whether other calls use streams of this session.
+    /// Returns whether calls of other processes use this session.
     fn lends(&self) -> bool {
         self.lender.as_ref().is_some_and(Lender::has_calls)
     }
 
     /// Forks after the end of the own call. The child goes on in the background for the calls of other processes. If
-    /// the fork fails, those calls end, too.
+    /// the fork fails, their calls end, too.
     fn split(&mut self, now: Instant) -> Whose {
         let forked = threads::check_alone().map_err(anyhow::Error::from);
         let forked = forked.and_then(|alone| Ok((open_nothing()?, sys::fork(alone)?)));
@@ -232,7 +232,7 @@ impl Forward {
         Whose::Others
     }
 
-    /// Returns the result of a call whose session has ended before the call.
+    /// Returns the result of the own call if the session has ended before the call.
     fn lost(&self, outcome: Option<ClientOutcome>, options: &ClientOptions) -> Carried {
         let (server, host) = (options.server, options.call.host.as_deref());
         let tried = self.session.candidates().iter().collect();
@@ -265,7 +265,7 @@ impl Forward {
         }
         while let Some(event) = mux.poll_event() {
             match event {
-                // A host never needs to open a stream to such a client.
+                // This client asks for no listeners on the host, so the host has no reason to open a stream.
                 Event::Incoming => self.incoming.turn_away(now, mux),
                 Event::Finished(id) | Event::Stopped(id) => {
                     self.lender.iter_mut().for_each(|lender| lender.handle_delivered(id));
@@ -292,8 +292,8 @@ impl Forward {
         Ok(())
     }
 
-    /// Reports to the programs behind the calls when the host falls silent or is heard again, and tells the user if the
-    /// server is gone.
+    /// Reports to the callers when the host falls silent or is heard again, and tells the user if the server's port is
+    /// closed.
     fn look_for_silence(&mut self, now: Instant) {
         let is_dark = self.session.is_server_late(now);
         if is_dark != (self.contact != Contact::Heard) {
@@ -304,7 +304,7 @@ impl Forward {
             self.own.channel.iter().for_each(|channel| channel.say(&word));
             (self.contact, self.refusal) = (contact, None);
         }
-        // The call goes on, because a router on the way may send such an ICMP message, too.
+        // The call goes on, because a router on the path may have sent the ICMP message instead of the host.
         if self.contact == Contact::Silent && matches!(self.refusal, Some(Refusal::Port)) {
             self.contact = Contact::Refused;
             let (gone, server) = (ClientOutcome::Gone, self.session.server());
@@ -314,11 +314,11 @@ impl Forward {
         self.lender.iter_mut().for_each(|lender| lender.handle_silence(is_dark));
     }
 
-    /// Ends the own call, and the session if no other call uses it.
+    /// Ends the own call with this result, and the session if no other call uses it.
     fn finish(&mut self, now: Instant, carried: Carried) {
         self.end.get_or_insert((carried, now + FAREWELL_MAX));
         if !self.lends() {
-            // Without a lender, a later call opens a connection of its own.
+            // Without a lender, a later call logs in by itself.
             self.lender = None;
             self.session.shutdown(now, "");
         }
@@ -356,7 +356,7 @@ impl Forward {
         }
     }
 
-    /// Tells the session the local port of its datagrams.
+    /// Tells the session from which local port its datagrams leave.
     fn name_port(&mut self) {
         if let Some(port) = self.wire.local_port(self.session.server()) {
             self.session.handle_local_port(port);
@@ -396,7 +396,7 @@ impl Forward {
         let mut ready = ready.into_iter();
         self.own.splices.iter_mut().for_each(|it| it.handle_ready(&mut ready));
         self.lender.iter_mut().for_each(|it| it.handle_ready(&mut ready));
-        // SIGPIPE needs no action, because the write to a closed pipe fails, too.
+        // SIGPIPE needs no action, because the write to the closed pipe returns an error, too.
         if self.events.take_signals().into_iter().any(|signal| signal != SIGPIPE) {
             self.finish(now, Carried::Failed(Vec::new()));
         }

@@ -1,8 +1,8 @@
 //! Lets other calls of rove (`-W`, `exec`) to the same host use this client's session instead of logging in again. A
-//! call connects to the client's socket and sends a request with its descriptors.
+//! call is another process. It connects to the client's socket and sends a request with descriptors.
 //!
-//! A call passes ends of pipes in non-blocking mode, so it cannot delay the client's event loop. If the client ends,
-//! each call notices and tells its user. If a call ends, its streams are cut.
+//! A call's descriptors are ends of pipes in non-blocking mode, so the call cannot delay the client's event loop. If
+//! the client ends, each call notices and tells its user. If a call ends, the client cuts its streams.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -46,7 +46,7 @@ pub(super) struct Lender {
     is_open: bool,
     asking: Vec<Asking>,
     loans: Vec<Loan>,
-    /// Number of calls in the line that the user sees.
+    /// Number of calls at the last [`Lender::has_news`].
     told: usize,
     /// Whether no datagrams arrive from the host.
     is_dark: bool,
@@ -55,7 +55,7 @@ pub(super) struct Lender {
 /// A call of another process that uses this session.
 struct Loan {
     call: OwnedFd,
-    /// Whether the connection to the call is readable. That usually means its end.
+    /// Whether the connection to the call is readable, usually because the call has ended.
     is_ready: bool,
     is_program: bool,
     load: Box<dyn Load>,
@@ -68,7 +68,7 @@ struct Loan {
 enum State {
     /// The client has not opened the call's streams.
     Waiting,
-    /// The host has not answered.
+    /// The client has opened the streams, and the host has not answered.
     Opening,
     Open,
     Over,
@@ -97,7 +97,7 @@ impl Lender {
         }
     }
 
-    /// Makes a new socket under the number of this process, after a fork.
+    /// Makes a new socket after a fork. The socket's name contains the process number.
     pub(super) fn open_again(&mut self) {
         self.rest();
         self.open();
@@ -118,7 +118,7 @@ impl Lender {
         !self.asking.is_empty() || !self.loans.is_empty()
     }
 
-    /// Returns whether [`Lender::line`] has changed since this was last asked.
+    /// Returns whether [`Lender::line`] has changed since the last call of this method.
     pub(super) fn has_news(&mut self) -> bool {
         std::mem::replace(&mut self.told, self.loans.len()) != self.loans.len()
     }
@@ -132,7 +132,7 @@ impl Lender {
         }
     }
 
-    /// Returns the number of calls that the host has not answered.
+    /// Returns the number of calls whose streams wait for the host's answer.
     pub(super) fn opening(&self) -> usize {
         self.count(State::Opening)
     }
@@ -157,8 +157,8 @@ impl Lender {
         self.is_used()
     }
 
-    /// Accepts the call of a request if there is room for it and the host is not silent. A call that gets no answer
-    /// logs in by itself.
+    /// Accepts a request's call if the request is for this gate, there is room, and the host is not silent. A refused
+    /// call logs in by itself.
     fn begin(&mut self, (request, call, descriptors): Asked) {
         if request.gate != self.gate || self.loans.len() >= LOANS_MAX || self.is_dark {
             return;
@@ -177,10 +177,10 @@ impl Lender {
         }
     }
 
-    /// Moves bytes of the calls, opens streams for those that wait, and removes those that have ended.
+    /// Moves bytes of the calls, opens streams for calls that wait, and removes calls that have ended.
     pub(super) fn turn(&mut self, now: Instant, mux: &mut Mux, buffer: &mut [u8]) {
         self.loans.iter_mut().for_each(|loan| loan.turn(now, mux, buffer));
-        // The count includes answers and ends of this turn. Otherwise a waiting call would stay until the next event.
+        // The count includes this turn's answers and ends. Otherwise a waiting call would wait until the next event.
         let mut opening = self.count(State::Opening);
         for loan in &mut self.loans {
             if loan.state == State::Waiting && opening < OPENING_MAX {
@@ -197,7 +197,7 @@ impl Lender {
         debug_assert!(self.loans.iter().filter(|loan| loan.is_program).count() <= PROGRAMS_MAX);
     }
 
-    /// Tells the calls when the host falls silent or is heard again. A call whose socket buffer is full is ended.
+    /// Tells the calls when the host falls silent or is heard again. Ends a call to which a write fails.
     pub(super) fn handle_silence(&mut self, is_dark: bool) {
         if std::mem::replace(&mut self.is_dark, is_dark) != is_dark {
             let word = if is_dark { Word::Dark } else { Word::Back };
@@ -206,7 +206,7 @@ impl Lender {
         }
     }
 
-    /// Notes that the host has received a stream's end, or has stopped reading it.
+    /// Notes that the host has received a stream's end, or has stopped reading the stream.
     pub(super) fn handle_delivered(&mut self, id: StreamId) {
         let loans = self.loans.iter_mut();
         loans
@@ -214,7 +214,7 @@ impl Lender {
             .for_each(|it| it.load.handle_delivered(id));
     }
 
-    /// Ends all calls for good, because the session carries no streams.
+    /// Ends all calls and accepts no others, because the session carries no streams.
     pub(super) fn close(&mut self) {
         (self.socket, self.is_open) = (None, true);
         self.asking.clear();
@@ -296,8 +296,8 @@ impl Loan {
         self.state = State::Over;
     }
 
-    /// Returns whether the call has ended. A call sends nothing after its request, so any result but "no data" is the
-    /// end.
+    /// Returns whether the call has ended. A call sends nothing after its request, so any result of a read but "no
+    /// data" means the end.
     fn has_ended(&self) -> bool {
         !matches!(read(&self.call, &mut [0]), Err(Errno::AGAIN | Errno::INTR))
     }
@@ -309,7 +309,7 @@ pub(super) fn end_stream(mux: &mut Mux, id: StreamId) {
     let _ = mux.stop(id, UNWANTED);
 }
 
-/// Writes a message to a call. Returns `false` if the connection is closed or its buffer full.
+/// Writes a message to a call. Returns `false` if the connection is closed or its buffer is full.
 fn say(call: &OwnedFd, word: &Word) -> bool {
     let line = line(word);
     write(call, &line) == Ok(line.len())
@@ -370,7 +370,7 @@ mod tests {
             }
             let mut more = ask(&mut lender, &gate(22), &joined);
             assert_eq!((told(&mut more), lender.loans.len()), (None, max));
-            // Few of them wait for the host at a time, and the end of a call makes room.
+            // Few calls wait for the host at a time, and the end of a call makes room.
             let mut mux = Streams::new(Side::Client, Instant::ZERO).mux;
             lender.turn(Instant::ZERO, &mut mux, &mut [0; BYTES_PER_TURN]);
             assert_eq!(lender.count(State::Opening), OPENING_MAX);

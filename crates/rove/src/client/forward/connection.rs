@@ -1,4 +1,4 @@
-//! Connects standard input and output with a TCP port or a socket that the host reaches, by a stream.
+//! Connects standard input and output, through a stream, with a TCP port or a socket that the host reaches.
 
 use rove_streams::{Exit, Mux, StreamId, Target};
 use rove_units::Instant;
@@ -16,7 +16,7 @@ pub(crate) struct Connection {
     id: Option<StreamId>,
     /// The opened stream, until the host has answered.
     opening: Option<Opening>,
-    /// Whether the host has received all input and its end.
+    /// Whether the host has received all input and its end, or has stopped reading.
     is_delivered: bool,
 }
 
@@ -25,7 +25,7 @@ impl Connection {
         Self { target, ends, id: None, opening: None, is_delivered: false }
     }
 
-    /// Returns the failure to connect, in the two lines that `ssh -W` prints.
+    /// Returns the failure to connect, in the lines that `ssh -W` prints.
     fn refused(&self, reason: &str) -> Carried {
         let connect = match &self.target {
             Target::Tcp { host, port } => {
@@ -41,8 +41,8 @@ impl Connection {
         Carried::Failed(lines.collect())
     }
 
-    /// Copies bytes between the stream and the descriptors from here on. Standard input and output of this process
-    /// become /dev/null, so that the reader of the output sees its end when the stream ends.
+    /// Begins to copy bytes between the stream and the descriptors. If `ends` are standard input and output, /dev/null
+    /// replaces them. The output's reader then sees the end when the stream ends.
     fn join(&mut self, id: StreamId) -> anyhow::Result<Splice> {
         let (input, output) = (self.ends.take(0)?, self.ends.take(1)?);
         if matches!(self.ends, Ends::Standard { .. }) {

@@ -1,5 +1,5 @@
-//! The work of a `rove put` call: copies files to the host, where a session types their paths, and prints these paths on
-//! the client's standard output.
+//! The work of a `rove put` call: copies files to the host, where the server types their paths into a session. The
+//! client prints these paths on its standard output.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -20,14 +20,14 @@ use crate::splice::Splice;
 /// The exit code if all files are copied, and a path is not typed. Chosen: as of other partial successes of rove.
 const NOT_TYPED: u8 = 1;
 
-/// The files, with the exit code so far.
+/// The files to copy, with the highest exit code so far.
 pub(crate) struct Files {
     sender: FileSender,
     code: u8,
 }
 
 impl Files {
-    /// Creates the job for these files and this session of the host, or its only session if `session` is empty.
+    /// Creates the job. The server types the paths into `session`, or into its only session if `session` is empty.
     pub(crate) fn new(session: String, files: Vec<Vec<u8>>) -> Self {
         let files = files.into_iter().map(|it| PathBuf::from(OsString::from_vec(it))).collect();
         Self { sender: FileSender::for_session(session, files), code: 0 }

@@ -1,4 +1,4 @@
-//! Chooses the job of a call.
+//! Chooses the job of a `rove -W`, `exec` or `put` call.
 
 use rove_bootstrap::Joined;
 
@@ -9,7 +9,7 @@ use super::program::Program;
 use crate::listeners;
 use crate::stdio_forward::target::{self, TargetError};
 
-/// Returns the job that `joined` describes, between streams and the descriptors `ends`.
+/// Returns the job that `joined` describes. A connection or program uses the descriptors `ends`.
 pub(crate) fn load(joined: &Joined, ends: Ends) -> Result<Box<dyn Load>, TargetError> {
     Ok(match joined {
         Joined::Port(target) => {

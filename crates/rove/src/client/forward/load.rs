@@ -1,4 +1,4 @@
-//! The trait of the jobs for which a client without a terminal opens streams.
+//! The trait of the jobs of `rove -W`, `exec` and `put` calls, for which a client opens streams.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,15 +12,15 @@ use crate::splice::{Descriptor, Splice};
 
 /// A job that needs streams: a connection, a program or files.
 pub(crate) trait Load {
-    /// Opens the streams, and begins to write their targets.
+    /// Opens the streams of a connection or program, and begins to write their targets.
     ///
     /// # Errors
     ///
-    /// Returns an error if the stream layer is closed.
+    /// Returns an error if the stream layer is closed or has too many streams.
     fn open(&mut self, now: Instant, mux: &mut Mux) -> anyhow::Result<()>;
 
-    /// Reads the host's answers, and adds a splice for each stream that is to be copied from or to a descriptor.
-    /// Returns the result when the job is done.
+    /// Reads the host's answers, and adds a [`Splice`] for each stream that the client must copy from or to a
+    /// descriptor. Returns the result when the job is done.
     fn turn(
         &mut self,
         now: Instant,
@@ -33,26 +33,26 @@ pub(crate) trait Load {
         false
     }
 
-    /// Notes that the host has received a stream's end, or has stopped reading it.
+    /// Notes that the host has received a stream's end, or has stopped reading the stream.
     fn handle_delivered(&mut self, _: StreamId) {}
 
-    /// Returns the streams that were opened.
+    /// Returns the opened streams of a connection or program.
     fn streams(&self) -> Vec<StreamId>;
 }
 
 /// The result of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Carried {
-    /// All bytes were transferred. The code is that of the program, or 0 for a connection.
+    /// The job ended in order. The exit is the program's, 0 for a connection, or the highest code of the files.
     Ended(Exit),
-    /// The host refused the streams or they were cut, for these reasons.
+    /// The host refused the streams, they were cut, or the session ended. The texts are for the user.
     Failed(Vec<String>),
     /// The server cannot do the job, for this reason. Standard input is unread, so another program may do it.
     Declined(String),
 }
 
 impl Carried {
-    /// Returns the message about this result for the calling process.
+    /// Returns the message about this result for the process that made the call.
     pub(crate) fn into_word(self) -> Word {
         match self {
             Self::Ended(Exit::Code(code)) => Word::Code(code),
@@ -67,7 +67,7 @@ impl Carried {
 pub(crate) enum Ends {
     /// This process's own standard descriptors. `errors` takes the place of standard error, if given.
     Standard { errors: Option<OwnedFd> },
-    /// Ends of pipes that another process has passed, in place of its standard descriptors.
+    /// Ends of pipes that another process has passed for its standard descriptors. `None` after [`Ends::take`].
     Passed(Vec<Option<OwnedFd>>),
 }
 

@@ -10,17 +10,17 @@ use super::load::{Carried, Ends, Load};
 use crate::opening::{Answered, Opening};
 use crate::splice::Splice;
 
-/// The state of a program on the host.
+/// The job of a `rove exec` call, with the state of its program on the host.
 pub(crate) struct Program {
     ends: Ends,
-    /// The streams that were opened.
+    /// The streams that the client has opened.
     streams: Vec<StreamId>,
     part: Part,
-    /// The rest of the command that was not yet written to the stream of input.
+    /// The part of the command that the client has not yet written to the stream of input.
     command: Vec<u8>,
-    /// The stream of input. Its answer is the program's exit status. `None` until the streams are opened.
+    /// The stream of input. The host's answer on it is the program's exit status. `None` until the streams are opened.
     input: Option<Opening>,
-    /// The streams of output and errors, until the host has answered.
+    /// The streams of output and errors, each until the host has opened it.
     outputs: [Option<Opening>; 2],
     exit: Option<Exit>,
 }
@@ -39,7 +39,7 @@ impl Program {
         }
     }
 
-    /// Begins to copy between a stream and its descriptor, once the host has opened the stream.
+    /// Begins to copy between the streams that the host has opened and their descriptors.
     fn join(
         &mut self,
         now: Instant,
@@ -53,7 +53,7 @@ impl Program {
             let id = opening.id();
             *output = None;
             if index == 0 {
-                // Standard input is not read earlier, so that ssh can still run the program instead.
+                // Standard input stays unread until the host's answer, so that ssh can still run the program instead.
                 let stdin = self.ends.take(0)?;
                 splices.push(Splice::halves(input, Some(stdin), None));
                 let stdout = self.ends.take(1)?;
@@ -66,7 +66,7 @@ impl Program {
         Ok(())
     }
 
-    /// Reads the answer that contains the program's exit status. Returns the result of a job that has failed.
+    /// Reads the host's answer with the program's exit status. Returns the result of a job that has failed.
     fn look_for_end(&mut self, now: Instant, mux: &mut Mux) -> Option<Carried> {
         let has_begun = self.outputs.iter().any(Option::is_none);
         match self.input.as_mut()?.answer(now, mux)? {
