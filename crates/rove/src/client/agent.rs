@@ -2,7 +2,7 @@
 //! of the session, and forwards the agent as `ssh -A` does. The agent thus knows that requests come from the host.
 //!
 //! That ssh forwards a socket of the client, where a [`Filter`] passes requests for signatures to the real agent and
-//! reports them. If ssh cannot log in a second time, a [`Relay`] takes its place.
+//! reports them. If ssh cannot log in a second time, a [`Relay`] replaces it.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -62,7 +62,7 @@ pub(crate) struct AgentLoan {
     accepted: u64,
     /// The use of a key that the user is asked about.
     question: Option<Question>,
-    /// The pause after the next end of an ssh.
+    /// The pause between the next end of an ssh and the start of another.
     pause: Duration,
     /// Whether an ssh has ever logged in.
     has_worked: bool,
@@ -78,7 +78,7 @@ struct Question {
 
 #[derive(Debug)]
 enum State {
-    /// The client will ask the host for the session's path to an agent at this time.
+    /// The client will ask the host for the path in the session's `SSH_AUTH_SOCK` at this time.
     Due(Instant),
     /// The client has asked, and the host has not answered.
     Asked(Opening),
@@ -134,7 +134,7 @@ impl AgentLoan {
         self.question.as_ref().map(|it| &*it.text)
     }
 
-    /// Passes on the user's yes to the pending question.
+    /// Allows the use of the key in the pending question, after the user's yes.
     pub(crate) fn handle_yes(&mut self) {
         self.answer(true);
     }
@@ -143,19 +143,19 @@ impl AgentLoan {
     /// address.
     pub(crate) fn accept(&mut self) -> Option<(OwnedFd, Target)> {
         let State::Lent(_, login) = &mut self.state else { return None };
-        // rove on the host replaces this by the address at which ssh reached its sshd.
+        // The server replaces this address by that of the sshd at which the session's login arrived.
         let target = Target::Tcp { host: "localhost".to_owned(), port: 22 };
         login.accept().map(|socket| (socket, target))
     }
 
-    /// Returns, once, the listener that the host must open for a relay.
+    /// Returns the listener that the host must open for a relay. `None` after the first call.
     pub(crate) fn poll_listener(&mut self) -> Option<RemoteForward> {
         let State::Relayed(relay) = &mut self.state else { return None };
         relay.poll_listener()
     }
 
-    /// Handles the host's answer about the relay's listener: success, or why it does not listen. Returns a sentence for
-    /// the user.
+    /// Handles the host's answer about the relay's listener: `None` for success, or why the host does not listen.
+    /// Returns a sentence for the user.
     pub(crate) fn handle_listener(
         &mut self,
         mux: &mut Mux,
@@ -258,7 +258,7 @@ impl AgentLoan {
         self.state = State::Over;
         match AgentSocket::open(&self.call.agent) {
             Ok(socket) => {
-                // The mark ends with a random word of this login.
+                // The mark ends with a random word that differs between logins.
                 let name: String = self.call.mark.chars().rev().take(NAME_CHARS).collect();
                 let relay = Relay::new(stream, socket, (&self.path, &name), reason);
                 self.state = State::Relayed(Box::new(relay));
@@ -272,8 +272,8 @@ impl AgentLoan {
         }
     }
 
-    /// Copies bytes between the host's connections and the agent. Returns a sentence about a use that happened or timed
-    /// out.
+    /// Copies bytes between the host's connections and the agent. Returns a sentence about a use of a key that
+    /// happened, or that the user did not allow in time.
     fn serve(&mut self, now: Instant) -> Option<String> {
         let asks = self.call.how == AgentUse::Confirm;
         let mut sentence = None;
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
     use crate::muxes::{deliver, muxes};
 
-    /// Asks a host for its socket's path, and lets `answer` answer. Returns the loan, and the sentence for the user.
+    /// Asks a host for the path to an agent, and lets `answer` answer. Returns the loan, and the sentence for the user.
     fn asked(answer: impl FnOnce(&mut Mux, StreamId)) -> (AgentLoan, Option<String>) {
         let mut now = Instant::ZERO;
         let (mut client, mut server) = muxes();

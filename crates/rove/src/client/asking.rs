@@ -17,7 +17,7 @@ pub(super) struct Asking {
 }
 
 impl Asking {
-    /// Reads the available bytes. `None` if the SOCKS client has closed the connection.
+    /// Reads the available bytes, and returns the next step. `None` if the connection has ended or failed.
     pub(super) fn turn(&mut self) -> Option<Step> {
         let mut buffer = [0; REQUEST_MAX];
         match rustix::io::read(&self.socket, &mut buffer) {

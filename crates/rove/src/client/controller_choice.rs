@@ -6,7 +6,7 @@ use rove_units::Instant;
 
 use crate::opening::{Answered, Opening};
 
-/// The user's choice, until the host has answered.
+/// The user's choice of a congestion controller, until the host has answered.
 #[derive(Debug, Default)]
 pub(super) struct ControllerChoice {
     /// The name of the controller. `None` after the host's answer, or if the user chose none.
@@ -21,7 +21,7 @@ impl ControllerChoice {
         Self { name, opening: None }
     }
 
-    /// Uses the controller at this end, and asks the host to use it. Call this while the session carries streams.
+    /// Uses the controller at this end, and asks the host to use it, too. Call this while the session carries streams.
     /// Returns a sentence for the user if the host refuses.
     pub(super) fn turn(&mut self, now: Instant, streams: &mut Streams) -> Option<String> {
         let name = self.name.as_ref()?;

@@ -1,4 +1,4 @@
-//! Copies files of this computer to the host, one after the other, so that the host types their paths in this order.
+//! Copies files of this computer to the host, one by one. The server types their paths into a session in this order.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -33,10 +33,10 @@ const SILENT_END: &str = "the host has ended the stream without a word: either i
 /// The sentence about a host that closes the stream after it has begun to read the file.
 const CUT: &str = "the host has ended the stream in the middle of the file";
 
-/// Why the files of a line are not copied, in words for the user.
+/// Why the client does not copy the files in a line that the user typed, in words for the user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LineError {
-    /// A quote in the line is not closed. The text has only printable characters.
+    /// A quote in the line is not closed. The text is the line's printable characters.
     #[error("not understood: {0}")]
     Malformed(String),
     /// Too many files would wait.
@@ -71,7 +71,7 @@ pub(crate) struct FileSender {
 /// The file that is being copied.
 #[derive(Debug)]
 struct Current {
-    /// The name in messages to the user.
+    /// The file's name in messages to the user.
     shown: String,
     file: File,
     opening: Opening,
@@ -94,7 +94,7 @@ pub(crate) enum Sent {
 }
 
 impl FileSender {
-    /// Creates a sender whose paths are typed into this session of the host, or its only session if `session` is empty.
+    /// Creates a sender of `files`. The server types their paths into `session`; an empty text means the only session.
     pub(crate) fn for_session(session: String, files: Vec<PathBuf>) -> Self {
         Self { session: Some(session), waiting: files.into(), ..Self::default() }
     }
@@ -137,7 +137,7 @@ impl FileSender {
         *self = Self { session: self.session.take(), ..Self::default() };
     }
 
-    /// Sends as many bytes as the stream takes. Returns the result of a file, if one is done.
+    /// Sends the current or next file's bytes while its stream takes them. Returns the file's result, if it is done.
     pub(crate) fn turn(&mut self, now: Instant, mux: &mut Mux) -> Option<Sent> {
         self.has_more = false;
         if self.current.is_none() {
@@ -191,13 +191,13 @@ impl Current {
         Ok(Self { shown: shown(path), file, opening, len, left: len, chunk: Vec::new() })
     }
 
-    /// Writes as many bytes as the stream takes, at most [`CHUNKS_PER_TURN`] chunks. Returns whether it may take more.
+    /// Writes what the stream takes, at most [`CHUNKS_PER_TURN`] chunks. Returns whether the stream may take more.
     fn write(&mut self, mux: &mut Mux) -> io::Result<bool> {
         for _ in 0..CHUNKS_PER_TURN {
             if self.chunk.is_empty() && !self.read()? {
                 return Ok(false);
             }
-            // After an error, the host has stopped reading, and its answer says why.
+            // An error means that the host has stopped reading. Its answer, read in the next turn, says why.
             let Ok(count) = mux.write(self.opening.id(), &self.chunk) else { return Ok(false) };
             self.chunk.drain(..count);
             if !self.chunk.is_empty() {
@@ -207,7 +207,7 @@ impl Current {
         Ok(true)
     }
 
-    /// Reads the next chunk. Returns whether there was one.
+    /// Reads the next chunk. Returns `false` if the whole file has been read.
     fn read(&mut self) -> io::Result<bool> {
         debug_assert!(self.chunk.is_empty(), "a chunk is written whole");
         let wanted = self.left.min(CHUNK as u64);
@@ -220,7 +220,7 @@ impl Current {
         Ok(count > 0)
     }
 
-    /// Returns whether so much was written that the host must have read some. A host that knows no files never reads.
+    /// Returns whether the stream took more than it can without a reader. A host that knows no files never reads.
     fn is_known(&self) -> bool {
         let written = self.len - self.left - self.chunk.len() as u64;
         written > 2 * FIRST_CREDIT
@@ -324,7 +324,7 @@ mod tests {
             mux.reset(id, REFUSED).unwrap();
             mux.stop(id, REFUSED).unwrap();
         };
-        // Nothing tells a host that knows no files from one that has read little.
+        // The client cannot tell a host that knows no files from a host that has read little.
         let reason = reason_after(1, end);
         assert!(reason.contains("ended the stream") && reason.contains("too old"), "{reason}");
         assert_eq!(reason_after(100_000, end), CUT);

@@ -64,7 +64,7 @@ struct Wanted {
     opening: Option<Opening>,
     /// The question's text, once the question is shown.
     question: Option<String>,
-    /// The deadline for the program's name, and later for the user's answer.
+    /// The deadline for the host to name the program, and later for the user to answer.
     until: Instant,
 }
 
@@ -74,7 +74,7 @@ impl LoginCallbacks {
         Self { host: plain(host.unwrap_or_default()), ..Self::default() }
     }
 
-    /// Starts the question about a login, in place of an earlier one.
+    /// Asks the host for its foreground program, and plans the question about a login in place of an earlier one.
     ///
     /// # Errors
     ///
@@ -98,7 +98,7 @@ impl LoginCallbacks {
         Ok(())
     }
 
-    /// Shows the question once the program's name has arrived or its deadline has passed, and withdraws a question that
+    /// Completes the question once the program's name has arrived or its deadline has passed. Withdraws a question that
     /// the user did not answer in time.
     pub(super) fn turn(&mut self, now: Instant, mux: &mut Mux) {
         let Some(wanted) = &mut self.wanted else { return };
@@ -127,7 +127,7 @@ impl LoginCallbacks {
         self.wanted.as_ref()?.question.as_deref()
     }
 
-    /// Handles the user's yes. Returns the port to forward, or `None` without a question.
+    /// Handles the user's yes. Returns the listener to open, or `None` if no question is shown.
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ impl LoginCallbacks {
         Ok(Some(Forward { listen: place(port), target }))
     }
 
-    /// Removes a port whose time is over, and returns the listener to close.
+    /// Removes a port that was open for [`OPEN_FOR`], and returns the place of the listener to close.
     pub(super) fn poll_expired(&mut self, now: Instant) -> Option<Place> {
         let at = self.open.iter().position(|(_, until)| *until <= now)?;
         Some(place(self.open.remove(at).0))
@@ -161,7 +161,7 @@ impl LoginCallbacks {
         (self.wanted, self.open) = (None, Vec::new());
     }
 
-    /// Returns when the question or an open port next expires.
+    /// Returns the next deadline: of the program's name, the user's answer or an open port.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         let wanted = self.wanted.iter().map(|it| it.until);
         wanted.chain(self.open.iter().map(|(_, until)| *until)).min()
@@ -177,13 +177,13 @@ fn question(callback: &Callback, program: &str, host: &str) -> String {
     format!("Open port {port} here to {program} on {host} for 10 minutes? The login is at {login}.")
 }
 
-/// Returns the port of the loopback in both address families, whatever `GatewayPorts` says.
+/// Returns the place of a listener on the loopback of IPv4 and IPv6 only, whatever `GatewayPorts` says.
 fn place(port: u16) -> Place {
     Place::Port(Some("localhost".to_owned()), port)
 }
 
-/// Returns whether no program listens at the port on the loopback of IPv4 or IPv6. A browser may use either, and must
-/// not send the login to another program.
+/// Returns whether no program listens at the port on the loopback of IPv4 or IPv6. A browser may connect to either
+/// address, and must not send the login to another program.
 fn is_free(port: u16) -> bool {
     let is_taken = |address: SocketAddr| {
         TcpListener::bind(address).is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse)

@@ -1,8 +1,8 @@
 //! Listeners on the host (`-R`). For each connection, the host names the number of a listener, and the client's table
 //! of listeners says where to connect.
 //!
-//! A hostile host thus reaches no other place than those in the table. With `-R PORT` (SOCKS), the host's side names
-//! the place, but places of this computer itself must be permitted by `PermitRemoteOpen`.
+//! A hostile host thus reaches only the places in the table. With `-R PORT`, a SOCKS client on the host names the
+//! place. It can name a place of this computer itself only if `PermitRemoteOpen` names that host.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, UdpSocket};
@@ -38,7 +38,7 @@ const METADATA: [&str; 2] = ["fd00:ec2::254", "100.100.100.200"];
 /// The listeners on the host, and their connections.
 #[derive(Debug, Default)]
 pub(super) struct RemoteForwards {
-    /// The listeners, by the number that the host names for a connection.
+    /// The table of listeners, by the number that the host names for a connection.
     entries: BTreeMap<u64, Entry>,
     next_number: u64,
     mask: u32,
@@ -71,15 +71,15 @@ enum Purpose {
 /// The progress of a listener.
 #[derive(Debug)]
 enum State {
-    /// The host has not been asked.
+    /// The client has not asked the host for the listener.
     New,
-    /// The host has been asked.
+    /// The client has asked, and the host has not answered.
     Asked(Opening),
     /// The host listens as long as this stream is open.
     Open { stream: StreamId, port: String },
 }
 
-/// A connection that this computer is making.
+/// A connection that this computer is making to a target.
 #[derive(Debug)]
 struct Making {
     connect: Connect,
@@ -92,16 +92,16 @@ struct Making {
 pub(super) enum News {
     /// The host listens. The sentence, if any, is for the user.
     Opened(Option<String>),
-    /// A connection has failed, or a listener that the user added during the session.
+    /// A connection has failed, or a listener that the user added during the session. The text is for the user.
     Said(String),
-    /// The host cannot open a listener of the user's options.
+    /// The host cannot open a listener of the user's options, for this reason.
     Failed(String),
     /// The host listens for the relay of the agent, or does not, for this reason.
     Agent(Option<String>),
 }
 
 impl RemoteForwards {
-    /// Creates the listeners of the user's options.
+    /// Creates the table with the listeners of the user's options.
     pub(super) fn new(wanted: &Forwards) -> Self {
         let new = |forward: &RemoteForward| Entry::new(forward.clone(), Purpose::Option);
         let entries: BTreeMap<u64, Entry> = (0..).zip(wanted.remote.iter().map(new)).collect();
@@ -121,7 +121,7 @@ impl RemoteForwards {
         self.options().next().is_none()
     }
 
-    /// Returns the listeners, except the relay's, as options.
+    /// Returns the listeners, except the relay's, as command-line options.
     pub(super) fn options(&self) -> impl Iterator<Item = String> {
         let own = self.entries.values().filter(|it| it.purpose != Purpose::Agent);
         own.map(|it| it.forward.to_string())
@@ -139,7 +139,7 @@ impl RemoteForwards {
         })
     }
 
-    /// Adds a listener.
+    /// Adds a listener that the user has typed.
     pub(super) fn add(&mut self, forward: RemoteForward) {
         self.insert(Entry::new(forward, Purpose::Added));
     }
@@ -155,7 +155,7 @@ impl RemoteForwards {
         self.next_number += 1;
     }
 
-    /// Closes the listener at `place`, which may be a port that the host chose, and returns it as an option. Its
+    /// Closes the listener at `place`, which may be a port that the host chose, and returns it as an option. Its open
     /// connections go on.
     pub(super) fn remove(&mut self, mux: &mut Mux, place: &Place) -> Option<String> {
         let is_meant = |it: &Entry| {
@@ -195,14 +195,14 @@ impl RemoteForwards {
         }
     }
 
-    /// Reads the target of a stream that has become readable, and begins its connection.
+    /// Reads the listener's number from a stream of the host, and begins to connect to the listener's target.
     pub(super) fn handle_readable(&mut self, now: Instant, mux: &mut Mux, id: StreamId) {
         let entry = match self.reception.handle_readable(now, mux, id) {
             None => return,
             Some(Target::Accepted(number)) => self.entries.get(&number),
             Some(_) => None,
         };
-        // Every other target breaks the protocol.
+        // The target breaks the protocol, or the user has removed the listener.
         let Some(Entry { forward, state: State::Asked(_) | State::Open { .. }, .. }) = entry else {
             return self.reception.handle_strange(now, mux, id);
         };
@@ -221,7 +221,7 @@ impl RemoteForwards {
         }
     }
 
-    /// Gives up a connection after the host has stopped reading its stream.
+    /// Gives up making a connection after the host has stopped reading its stream.
     pub(super) fn handle_stopped(&mut self, mux: &mut Mux, id: StreamId) {
         let was_asking = self.requests.remove(&id).is_some();
         if self.connects.remove(&id).is_some() || was_asking {
@@ -229,7 +229,7 @@ impl RemoteForwards {
         }
     }
 
-    /// Asks the host for new listeners, and begins to copy bytes of the connections that were made. Returns news for
+    /// Asks the host for new listeners, and begins to copy the bytes of connections that were made. Returns news for
     /// the user.
     pub(super) fn turn(
         &mut self,
@@ -244,12 +244,12 @@ impl RemoteForwards {
         news
     }
 
-    /// Returns how many connections are being made.
+    /// Returns how many connections are being made, including those without a complete SOCKS request.
     pub(super) fn waiting(&self) -> usize {
         self.requests.len() + self.connects.len()
     }
 
-    /// Returns whether a listener is new, so that the client must ask the host.
+    /// Returns whether a listener is new, so that the client must ask the host for it.
     pub(super) fn has_wishes(&self) -> bool {
         self.entries.values().any(|it| matches!(it.state, State::New))
     }
@@ -289,7 +289,7 @@ impl RemoteForwards {
         news
     }
 
-    /// Reads the requests of SOCKS clients.
+    /// Reads the requests of SOCKS clients, and begins to connect.
     fn read_requests(&mut self, now: Instant, mux: &mut Mux) {
         for (id, (mut request, until)) in std::mem::take(&mut self.requests) {
             let mut buffer = [0; REQUEST_MAX];
@@ -317,7 +317,7 @@ impl RemoteForwards {
         }
     }
 
-    /// Connects to a target that a SOCKS client has named, if the user permits it.
+    /// Connects to a target that a SOCKS client has named, if `PermitRemoteOpen` permits the target.
     fn connect_named(
         &mut self,
         now: Instant,
@@ -458,7 +458,7 @@ fn allocated(forward: &RemoteForward, port: &str) -> Option<String> {
     Some(format!("Allocated port {port} for remote forward to {target}"))
 }
 
-/// Returns whether an address is neither this computer's own, loopback, link-local nor one of a computer's metadata.
+/// Returns `false` for this computer's addresses, loopback, link-local and cloud metadata, and `true` for all others.
 fn is_elsewhere(address: IpAddr) -> bool {
     let address = address.to_canonical();
     let is_local = match address {
@@ -470,7 +470,7 @@ fn is_elsewhere(address: IpAddr) -> bool {
     !is_local && !is_metadata && !is_here
 }
 
-/// Returns whether this computer has an address. The system reaches such an address from the same one. Sends nothing.
+/// Returns whether this computer has an address: the system would then send to it from the same one. Sends nothing.
 fn is_own(address: IpAddr) -> bool {
     let any = if address.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
     let reached_from = UdpSocket::bind(any).and_then(|socket| {
@@ -489,7 +489,7 @@ mod tests {
     use super::*;
     use crate::muxes::{deliver, muxes};
 
-    /// A client with its table of listeners, and a host's multiplexer.
+    /// A client with its table of listeners, and the stream multiplexers of both ends.
     struct Ends {
         now: Instant,
         client: Mux,
@@ -515,7 +515,7 @@ mod tests {
             ends
         }
 
-        /// Opens a stream as the host.
+        /// Opens a stream to this target as the host.
         fn open(&mut self, target: &Target) -> StreamId {
             let id = self.server.open(self.now).unwrap();
             self.server.write(id, &target.encode()).unwrap();
@@ -598,7 +598,7 @@ mod tests {
             (0..=CONNECTS_MAX).map(|_| ends.open(&Target::Accepted(0))).collect();
         assert_eq!(ends.forwards.waiting(), CONNECTS_MAX);
         assert!(matches!(ends.answer(ids[CONNECTS_MAX]), Some(Answer::Refused { .. })));
-        // Clients of SOCKS that say nothing end in time.
+        // The client closes SOCKS connections without a request after the deadline.
         ends.now += REQUEST_PATIENCE;
         ends.carry();
         assert_eq!((ends.forwards.waiting(), ends.forwards.poll_timeout()), (0, None));
@@ -629,7 +629,7 @@ mod tests {
 
     #[test]
     fn an_address_of_this_computers_own_network_card_is_not_elsewhere() {
-        // A computer without a network has no such address. Nothing is sent there.
+        // A computer without a network has no such address. The connected socket sends nothing.
         let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
         if socket.connect(("198.51.100.1", 1)).is_ok() {
             let own = socket.local_addr().unwrap().ip();

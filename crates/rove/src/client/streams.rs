@@ -1,8 +1,8 @@
-//! The streams of an interactive client and their users: listeners on this computer (`-L`, `-D`), listeners on the host
+//! The streams of an interactive client. They serve listeners on this computer (`-L`, `-D`), listeners on the host
 //! (`-R`), the agent, copied files, and calls of other processes.
 //!
-//! For each connection to a listener on this computer, the host makes one to the target, and `layer` copies bytes
-//! between the two. A connection that arrives while the host is silent waits.
+//! For each connection to a listener on this computer, the host connects to the listener's target, and `layer` copies
+//! bytes between the two. While the host is silent, a new connection waits.
 
 use std::os::fd::AsFd;
 
@@ -41,13 +41,13 @@ const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
 /// shorter than a user's patience.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 
-/// The streams of an interactive client, and their users.
+/// The streams of an interactive client, and all that uses them.
 #[derive(Debug)]
 pub(super) struct ClientStreams {
     listeners: Listeners,
     /// The listeners on the host.
     remote: RemoteForwards,
-    /// The user's rules for listeners. Its lists of forwardings are empty.
+    /// The user's rules for all listeners. The lists of listeners in this value are empty.
     rules: Forwards,
     purpose: Purpose,
     /// Whether the session's status shows the present listeners.
@@ -100,14 +100,14 @@ impl ClientStreams {
     }
 
     /// Closes the socket for other calls while this process is suspended, so that they log in by themselves. Returns
-    /// the `-L` and `-D` options whose connections must wait. Their ports stay open, because another program could
-    /// otherwise take a port, and with it a login.
+    /// the `-L` and `-D` options whose connections must wait. Their ports stay open. Otherwise another program could
+    /// take a port, and receive a login that comes back to it.
     pub(super) fn handle_suspension(&mut self) -> String {
         self.lender.iter_mut().for_each(|lender| lender.rest());
         self.listeners.options().collect::<Vec<_>>().join(" ")
     }
 
-    /// Adds the ports for logins, and the user's choice of a congestion controller.
+    /// Adds the ports for web logins, and the user's choice of a congestion controller.
     pub(super) fn with(self, callbacks: LoginCallbacks, controller: ControllerChoice) -> Self {
         Self { callbacks, controller, ..self }
     }
@@ -136,11 +136,11 @@ impl ClientStreams {
         };
         self.is_told = false;
         session.answer(now, said);
-        // This withdraws the question at once.
+        // `serve` withdraws the answered question at once.
         self.serve(now, session);
     }
 
-    /// Starts the question about a web login whose address is on the screen, or tells the user why it cannot.
+    /// Starts the question about a web login whose address is on the screen, or tells the user why not.
     pub(super) fn ask_for_callback(&mut self, now: Instant, session: &mut Client) {
         let begun = match session.callback() {
             _ if session.carries_streams() != Some(true) => Err(carries_nothing(session)),
@@ -180,7 +180,7 @@ impl ClientStreams {
         self.purpose.ends_by(keys)
     }
 
-    /// Returns whether the client is to go to the background (`-f`), and the host has answered for all listeners.
+    /// Returns whether the client goes to the background (`-f`) now, because the host has opened all listeners.
     pub(super) fn are_settled(&self, session: &Client) -> bool {
         let carries = session.carries_streams() == Some(true) && self.failure.is_none();
         self.purpose == Purpose::Unseen && carries && !self.remote.is_asking()
@@ -219,7 +219,7 @@ impl ClientStreams {
         self.ask(now);
         self.accept(now);
         let Some(layer) = &mut self.layer else { return };
-        // This also tells a new layer the size limit of packets.
+        // `handle_arrivals` also tells a new layer the size limit of packets.
         layer.streams.handle_arrivals(now, carriage);
         layer.handle_events(now, &mut self.remote, self.lender.as_deref_mut());
         let mut refused = layer.take_answers(now);
@@ -241,7 +241,7 @@ impl ClientStreams {
         self.show_question(now, session);
     }
 
-    /// Reads the requests of other calls. Returns whether anything needs streams.
+    /// Reads the requests of other calls. Returns whether a call, the agent, `-R` or a file needs streams.
     fn look_for_use(&mut self, now: Instant, is_dark: bool) -> bool {
         let is_lent = self.lender.as_mut().is_some_and(|lender| {
             lender.open();
@@ -252,7 +252,7 @@ impl ClientStreams {
         is_lent || is_used
     }
 
-    /// Closes the login ports whose time is over.
+    /// Closes the login ports that have been open for ten minutes.
     fn close_expired(&mut self, now: Instant) {
         while let Some(place) = self.callbacks.poll_expired(now) {
             self.listeners.remove(&place, false);
@@ -270,7 +270,7 @@ impl ClientStreams {
         }
     }
 
-    /// Tells the user the news of a listener on the host.
+    /// Tells the user the news of a listener on the host. Ends the session if a required listener failed.
     fn announce(&mut self, now: Instant, session: &mut Client, news: News) {
         match news {
             News::Failed(sentence) if self.rules.are_required => self.fail(now, session, &sentence),
@@ -281,7 +281,7 @@ impl ClientStreams {
         }
     }
 
-    /// Passes the list of listeners to the session, whose status shows it.
+    /// Passes a changed list of listeners to the session, whose status shows the list.
     fn tell(&mut self, session: &mut Client) {
         if !std::mem::replace(&mut self.is_told, true) {
             let here = self.listeners.options().map(str::to_owned);
@@ -332,7 +332,7 @@ impl ClientStreams {
         self.layer.get_or_insert_with(|| Box::new(Layer::new(now)))
     }
 
-    /// Closes all listeners and ends the loan of the agent, because the server carries no streams.
+    /// Ends all uses of streams, because the server carries none, and tells the user.
     fn give_up(&mut self, now: Instant, session: &mut Client) {
         let host = session.server();
         if self.agent.take().is_some() {
@@ -342,7 +342,7 @@ impl ClientStreams {
         self.close(now, session, &format!("the server at {host} carries no connections"));
     }
 
-    /// Closes all listeners and ends the loan of the agent for this reason, and tells the user.
+    /// Ends all uses of streams for this reason, and tells the user. Ends the session if it needs its listeners.
     fn close(&mut self, now: Instant, session: &mut Client, reason: &str) {
         self.lender.iter_mut().for_each(|lender| lender.close());
         if let Some(sentence) = self.agent.as_mut().and_then(|agent| agent.end(reason)) {
@@ -384,7 +384,7 @@ impl ClientStreams {
         waiting < CONNECTS_MAX && open < STREAMS_MAX
     }
 
-    /// Accepts waiting connections while there is room, after closing the login ports whose time is over.
+    /// Accepts waiting connections while there is room, after closing expired login ports.
     fn accept(&mut self, now: Instant) {
         self.close_expired(now);
         if self.paused_until.is_some_and(|until| now < until) {
@@ -415,7 +415,7 @@ impl ClientStreams {
         }
     }
 
-    /// Reads the requests of SOCKS clients.
+    /// Reads the requests of SOCKS clients, and opens their streams.
     fn ask(&mut self, now: Instant) {
         for mut asking in std::mem::take(&mut self.requests) {
             match asking.turn() {
@@ -433,7 +433,7 @@ impl ClientStreams {
         }
     }
 
-    /// Sends packets while few of them wait in the kernel's send queue. Send the session's own datagrams first.
+    /// Sends packets while few wait in the kernel's send queue. The caller must have sent the session's datagrams.
     pub(super) fn send(
         &mut self,
         now: Instant,
@@ -444,7 +444,7 @@ impl ClientStreams {
         wire.send_packets(now, session, &mut layer.streams, &mut layer.queue)
     }
 
-    /// Returns whether this may write to a closed connection, which raises SIGPIPE.
+    /// Returns whether the client may write to a closed connection, which raises SIGPIPE.
     pub(super) const fn write_to_others(&self) -> bool {
         self.layer.is_some() || !self.requests.is_empty() || self.lender.is_some()
     }
@@ -481,7 +481,7 @@ impl ClientStreams {
         sockets.chain(self.splices().flat_map(Splice::interests)).chain(lent)
     }
 
-    /// Notes which of [`ClientStreams::interests`] are ready. Only splices and the lender need that.
+    /// Notes which of [`ClientStreams::interests`] are ready. Only the splices and the lender need to know.
     pub(super) fn handle_ready(&mut self, ready: &[bool]) {
         let joined = self.splices().flat_map(Splice::interests).count();
         let lent = self.lender.as_ref().map_or(0, |lender| lender.interests().count());
@@ -590,7 +590,7 @@ mod tests {
         assert!(forwards.write_to_others());
         let waiting = |it: &ClientStreams| it.layer.as_ref().map(|layer| layer.waiting.len());
         assert_eq!(waiting(&forwards), Some(CONNECTS_MAX));
-        // The host answers one of them.
+        // The host answers one connection.
         let _ = forwards.layer.as_mut().unwrap().waiting.pop_first();
         forwards.accept(at(2));
         assert_eq!(waiting(&forwards), Some(CONNECTS_MAX));

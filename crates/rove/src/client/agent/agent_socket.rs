@@ -1,4 +1,4 @@
-//! The client's own agent socket, which stands for the user's agent.
+//! The client's own agent socket, at which the host reaches the user's agent.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,11 +11,11 @@ use rove_platform::event_loop::Interest;
 use crate::agent::socket::PrivateSocket;
 use crate::connect::connect_unix;
 
-/// A listening socket, and the path of the agent that it stands for.
+/// A listening socket of the client, and the path of the agent behind it.
 #[derive(Debug)]
 pub(super) struct AgentSocket {
     socket: PrivateSocket,
-    /// The path of the user's agent.
+    /// The path of the socket of the user's agent.
     real: PathBuf,
 }
 
@@ -39,8 +39,8 @@ impl AgentSocket {
         self.socket.path()
     }
 
-    /// Accepts a connection from the host, and connects to the user's agent for it. Closes connections for which there
-    /// is no room or which the agent does not accept at once, as an agent that waits for its user may do.
+    /// Accepts a connection from the host, connects to the user's agent for it, and returns both. Closes a connection
+    /// if `has_room` is false, or if the agent does not accept at once (it may wait for its user).
     pub(super) fn accept(&mut self, has_room: bool) -> Option<(OwnedFd, OwnedFd)> {
         self.socket.unmute();
         loop {
@@ -71,7 +71,7 @@ fn connect(path: &Path) -> io::Result<OwnedFd> {
     connect_unix(path.as_os_str().as_bytes())
 }
 
-/// Returns the path of the agent's socket.
+/// Returns the path of the agent's socket. `None` if its environment variable is not set.
 fn real_agent(agent: &LentAgent) -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty());
     match agent {

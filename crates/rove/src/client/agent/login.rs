@@ -35,8 +35,8 @@ const OPTIONS: [&str; 6] = [
 /// How to lend the agent, as found out at the start of the session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AgentCall {
-    /// The argument vector of an ssh that asks the user nothing. Its remote command prints the path of its agent
-    /// socket.
+    /// The argument vector of an ssh that asks the user nothing. Its remote command prints the path of ssh's agent
+    /// socket on the host.
     pub(crate) words: Vec<String>,
     /// The beginning of the line in which the remote command prints its socket's path.
     pub(crate) mark: String,
@@ -44,7 +44,7 @@ pub(crate) struct AgentCall {
     pub(crate) agent: LentAgent,
     /// Whether the user is notified of each use, or asked.
     pub(crate) how: AgentUse,
-    /// The files in which ssh looks hosts' keys up, by which the user learns where the agent is used.
+    /// The `known_hosts` files of ssh. The client finds in them the name of the host that a signature is for.
     #[serde(default)]
     pub(crate) known_hosts: Vec<String>,
 }
@@ -53,16 +53,16 @@ pub(crate) struct AgentCall {
 #[derive(Debug)]
 pub(super) struct Login {
     ssh: Child,
-    /// The read ends of ssh's pipes. `None` once a stream has ended.
+    /// The read end of ssh's standard output, and that of its error output below. `None` after ssh has closed the pipe.
     output: Option<ChildStdout>,
     errors: Option<ChildStderr>,
     /// The beginning of the line with the socket's path. `None` after that line was read.
     mark: Option<String>,
     line: Vec<u8>,
-    /// The last complete line of ssh's error output, then the incomplete next one.
+    /// The last complete line of ssh's error output; `error_line` is the incomplete next one.
     said: Vec<u8>,
     error_line: Vec<u8>,
-    /// The socket at which the client accepts ssh's connection to the host.
+    /// The socket at which the client accepts the connection by which ssh reaches the host.
     way: PrivateSocket,
     /// The agent socket that ssh forwards.
     pub(super) agent: AgentSocket,
@@ -72,7 +72,7 @@ pub(super) struct Login {
 #[derive(Debug)]
 pub(super) enum Look {
     Nothing,
-    /// The ssh has logged in, and this is the path of its socket on the host.
+    /// The ssh has logged in, and this is the path of its agent socket on the host.
     Path(String),
     /// The ssh has ended, for this reason.
     Ended(String),
@@ -139,7 +139,7 @@ impl Login {
             Some(_) => return Look::Forbidden,
             None => {}
         }
-        // Only after both streams have ended is the last error line certain.
+        // ssh may write another error line until it has closed both pipes.
         if self.output.is_none() && self.errors.is_none() {
             return Look::Ended(self.reason());
         }

@@ -1,8 +1,8 @@
 //! The second way to lend the agent, if ssh cannot log in a second time. The host listens at a socket beside the
 //! session's `SSH_AUTH_SOCK`, and connections come to the client through streams.
 //!
-//! ssh binds no host key to such a connection. The agent therefore refuses to sign with a key that is restricted to
-//! hosts (`ssh-add -h`). The filter prevents a program from binding the connection to a host of its choice.
+//! ssh binds no host key to a connection through the relay. The agent thus refuses to sign with keys that are
+//! restricted to hosts (`ssh-add -h`). The filter of `agent.rs` forbids a program to bind the connection itself.
 
 use rove_bootstrap::{Place, RemoteForward};
 use rove_streams::{Mux, StreamId};
@@ -12,7 +12,7 @@ use super::agent_socket::AgentSocket;
 /// An agent that is lent without an ssh.
 #[derive(Debug)]
 pub(super) struct Relay {
-    /// The stream that tells the host the path of the agent socket.
+    /// The stream on which the client tells the host the path of the agent socket.
     stream: StreamId,
     pub(super) socket: AgentSocket,
     /// The path at which the host listens.
@@ -33,7 +33,7 @@ impl Relay {
         Self { stream, socket, at: format!("{path}-{name}"), reason, is_wanted: true }
     }
 
-    /// Returns, once, the listener that the host must open.
+    /// Returns the listener that the host must open. `None` after the first call.
     pub(super) fn poll_listener(&mut self) -> Option<RemoteForward> {
         let target = self.socket.path().to_str()?.to_owned();
         let listen = Place::Socket(self.at.clone());

@@ -9,7 +9,7 @@ fn at(seconds: u64) -> Instant {
     Instant::from_millis(1000 * seconds)
 }
 
-/// Returns a port that is free in both address families.
+/// Returns a port that is free on the loopback of IPv4.
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
@@ -19,7 +19,7 @@ fn callback(port: u16) -> Callback {
     Callback { login: "login.example".to_owned(), loopback: "localhost", port }
 }
 
-/// Returns the callbacks and the time when the question is asked. The host has named its foreground program `answer`, if any.
+/// Asks about a login to this port. `answer` is the host's program. Returns the callbacks and the question's time.
 fn asked(port: u16, answer: Option<&str>) -> (LoginCallbacks, Instant) {
     let (mut client, mut server) = muxes();
     let mut callbacks = LoginCallbacks::new(Some("me@box"));

@@ -16,7 +16,7 @@ use crate::packet_queue::PacketQueue;
 use crate::socks::Version;
 use crate::splice::{BYTES_PER_TURN, Splice, reset};
 
-/// The stream layer, which exists from the first use of streams on.
+/// The stream layer, which the client creates at the first use of streams.
 #[derive(Debug)]
 pub(super) struct Layer {
     pub(super) streams: Streams,
@@ -57,7 +57,7 @@ impl Layer {
         }
     }
 
-    /// Returns when the next packet is due, or when a full queue is looked at again.
+    /// Returns when to send the next packet, or when to check the kernel's full send queue again.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.queue.poll_timeout(self.streams.poll_timeout())
     }
@@ -84,8 +84,8 @@ impl Layer {
         }
     }
 
-    /// Runs the loan of the agent and the listeners on the host. Returns sentences for the user, and the listeners'
-    /// news.
+    /// Does the work of the loan of the agent and of the listeners on the host. Returns their sentences and news for
+    /// the user.
     pub(super) fn lend(
         &mut self,
         now: Instant,
@@ -110,7 +110,7 @@ impl Layer {
         (sentences, news)
     }
 
-    /// Passes the events of streams to the listeners on the host and to the lender.
+    /// Passes the events of streams to the listeners on the host, and to the lender for calls of other processes.
     pub(super) fn handle_events(
         &mut self,
         now: Instant,
@@ -132,8 +132,8 @@ impl Layer {
         }
     }
 
-    /// Reads the host's answers, and begins to copy bytes of the connections that it has made. Returns a sentence for
-    /// each refused connection of a `-L` listener.
+    /// Reads the host's answers, and begins to copy bytes of the connections that the host has made. Returns a sentence
+    /// for each refused connection, except those of SOCKS clients.
     pub(super) fn take_answers(&mut self, now: Instant) -> Vec<String> {
         let mux = &mut self.streams.mux;
         let answered = self.waiting.iter_mut().filter_map(|(id, waiting)| {
@@ -167,7 +167,7 @@ impl Layer {
         sentences
     }
 
-    /// Copies bytes between the streams and their connections.
+    /// Copies bytes between the streams and their connections, also for the lender.
     pub(super) fn move_bytes(&mut self, now: Instant, lender: Option<&mut Lender>) {
         debug_assert!(
             self.waiting.keys().all(|id| !self.splices.contains_key(id)),

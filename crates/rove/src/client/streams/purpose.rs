@@ -9,16 +9,16 @@ use crate::messages::warn;
 /// The key that ends a session without a program, as with `ssh -N`.
 const CTRL_C: u8 = 0x03;
 
-/// The purpose of the session that forwards connections.
+/// The purpose of a session with forwarded connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// The session runs a program, which gets the keys.
     Beside,
     /// The session only forwards connections (`-N`).
     Alone,
-    /// The session only forwards, and will go to the background (`-N -f`). Until then messages go to standard error.
+    /// The session only forwards, and will go to the background (`-N -f`). Messages go to standard error.
     Unseen,
-    /// The session only forwards, and is in the background.
+    /// The session only forwards, and is in the background. Standard error is /dev/null.
     Background,
 }
 

@@ -22,8 +22,8 @@ pub(super) fn missing(place: &Place) -> String {
     format!("nothing listens at {place} for this session")
 }
 
-/// Returns the question to show. A question about the agent takes precedence, but never replaces the question `shown`,
-/// because the user's yes might then answer the wrong one.
+/// Returns the question to show. A question about the agent takes precedence, but never replaces a `shown` question
+/// about a login. The user's yes might otherwise answer the wrong question.
 pub(super) fn to_ask<'a>(
     shown: Option<&str>,
     agent: Option<&'a str>,
