@@ -66,12 +66,12 @@ pub(crate) struct ClientOptions {
     pub(crate) call: SessionCall,
 }
 
-/// Runs a client on this process's terminal until the session ends; returns the exit code.
+/// Runs a client on this process's terminal, or the job of a `rove -W`, `exec` or `put` call. Returns the exit code.
 ///
 /// # Errors
 ///
-/// Returns why the session could not start or how it failed, in a sentence for the user. The terminal is restored by
-/// then.
+/// Returns why the session could not start or how it failed, in a sentence for the user. The client has then restored
+/// the terminal.
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     if let Some(joined) = options.call.streams.joined.clone() {
         return carry(options, joined);
@@ -83,7 +83,7 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     run_from(options, way)
 }
 
-/// Runs a client that goes on from the record that a killed client has left.
+/// Runs a client that continues a killed client's session at a stock server, from that client's record.
 ///
 /// # Errors
 ///
@@ -92,8 +92,8 @@ pub(crate) fn go_on(options: ClientOptions, saved: Saved) -> anyhow::Result<u8> 
     run_from(options, Way::Stock(saved))
 }
 
-/// Connects standard input and output with the stream that `joined` names. If the host cannot do that, this process
-/// becomes an ssh that does.
+/// Does the job that `joined` describes (`rove -W`, `exec` or `put`). If the host cannot do it, this process becomes an
+/// ssh that does, except for files.
 fn carry(options: ClientOptions, joined: Joined) -> anyhow::Result<u8> {
     let joined = stdio_forward::handed_command::restore(joined);
     let channel = Channel::take();
@@ -153,7 +153,7 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
         .and_then(|command| shell_hint(&command, &host));
     logging::failure().iter().chain(&hint).for_each(|sentence| tell(name, sentence));
     if says_end {
-        // Scripts wait for this line, as stock writes it, where the cursor is.
+        // Scripts wait for this line. As with stock, it begins where the cursor is.
         tty::say(stdio::stdout(), &format!("[{} is exiting.]\n", name.as_str()));
     }
     Ok(match (output_failure, not_forwarded) {
@@ -187,7 +187,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let background = options.call.background;
     let forwards = if has_program { forwards } else { forwards.without_program(background) };
     let running = running(name, command.as_deref());
-    // A command's output scrolls into the terminal's history, as that of a local command does.
+    // A remote command's output scrolls into the terminal's history, as a local command's output does.
     let scrollback = choices.scrollback.unwrap_or(running == Running::Command);
     let Choices { init, title_prefix, .. } = choices;
     let described = described(&term, RenderOptions { name, init, scrollback, title_prefix });
@@ -204,7 +204,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
         transport: Config { capabilities, self_check, ..Config::client() },
         size: terminal.size(),
         terminal: described,
-        // A stock client sends no queries to the terminal.
+        // With `--strict` the client behaves as stock, which sends no queries to the terminal.
         query: choices.query && !choices.strict && terminal_type::can_be_asked(&term),
         escape_key: options.call.escape_key,
         prediction: choices.prediction(),
@@ -236,7 +236,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     pump.with(forwards.lending(agent, gate).with(callbacks, controller)).run()
 }
 
-/// Returns the user's terminal after taking it over. A client in the background gets a terminal without a device.
+/// Puts the user's terminal into raw mode and returns it. With `background`, returns a [`Tty`] without a terminal.
 fn terminal(background: bool, closing: Vec<u8>) -> anyhow::Result<Tty> {
     match background {
         true => Tty::nobodys().context("cannot go to the background"),
@@ -247,14 +247,14 @@ fn terminal(background: bool, closing: Vec<u8>) -> anyhow::Result<Tty> {
 /// Returns the protocol extensions that a client offers, which depend on how it came to its session.
 fn offered(way: &Way) -> Capabilities {
     match way {
-        // The killed client used the same key, so its stream packets had numbers that a new stream layer would use
+        // The killed client has sent stream packets under the same key. A new stream layer would use their numbers
         // again.
         Way::Stock(_) => rove_session::CAPABILITIES,
         Way::New | Way::Rove(..) => rove_session::CAPABILITIES.union(Capabilities::STREAMS),
     }
 }
 
-/// Returns whether the agent can be lent in the way that the user chose. Prints a warning if not.
+/// Returns whether the client can lend the agent to the host in the way that the user chose. Prints a warning if not.
 fn may_be_lent(
     call: &AgentCall,
     background: bool,
@@ -310,14 +310,14 @@ fn start(
         Some(record) => record.start(&mut session, store)?,
         None => {
             session.recording().stop();
-            // The session sends the record's keys again, so the record has done its work.
+            // The session sends the keystrokes of the former client's record again, so that record is of no more use.
             store.into_iter().for_each(Store::remove);
         }
     }
     Ok(session)
 }
 
-/// Opens the datagram path to the server: UDP sockets, the inherited ssh, or UDP with that ssh as a spare.
+/// Opens the datagram path to the server: UDP, the login's ssh, or UDP with that ssh as a second path.
 fn open_wire(tunnel: Option<&Inherited>, server: SocketAddr, now: Instant) -> anyhow::Result<Wire> {
     let (beside, only): (Option<_>, Option<_>) = match tunnel {
         Some(ssh) if ssh.again.asks_nothing.is_some() => (Some(ssh), None),
@@ -349,7 +349,7 @@ fn allow(session: &mut Client, choices: &Choices) {
 }
 
 /// Gives the session the prompts that earlier sessions with this account have learned. Returns the keeper that will
-/// save those of this session.
+/// save this session's prompts.
 fn remember_prompts(session: &mut Client, account: Account) -> Option<PromptKeeper> {
     if !session.uses_prompt_memory() {
         return None;
@@ -368,14 +368,14 @@ fn tell(name: ProgramName, sentence: &str) {
     tty::say(stderr, &format!("{text}\n"));
 }
 
-/// Returns whether the client prints at its end that it exits. It does not if the session ran a command, whose output
-/// stays on the terminal as that of a local command does.
+/// Returns whether the client prints at its end that it exits. The client does not if the session ran a command. The
+/// command's output stays on the terminal, like a local command's.
 fn says_end(name: ProgramName, command: Option<&str>) -> bool {
     running(name, command) != Running::Command
 }
 
-/// Returns whether the session runs a shell or a command, as far as this client knows. Under the name `mosh` it does
-/// not matter, because stock leaves no output on the terminal.
+/// Returns whether the session runs a shell or a command, as far as this client knows. Under the name `mosh` the client
+/// need not know, because stock leaves no output on the terminal.
 fn running(name: ProgramName, command: Option<&str>) -> Running {
     match (name, command) {
         (ProgramName::Mosh, _) | (_, None) => Running::Unknown,
@@ -384,13 +384,13 @@ fn running(name: ProgramName, command: Option<&str>) -> Running {
     }
 }
 
-/// Returns the session key's text from `MOSH_KEY` and removes the variable from the environment.
+/// Returns the session key from `MOSH_KEY`, and removes the variable from the environment.
 ///
 /// Call this before any thread exists and any other program is started.
 ///
 /// # Errors
 ///
-/// Returns an error that says why there is no key; never the text itself.
+/// Returns why there is no key. The error never contains the variable's text.
 pub(crate) fn take_key() -> anyhow::Result<Key> {
     hardening::conceal_memory().context("cannot conceal the key")?;
     let alone = threads::check_alone().context("cannot take the key")?;

@@ -41,9 +41,9 @@ pub(super) fn failure(
     }
 }
 
-/// Returns the sentence about what ended this client: a signal, an end of its session from outside, another client that
-/// took over, or the session's own client. `None` if the program was called as `mosh`, or if the session's command or
-/// user ended the session.
+/// Returns the sentence about what ended this client. The cause is a signal to client or server, `rove kill`, a long
+/// silence, `rove attach` elsewhere, or the dismissal of a joined client. `None` if the program was called as `mosh`,
+/// or if the session's command or user ended the session.
 pub(super) fn ended_by(
     outcome: ClientOutcome,
     name: ProgramName,
@@ -89,9 +89,9 @@ pub(super) fn stock_silence(server: SocketAddr) -> String {
     )
 }
 
-/// Returns the exit code. Under the name `rove`, it is that of the remote command if known, else that of the signal
-/// that ended this client, else 0 or [`FAILURE`]. Under the name `mosh`, it is 0 for a session that ended in order,
-/// else [`FAILURE`].
+/// Returns the exit code. Under the name `rove`, the code is the remote command's if known, else that of the signal
+/// that ended this client, else 0 or [`FAILURE`]. Under the name `mosh`, the code is 0 for a session that ended in
+/// order, else [`FAILURE`].
 pub(super) fn exit_code(outcome: ClientOutcome, name: ProgramName, signal: Option<i32>) -> u8 {
     let by_signal = signal.and_then(|signal| u8::try_from(signal).ok()).map(ExitStatus::Signal);
     match (outcome, name) {
@@ -270,7 +270,7 @@ mod tests {
             let (_, rest) = text.split_once(first).expect(&text);
             assert!(rest.contains("If that stays silent, ") && rest.contains(other), "{text}");
         }
-        // The reason is known.
+        // With a known reason, no later login is suspected.
         let refused = Some(&Refusal::Port);
         for text in [udp(refused), ssh(refused, ""), ssh(None, "it was killed")] {
             assert!(!text.contains("later login"), "{text}");

@@ -1,5 +1,5 @@
-//! The client's event loop: it passes keys, datagrams and signals to the session's state machine, and writes the
-//! resulting frames and datagrams.
+//! The client's event loop. It passes keys, datagrams and signals to the session's state machine. It writes the
+//! session's frames to the terminal, and sends its datagrams.
 
 use std::io::{self, Read as _};
 use std::net::SocketAddr;
@@ -37,7 +37,7 @@ const INPUT_PER_TURN: usize = 16_384;
 pub(crate) struct End {
     /// The session's outcome; `None` if the session goes on without this client.
     pub(crate) outcome: Option<ClientOutcome>,
-    /// The server's possible addresses, in the order they were tried.
+    /// All addresses at which the server may be, in the order in which the client learnt them.
     pub(crate) tried: Vec<SocketAddr>,
     pub(crate) refusal: Option<Refusal>,
     /// Why the tunnel's latest ssh ended, empty if none has ended. `None` without a tunnel.
@@ -66,8 +66,8 @@ pub(super) struct Pump {
     prompts: Option<PromptKeeper>,
     /// Keeps the record for `rove resume`. `None` if the session has no record.
     record: Option<RecordKeeper>,
-    /// The frame that is being written. The loop asks the session for the next frame only after this one is written, so
-    /// that a slow terminal skips frames instead of queueing them.
+    /// The bytes of a screen frame that are being written to the terminal. The loop asks the session for the next frame
+    /// only after this one is written. A slow terminal thus skips frames instead of queueing them.
     frame: Vec<u8>,
     /// Number of bytes of `frame` that were written.
     written: usize,
@@ -95,7 +95,7 @@ impl Pump {
             session,
             wire,
             forwards: ClientStreams::new(Listeners::default(), &Forwards::default()),
-            // Without the watch, the session notices a change at its next heartbeat.
+            // Without the watch, the session notices a change of the network at its next heartbeat.
             network: NetworkWatch::open()
                 .inspect_err(|error| tracing::debug!(%error, "changes of the network are not told"))
                 .ok(),
@@ -112,7 +112,7 @@ impl Pump {
         }
     }
 
-    /// Sets the forwarded connections.
+    /// Sets the streams, with the listeners, agent and files that use them.
     pub(super) fn with(self, forwards: ClientStreams) -> Self {
         Self { forwards, ..self }
     }
@@ -143,7 +143,7 @@ impl Pump {
                 break None;
             }
             if self.forwards.are_settled(&self.session) && self.split()? {
-                // The session and all sockets belong to the child process.
+                // The session and all sockets belong to the child process, so this process must not drop them.
                 std::mem::forget(self);
                 return Ok(End::default());
             }
@@ -162,8 +162,8 @@ impl Pump {
         Ok(End { outcome, tried, refusal, tunnel, output_error, signal, missing, not_forwarded })
     }
 
-    /// Forks; the child goes on in the background. Returns `true` in the parent. Returns `false` in the child, and
-    /// without a fork while a thread looks a name up.
+    /// Forks, so that the child goes on in the background. Returns `true` in the parent and `false` in the child. Does
+    /// not fork, and returns `false`, while a thread looks a name up.
     fn split(&mut self) -> anyhow::Result<bool> {
         let alone = match threads::check_alone() {
             Err(threads::ThreadsError::Started(_)) => return Ok(false),
@@ -186,7 +186,7 @@ impl Pump {
         Ok(false)
     }
 
-    /// Waits for events, unless work is left, and passes them to the session. Signals and keys come first, then a
+    /// Waits for events, unless work is left, and passes them to the session. Handles signals and keys first, then a
     /// limited number of datagrams, so that the next keys do not wait long. Returns the time of waking.
     fn wait_and_read(&mut self, now: Instant) -> io::Result<Instant> {
         let (is_drawing, is_behind) = (self.is_drawing(), self.wire.has_arrivals());
@@ -232,7 +232,7 @@ impl Pump {
         Ok(now)
     }
 
-    /// Returns when the loop must turn at the latest.
+    /// Returns when the loop must begin its next turn at the latest.
     fn poll_timeout(&self) -> Option<Instant> {
         let deadlines = [
             self.session.poll_timeout(),
@@ -272,7 +272,7 @@ impl Pump {
             }
             SIGWINCH => self.session.handle_resize(now, self.terminal.size()),
             SIGCONT => self.resume(now),
-            // SIGPIPE came from the pipe to an ssh or from a forwarded connection. If it came from the terminal,
+            // SIGPIPE may come from the pipe to an ssh or from a forwarded connection. If it came from the terminal,
             // drawing the next frame fails.
             SIGPIPE if self.wire.has_pipe() || self.forwards.write_to_others() => {}
             _ => {
@@ -282,7 +282,7 @@ impl Pump {
         }
     }
 
-    /// Sets up the terminal again, and tells the session so with the present size of the terminal.
+    /// Puts the terminal into raw mode again, and tells the session to resume with the terminal's present size.
     fn resume(&mut self, now: Instant) {
         if let Err(error) = self.terminal.enter() {
             tracing::debug!(%error, "terminal not raw");
@@ -352,7 +352,7 @@ impl Pump {
         Ok(())
     }
 
-    /// Tells the session the local port of its datagrams.
+    /// Tells the session from which local port its datagrams leave.
     fn name_port(&mut self) {
         if let Some(port) = self.wire.local_port(self.session.server()) {
             self.session.handle_local_port(port);
@@ -381,7 +381,7 @@ impl Pump {
         Ok(())
     }
 
-    /// Gives the terminal to an ssh that asks the user what the login of a tunnel needs.
+    /// Gives the terminal to an ssh for the login of a tunnel, which may ask the user questions.
     fn log_in(&mut self) -> io::Result<()> {
         self.leave_terminal();
         let name = self.name.as_str();
@@ -403,8 +403,8 @@ impl Pump {
         self.written < self.frame.len()
     }
 
-    /// Writes the rest of the current frame and then the newest one, as far as the terminal takes them. A large frame
-    /// is drawn over several turns.
+    /// Writes the rest of the current frame and then the newest frame, as far as the terminal takes them. A large frame
+    /// takes several turns.
     fn draw(&mut self, now: Instant) {
         if self.write_frame(now)
             && let Some(frame) = self.session.poll_output(now)
@@ -414,7 +414,7 @@ impl Pump {
         }
     }
 
-    /// Writes the rest of the frame. Returns whether all of it was written.
+    /// Writes the rest of the frame. Returns `false` if the terminal has no room for all of it.
     fn write_frame(&mut self, now: Instant) -> bool {
         while self.output_error.is_none() && self.is_drawing() {
             match self.terminal.write(&self.frame[self.written..]) {
@@ -433,7 +433,7 @@ impl Pump {
         true
     }
 
-    /// Restores the terminal. Writes the rest of the frame first, because the restoring sequences assume all of it.
+    /// Restores the terminal. First writes the rest of the frame, because the restoring sequences assume a whole frame.
     fn leave_terminal(&mut self) {
         let mut closing = self.frame.split_off(self.written);
         closing.extend(self.session.close_terminal());

@@ -26,19 +26,19 @@ const NOBODY_THERE: &str = "The session's server has ended: the host refuses wha
 /// The path of a client's datagrams.
 #[derive(Debug)]
 pub(crate) enum Wire {
-    /// UDP carries the datagrams, and ssh can as a second path.
+    /// UDP carries the datagrams. An ssh may carry them as a second path.
     Sockets {
         sockets: DualStackSockets,
         inbox: Inbox,
         /// The ssh that carries datagrams while the server does not answer over UDP. `None` if the session may not use
         /// ssh.
         spare: Option<Box<Spare>>,
-        /// A forwarder on a jump host that is used without an ssh beside UDP, as by `rove doctor`.
+        /// The forwarder on a jump host, for whose addresses datagrams are sealed. Only `rove doctor` sets it.
         line: Option<Box<Line>>,
         /// Datagrams and messages read from ssh that the session has not yet received.
         arrivals: VecDeque<Arrival>,
     },
-    /// ssh alone carries the datagrams.
+    /// ssh alone carries the datagrams, as a tunnel.
     Tunnel {
         tunnel: Box<Tunnel>,
         /// Datagrams and messages read from ssh that the session has not yet received.
@@ -58,7 +58,7 @@ impl Wire {
         Self::Sockets { sockets, inbox, spare, line: None, arrivals }
     }
 
-    /// Sends datagrams through this forwarder on a jump host from here on. Does nothing in a tunnel.
+    /// Seals datagrams to the addresses of this forwarder on a jump host from now on. Does nothing in a tunnel.
     pub(crate) fn wrap_for(&mut self, forwarder: Line) {
         if let Self::Sockets { line, .. } = self {
             *line = Some(Box::new(forwarder));
@@ -73,7 +73,7 @@ impl Wire {
         }
     }
 
-    /// Returns whether datagrams may be written to the pipe of an ssh that has ended, which raises SIGPIPE.
+    /// Returns whether datagrams may go to an ssh by a pipe. A write to the pipe raises SIGPIPE if the ssh has ended.
     pub(crate) const fn has_pipe(&self) -> bool {
         matches!(self, Self::Tunnel { .. } | Self::Sockets { spare: Some(_), .. })
     }
@@ -98,9 +98,9 @@ impl Wire {
         }
     }
 
-    /// Passes received datagrams to the session, within the limits of a turn of the loop. `waiting` says which sockets
-    /// are readable. `note` is called with each datagram's socket, its length and the session's result. Returns an
-    /// error that a socket has reported, if any.
+    /// Passes received datagrams to the session, within the limits of a turn of the event loop. `waiting` says which
+    /// sockets are readable. Calls `note` with each UDP datagram's socket, its length and the session's result. Returns
+    /// an error that a socket or ssh has reported, if any.
     pub(crate) fn receive(
         &mut self,
         now: Instant,
@@ -123,7 +123,7 @@ impl Wire {
                     is_heard |= result.is_ok();
                     note(socket, len, result);
                 };
-                // The inbox holds the rest of an earlier batch. `note` may get any of the sockets for it.
+                // The inbox holds datagrams of an earlier turn. `note` gets the first socket, whichever received them.
                 if !inbox.is_empty()
                     && let Some(socket) = sockets.iter().next()
                 {
@@ -153,7 +153,7 @@ impl Wire {
         refusal
     }
 
-    /// Sends all datagrams that the session has. `note` is called with the length of each sent one. Returns the last
+    /// Sends all datagrams that the session has. Calls `note` with the length of each sent datagram. Returns the last
     /// error of the system, if any.
     pub(crate) fn send(
         &mut self,
@@ -168,8 +168,8 @@ impl Wire {
         refusal
     }
 
-    /// Sends packets of streams while few of them wait in the kernel's send queue. Returns the last error, as
-    /// [`Wire::send`] does.
+    /// Sends packets of streams while few of them wait in the kernel's send queue. Returns the last error of the
+    /// system, if any.
     pub(super) fn send_packets(
         &mut self,
         now: Instant,
@@ -189,7 +189,7 @@ impl Wire {
         }
     }
 
-    /// Sends a datagram, and calls `note` with its length. After a failure, tells the session and returns the error.
+    /// Sends a datagram, and calls `note` with its length. Tells the session of a failure and returns the error.
     fn send_one(
         &mut self,
         now: Instant,
@@ -218,7 +218,7 @@ impl Wire {
         None
     }
 
-    /// Sends packets of streams, in one system call where possible. Returns an error as [`Wire::send_one`] does.
+    /// Sends packets of streams, in one system call where possible. Returns the last error of [`Wire::send_one`].
     fn send_burst(
         &mut self,
         now: Instant,
@@ -253,7 +253,7 @@ impl Wire {
         }
     }
 
-    /// Sends a datagram by its path. Writing to ssh never fails here.
+    /// Sends a datagram over UDP or ssh. A datagram for ssh is queued, which never fails.
     fn transmit(&mut self, transmit: &Transmit) -> Result<(), SendFailure> {
         match self {
             Self::Sockets { spare, .. } if transmit.destination == SIDE_PATH => {
@@ -276,7 +276,7 @@ impl Wire {
         }
     }
 
-    /// Tells a tunnel that this computer's network has changed, so that its ssh may hang.
+    /// Tells a tunnel that this computer's network has changed, after which the tunnel's ssh may hang.
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         if let Self::Tunnel { tunnel, .. } = self {
             tunnel.handle_network_change(now);
@@ -300,7 +300,7 @@ impl Wire {
         }
     }
 
-    /// Returns the local UDP port of datagrams to this address. `None` in a tunnel or without a socket.
+    /// Returns the local UDP port from which datagrams to this address leave. `None` in a tunnel or without a socket.
     pub(crate) fn local_port(&self, server: SocketAddr) -> Option<u16> {
         match self {
             Self::Sockets { sockets, .. } => sockets.local_port(server),
@@ -330,8 +330,8 @@ impl Wire {
     }
 }
 
-/// Returns a function that passes a datagram to the session, calls `note`, and returns whether the turn has room for
-/// more.
+/// Returns a function that passes a datagram to the session, calls `note`, and returns whether the turn may handle
+/// another.
 fn handler<'a>(
     now: Instant,
     socket: &'a UdpSocket,
@@ -354,7 +354,7 @@ fn handler<'a>(
 fn fail(now: Instant, error: &io::Error, session: &mut Client) -> Refusal {
     tracing::debug!(%error, "receive failed");
     let found = Refusal::of(error);
-    // While probes are sent, the error may belong to a probe, whose failure means nothing.
+    // While probes are sent, the error may belong to a probe, whose failure does not concern the session.
     if !session.candidates().is_probing() && !session.uses_side_path() {
         if found == Refusal::Port {
             session.handle_refusal(now);
@@ -366,8 +366,8 @@ fn fail(now: Instant, error: &io::Error, session: &mut Client) -> Refusal {
     found
 }
 
-/// Passes datagrams from ssh to the session, while the turn has room. If the far end reports that the server's port is
-/// closed, tells the session and returns [`Refusal::Port`].
+/// Passes datagrams from ssh to the session, while the turn may handle more. If ssh's far end reports that the server's
+/// port is closed, tells the session and returns [`Refusal::Port`].
 fn hand_over(
     now: Instant,
     arrivals: &mut VecDeque<Arrival>,
@@ -391,7 +391,7 @@ fn hand_over(
                 session.handle_refusal(now);
                 session.handle_network_error(now, NOBODY_THERE);
             }
-            // Only a forwarder on a jump host sends messages to a client, over another ssh.
+            // Words come only from a forwarder on a jump host, which the client reads in `tunnel/jump.rs`.
             Arrival::Words(_) => {}
         }
     }
