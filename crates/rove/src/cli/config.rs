@@ -59,10 +59,10 @@ pub(crate) enum ConfigError {
     /// The file cannot be read, or is refused because another user can change it.
     #[error("{}{}", .0, .0.repair().map_or("", |_| "; `rove config check` tells what to do"))]
     Refused(Refusal),
-    /// The file was refused, and the message also says what to do about it.
+    /// The file was refused as for `Refused`, and the message also says what to do about it.
     #[error("{}{}", .0, .0.repair().map_or(String::new(), |repair| format!("\n{repair}")))]
     ToRepair(Refusal),
-    /// The file has faults, each in a sentence with its line.
+    /// The file has faults: a sentence for each, with its line number.
     #[error("{}", .0.join("\n"))]
     Faulty(Vec<String>),
 }
@@ -90,7 +90,7 @@ impl Config {
         Err(ConfigError::Faulty(vec![sentence]))
     }
 
-    /// Checks the user's file; the error contains all of its faults.
+    /// Checks the user's file. The error has up to [`FAULTS_SHOWN_MAX`] faults, and the number of further ones.
     fn check(path: &Path) -> Result<(), ConfigError> {
         let shown = path.display();
         let read = file::read(path).map_err(ConfigError::ToRepair)?;
@@ -144,7 +144,7 @@ impl Config {
                 faults.extend(config.defaults.take(&key, &value).err());
             }
         }
-        // A syntax error takes precedence over other faults in its line, because the parser only guessed the rest.
+        // A syntax error takes precedence over other faults in its line, because the parser only guessed what follows.
         faults.sort_by_key(|fault| fault.at);
         let mut lines = BTreeMap::new();
         let (mut line, mut counted) = (0, 0);
@@ -161,7 +161,7 @@ impl Config {
     }
 
     /// Returns the settings for a host. `host` is the user's own spelling, with `user@` if given. Each key has the
-    /// value of the last section that matches the host and sets the key.
+    /// value of the last section that matches the host and sets the key, else the value outside of all sections.
     pub(crate) fn for_host(&self, host: &OsStr) -> Settings {
         let host = host.to_string_lossy();
         let mut settings = self.defaults.clone();
@@ -173,7 +173,7 @@ impl Config {
 }
 
 impl Setting {
-    /// Returns the setting as a command-line option. `None` for a `no-` flag that is off.
+    /// Returns the setting as a command-line option. `None` for a key such as `no-init` that is `false`.
     pub(super) fn word(&self, key: &str) -> Option<String> {
         match self {
             Self::Text(text) => Some(format!("--{key}={text}")),
@@ -185,12 +185,12 @@ impl Setting {
 }
 
 impl Settings {
-    /// Returns the settings with their keys.
+    /// Returns each key that is set, with its setting.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&'static str, &Setting)> {
         self.0.iter().map(|(key, setting)| (*key, setting))
     }
 
-    /// Returns the text that a key is set to. `None` if it is not set or is a flag.
+    /// Returns the text that a key is set to. `None` if the key is not set, or is set to `true` or `false`.
     pub(crate) fn text(&self, key: &str) -> Option<&str> {
         match self.0.get(key)? {
             Setting::Text(text) => Some(text),
@@ -198,7 +198,7 @@ impl Settings {
         }
     }
 
-    /// Returns the value of a flag. `None` if it is not set.
+    /// Returns the flag that a key is set to. `None` if the key is not set, or is set to a text.
     pub(crate) fn flag(&self, key: &str) -> Option<bool> {
         match self.0.get(key)? {
             Setting::Flag(flag) => Some(*flag),
@@ -216,7 +216,7 @@ impl Settings {
         }
     }
 
-    /// Adds the setting of one entry of the file.
+    /// Adds the setting of one entry (`name = value`) of the file, or returns the entry's fault.
     fn take(
         &mut self,
         name: &Spanned<DeString<'_>>,
@@ -261,7 +261,7 @@ impl Settings {
 }
 
 impl Fault {
-    /// Returns the line of the file in which the fault is, from 1.
+    /// Returns the number of the line with the fault, counted from 1. `bytes` is the file.
     fn line(&self, bytes: &[u8]) -> usize {
         1 + bytes[..self.at].iter().filter(|byte| **byte == b'\n').count()
     }
@@ -271,7 +271,7 @@ impl Fault {
     }
 }
 
-/// Reads the table of sections, in the order of the file, and adds its faults.
+/// Reads the sections in `table`, in the order of the file, and adds their faults to `faults`.
 fn sections(table: Spanned<DeValue<'_>>, faults: &mut Vec<Fault>) -> Vec<Section> {
     let wrong = |at| Fault::new(at, "settings for a host stand under [host.\"name\"]".to_owned());
     let at = table.span().start;

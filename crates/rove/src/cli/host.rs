@@ -1,5 +1,5 @@
-//! The command line of `mosh` and of `rove host`. clap defines the options. [`getopt_long`] reads them in the syntax of
-//! stock `mosh`, [`own_line`] in that of ssh, and [`HostOptions`] is the result.
+//! The command line of `mosh` and of `rove` without a command. clap defines the options. [`getopt_long`] reads them in
+//! the syntax of stock `mosh`, [`own_line`] in that of ssh, and [`HostOptions`] is the result.
 
 mod manual;
 mod values;
@@ -29,7 +29,7 @@ use crate::cli::ssh_letters;
 use crate::escape_key;
 pub(crate) use values::{NO_TARGET, controller_option, controller_words};
 
-/// The manual of a session.
+/// The manual of `rove` without a command, which starts a session.
 pub(crate) static MANUAL: Manual = Manual {
     definition: || {
         let own = [target_option(), no_program_option(), background_option(), help::all()];
@@ -192,7 +192,7 @@ struct HostArgs {
     version: bool,
     #[arg(hide = true)]
     words: Vec<OsString>,
-    // `rove` adds this and the following options outside of this struct, because `mosh` lacks them.
+    // `rove` defines the options of these four fields outside of this struct, because `mosh` lacks them.
     #[arg(skip)]
     target: Option<String>,
     #[arg(skip)]
@@ -249,8 +249,8 @@ pub(crate) struct UsageError {
 /// Reads the words after the program's name.
 ///
 /// The order of the checks is that of stock `mosh`: options, help, version, prediction, family, port, host. The
-/// settings from `load` apply where neither the line nor the environment sets an option, and never to the line of a
-/// proxy command, which rove itself wrote.
+/// settings from `load` apply where neither the line nor the environment sets an option. They never apply to a proxy
+/// command, because rove itself wrote its line.
 ///
 /// # Errors
 ///
@@ -273,7 +273,7 @@ pub(crate) fn parse(
     }
     let settings = args.settings(&letters, load)?;
     let set = args.words_of(&settings, &command, |name| env::var_os(name).is_some());
-    // The last of two options that exclude each other counts.
+    // clap obeys the last of options that exclude each other, so the line's own words follow the settings.
     let args = HostArgs::take(name, &command, set.into_iter().chain(words).collect())?;
     let predict = prediction(name, &args, env::var_os("MOSH_PREDICTION_DISPLAY").as_deref())
         .map_err(|error| UsageError { usage: usage(), ..error })?;
@@ -378,7 +378,7 @@ fn with_user(host: &OsStr, letters: &[String]) -> OsString {
     full
 }
 
-/// Returns the definition of a session's options, for commands that have them too.
+/// Returns the definition of a session's options, for `rove` and for commands that also have these options.
 pub(crate) fn definition() -> clap::Command {
     HostArgs::command()
         // `-o` is ssh's own option, and `-h` and `-V` are usual for help and version.
@@ -392,7 +392,7 @@ pub(crate) fn definition() -> clap::Command {
         .args(ssh_letters::args())
 }
 
-/// Returns clap's definition, for reading and for help.
+/// Returns clap's definition of the command line, which parses the line and prints the help.
 fn command(name: ProgramName) -> clap::Command {
     match name {
         ProgramName::Rove => MANUAL.command(),
@@ -424,7 +424,7 @@ impl HostArgs {
         }
     }
 
-    /// Parses the words for clap.
+    /// Parses with clap the words that [`read`] has sorted.
     fn take(
         name: ProgramName,
         command: &clap::Command,
@@ -446,7 +446,7 @@ impl HostArgs {
         })
     }
 
-    /// Returns the user's settings for the host. A proxy command has no settings.
+    /// Returns the user's settings for the host. A proxy command and a line without a host have no settings.
     fn settings(
         &self,
         letters: &[String],
@@ -459,7 +459,8 @@ impl HostArgs {
         Ok(config.for_host(&with_user(host, letters)))
     }
 
-    /// Returns the settings as options to be put in front of the command line, without those that the environment sets.
+    /// Returns the settings as options to put in front of the command line, without those that the environment sets.
+    /// `is_set` says whether a variable is set.
     fn words_of(
         &self,
         settings: &Settings,
@@ -480,7 +481,7 @@ impl HostArgs {
 }
 
 impl UsageError {
-    /// Joins these faults into one error, with the usage if a fault asks for it.
+    /// Joins the complaints into one error, with the usage if a complaint asks for it.
     pub(super) fn from_complaints(
         complaints: Vec<Complaint>,
         usage: impl FnOnce() -> Option<String>,

@@ -109,7 +109,7 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<ConfigCall, clap::Error> {
     Ok(ConfigCall { action, json: args.json })
 }
 
-/// Returns the error for an unknown action, or one that cannot have a host.
+/// Returns the error for an unknown action, or for a host after an action that takes no host.
 fn fault(action: &str, host: Option<&OsStr>) -> String {
     if let Some(host) = host.filter(|_| ACTIONS.contains(&action)) {
         return format!(
@@ -165,7 +165,7 @@ impl Settings {
         serde_json::Value::Object(entries.collect())
     }
 
-    /// Returns the settings in the form of the file.
+    /// Returns the settings as lines of a configuration file.
     fn text_form(&self) -> String {
         let mut text = String::new();
         for (key, setting) in &self.0 {

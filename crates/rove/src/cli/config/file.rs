@@ -63,7 +63,7 @@ impl Display for Refusal {
     }
 }
 
-/// Returns the path of the user's file. `None` if no folder of the user's is known, or `ROVE_CONFIG` is empty.
+/// Returns the path of the user's file. `None` if `ROVE_CONFIG` is empty, or no variable names a configuration folder.
 pub(crate) fn path() -> Option<PathBuf> {
     path_from(|name| env::var_os(name))
 }
@@ -75,7 +75,7 @@ pub(super) fn path_from(variable: impl Fn(&str) -> Option<OsString>) -> Option<P
     Some(Folder::Configuration.path(variable)?.join(FILE_NAME))
 }
 
-/// Reads a file that is not too large and that nobody else can change. `None` if there is no file.
+/// Reads a file of at most [`FILE_BYTES_MAX`] bytes that no other user can change. `None` if there is no file.
 ///
 /// # Errors
 ///
@@ -88,7 +88,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
     };
     let home = match exposure::home() {
         Ok(home) => home,
-        // The owner of that home directory may create the file at any time.
+        // The owner of that home directory may create the file at any time, so even a missing file is refused.
         Err(exposure) if path.starts_with(exposure.path()) => {
             return Err(Refusal::Homeless(exposure));
         }
@@ -99,7 +99,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
         found => found.map_err(unreadable)?,
     };
     let end = exposure::way(path, home.as_deref()).map_err(exposed)?;
-    // Opening a pipe without a writer must not block, and a link created since the check is not followed.
+    // Opening a pipe without a writer must not block, and a link created since the check must not be followed.
     let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
     let flags = flags.bits().try_into().expect("flags of open");
     let file = OpenOptions::new().read(true).custom_flags(flags).open(&end).map_err(unreadable)?;

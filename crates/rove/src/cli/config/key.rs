@@ -25,7 +25,7 @@ pub(super) enum Shape {
     TextOrNumber(fn(&str) -> Result<(), ValueError>),
 }
 
-/// All keys, in the order of `rove --help`.
+/// All keys of the configuration file.
 pub(super) const KEYS: [Key; 26] = [
     key("client", Shape::Text(not_empty)),
     key("server", Shape::Text(not_empty)),

@@ -1,4 +1,4 @@
-//! Matching hosts against the patterns of the configuration's sections.
+//! Matches hosts against the patterns of the configuration's sections.
 
 /// Returns whether a host, in the user's spelling, matches a pattern. `*` matches any text and `?` any character; case
 /// is ignored. A pattern without `@` matches the host for every user.
@@ -11,8 +11,8 @@ pub(in crate::cli) fn matches(pattern: &str, host: &str) -> bool {
     glob(&fold(pattern), &fold(name))
 }
 
-/// Returns whether `text` matches `pattern`. On a mismatch it retries from the last `*` only, so that it takes at most
-/// as many steps as the product of the two lengths.
+/// Returns whether `text` matches `pattern`. After a mismatch, the search goes back to the last `*` only. The search
+/// thus takes at most as many steps as the product of the two lengths.
 fn glob(pattern: &[char], text: &[char]) -> bool {
     let (mut at, mut read) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

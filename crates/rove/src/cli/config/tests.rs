@@ -17,7 +17,7 @@ fn config(text: &str) -> Config {
     Config::parse(text.as_bytes()).unwrap_or_else(|fault| panic!("{text}: {fault:?}"))
 }
 
-/// Returns the fault of a configuration: its line and sentence.
+/// Returns the fault of a configuration as text: the line's number, a colon and the sentence.
 fn fault(text: &str) -> String {
     let number = text.len() * 31 + text.bytes().map(usize::from).sum::<usize>();
     let path = path_of(&format!("{number:x}.toml"));
@@ -114,7 +114,7 @@ fn everything_that_is_wrong_is_told_once_with_its_line() {
     }
     assert_eq!(check("port = 5\n"), [] as [&str; 0]);
     assert_eq!(check(&"x = 1\n[x]\n".repeat(FAULTS_SHOWN_MAX)).len(), FAULTS_SHOWN_MAX + 1);
-    // A session names the first, and where to hear of the others.
+    // A session's error has the first fault, and the command that shows the others.
     std::fs::write(&path, "a = 1\nb = 2\nc = 3\n").unwrap();
     let sentence = Config::load_from(&path).unwrap_err().to_string();
     assert!(sentence.ends_with(" (`rove config check` tells of 2 more)"), "{sentence}");

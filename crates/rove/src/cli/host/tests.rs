@@ -148,7 +148,7 @@ fn roves_own_users_read_one_form_of_sentence() {
         assert!(error.message.starts_with(sentence), "{line}: {}", error.message);
         assert_eq!(error.usage.is_some(), has_usage, "{line}");
     }
-    // Stock lets it pass.
+    // Stock `mosh` accepts any word.
     let options = connect(ProgramName::Mosh, "--bind-server=eth0 h");
     assert_eq!(options.bind_server, BindServer::Address("eth0".to_owned()));
 }
@@ -246,7 +246,7 @@ fn the_proxy_role_has_its_own_words() {
     }
 }
 
-/// A configuration that sets every setting that a command line can set.
+/// A configuration that sets every key but `tunnel`.
 const FILE: &str = "port = 5\npredict = 'never'\nfamily = 'inet6'\nssh = 'ssh -v'\nserver = 'x'\nno-init = true\nscrollback = true\n\
                  strict = true\nescape-key = '^]'\ntitle-prefix = false\nterminal-query = false\ninstall = 'never'\n\
                  read-copied = true\nresume = 'reboot'\nprompt-memory = false\nattach = 'newest'\nagent = 'confirm'\nshare = false\nsize = '80x24'\ncontroller = 'cubic'\npredict-overwrite = true\nno-ssh-pty = true\nbind-server = 'any'\nexperimental-remote-ip = 'local'\nclient = 'y'\n[host.other]\nport = 7\n";
@@ -410,7 +410,7 @@ fn options_of_ssh_go_to_ssh_and_to_nothing_else() {
         assert_eq!(error.usage, None, "{line}");
         assert!(error.message.starts_with(&line[..2]), "{line}: {}", error.message);
     }
-    // As mosh, the same letters are what they are to stock.
+    // Under the name `mosh`, the same letters mean what they mean in stock `mosh`.
     assert_eq!(connect(ProgramName::Mosh, "-A h").choices.predict, Preference::Always);
     assert!(connect(ProgramName::Mosh, "-l h").local);
 }
@@ -527,7 +527,7 @@ fn a_tunnel_is_asked_for_by_line_or_file_and_needs_ssh_and_our_client() {
 
 #[test]
 fn the_brief_help_fits_one_screen_and_names_nothing_that_there_is_not() {
-    // A row stays for the prompt.
+    // The help leaves the last of 24 rows to the prompt.
     assert!(BRIEF.lines().count() <= 23 && BRIEF.lines().all(|line| line.len() <= 80), "{BRIEF}");
     let all = MANUAL.help();
     for word in BRIEF.split([' ', '=', ',', ':', '\n']).filter(|word| word.starts_with('-')) {
@@ -574,7 +574,7 @@ fn a_connection_is_carried_with_the_options_of_a_login_and_nothing_of_a_session(
         assert!(error.message.starts_with(sentence), "{line}: {error:?}");
     }
     assert!(call_with("strict = true", "-W host:22 gate").is_err());
-    // Stock has no such letter.
+    // Stock `mosh` has no `-W`.
     let error = call(ProgramName::Mosh, "-W host:22 gate").unwrap_err();
     assert!(error.message.contains("Unknown option: w"), "{error:?}");
 }

@@ -28,7 +28,7 @@ pub(super) const CONTROLLER: &str = "controller";
 pub(super) const NO_PROGRAM: &str = "no_program";
 /// The id of the option `-f` in clap.
 pub(super) const BACKGROUND: &str = "background";
-/// The error for a command that has a session's options, but not `-W`.
+/// The error about `-W`, for a command that has the other options of a session.
 pub(crate) const NO_TARGET: &str =
     "-W: this command carries no connection; `rove -W HOST:PORT host` does";
 
@@ -131,7 +131,7 @@ pub(super) fn remote_ip(text: &str) -> Result<RemoteIp, UsageError> {
     }
 }
 
-/// Returns the address family in lower case. Stock treats an unknown word as `auto`, so `mosh` does too.
+/// Returns the address family in lower case. Stock treats an unknown word as `auto`, so `mosh` accepts any word.
 pub(super) fn family(name: ProgramName, args: &HostArgs) -> Result<String, UsageError> {
     let family = match &args.family {
         _ if args.inet => "inet".to_owned(),
@@ -162,9 +162,8 @@ pub(super) const fn no_host(name: ProgramName) -> &'static str {
     }
 }
 
-/// Refuses a host that ssh would read as an option, because ssh's command line has no `--` in front of the host. Also
-/// refuses an empty user or host beside `@` except for `mosh`, because ssh would run rove's proxy command without a
-/// host.
+/// Refuses a host that ssh would read as an option, because ssh's command line has no `--` in front of the host. Under
+/// the name `rove`, also refuses `user@` and `@host`, because ssh would run rove's proxy command without a host.
 pub(super) fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageError> {
     let text = host.to_string_lossy();
     let lacks_part =
@@ -190,7 +189,7 @@ pub(super) fn tunnel_use(name: ProgramName, args: &HostArgs) -> Result<TunnelUse
     check_tunnel(tunnel, args).map(|()| tunnel)
 }
 
-/// Refuses `--tunnel` together with options that rule a tunnel out.
+/// Refuses `--tunnel` together with `--local` or `--client`.
 fn check_tunnel(tunnel: TunnelUse, args: &HostArgs) -> Result<(), UsageError> {
     match (tunnel == TunnelUse::Always, args.local, &args.client) {
         (true, true, _) => Err(UsageError::without_usage(
@@ -243,7 +242,8 @@ pub(super) fn target(args: &HostArgs, command: &[OsString]) -> Result<Option<Pla
     target::parse(text).map(Some).map_err(|error| UsageError::without_usage(format!("-W: {error}")))
 }
 
-/// Returns the ssh command with ssh's options from the line. Refuses forwardings that this session could not carry.
+/// Returns the ssh command with ssh's options (`letters`) from the line. Refuses forwardings that this session could
+/// not carry.
 pub(super) fn ssh(args: &HostArgs, letters: Vec<String>) -> Result<Vec<String>, UsageError> {
     let mut ssh = ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?;
     ssh.extend(letters);
@@ -292,7 +292,7 @@ fn check_forwards(args: &HostArgs, ssh: &[String]) -> Result<(), UsageError> {
     Err(UsageError::without_usage(format!("{named}: {reason}; leave one of them out")))
 }
 
-/// Reads the words of rove's own proxy command.
+/// Reads the command line of rove's own proxy command: `host`, then the port and its other `words`.
 pub(super) fn fake_proxy(
     family: String,
     host: &OsStr,
