@@ -1,5 +1,5 @@
 //! Reads the command line, runs what it asks for, and returns the exit code. The name under which rove was called
-//! selects `rove`, `mosh`, `mosh-client` or `mosh-server`.
+//! selects the program that it acts as: `rove`, `mosh`, `mosh-client` or `mosh-server`.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -59,10 +59,10 @@ mod tunnel;
 
 /// Exit code after a wrong `mosh` or `rove` command line. Source: Mosh 1.4.0 as observed.
 const USAGE: u8 = 255;
-/// Exit code of all other failures. Source: Mosh 1.4.0 as observed.
+/// Exit code of a failure that has no exit code of its own. Source: Mosh 1.4.0 as observed.
 const FAILURE: u8 = 1;
 
-/// Runs the program that `args` call. The first argument is the name by which rove was called.
+/// Runs the program that `args` call. The first of `args` is the name by which rove was called.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     threads::note_start();
     let mut args = args.into_iter();
@@ -72,7 +72,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some("mosh") => run_host(ProgramName::Mosh, &program, args),
         Some("mosh-client") => run_client(ProgramName::Mosh, args),
         Some("mosh-server") => run_server(ProgramName::Mosh, args),
-        // `scp -S` and `sftp -S` accept a program but no arguments for it.
+        // `scp -S` and `sftp -S` accept a program without arguments, so this name stands for `rove exec`.
         Some(EXEC_NAME) => run_rove(&program, iter::once("exec".into()).chain(args).collect()),
         _ => run_rove(&program, args),
     };
@@ -176,7 +176,7 @@ static SUBCOMMANDS: [Subcommand; 19] = [
     },
 ];
 
-/// The manual of rove and its commands, the session itself first.
+/// The manuals of rove and its commands. The first describes `rove` without a command, which starts a session.
 static BOOK: Book = Book {
     program: &ROVE,
     manuals: || {
@@ -185,7 +185,7 @@ static BOOK: Book = Book {
 };
 
 fn run_rove(program: &OsStr, args: Vec<OsString>) -> u8 {
-    // Only a shell's completion script calls this command.
+    // Only a shell's completion script calls the command in [`COMMAND`].
     if let [word, rest @ ..] = args.as_slice()
         && word == COMMAND
         && rest.iter().take(2).any(|word| word == "--")
@@ -206,20 +206,20 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
     let invocation = Invocation { name, program: program.to_owned(), args: args.clone() };
     let load = || match name {
         ProgramName::Rove => Config::load(),
-        // Stock Mosh has no such file, and must not behave differently because of one.
+        // As `mosh`, rove behaves like stock Mosh, which has no configuration file.
         ProgramName::Mosh => Ok(Config::default()),
     };
     let speaker = invocation.speaker();
     run_session(&speaker, &invocation, host::parse(name, args, load))
 }
 
-/// Returns the command line of a command that was called with these words.
+/// Returns the command line of a rove command. `args` are the words after the command's name.
 fn own_invocation(args: &[OsString]) -> Invocation {
     let program = env::args_os().next().unwrap_or_else(|| "rove".into());
     Invocation { name: ProgramName::Rove, program, args: args.to_vec() }
 }
 
-/// Runs the action of a parsed session's command line, and returns the exit code.
+/// Does what a session's parsed command line (`call`) asks for, and returns the exit code.
 fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, UsageError>) -> u8 {
     let name = invocation.name;
     match call {
@@ -260,8 +260,8 @@ fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, Us
     }
 }
 
-/// Returns the end of the error about an unknown host: a question that names a rove command with a similar name. Empty
-/// if there is none.
+/// Returns the end of the error about an unknown host, which asks whether the user meant the rove command with a
+/// similar name. The text is empty if no command has a similar name.
 fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
     let BootstrapError::NoSession(NoSession::NotConnected { failure }) = error else {
         return String::new();
@@ -330,8 +330,8 @@ fn run_install(args: Vec<OsString>) -> Result<u8, Instead> {
     Ok(finish("rove install", result))
 }
 
-/// Prints the help, ssh's configuration or the usage error that a command line asks for in place of the command.
-/// Returns the exit code.
+/// Handles a command line for which the command does not run: prints the help, the version, the error or ssh's
+/// configuration. Returns the exit code.
 fn do_instead(manual: &Manual, instead: &Instead) -> u8 {
     match instead {
         Instead::Clap(error) => refuse(manual, error),
@@ -450,7 +450,7 @@ fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
     USAGE
 }
 
-/// Returns the exit code of a command that has run, after printing its error, if any.
+/// Returns the exit code of a command that has run. Prints the command's error, if it has failed.
 fn finish(speaker: &str, result: anyhow::Result<u8>) -> u8 {
     match result {
         Ok(code) => code,
@@ -461,15 +461,14 @@ fn finish(speaker: &str, result: anyhow::Result<u8>) -> u8 {
     }
 }
 
-/// Returns the exit code of a command that takes the place of ssh: after a failure 255, as with ssh, else as
-/// [`finish`].
+/// Works as [`finish`] does, for a command that takes the place of ssh. After a failure it returns 255, as ssh does.
 fn finish_as_ssh(speaker: &str, result: anyhow::Result<u8>) -> u8 {
     let is_failed = result.is_err();
     let code = finish(speaker, result);
     if is_failed { USAGE } else { code }
 }
 
-/// Prints text that the user asked for on standard output, and returns the exit code. A reader may leave early.
+/// Prints text that the user asked for on standard output, and returns the exit code. A closed pipe is no error.
 fn print(text: &str) -> u8 {
     match messages::print(io::stdout(), text) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -24,7 +24,7 @@ pub(crate) static MANUAL: Manual = Manual {
                 option("share", "Join beside the session's client, see and type"),
             ])
             .args(ssh_letters::forwarding())
-            // These options describe a new session, but `attach` needs an existing one.
+            // These options describe a new session, but `attach` needs an existing one. The help leaves them out.
             .mut_args(|arg| match arg.get_id().as_str() {
                 "session" | "port" | "bind_server" => arg.hide(true),
                 _ => arg,
@@ -69,7 +69,7 @@ pub(crate) static MANUAL: Manual = Manual {
 ///
 /// # Errors
 ///
-/// Returns the fault of the line; the exit code is 255.
+/// Returns the fault of the command line; the exit code is 255.
 pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,

@@ -90,7 +90,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ..Manual::of(&ROVE)
 };
 
-/// Returns the definition of the options, from which the help, the manual and the parser's letters are made.
+/// Returns the definition of the options. The help, the manual and the letters that the parser accepts come from it.
 fn definition() -> Command {
     let flag = |name: &'static str| Arg::new(name).action(ArgAction::SetTrue);
     Command::new("rove client")
@@ -120,7 +120,7 @@ pub(crate) fn usage() -> String {
 ///
 /// # Errors
 ///
-/// Returns the fault of the line, to be printed before the usage; the exit code is 1.
+/// Returns the fault of the command line. The caller prints it before the usage; the exit code is 1.
 pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ClientCall, ClientLineError> {
     let questions: &[&str] = match name {
         ProgramName::Rove => &["--help", "-h", "--version", "-V"],
@@ -168,7 +168,7 @@ fn server_address(address: &str, port: &str) -> Result<SocketAddr, ClientLineErr
     address::from_numeric(address, port).ok_or_else(|| ClientLineError::Address(address.to_owned()))
 }
 
-/// Completes the client's options with the key and the session's options from the environment, and removes both there.
+/// Completes the client's options with the key and the session's options, which it removes from the environment.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! Names of hosts and sessions, for the completion of command lines.
 //!
-//! The shell waits for the completion. It ends within a second ([`PATIENCE`]), whatever ssh's files contain and even if
-//! a server does not answer.
+//! The shell waits for the completion. The search ends within a second ([`PATIENCE`]), whatever ssh's files contain and
+//! even if a server does not answer.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -71,7 +71,7 @@ fn sessions() -> Vec<(String, String)> {
 }
 
 impl Reader {
-    /// Reads an ssh_config file and the files that it includes. A relative `Include` path starts at `folder`.
+    /// Reads an ssh_config file and the files that it includes. A relative path starts at `folder`, `~/` at `home`.
     fn read_config(&mut self, path: &Path, folder: &Path, home: &Path) {
         for line in self.read(path).lines() {
             let is_separator = |c: char| c == '=' || c.is_whitespace();
@@ -102,14 +102,14 @@ impl Reader {
         }
     }
 
-    /// Adds the names that are not patterns.
+    /// Adds those of `names` that are not patterns such as `*.example.org`.
     fn take<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         let is_name = |name: &&str| !name.is_empty() && !name.contains(['*', '?', '!']);
         self.hosts.extend(names.filter(is_name).map(str::to_owned));
     }
 
-    /// Returns the text of a regular file, or nothing if the file was read already or a limit is reached. Other kinds
-    /// of files may be endless.
+    /// Returns the text of a regular file, or an empty text if the file was read already or a limit is reached. Other
+    /// kinds of files, such as pipes, are not read, because they may be endless.
     fn read(&mut self, path: &Path) -> String {
         let mut text = Vec::new();
         if self.files.len() < FILES_MAX

@@ -84,12 +84,12 @@ pub(crate) enum DoctorCall {
 ///
 /// # Errors
 ///
-/// Returns the fault of the line; the exit code is 255.
+/// Returns the fault of the command line; the exit code is 255.
 pub(crate) fn parse(
     mut args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,
 ) -> Result<DoctorCall, UsageError> {
-    // A `--json` after `--` belongs to the command.
+    // A `--json` after `--` belongs to the remote command.
     let end = args.iter().position(|word| word == "--").unwrap_or(args.len());
     let tail = args.split_off(end);
     let count = args.len();

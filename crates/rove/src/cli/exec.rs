@@ -89,7 +89,7 @@ pub(crate) struct ExecCall {
 ///
 /// # Errors
 ///
-/// Returns the fault, or the other request of the line, such as `--help`.
+/// Returns the line's fault, or its request for something else, such as `--help`.
 pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,
@@ -126,7 +126,7 @@ pub(crate) fn parse(
     Ok(ExecCall { options, joined, is_json: is_set("json") })
 }
 
-/// Refuses `--strict`, a terminal, and a command that is too long.
+/// Refuses strict mode (`--strict`), a terminal (`-t`), and a command of more than [`COMMAND_MAX`] bytes.
 fn refuse(is_strict: bool, has_terminal: bool, command_len: usize) -> Result<(), Instead> {
     if is_strict {
         return Err(Instead::wrong("--strict: stock Mosh runs no program without a terminal"));

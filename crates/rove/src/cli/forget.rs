@@ -47,12 +47,12 @@ struct ForgetArgs {
     host: Option<OsString>,
 }
 
-/// Reads the words after `forget`; `load` reads the user's configuration, if a host is named. Returns the login to the
-/// host, or `None` if no host is named.
+/// Reads the words after `forget`; `load` reads the user's configuration, if a host is named. Returns the options of a
+/// login to the host, or `None` if no host is named.
 ///
 /// # Errors
 ///
-/// Returns the fault, or the other request of the line, such as `--help`.
+/// Returns the line's fault, or its request for something else, such as `--help`.
 pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,

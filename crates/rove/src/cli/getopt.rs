@@ -1,5 +1,5 @@
-//! Short options as getopt reads them: bundled (`-vv`), with attached (`-p60001`) or following values,
-//! mixed with other words, until `--`.
+//! Reads short options as getopt does. Options may be bundled (`-vv`), and mixed with other words. A value is attached
+//! (`-p60001`) or follows as the next word. The word `--` ends the options.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -28,8 +28,8 @@ pub(crate) enum Complaint {
 }
 
 impl Complaint {
-    /// Returns the fault as the end of a message. Under the name `rove`, it suggests a similar option of the
-    /// definition. Under Mosh's names, it says only what stock says.
+    /// Returns the fault as the end of a message. Under the name `rove`, the text suggests a similar option of
+    /// `definition`. Under Mosh's names, the text says only what stock Mosh says.
     pub(crate) fn sentence(&self, name: ProgramName, definition: &Command) -> String {
         match self {
             Self::Unknown(option) => {

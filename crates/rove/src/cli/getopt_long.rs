@@ -1,6 +1,6 @@
 //! The option syntax of stock `mosh` that clap does not support: long names with one dash, unique prefixes, any case,
-//! `--no-X` and `--noX`, and options after the host name. It applies if rove is called as `mosh`. The command lines of
-//! `rove` are read by [`own_line`](crate::cli::own_line).
+//! `--no-X` and `--noX`, and options after the host name. This syntax applies if rove is called as `mosh`. The command
+//! lines of `rove` are read by [`own_line`](crate::cli::own_line).
 //!
 //! [`canonical`] rewrites such a command line into `--name=value` words, a `--` and the positional words, which clap
 //! then reads. The names come from the clap definitions themselves. Source: Mosh 1.4.0 as observed.
@@ -24,8 +24,8 @@ pub(crate) enum Permutation {
 /// with stock could become ambiguous.
 const OURS: [&str; 5] = ["escape-key", "strict", "no-strict", "quiet", "verbose"];
 
-/// The option that must be written in full after the host name. In `mosh host -l me`, the letter is ssh's `-l` and not
-/// `--local`.
+/// The option that must be written in full after the host name. In `mosh host -l me` the user means ssh's `-l`, so rove
+/// does not read `-l` as `--local`, but refuses it.
 const NEVER_ABBREVIATED_BEHIND_HOST: &str = "local";
 
 /// A way to write an option.
@@ -41,7 +41,7 @@ struct Target<'a> {
     name: &'a str,
     dashes: &'static str,
     takes_value: bool,
-    /// Whether the value may be left out. If so, it can only follow an equals sign.
+    /// Whether the value may be left out. If so, a value can only follow an equals sign.
     is_optional: bool,
 }
 
@@ -56,7 +56,7 @@ enum Place {
 /// The kind of a word.
 enum Word<'a> {
     Positional,
-    /// An option, its name as written, and its value if that is in the same word.
+    /// An option, its name as the user wrote it, and its value if the value is in the same word.
     Option(Target<'a>, String, Option<OsString>),
     Wrong(String),
 }
@@ -151,7 +151,7 @@ fn read<'a>(names: &[Name<'a>], word: &OsStr, place: Place) -> Word<'a> {
     }
 }
 
-/// Returns an option in clap's spelling. If `value` is missing, it is taken from the next word.
+/// Returns an option in clap's spelling. If the option needs a value and `value` is `None`, takes the next word.
 fn complete(
     target: Target<'_>,
     name: &str,

@@ -1,5 +1,5 @@
-//! The options that say how to log in to a host, for commands that start no session there. They are `--ssh`, and ssh's
-//! own letters in the syntax of a session's command line.
+//! The options that say how to log in to a host, for commands that start no session there. They are `--ssh`, `-4`,
+//! `-6`, and ssh's own letters in the syntax of a session's command line.
 
 use std::ffi::OsString;
 
@@ -31,12 +31,12 @@ pub(crate) enum Instead {
 }
 
 impl Instead {
-    /// Creates the refusal of a line.
+    /// Creates the refusal of a line, without the usage.
     pub(super) fn wrong(sentence: impl ToString) -> Self {
         Self::Wrong(UsageError::without_usage(sentence))
     }
 
-    /// Creates the refusal of a line that needs another form, with the usage.
+    /// Creates the refusal of a line that names no host or no file, with the usage.
     pub(super) fn wrong_form(manual: &Manual, sentence: &str) -> Self {
         let usage = Some(rove_cli_docs::usage_hint(manual));
         Self::Wrong(UsageError { message: sentence.to_owned(), usage })
@@ -119,7 +119,7 @@ impl Login {
     }
 }
 
-/// Reads the words after a command whose definition has the options of a login ([`definition`]). Options may be
+/// Reads the words after the name of a command that has the options of a login ([`definition`]). Options may be
 /// anywhere before `--`.
 ///
 /// # Errors
@@ -193,7 +193,7 @@ mod tests {
         read(&MANUAL, words(line))
     }
 
-    /// Returns the login's options by this line, read as a command without a session and as one with a session.
+    /// Returns the options that this line gives to a login without a session, and to a session.
     fn both(line: &str) -> [Option<HostOptions>; 2] {
         let (_, login) = login(line).unwrap();
         let ours = login.options("host".into(), || Ok(Config::default())).ok();

@@ -1,4 +1,4 @@
-//! Checks values of a session's options, which a command line and the configuration have in common.
+//! Checks the values of a session's options that both a command line and the configuration can set.
 
 use rove_session::{SizeRule, SizeRuleError};
 
@@ -59,12 +59,12 @@ pub(crate) fn check_size_rule(text: &str) -> Result<(), ValueError> {
     Ok(text.parse::<SizeRule>().map(drop)?)
 }
 
-/// Checks a port like [`check_port`], with an error in rove's own words instead of stock's.
+/// Checks a port as [`check_port`] does. The error has rove's own words instead of stock's.
 pub(crate) fn check_own_port(text: &str) -> Result<(), ValueError> {
     check_port(text).map_err(|_| ValueError::Port(text.to_owned()))
 }
 
-/// Checks that a text has the form `PORT` or `LOW:HIGH`. The text itself is passed to the server.
+/// Checks that a text has the form `PORT` or `LOW:HIGH`. rove then passes the text itself to the server.
 pub(crate) fn check_port(text: &str) -> Result<(), PortError> {
     let number = |digits: &str| -> Option<u64> {
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -86,7 +86,7 @@ pub(crate) fn check_port(text: &str) -> Result<(), PortError> {
     }
 }
 
-/// Splits the value of `--ssh` into words as a shell would.
+/// Splits the value of `--ssh` into words as a shell would. Without a value, the only word is `ssh`.
 pub(crate) fn ssh_words(text: Option<&str>) -> Result<Vec<String>, ValueError> {
     let words = shell_words::split(text.unwrap_or("ssh")).map_err(|_| ValueError::OpenQuote)?;
     if words.is_empty() { Err(ValueError::NoProgram) } else { Ok(words) }

@@ -1,9 +1,9 @@
 //! Reads the command line of `rove` and its commands: GNU-style long options, letters in ssh's syntax, and ssh's own
 //! options.
 //!
-//! [`read`] sorts such a line into words for clap and words for ssh. Case counts, a long option may be abbreviated only
-//! after two dashes and to at least two letters, and an option of ssh means the same as with ssh. Source: ssh(1),
-//! OpenSSH 9.2; the names come from the clap definition.
+//! [`read`] sorts such a line into words for clap and words for ssh. Case counts. A long option may be abbreviated only
+//! after two dashes and to at least two letters. An option of ssh means the same as with ssh. Source: ssh(1), OpenSSH
+//! 9.2; the names come from the clap definition.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -48,7 +48,7 @@ pub(super) enum OptionsEnd {
     Dashes,
 }
 
-/// Sorts `args` (without the program's name).
+/// Sorts `args` (without the program's name) into words for clap and words for ssh.
 ///
 /// # Errors
 ///
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the long option with this name, or the only one whose name begins with it.
+    /// Returns the long option `written`, or the only one whose name begins with that text. `noX` counts as `no-X`.
     fn named(&self, written: &str) -> Result<&'a str, Complaint> {
         let longs = || self.command.get_arguments().filter_map(|arg| Some((arg, arg.get_long()?)));
         let exact = longs().find(|(_, name)| {
@@ -248,7 +248,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns whether an option's value may be left out. If so, it can only follow an equals sign.
+/// Returns whether an option's value may be left out. If so, a value can only follow an equals sign.
 fn is_optional(arg: &Arg) -> bool {
     arg.get_num_args().is_some_and(|count| count.min_values() == 0) && takes_value(arg)
 }

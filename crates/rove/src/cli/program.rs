@@ -7,7 +7,7 @@ const MOSH_VERSION: &str = "1.4.0";
 
 const LICENSE: &str = "License MIT or Apache-2.0, at your choice. There is no warranty.";
 
-/// A program that rove acts as, under a name of its own or of Mosh.
+/// A program that rove acts as, under rove's own name or Mosh's.
 #[derive(Clone, Copy)]
 pub(super) enum Program {
     Wrapper,
@@ -16,7 +16,7 @@ pub(super) enum Program {
 }
 
 impl Program {
-    /// Returns the name of the program, of its own or of Mosh.
+    /// Returns the program's name: rove's own or Mosh's, as `name` says.
     pub(super) const fn called(self, name: ProgramName) -> &'static str {
         match (self, name) {
             (Self::Wrapper, ProgramName::Rove) => "rove",

@@ -46,7 +46,7 @@ struct ProxyConfigArgs {
 ///
 /// # Errors
 ///
-/// Returns the fault, or the other request of the line, such as `--help`.
+/// Returns the line's fault, or its request for something else, such as `--help`.
 pub(crate) fn section(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,

@@ -20,15 +20,15 @@ pub(crate) enum ServerCall {
     Help,
     /// Print the version on standard output.
     Version,
-    /// Run a server, after printing the complaints. An unknown option is only complained of, because an older server
-    /// must start even if a newer client passes options that it does not know.
+    /// Run a server, after printing the complaints. An unknown option causes only a complaint, because an older server
+    /// must also start for a newer client, which may pass unknown options.
     Run {
         options: ServerOptions,
         /// Sentences for standard error.
         complaints: Vec<String>,
     },
-    /// Print the port of a running session, and a key for its next client. Without a session, that is the only session
-    /// or the only detached one.
+    /// Print the port of a running session, and a key for its next client. If the line names no session,
+    /// [`crate::attach::run`] chooses the session.
     Attach(Option<SessionRef>, Option<JoinMode>, Asked),
 }
 
@@ -78,7 +78,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ..Manual::of(&ROVE)
 };
 
-/// Returns the definition of the options, from which the help, the manual and the parser's letters are made.
+/// Returns the definition of the options. The help, the manual and the letters that the parser accepts come from it.
 fn definition() -> Command {
     let flag = |name: &'static str| Arg::new(name).action(ArgAction::SetTrue);
     let value = |name: &'static str, letter, value_name: &'static str| {
@@ -154,7 +154,7 @@ pub(crate) fn usage() -> String {
 ///
 /// # Errors
 ///
-/// Returns the fault of the line, to be printed before the usage; the exit code is 1.
+/// Returns the fault of the command line. The caller prints it before the usage; the exit code is 1.
 pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall, ServerLineError> {
     let questions: &[&str] = match name {
         ProgramName::Rove => &["--help", "-h", "--version", "-V"],
@@ -218,7 +218,7 @@ fn session(words: &[OsString]) -> Result<Option<SessionRef>, ServerLineError> {
     }
 }
 
-/// Reads the oldest form of the command line, without the word `new`: nothing, IP, or IP PORT.
+/// Reads the oldest form of the command line, without the word `new`: no words, IP, or IP PORT.
 fn parse_legacy(
     mut options: ServerOptions,
     args: &[OsString],
@@ -279,7 +279,7 @@ fn parse_new(
     Ok(options)
 }
 
-/// Returns the name and the value in `NAME=VALUE`. A word without `=` is ignored, as with stock.
+/// Returns the name and the value in `NAME=VALUE`. `None` for a word without `=` or name, which stock ignores, too.
 fn variable(word: &OsStr) -> Option<(String, String)> {
     let word = word.to_string_lossy();
     let (name, value) = word.split_once('=')?;
@@ -324,8 +324,8 @@ fn port(text: &str, which: &'static str) -> Result<u16, PortError> {
     text.parse().map_err(|_| PortError::Outside { which, text: text.to_owned() })
 }
 
-/// Reads the value of `-c`, a number of colours. A terminal without colours reports -1. An empty text is `None`, as
-/// with stock.
+/// Reads the value of `-c`, a number of colours. `None` for an empty text, as with stock, and for -1, which a client
+/// sends if its terminal has no colours.
 fn color_count(text: &OsStr) -> Result<Option<u32>, ServerLineError> {
     let text = text.to_string_lossy();
     if text.is_empty() {

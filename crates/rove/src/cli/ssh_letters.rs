@@ -29,8 +29,8 @@ struct Shown {
     help: &'static str,
 }
 
-/// The options of ssh that the help shows, in its order. Other letters of ssh work as well, and users who need them
-/// know them.
+/// The options of ssh that the help shows, in the help's order. Other letters of ssh work as well, and users who need
+/// them know them.
 const SHOWN: [Shown; 9] = [
     shown("ssh -l", "USER", ValueHint::Username, "User to log in as"),
     shown("ssh -i", "FILE", ValueHint::FilePath, "Key to log in with"),
@@ -62,7 +62,7 @@ const fn shown(
     Shown { id, value_name, hint, help }
 }
 
-/// Returns how `rove` handles an option of ssh. `None` for a letter that ssh does not have.
+/// Returns how `rove` handles an option of ssh. `None` for a letter that ssh lacks, and for rove's own letters `46anV`.
 ///
 /// The caller does not ask for letters that are options of the rove command itself, except `-q`, which both rove and
 /// ssh obey.

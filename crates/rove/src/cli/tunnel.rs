@@ -36,12 +36,12 @@ fn definition() -> Command {
         .arg(Arg::new("port").required(true).value_name("PORT").value_parser(end_of).hide(true))
 }
 
-/// The part that `rove tunnel` plays.
+/// The role of `rove tunnel`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
     /// `rove tunnel` is the tunnel's end on the host, for the server at this UDP port.
     Port(NonZeroU16),
-    /// `rove tunnel` is a forwarder on a jump host.
+    /// `rove tunnel` is a forwarder on a jump host, which passes on a client's datagrams by UDP.
     Forward,
 }
 
