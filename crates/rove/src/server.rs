@@ -75,9 +75,9 @@ pub(crate) enum Purpose {
     /// The session runs a program on a terminal.
     #[default]
     Program,
-    /// The session only carries streams, without a program and a terminal, and ends some time after the last one.
+    /// The session only carries streams, without a program and a terminal. [`StreamLife`] says when it ends.
     Streams,
-    /// The session only carries streams, but also waits for its client while no stream is open, for `rove -N`.
+    /// The session only carries streams (`rove -N`). It also goes on while no stream is open.
     Forwards,
 }
 
@@ -106,8 +106,8 @@ pub(crate) struct ServerOptions {
     pub(crate) verbose: u8,
     /// The name under which the program was called.
     pub(crate) name: ProgramName,
-    /// The session's label, if the user has chosen one. If a session with this label exists, its next client's key is
-    /// printed instead.
+    /// The session's label (`-n NAME`), if the user has chosen one. If a session with this label exists, no server
+    /// starts, and rove prints a key for that session's next client.
     pub(crate) session: Option<SessionLabel>,
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     let alone = threads::check_alone().context("cannot detach")?;
     match sys::fork(alone).context("cannot detach")? {
         Fork::Parent(server) => {
-            // The server is announced only when nothing more can fail.
+            // The parent announces the server last, so that the user gets no port and key if an earlier step fails.
             if let Err(error) = announcement::print(prepared.port(), &prepared.key) {
                 let _ = kill_process(server, Signal::TERM);
                 return Err(error.context("cannot announce the server"));
@@ -193,7 +193,7 @@ pub(crate) struct PreparedServer {
     purpose: Purpose,
     name: ProgramName,
     session: Option<SessionLabel>,
-    /// The random word in the environment of the session's programs.
+    /// The random word in the environment of the session's programs (`ROVE_SESSION`).
     word: String,
     /// The lock on session labels, so that no other session gets the same label at the same time. `None` without a
     /// label.
@@ -265,7 +265,7 @@ impl PreparedServer {
         let card = self.card();
         let listed = listing == Listing::Listed;
         let size = self.program.as_ref().map_or(Size::DEFAULT, |program| program.size);
-        // The agent socket's path contains the number of this process, so it is made after the fork.
+        // The agent socket's path contains the number of this process, so the socket is made after the fork.
         let agent = if self.has_agent { Agent::open() } else { Agent::default() };
         let (content, hold, entry) = match self.program {
             Some(mut program) => {
@@ -300,7 +300,8 @@ impl PreparedServer {
         Pump::new(events, session, wire, host, forwards, self.signal_timeout).run()
     }
 
-    /// Returns the constant facts in answers of the session's control socket. Call this after the fork.
+    /// Returns the constant facts in answers of the session's control socket. Call this after the fork, because the
+    /// process number is among them.
     fn card(&self) -> SessionStatus {
         let program = self.program.as_ref();
         SessionStatus {
@@ -323,7 +324,7 @@ impl PreparedServer {
     }
 }
 
-/// Returns the protocol extensions that a server of this name offers.
+/// Returns the protocol extensions that a server of this name offers under the host's policy.
 fn capabilities(name: ProgramName) -> Capabilities {
     match name {
         ProgramName::Rove if Policy::read().streams => {
@@ -334,7 +335,7 @@ fn capabilities(name: ProgramName) -> Capabilities {
     }
 }
 
-/// Returns the word of the session in which the user's client runs. `None` if it runs in none.
+/// Returns the random word of the session in whose terminal the user's client runs. `None` if it runs in no session.
 fn inside(options: &ServerOptions) -> Option<&str> {
     offered(options, SESSION_VARIABLE)
 }
@@ -360,7 +361,7 @@ fn offered<'a>(options: &'a ServerOptions, variable: &str) -> Option<&'a str> {
 
 /// Prints a warning on standard error.
 fn warn(text: impl AsRef<str>) {
-    // Writing may fail, because nobody may read standard error.
+    // Writing may fail, because standard error may be a pipe without a reader.
     say(io::stderr(), text.as_ref());
 }
 
@@ -374,7 +375,7 @@ const fn silence_max(purpose: Purpose, name: ProgramName) -> Option<Duration> {
     }
 }
 
-/// Returns an idle limit from the environment variable, or else `default`. `None` for no limit.
+/// Returns an idle limit from the environment variable, or `default` if that is unset or wrong. `None` for no limit.
 fn idle_limit(variable: &str, default: Option<Duration>) -> Option<Duration> {
     let Some(text) = std::env::var_os(variable).filter(|text| !text.is_empty()) else {
         return default;

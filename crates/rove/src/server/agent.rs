@@ -1,8 +1,8 @@
-//! The host's end of a lent ssh agent. A socket at a constant path serves the session's programs, and connects them to
-//! the agent socket of the ssh that the present client has logged in.
+//! The host's end of a lent ssh agent. A socket at a constant path serves the session's programs. It connects them to
+//! the agent socket that the host's sshd has made for a second ssh (`ssh -A`), which the present client runs.
 //!
-//! While the client is away or its ssh has not logged in, a connection to the path is closed at once. A program thus
-//! goes on without an agent instead of waiting.
+//! While the client is away or its ssh has not logged in, the server closes a connection to the path at once. A program
+//! thus goes on without an agent instead of waiting.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -31,7 +31,7 @@ const NO_PATH: &str = "the session was started without -A";
 pub(super) struct Agent {
     /// The socket at the session's path. `None` if the session was started without `-A`.
     socket: Option<PrivateSocket>,
-    /// The stream on which the client names its ssh's socket. `None` if there is none.
+    /// The stream on which the client names its ssh's socket. `None` if the client lends no agent.
     lent: Option<Lent>,
     joints: Vec<Joint>,
     is_client_there: bool,
@@ -42,7 +42,7 @@ pub(super) struct Agent {
 #[derive(Debug)]
 struct Lent {
     id: StreamId,
-    /// The line so far. A complete line ends in a newline.
+    /// The bytes of the path that have been read. A newline ends the path.
     line: Vec<u8>,
 }
 
@@ -60,7 +60,7 @@ impl Agent {
         self.socket.as_ref().map(PrivateSocket::path)
     }
 
-    /// Answers a stream on which the client will name its ssh's socket. The stream replaces a former one.
+    /// Answers a stream on which the client will name its ssh's socket. The stream replaces the former such stream.
     pub(super) fn begin(&mut self, mux: &mut Mux, reception: &mut Reception, id: StreamId) {
         if let Some(socket) = &mut self.socket {
             socket.restore();
@@ -75,8 +75,8 @@ impl Agent {
         }
     }
 
-    /// Reads the client's stream and serves the connections, without blocking. `mux` has the client's streams, if any,
-    /// and `silence` says for how long the client has been silent.
+    /// Reads the path from the client's stream and serves the connections, without blocking. `mux` has the client's
+    /// streams, if any. `silence` says for how long a datagram of the client has been overdue.
     pub(super) fn turn(&mut self, now: Instant, mux: Option<&mut Mux>, silence: Option<Duration>) {
         let Some(socket) = &mut self.socket else { return };
         let lent = self.lent.take().zip(mux);
@@ -114,7 +114,7 @@ impl Agent {
 }
 
 impl Lent {
-    /// Reads more of the line. Returns whether the stream goes on.
+    /// Reads more of the path. Returns `false` if the stream has ended or the path is too long.
     fn read(&mut self, now: Instant, mux: &mut Mux) -> bool {
         let mut buffer = [0; PATH_MAX + 1];
         match mux.read(now, self.id, &mut buffer) {
@@ -127,7 +127,7 @@ impl Lent {
         }
     }
 
-    /// Returns the path of the socket. `None` until the client has named it.
+    /// Returns the path of the socket. `None` until the client has sent a whole absolute path.
     fn place(&self) -> Option<PathBuf> {
         let path = self.line.strip_suffix(b"\n")?;
         let is_path = path.first() == Some(&b'/') && !path.contains(&0);
@@ -135,7 +135,7 @@ impl Lent {
     }
 }
 
-/// Connects to the socket of the client's ssh. Connecting to a Unix socket succeeds or fails at once.
+/// Connects to the socket of the client's ssh, if it is this user's. A Unix socket connects or fails at once.
 fn connect(place: &Path) -> io::Result<OwnedFd> {
     let address = rustix::net::SocketAddrUnix::new(place)?;
     let socket = crate::listeners::open(rustix::net::AddressFamily::UNIX)?;
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::muxes::{deliver, muxes};
 
-    /// A session with a socket for the agent, and its client's streams, without a network between them.
+    /// A session with a socket for the agent, and the streams of its client and server, without a network between both.
     struct Session {
         now: Instant,
         client: Mux,
@@ -257,7 +257,7 @@ mod tests {
         let mut asked = [0; 8];
         agent.read_exact(&mut asked).unwrap();
         assert_eq!((&asked, is_closed(&mut open)), (b"question", false));
-        // The client is silent, and then back.
+        // The client is silent for 60 s, and is then heard again.
         let mut during = session.connect();
         session.turn(60);
         assert!(closes(&mut open) && closes(&mut during));
@@ -267,7 +267,7 @@ mod tests {
         session.turn(0);
         second.accept().expect("the newest counts");
         assert!(!is_closed(&mut open) && session.agent.poll_timeout().is_some());
-        // Its ssh has ended.
+        // The client's ssh has ended.
         session.client.reset(id, 0).unwrap();
         session.turn(0);
         let mut late = session.connect();

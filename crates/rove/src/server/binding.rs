@@ -48,7 +48,7 @@ pub(super) fn bind(at: BindAddress, ports: PortRange) -> anyhow::Result<ServerSo
     }
     let PortRange { low, high } = ports;
     let any = match bind_to(Ipv6Addr::UNSPECIFIED.into(), ports) {
-        // This computer has no IPv6. A port that another process has bound for IPv6 must not be bound for IPv4 alone.
+        // Another error means no IPv6. A port that another process has bound for IPv6 must not be bound for IPv4 alone.
         Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
             bind_to(Ipv4Addr::UNSPECIFIED.into(), ports)
         }
@@ -78,7 +78,7 @@ fn bind_to(address: IpAddr, ports: PortRange) -> io::Result<ServerSocket> {
     }
 }
 
-/// Prints a warning on standard error, which nobody may read.
+/// Prints a warning on standard error, which may have no reader.
 fn warn(text: impl AsRef<str>) {
     say(io::stderr(), text.as_ref());
 }

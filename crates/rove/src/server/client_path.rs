@@ -1,8 +1,8 @@
 //! Finds out by which path the client's datagrams come, and since when: UDP, UDP by a jump host, or ssh.
 //!
-//! Datagrams through ssh come from `rove tunnel`, a process on this computer, as do those of a client on this computer.
-//! To tell them apart, `rove tunnel` reports its UDP port over the control socket. It also reports a jump host's
-//! forwarder that the client uses.
+//! Datagrams through ssh come from `rove tunnel`, a process on this computer. A client on this computer also sends from
+//! a local address. To tell both apart, `rove tunnel` reports its UDP port over the control socket. It also reports a
+//! forwarder (a process on a jump host that passes datagrams on) if the client uses one.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -22,7 +22,7 @@ pub(super) struct PathWatch {
     far_ends: VecDeque<u16>,
     /// The addresses from which the latest forwarders send.
     forwarders: VecDeque<SocketAddr>,
-    /// The present carrier, whether it is a forwarder on a jump host, and since when.
+    /// The present carrier, whether the datagrams come by a forwarder, and since when both hold.
     current: Option<(Carrier, bool, Instant)>,
 }
 
@@ -51,7 +51,7 @@ impl PathWatch {
         self.judge(now);
     }
 
-    /// Returns the path, for the control socket.
+    /// Returns the path, for answers at the control socket.
     pub(super) fn status(&self, now: Instant) -> ClientPath {
         ClientPath {
             client: self.client.map(|client| client.to_string()),
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(told(5, &client("127.0.0.1:7")), ("UDP", 1));
         assert_eq!(told(6, &far_end(9)), ("UDP", 2));
         assert_eq!(told(7, &client("[::ffff:127.0.0.1]:9")), ("ssh", 1));
-        // The next far end is heard from after it has told its port, or before.
+        // The next `rove tunnel` reports its port before or after its first datagram.
         assert_eq!(told(8, &far_end(10)), ("ssh", 2));
         assert_eq!(told(9, &client("127.0.0.1:10")), ("ssh", 3));
         assert_eq!(told(20, &client("192.0.2.1:10")), ("UDP", 1));

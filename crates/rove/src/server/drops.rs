@@ -1,4 +1,4 @@
-//! Receives files that a client copies to the host, and types their paths into a session.
+//! Receives files that a client copies to the host's drop folder, and types their paths into a session.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -21,7 +21,7 @@ pub(super) struct Drops {
     kept: BTreeMap<StreamId, Kept>,
     /// The threads that contact other sessions' servers.
     errands: Errands,
-    /// Whether bytes were left in the streams at the end of the last turn.
+    /// Whether the last turn left bytes in a stream, because of [`BYTES_PER_TURN`].
     has_more: bool,
 }
 
@@ -34,7 +34,7 @@ struct Coming {
     session: Option<OtherSession>,
 }
 
-/// A complete file, which the client has not been told of.
+/// A complete file, about which the server has not answered the client.
 #[derive(Debug)]
 struct Kept {
     path: PathBuf,
@@ -77,8 +77,8 @@ impl Drops {
         }
     }
 
-    /// Reads the streams, and answers those of completed files. `type_file` types the path of a file with this name
-    /// into this server's session.
+    /// Reads the streams, and answers those of completed files. `type_file` gets the name of a file in the drop folder,
+    /// and types the file's path into this server's session.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -116,20 +116,20 @@ impl Drops {
         });
     }
 
-    /// Drops the file of a stream that the client has given up.
+    /// Ends a stream that the client has given up. Removes its file if that is incomplete.
     pub(super) fn give_up(&mut self, mux: &mut Mux, reception: &mut Reception, id: StreamId) {
         if self.coming.remove(&id).is_some() || self.kept.remove(&id).is_some() {
             reception.give_up(mux, id);
         }
     }
 
-    /// Drops all files.
+    /// Stops serving all streams, and removes incomplete files.
     pub(super) fn clear(&mut self) {
         self.coming.clear();
         self.kept.clear();
     }
 
-    /// Returns the number of files that have not been answered.
+    /// Returns the number of files about which the client has no answer.
     pub(super) fn len(&self) -> usize {
         self.coming.len() + self.kept.len()
     }
@@ -170,7 +170,7 @@ impl Coming {
         }
     }
 
-    /// Reads at most [`BYTES_PER_TURN`].
+    /// Copies at most [`BYTES_PER_TURN`] from the stream to the file.
     fn read(&mut self, now: Instant, mux: &mut Mux, id: StreamId) -> Progress {
         let mut buffer = [0; 4_096];
         for _ in 0..BYTES_PER_TURN / buffer.len() {
@@ -193,7 +193,7 @@ impl Coming {
         Progress::More(true)
     }
 
-    /// Gives the complete file its final name, and types its path, or asks another session's server to.
+    /// Gives the complete file its final name. Types its path, or asks another session's server to do that.
     fn keep(
         self,
         errands: &Errands,
@@ -258,7 +258,7 @@ mod tests {
         let (mut client, mut server) = muxes();
         let (mut drops, mut reception) = (Drops::default(), Reception::default());
         let (found, wait) = channel::<()>();
-        // A server that stands still does not answer.
+        // The search waits until the test ends it, as it would for a suspended server.
         let seek = move || {
             wait.recv().expect("the test tells");
             Err(TypingError::NoSession)

@@ -43,9 +43,9 @@ struct Running {
     /// The pipes of standard input, standard output and standard error.
     splices: [Splice; 3],
     exit: Option<ExitStatus>,
-    /// Whether the client has stopped reading the stream with the answer.
+    /// Whether the client has stopped reading the stream on which the exit status is sent.
     is_unwanted: bool,
-    /// Whether the client has given the program up. The program still counts until it ends.
+    /// Whether the server has hung up the program, because the client has given it up. It still counts until its end.
     is_given_up: bool,
 }
 
@@ -80,15 +80,15 @@ impl Programs {
         self.has_news = true;
     }
 
-    /// Marks a program to be given up, because the client has stopped reading its answer. Nothing else tells that the
-    /// client is gone if the program's input had already ended.
+    /// Marks a program to be hung up, because the client has stopped reading the stream `input`. If the client had
+    /// already ended the program's input, the server learns in no other way that the client is gone.
     pub(super) fn give_up(&mut self, input: StreamId) {
         if let Some(running) = self.running.get_mut(&input) {
             running.is_unwanted = true;
         }
     }
 
-    /// Copies bytes, and answers with the exit status once a program and its output have ended.
+    /// Copies bytes, hangs up programs that the client gives up, and sends the exit status after a program's output.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -118,7 +118,7 @@ impl Programs {
                     let exit = match status {
                         ExitStatus::Code(code) => Exit::Code(code),
                         ExitStatus::Signal(signal) => Exit::Signal(signal),
-                        // A child process has no other status.
+                        // A child process never has this status.
                         ExitStatus::Outside(_) => Exit::Code(u8::MAX),
                     };
                     reception.answer(mux, *id, &Answer::Exited(exit));
@@ -134,7 +134,7 @@ impl Programs {
         self.running.len()
     }
 
-    /// Returns the splices of all pipes.
+    /// Returns the splices of all pipes; a splice copies between a pipe and a stream.
     pub(super) fn splices(&self) -> impl Iterator<Item = &Splice> {
         self.running.values().flat_map(|running| &running.splices)
     }

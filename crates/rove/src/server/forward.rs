@@ -26,7 +26,7 @@ use crate::server::ssh_target;
 use crate::server::typing;
 use crate::splice::{BYTES_PER_TURN, Splice};
 
-/// Longest time, after the client has ended the session, for connections to take the bytes that the client had sent.
+/// Longest time, after the session's end, for connections to take the bytes that the client had sent.
 /// Chosen: the longest time for making a connection.
 const DRAIN_MAX: Duration = Duration::from_secs(30);
 
@@ -36,7 +36,7 @@ pub(super) struct Forwards {
     /// The limit on core dumps for programs.
     core_limit: Rlimit,
     layer: Option<Box<Layer>>,
-    /// The value of [`Server::takeovers`] when the layer was made.
+    /// The value of [`Server::takeovers`] at the last turn.
     takeovers: u32,
     lookups: Errands,
     agent: Agent,
@@ -50,7 +50,7 @@ struct Layer {
     reception: Reception,
     connects: BTreeMap<StreamId, Connect>,
     splices: BTreeMap<StreamId, Splice>,
-    /// The streams of programs that wait for their other streams.
+    /// The streams of programs of whose three streams not all have arrived.
     gathering: Gathering,
     programs: Programs,
     drops: Drops,
@@ -69,7 +69,7 @@ impl Forwards {
         Self { core_limit, layer: None, takeovers: 0, lookups, agent, listeners }
     }
 
-    /// Returns the number of connections, programs and files.
+    /// Returns the number of connections, programs and files, also of those that have only begun.
     pub(super) fn open(&self) -> usize {
         self.layer.as_ref().map_or(0, |layer| {
             let begun = layer.connects.len() + layer.splices.len() + layer.programs.len();
@@ -122,7 +122,7 @@ impl Forwards {
         layer.streams.poll_transmit(now, session.carriage()?)
     }
 
-    /// After the client has ended the session, waits up to [`DRAIN_MAX`] for the connections to take the bytes that the
+    /// Waits after the session's end, up to [`DRAIN_MAX`] or a signal, for the connections to take the bytes that the
     /// client had sent.
     pub(super) fn drain(&mut self, events: &mut EventLoop) -> io::Result<()> {
         let until = events.now() + DRAIN_MAX;
@@ -179,8 +179,8 @@ impl Forwards {
         layer.chain(self.agent.interests())
     }
 
-    /// Notes which of [`Forwards::interests`] are ready. Only splices need that; [`Forwards::turn`] looks at all others
-    /// in any case.
+    /// Notes which of [`Forwards::interests`] are ready. Only splices need this; [`Forwards::turn`] tries all other
+    /// descriptors in any case.
     pub(super) fn handle_ready(&mut self, ready: &[bool]) {
         let Some(layer) = &mut self.layer else { return };
         let connects = layer.connects.values().map(|it| it.interests().count()).sum();
@@ -251,7 +251,7 @@ impl Layer {
         self.programs.turn(now, mux, reception, &mut self.buffer);
     }
 
-    /// Serves the streams that concern the session's terminal.
+    /// Serves the streams about the session's terminal: files whose paths are typed, and questions for its program.
     fn serve_terminal(&mut self, now: Instant, session: &mut Server, program: Option<&Hosted>) {
         self.tell_foreground(|| program.and_then(|hosted| hosted.master.foreground()));
         let (mux, reception) = (&mut self.streams.mux, &mut self.reception);
@@ -266,7 +266,7 @@ impl Layer {
         }
     }
 
-    /// Sets the congestion controller that the client has chosen for packets to it.
+    /// Sets the congestion controller `name`, which the client has chosen for packets to the client.
     fn follow(&mut self, now: Instant, id: StreamId, name: String) {
         let Some(controller) = StreamController::from_name(&name) else {
             let known = StreamController::NAMES.join(", ");
@@ -276,12 +276,12 @@ impl Layer {
         self.reply(id, name);
     }
 
-    /// Answers a stream with a text, and closes it.
+    /// Answers a stream with the text `address`, and closes the stream.
     fn reply(&mut self, id: StreamId, address: String) {
         let mux = &mut self.streams.mux;
         self.reception.answer(mux, id, &Answer::Opened { address });
         let _ = mux.finish(id);
-        // The client sends nothing on such a stream. If its end stayed unread, the stream would stay open.
+        // The server does not read the client's end of such a stream. Without `stop`, the stream would stay open.
         let _ = mux.stop(id, UNREACHED);
     }
 
@@ -301,7 +301,7 @@ impl Layer {
             Some(Target::Foreground) => self.asked.push(id),
             Some(Target::Controller(name)) => self.follow(now, id, name),
             Some(Target::Listen(wanted)) => listeners.begin(mux, reception, id, wanted),
-            // Only a server opens streams for accepted connections.
+            // Only a server opens streams for accepted connections, so this client is at fault.
             Some(Target::Accepted(_)) => reception.handle_strange(now, mux, id),
             Some(target) => self.begin(now, id, target, lookups),
             None => listeners.handle_news(now, mux, reception, id),
@@ -356,7 +356,7 @@ impl Layer {
     }
 }
 
-/// Returns the place that a connection leads to. `None` if it leads to none.
+/// Returns the place to which the stream's target connects. `None` for a target that is no connection.
 fn place(target: &Target) -> Option<Place> {
     match target {
         Target::Tcp { host, port } => Some(Place::Port(Some(host.clone()), *port)),
@@ -513,7 +513,7 @@ mod tests {
         }
     }
 
-    /// Starts a program that prints its process number. Returns its first stream, and the number.
+    /// Starts a program that prints its process number. Returns the stream of its input, and the number.
     fn begin(pair: &mut Pair, command: &[u8]) -> (StreamId, Pid) {
         let command_len = command.len();
         let part = Part::Input { command_len, is_subsystem: false };

@@ -13,7 +13,7 @@ const TERMINAL_ANSWERS: Duration = Duration::from_millis(5);
 /// Whether the server reads the output of the session's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hold {
-    /// Output waits for the client.
+    /// Output waits for the client's first datagram.
     Client,
     /// Output waits until this time.
     Until(Instant),

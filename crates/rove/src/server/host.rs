@@ -17,12 +17,12 @@ pub(super) struct Host {
     /// The session's entry among the logged-in users. `None` if it is not listed.
     pub(super) entry: Option<Entry>,
     /// The control socket, for `rove list`, `rove kill` and others. `None` if the session is not listed. The field is
-    /// the last, so that a process connected to the socket sees its end only after all other resources were released,
-    /// except the port of a lingering server.
+    /// the last, so that the socket closes after all other resources are released. Only a lingering server's port is
+    /// released later.
     pub(super) control: Option<Control>,
 }
 
-/// The purpose of a session.
+/// The content of a session: a program, or only streams.
 pub(super) enum Content {
     /// The session runs a program on a terminal.
     Program(Hosted),
@@ -46,7 +46,7 @@ impl Host {
         }
     }
 
-    /// Returns the exit status of the program. `None` while it runs, and if there is none.
+    /// Returns the exit status of the program. `None` while the program runs, and if there is no program.
     pub(super) fn try_wait(&mut self) -> Option<ExitStatus> {
         match &mut self.content {
             Content::Program(hosted) => hosted.child.try_wait(),
@@ -62,7 +62,7 @@ impl Host {
         }
     }
 
-    /// Releases everything except the program's process, and returns that.
+    /// Releases everything except the program's process, and returns the process.
     pub(super) fn let_go(self) -> Option<Child> {
         let Self { content, hold: _, entry, control } = self;
         let child = match content {
@@ -81,7 +81,7 @@ impl Host {
 /// The session's control socket, and the facts for its answers.
 pub(super) struct Control {
     pub(super) listener: Listener,
-    /// The facts about the session that are constant.
+    /// The facts about the session that are constant, and the descriptions of joined clients.
     pub(super) card: SessionStatus,
     pub(super) path: PathWatch,
 }

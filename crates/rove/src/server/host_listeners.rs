@@ -1,9 +1,9 @@
-//! The host's end of `-R`: opens the listeners that the client asks for, and sends each accepted connection to the
+//! The host's end of `-R`. It opens the listeners that the client asks for, and sends each accepted connection to the
 //! client in a stream of its own.
 //!
-//! Only the client knows the targets of the connections. A listener lives as long as the stream that asked for it.
-//! After another client has taken the session over, the listeners stay bound for a while, so that this client gets the
-//! same ports.
+//! Only the client knows the targets of the connections. A listener lives as long as the client's stream that asked for
+//! it. After another client has taken the session over, the listeners stay bound for a minute, so that the new client
+//! gets the same ports.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -45,12 +45,12 @@ enum Refusal {
     /// The host's rules allow only listeners on the loopback.
     #[error("its server.toml lacks gateway-ports = true")]
     Closed,
-    /// The administrator's list has other places.
+    /// The administrator's list `permit-listen` lacks the place.
     #[error("its server.toml does not permit it (permit-listen)")]
     NotListed,
     #[error("its server.toml does not count: {0}")]
     NoRules(#[from] PolicyError),
-    /// Looking a name up could block the server.
+    /// The client asks for a name as the address. Looking a name up could block the server.
     #[error("it listens at an address, not at a name")]
     Name,
     #[error("the path is not UTF-8")]
@@ -89,7 +89,7 @@ enum Holder {
 }
 
 impl HostListeners {
-    /// Opens a listener for the client, and answers the stream. If the listener exists, the stream takes it over.
+    /// Opens a listener for the client, and answers the stream. If that listener exists, the stream takes it over.
     pub(super) fn begin(
         &mut self,
         mux: &mut Mux,
@@ -116,8 +116,7 @@ impl HostListeners {
         reception.answer(mux, id, &answer);
     }
 
-    /// Handles an event of the stream `id`. If the stream has asked for a listener and has ended, the listener is
-    /// closed.
+    /// Handles an event of the stream `id`. If the stream of a listener has ended, closes the listener.
     pub(super) fn handle_news(
         &mut self,
         now: Instant,
@@ -135,7 +134,7 @@ impl HostListeners {
         }
     }
 
-    /// Cuts the waiting connections of a client that was replaced, and keeps its listeners for the next client.
+    /// Cuts the waiting connections of the former client, and keeps that client's listeners for the new one.
     pub(super) fn handle_takeover(&mut self, now: Instant) {
         self.cut_waiting();
         self.all.iter_mut().for_each(|it| it.holder = Holder::Next(now + KEPT));
@@ -149,12 +148,12 @@ impl HostListeners {
         debug_assert!(self.places().is_empty() && self.waiting.is_empty());
     }
 
-    /// Closes kept listeners that no client has asked for in time.
+    /// Closes the former client's listeners that the new client has not asked for within [`KEPT`].
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         self.all.retain(|it| !matches!(it.holder, Holder::Next(until) if until <= now));
     }
 
-    /// Accepts connections, and begins to copy bytes of those that the client has accepted.
+    /// Accepts connections. For each that the client has then accepted, too, adds a splice, which copies its bytes.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -173,7 +172,7 @@ impl HostListeners {
                 Some(reason) => {
                     tracing::debug!(reason, id = id.get(), "the client has refused a connection");
                     reset(&socket);
-                    // Both ends of the stream must be closed, or it would stay open.
+                    // Both directions of the stream must be closed, or it would stay open.
                     let _ = mux.reset(id, UNREACHED);
                 }
             }
@@ -194,7 +193,7 @@ impl HostListeners {
         self.all.iter().map(place).collect()
     }
 
-    /// Returns how many connections wait for the client.
+    /// Returns how many accepted connections wait for the client's answer.
     pub(super) fn waiting(&self) -> usize {
         self.waiting.len()
     }
@@ -209,7 +208,7 @@ impl HostListeners {
     }
 
     /// Returns the descriptors to wait for. When one is ready, call [`HostListeners::turn`]. `open` is the number of
-    /// connected streams.
+    /// open streams.
     pub(super) fn interests(&self, open: usize) -> impl Iterator<Item = Interest<'_>> {
         let accepts = self.paused_until.is_none() && self.has_room(open);
         let held = self.all.iter().filter(move |it| accepts && it.is_held());
@@ -268,7 +267,7 @@ impl HostListeners {
 }
 
 impl Held {
-    /// Returns whether a client's stream holds the listener.
+    /// Returns whether a client's open stream keeps the listener open.
     const fn is_held(&self) -> bool {
         matches!(self.holder, Holder::Stream(_))
     }
@@ -288,7 +287,7 @@ fn open(
             Place::Socket(String::from_utf8(path.clone()).map_err(|_| Refusal::Path)?)
         }
     };
-    // If the administrator's rules are ignored, the usual rules hold, which have no list.
+    // The server ignores rules with a fault. The default rules then hold, which have no list.
     if policy().is_ok_and(|rules| !rules.permits_listen(&place)) {
         return Err(Refusal::NotListed);
     }
@@ -417,7 +416,7 @@ mod tests {
             refused("permit-listen = ['127.0.0.1:8080', 'localhost:*']"),
             Some(sentence.to_owned())
         );
-        // A port of the host's choice needs the word for any.
+        // Port 0 lets the host choose a port, so the list must permit any port (`*`).
         for text in ["permit-listen = ['127.0.0.1:*']", "permit-listen = ['*']", ""] {
             assert_eq!(refused(text), None, "{text}");
         }
@@ -444,7 +443,7 @@ mod tests {
         let mut ends = Ends::new(HostListeners::default());
         let port = port(&ends.ask(&wanted(0)).1);
         let now = ends.now;
-        // The listener's own stream is open.
+        // The listener's own stream is open and counts as the first.
         for _ in 1..STREAMS_MAX {
             let id = ends.server.open(now).unwrap();
             ends.server.reset(id, 1).unwrap();
@@ -475,7 +474,7 @@ mod tests {
         let end = next.now + KEPT;
         assert_eq!(next.listeners.poll_timeout(), Some(end));
         next.listeners.handle_timeout(end);
-        // A child that another test has just forked holds the listener until it is another program.
+        // A child that another test has just forked holds the listener open until the child's exec.
         within_guard("the end of the listener", move || {
             while TcpStream::connect(("127.0.0.1", first)).is_ok() {
                 std::thread::yield_now();
@@ -491,7 +490,7 @@ mod tests {
         let _all: Vec<TcpStream> = (0..70).map(|_| connect()).collect();
         ends.carry();
         assert_eq!(ends.listeners.waiting(), CONNECTS_MAX);
-        // The client refuses all of them at once.
+        // This is as if the client refused all of them at once.
         ends.listeners.cut_waiting();
         let mut splices = BTreeMap::new();
         ends.listeners.turn(ends.now, &mut ends.server, &mut splices);

@@ -58,7 +58,7 @@ impl Policy {
     /// The path of the file with the rules.
     pub(crate) const PATH: &str = "/etc/rove/server.toml";
 
-    /// Reads the rules of this host. A file with a fault is ignored, and the log says why.
+    /// Reads the rules of this host. For a file with a fault, the defaults apply, and the log says why.
     pub(crate) fn read() -> Self {
         Self::find().unwrap_or_else(|error| {
             tracing::warn!(path = Self::PATH, %error, "the host's rules are ignored");
@@ -81,15 +81,15 @@ impl Policy {
     }
 
     /// Returns whether a listener for a client may be at this place. A place without an address is at `localhost`. As with
-    /// sshd, the rules limit no socket in the file system.
+    /// sshd, the rules do not limit sockets in the file system.
     pub(crate) fn permits_listen(&self, place: &Place) -> bool {
         let list = self.permit_listen.as_ref().filter(|_| matches!(place, Place::Port(..)));
         list.is_none_or(|list| is_listed(list, place))
     }
 
-    /// Reads the file at a path, which must belong to `owner` alone.
+    /// Reads the file at a path. The file and its folder must belong to `owner`, and nobody else may write them.
     fn at(path: &Path, owner: u32) -> Result<Self, PolicyError> {
-        // A path without links, so that the folder that counts is the one of the file.
+        // `end` has no links, so its parent is the folder that really holds the file.
         let end = match path.canonicalize() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             end => end?,
@@ -111,7 +111,7 @@ impl Policy {
     }
 }
 
-/// Returns whether a list has a place. An entry that is only a port has that port at every address.
+/// Returns whether a list has a place. An entry that is only a port means that port at every address.
 fn is_listed(list: &[String], place: &Place) -> bool {
     match place {
         Place::Socket(path) => list.contains(path),
@@ -181,12 +181,12 @@ mod tests {
         chown(&theirs, Some(0), None).unwrap();
         chown(&file, other, None).unwrap();
         assert!(matches!(Policy::at(&path, 0), Err(PolicyError::Exposed)));
-        // Another user's link to a file of root's.
+        // The link is another user's, and the file is root's.
         chown(&file, Some(0), None).unwrap();
         chown(&folder, other, None).unwrap();
         std::os::unix::fs::lchown(&path, other, None).unwrap();
         assert!(matches!(Policy::at(&path, 0), Err(PolicyError::Exposed)));
-        // Nobody waits for a writer of a pipe.
+        // The server does not wait for a writer of a pipe.
         chown(&folder, Some(0), None).unwrap();
         fs::remove_file(&path).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR).unwrap();

@@ -33,7 +33,7 @@ pub(super) struct PreparedProgram {
 }
 
 impl PreparedProgram {
-    /// Opens the pseudo-terminal and prepares the program. `word` is the random word for its environment.
+    /// Opens the pseudo-terminal and prepares the program. `word` is the random word for its variable `ROVE_SESSION`.
     ///
     /// # Errors
     ///
@@ -96,8 +96,8 @@ impl PreparedProgram {
         words.map(|word| word.to_string_lossy().into_owned()).collect()
     }
 
-    /// Starts the program as a child of this process. If the session is listed, also adds a login to utmp, and shows
-    /// the notice about detached sessions.
+    /// Forks the program's process, which waits for the client unless the program starts early. If the session is
+    /// listed, also adds a login to utmp, and shows the notice about detached sessions.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl PreparedProgram {
         mut self,
         is_listed: bool,
     ) -> anyhow::Result<(Hosted, Hold, Option<utmp::Entry>)> {
-        // The notice is made here, after the announcement, which it must not delay.
+        // The notice is made here, after the announcement of the server, which the notice must not delay.
         if is_listed && let Some(user) = &self.told_of_sessions {
             self.program.greeting.extend(detached::notice(user).into_bytes());
         }

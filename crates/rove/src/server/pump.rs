@@ -51,8 +51,8 @@ pub(super) struct Pump {
     program: Program,
     tty_watch: TtyWatch,
     prompt_watch: PromptWatch,
-    /// The newest input that the shell had read when it was last seen waiting at its prompt. `None` if it was not
-    /// waiting.
+    /// The newest input that the shell had read when the pty was last examined. `None` if the shell did not wait at its
+    /// prompt then.
     prompt: Option<InputNum>,
     /// The value of [`Server::takeovers`] when the pty was last examined.
     takeovers: u32,
@@ -70,9 +70,9 @@ enum Program {
     Running,
     /// The program has ended with `status`, and its last output is still being read: `read` bytes up to this point.
     Ended { status: ExitStatus, read: usize },
-    /// All descriptors of the terminal are closed. The program's exit status is awaited until this time.
+    /// All descriptors of the terminal are closed. The loop waits until this time for the program's exit status.
     HungUp { until: Instant },
-    /// The session has been told that the program has ended.
+    /// The loop has told the session that the program has ended.
     Closed,
 }
 
@@ -185,7 +185,7 @@ impl Pump {
             self.wire.receive(now, &mut self.session);
         }
         // Keys are written before output is read, because Ctrl-C must not wait for the output that it is to stop. New
-        // keys are written without polling the pty first. The next wait polls for the rest.
+        // keys are written without polling the pty first. The next wait polls the pty for keys that it has not taken.
         if takes_input || (has_datagrams && self.program.has_terminal()) {
             self.write_host(now);
         }
@@ -285,7 +285,7 @@ impl Pump {
         }
         tracing::info!("asked to end");
         self.session.shutdown(now, Outside::Kill);
-        // A second call ends the session at once, because no client would acknowledge the end.
+        // Without an attached client, nobody would acknowledge the end. A second call ends the session at once.
         if self.state(now) != State::Attached {
             self.session.shutdown(now, Outside::Kill);
         }
@@ -319,8 +319,8 @@ impl Pump {
         }
     }
 
-    /// Passes the modes of the pty to the session. They must be as new as the output that was read, and known before
-    /// that output is sent.
+    /// Passes the modes of the pty to the session. The modes must be as new as the output that was read, and the
+    /// session must have them before it sends that output.
     fn look_at_tty(&mut self, now: Instant) {
         let is_due = self.tty_watch.look(now);
         if self.program.has_terminal()
@@ -395,7 +395,7 @@ impl Pump {
     }
 
     fn show_client(&mut self, client: Option<IpAddr>) {
-        // The system may have removed the control socket, because the user's last login has just ended.
+        // `flush` makes the control socket again if the system removed it, as it does when the user's last login ends.
         if let Some(control) = &mut self.host.control {
             control.listener.flush();
         }
@@ -436,7 +436,7 @@ impl Pump {
         };
     }
 
-    /// Writes as many of the user's keys to the pty as it takes.
+    /// Writes as many of the user's keys to the pty as the pty takes.
     fn write_host(&mut self, now: Instant) {
         let Content::Program(hosted) = &self.host.content else { return };
         if self.session.host_input().is_empty() {
@@ -456,7 +456,7 @@ impl Pump {
         }
     }
 
-    /// Ends the session after all descriptors of the terminal are closed and the program has ended or takes too long.
+    /// If all descriptors of the terminal are closed, ends the session once the program or [`EXIT_GRACE`] has ended.
     fn settle_hang_up(&mut self, now: Instant) {
         if let Program::HungUp { until } = self.program {
             let status = self.host.try_wait();
@@ -487,7 +487,7 @@ impl Program {
     const fn deadline(self) -> Option<Instant> {
         match self {
             Self::HungUp { until } => Some(until),
-            // The rest of the output may be ready at once.
+            // The pty may hold more of the output already, so the loop does not wait.
             Self::Ended { .. } => Some(Instant::ZERO),
             Self::Absent | Self::Running | Self::Closed => None,
         }

@@ -43,7 +43,7 @@ const OPTIONAL: [[&str; 3]; 2] =
 /// server called as `mosh-server` stays in its login, where scripts expect it.
 pub(super) fn leave_login(name: ProgramName) {
     let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    // A login known to logind has this variable. Only the processes of such logins end at logout.
+    // A login known to logind has `XDG_RUNTIME_DIR`. Only the processes of such logins end at logout.
     let is_meant = |folder: &PathBuf| name == ProgramName::Rove && folder.is_absolute();
     let Some(runtime) = runtime.filter(is_meant) else { return };
     let (root, busctl) = (Path::new("/"), OsStr::new("busctl"));
@@ -63,7 +63,7 @@ struct Host<'a> {
 }
 
 impl Host<'_> {
-    /// Returns whether this process has left the login. `user` is called only if logind ends processes at logout.
+    /// Leaves the login if needed and possible. Returns whether it has. Calls `user` only if logind ends processes.
     fn leave_login(&self, user: impl FnOnce() -> Option<OsString>) -> bool {
         let logind = Logind::read(self.root);
         let is_possible = |user: &OsString| {
@@ -74,11 +74,11 @@ impl Host<'_> {
         logind.ends_processes && user().as_ref().is_some_and(is_possible) && self.enter_scope()
     }
 
-    /// Asks the manager for a scope for this process, and waits. Returns whether this process was moved there.
+    /// Asks the manager for a scope for this process, and waits. Returns whether the manager moved this process there.
     fn enter_scope(&self) -> bool {
         let clock = Clock::start();
         let until = clock.now() + self.patience;
-        // The scope may outlive this process, so the time distinguishes it from a later process with the same number.
+        // The scope may outlive this process. The time tells it from the scope of a later process with the same number.
         let scope = format!("rove-{}-{}.scope", std::process::id(), clock::unix_seconds());
         for count in (0..=OPTIONAL.len()).rev() {
             let Ok(mut call) = self.call(&scope, &OPTIONAL[..count]) else { return false };
@@ -131,7 +131,7 @@ impl Host<'_> {
 #[derive(Debug, Default)]
 struct Logind {
     ends_processes: bool,
-    /// The only users whose processes are ended (`KillOnlyUsers`); empty for all.
+    /// The only users whose processes logind ends (`KillOnlyUsers`); empty for all.
     only: Vec<String>,
     /// The users whose processes stay (`KillExcludeUsers`). `None` for root alone.
     excluded: Option<Vec<String>>,
@@ -192,7 +192,7 @@ impl Logind {
     }
 }
 
-/// Returns the truth value that systemd reads in `text`. Source: `systemd.syntax(7)`.
+/// Returns the truth value that systemd reads in `text`, or `None` for other words. Source: `systemd.syntax(7)`.
 fn boolean(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "yes" | "y" | "true" | "t" | "on" => Some(true),

@@ -5,8 +5,8 @@ use rove_units::{Duration, Instant};
 /// Longest time of the session without a stream, after its start or after its last stream closed. Chosen: longer than
 /// the usual time until the next ssh through the same host.
 const QUIET_MAX: Duration = Duration::from_secs(600);
-/// Longest silence of the client while streams are open. Chosen: a laptop may sleep for a night and a day, while the
-/// connections of its streams stay open at the host.
+/// Longest silence of the client of a session without a program. Chosen: a laptop may sleep for a night and a day,
+/// while the connections of its streams stay open at the host.
 pub(super) const UNHEARD_MAX: Duration = Duration::from_secs(86_400);
 const _: () = assert!(QUIET_MAX.as_secs() < UNHEARD_MAX.as_secs());
 
@@ -29,7 +29,7 @@ impl StreamLife {
         Self::QuietSince(now)
     }
 
-    /// Notes how many streams are open. Returns `true`, once, when the session must end.
+    /// Notes how many streams are open. Returns `true` when the session must end, but only once.
     pub(super) fn handle(&mut self, now: Instant, open: usize) -> bool {
         *self = match *self {
             known @ (Self::Over | Self::Kept) => known,

@@ -8,7 +8,7 @@ use rove_units::Instant;
 
 use crate::{entropy, hardening, syslog};
 
-/// The known facts about who asks for a key.
+/// The known facts about the process that asks for a client's key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct From {
     /// The address of the user's ssh client. `None` for a request on this computer.
@@ -40,12 +40,12 @@ pub(super) enum Refusal {
 
 /// Invites another client to take over (`way` is `None`), view or share the session. `former` is the client whose
 /// record the new one goes on from, if any. `is_attached` says whether the session's own client is alive. Returns the
-/// new client's key, or `None` if the system gives no random bytes. Also returns how many keystrokes of the former
-/// client were received.
+/// new client's key, or `None` if the system gives no random bytes. Also returns how many keys of the former client the
+/// server has taken, if it knows that client.
 ///
 /// # Errors
 ///
-/// Returns why the client is refused. A lock has no effect while the session's own client is silent.
+/// Returns why the client is refused. A lock keeps nobody from taking over while the session's own client is silent.
 pub(super) fn invite(
     session: &mut Server,
     now: Instant,

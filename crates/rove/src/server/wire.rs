@@ -22,10 +22,10 @@ const WAYS_MAX: usize = JOINED_MAX + 3;
 /// The server's UDP socket, with the local address for answers to each client.
 pub(super) struct Wire {
     socket: ServerSocket,
-    /// The socket at which another server can ask for the port while this one lingers. `None` at other times. The field
-    /// is dropped, and thus closed, after `socket`.
+    /// The socket at which another server can ask for the port while this server lingers. `None` at other times. It
+    /// closes after `socket`, because fields are dropped in order.
     pub(super) handover: Option<Handover>,
-    /// The name for the handover socket. `None` if the session is not listed, or the handover socket is open.
+    /// The name for the handover socket. `None` if the session is not listed, or the server has begun to linger.
     name: Option<SessionName>,
     sieve: Sieve,
     queue: PacketQueue,
@@ -63,7 +63,7 @@ impl Wire {
         }
     }
 
-    /// Handles the timer of the socket's filter, which drops datagrams of strangers.
+    /// Handles the timer of the socket's filter, which drops a part of the datagrams of other senders in a flood.
     pub(super) fn handle_timeout(&mut self, now: Instant, session: &Server) {
         self.sieve.handle_timeout(now, session.client_address(), &self.socket);
     }

@@ -5,7 +5,7 @@ use proptest::test_runner::TestRunner;
 
 use super::*;
 
-/// The shells that read a path, and their options for a line.
+/// The shells that read a path, and their options for running one command line.
 const SHELLS: [(&str, &[&str]); 5] = [
     ("sh", &["-c"]),
     ("bash", &["--norc", "-c"]),
