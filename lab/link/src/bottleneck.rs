@@ -10,13 +10,13 @@ use crate::queue::Queue;
 use crate::serialiser::Serialiser;
 use crate::tally::Tally;
 
-/// A queue and its server. A new config may replace the kind of server while packets wait.
+/// A queue, and the server that sends its packets. A new config may replace the kind of server while packets wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Bottleneck<P> {
     queue: Queue<P>,
     server: Server,
     /// The packet that has left the queue but not the bottleneck, and how many of its bytes are still to be sent.
-    /// Always `None` with a serialiser, which computes at the start of a transmission when it ends.
+    /// Always `None` with a serialiser, which computes the end of a transmission at its start.
     in_service: Option<(Item<P>, Bytes)>,
 }
 
@@ -34,9 +34,9 @@ impl<P> Bottleneck<P> {
         Self { queue: Queue::new(config, chance), server, in_service: None }
     }
 
-    /// Sends a packet at once, past the queue, if a serialiser is idle. Returns when the packet has been sent, or
-    /// `None` if it must be queued. So even a queue of length 0 passes traffic. Before this call, [`Self::serve`] must
-    /// have taken out all packets due before `now`.
+    /// Sends a packet past the queue if an idle serialiser and the discipline allow this. So even a queue of length 0
+    /// passes traffic. Returns when the transmission ends, or `None` if the caller must queue the packet. Before this
+    /// call, [`Self::serve`] must have taken out all packets due before `now`.
     pub(crate) fn bypass(&mut self, now: Instant, size: Bytes) -> Option<Instant> {
         let Server::Serialiser(serialiser) = &mut self.server else { return None };
         let is_wire = serialiser.rate.is_none() && self.queue.is_empty();
@@ -121,7 +121,7 @@ impl<P> Bottleneck<P> {
         }
     }
 
-    /// Counts every delivery opportunity from this call on, even if no packet waits, because the caller records all.
+    /// Follows the delivery opportunities even while no packet waits, because the caller records every opportunity.
     pub(crate) fn follow_all(&mut self) {
         if let Server::Opportunities(opportunities) = &mut self.server {
             opportunities.follow_all();
@@ -179,8 +179,8 @@ fn whole<P>(item: Item<P>) -> (Item<P>, Bytes) {
 }
 
 /// Removes and returns the next packet for which the bucket has enough tokens by `until`, and when it passes. A packet
-/// leaves the queue to wait for its tokens. So the queue discipline is asked for the next packet only when the one
-/// before has passed, as with the kernel's tbf.
+/// leaves the queue to wait for its tokens. So the queue discipline chooses the next packet only when this packet has
+/// passed, as with the kernel's tbf.
 fn serve_bucket<P>(
     bucket: &mut TokenBucket,
     queue: &mut Queue<P>,
@@ -213,7 +213,8 @@ fn serve_bucket<P>(
 }
 
 /// Spends the delivery opportunities up to `until` on the next packet. Returns the packet and when its last byte has
-/// been sent. An opportunity carries whole packets and parts of packets. The rest of it is lost if no packet waits.
+/// been sent. An opportunity carries whole packets and parts of packets. The rest of an opportunity is lost if no
+/// packet waits.
 fn serve_opportunities<P>(
     opportunities: &mut Opportunities,
     queue: &mut Queue<P>,

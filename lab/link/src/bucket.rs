@@ -5,7 +5,7 @@ use rove_units::{BitRate, Bytes, Instant};
 /// Tokens per byte. A token is a billionth of a bit, so a nanosecond adds as many tokens as the rate has bit/s.
 const TOKENS_PER_BYTE: u128 = 8 * 1_000_000_000;
 
-/// A token bucket, exact to the nanosecond. Like the kernel's, it starts full.
+/// A token bucket, exact to the nanosecond. It starts full, like the kernel's token bucket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TokenBucket {
     rate: BitRate,
@@ -73,7 +73,7 @@ mod tests {
     }
 
     fn bucket() -> TokenBucket {
-        // A byte per millisecond.
+        // The rate is a byte per millisecond.
         let rate = BitRate::from_bits_per_second(8_000).expect("above zero");
         TokenBucket::new(rate, Bytes::new(100), at(0))
     }

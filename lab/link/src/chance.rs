@@ -10,8 +10,8 @@ use rove_units::Draw;
 /// 2^32: the number of values of half a draw, which has 64 bits.
 const STEPS: f64 = 4_294_967_296.0;
 
-/// Returns a standard normal number, by the Box-Muller transform of the two halves of a draw. Its magnitude is at most
-/// 6.7, because the uniform numbers have 32 bits.
+/// Returns a standard normal number, by the Box-Muller transform of the two halves of a draw. The result's magnitude is
+/// at most 6.7, because each half has 32 bits.
 pub(crate) fn normal(draw: Draw) -> f64 {
     let (radius, angle) = halves(draw);
     (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()

@@ -1,4 +1,4 @@
-//! Controlled Delay (CoDel): drops packets at the head after packets have waited too long for some time (RFC 8289).
+//! Controlled Delay (CoDel): drops packets at the queue's head once waits exceed a target for an interval (RFC 8289).
 
 use rove_units::{Bytes, Duration, Instant};
 
@@ -17,9 +17,10 @@ const MEMORY_INTERVALS: u32 = 16;
 pub struct CoDelConfig {
     /// Longest wait in the queue that never causes a drop (`TARGET`).
     pub target: Duration,
-    /// How long packets must wait longer than `target` before the first drop: the longest usual round-trip time.
+    /// How long waits must exceed `target` before the first drop: about the longest usual round-trip time.
     pub interval: Duration,
-    /// Drops the packet *after* the one that waited too long, as Mahimahi does. The number of drops is the same.
+    /// Whether CoDel drops the packet *after* the one that waited too long, as Mahimahi does. The number of drops is
+    /// the same in both cases.
     pub drops_second: bool,
 }
 
@@ -37,7 +38,7 @@ impl Default for CoDelConfig {
 /// The state of CoDel. The names of the fields are those of RFC 8289, section 5.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CoDel {
-    /// When a drop becomes due. `None` while packets wait for less than the target.
+    /// When the first drop becomes due. `None` while packets wait for less than the target, or the queue is short.
     first_above: Option<Instant>,
     drop_next: Instant,
     count: u32,
@@ -94,7 +95,7 @@ impl CoDel {
         (kept, may_drop)
     }
 
-    /// Removes the oldest packet. Returns it, and whether packets have waited so long that one may be dropped.
+    /// Removes and returns the oldest packet. Also returns whether packets have waited so long that CoDel may drop one.
     fn take<P>(
         &mut self,
         config: &CoDelConfig,
@@ -116,9 +117,8 @@ impl CoDel {
     }
 }
 
-/// Returns when the next drop is due after the drop at `from`. The wait is shorter the more packets were dropped
-/// (`count`). Source:
-/// RFC 8289, section 5 (`control_law`).
+/// Returns when the next drop is due after the drop at `from`. Each drop in a row (`count`) shortens the time until the
+/// next. Source: RFC 8289, section 5 (`control_law`).
 fn control_law(config: &CoDelConfig, from: Instant, count: u32) -> Instant {
     let wait = config.interval.div_f64(f64::from(count.max(1)).sqrt());
     from + wait.max(Duration::from_nanos(1))
@@ -146,8 +146,8 @@ mod tests {
         }
     }
 
-    /// Puts a packet in each millisecond and takes one out each `service` milliseconds for `span` of them. Returns
-    /// what was sent and what was dropped, each with its time.
+    /// For `span` milliseconds, queues a packet each millisecond and sends one each `service` milliseconds. Returns the
+    /// sent and the dropped packets, each with its time.
     fn run(config: CoDelConfig, span: u64, service: u64) -> [Vec<(u64, u64)>; 2] {
         let (mut codel, mut fifo) = (CoDel::default(), Fifo::default());
         let [mut sent, mut dropped] = [Vec::new(), Vec::new()];
@@ -212,7 +212,7 @@ mod tests {
         let mut dropped = 0;
         codel.pop(&config, at(1_100), &mut fifo, |_| dropped += 1);
         assert_eq!((dropped, codel.count, codel.is_dropping), (1, 7, true));
-        // Long after, it begins at one.
+        // Long after the last drop, the count begins at one again.
         let mut late = CoDel { is_dropping: false, first_above: Some(at(0)), count: 20, ..codel };
         late.pop(&config, at(9_000), &mut fifo, |_| dropped += 1);
         assert_eq!(late.count, 1);

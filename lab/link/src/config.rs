@@ -16,7 +16,7 @@ pub struct LinkConfig {
     pub order: Order,
     /// Constant one-way delay.
     pub delay: Duration,
-    /// Size of the variable delay (jitter), which `jitter_distribution` interprets.
+    /// Size of the variable delay (jitter): its maximum or standard deviation, depending on `jitter_distribution`.
     pub jitter: Duration,
     /// Distribution of the variable delay.
     pub jitter_distribution: Distribution,
@@ -50,9 +50,8 @@ pub struct LinkConfig {
 pub struct Drops {
     /// Most packets in the delay line. Further packets are dropped. `None`: no limit.
     pub line_packets_max: Option<usize>,
-    /// Largest packet that passes, with the headers of [`LinkConfig::overhead`]. Larger packets are lost without a
-    /// message to the sender, as in a tunnel whose ICMP messages a firewall drops. This happens in the loss stage.
-    /// `None`: no limit.
+    /// Largest packet that passes, with the headers of [`LinkConfig::overhead`]. The loss stage drops larger packets
+    /// without a message to the sender, as in a tunnel whose ICMP messages a firewall drops. `None`: no limit.
     pub mtu: Option<Bytes>,
     /// Losses in bursts, in addition to those of [`LinkConfig::loss`].
     pub gilbert_elliott: Option<GilbertElliott>,
@@ -62,7 +61,7 @@ pub struct Drops {
     pub on_off: Option<OnOff>,
 }
 
-/// The order in which a packet passes the stages of a link. A queue always includes its bottleneck.
+/// The order in which a packet passes the stages of a link. Here, `Queue` includes the bottleneck.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// Loss, queue, delay: the bottleneck is near the sender, as in Mahimahi's uplink.
@@ -122,8 +121,8 @@ pub enum Discipline {
     CoDel(CoDelConfig),
     /// Proportional Integral controller Enhanced (RFC 8033). Packets beyond the limits are dropped on arrival.
     Pie(PieConfig),
-    /// A queue with its own CoDel for each flow, and the flows take turns (RFC 8290). Beyond the limits, the longest
-    /// queue loses its oldest packet.
+    /// A queue with its own CoDel for each flow, and the flows take turns (RFC 8290). If a packet exceeds the limits,
+    /// the longest queue loses its oldest packet.
     Fair(FairConfig),
 }
 

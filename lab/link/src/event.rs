@@ -69,7 +69,7 @@ impl Event {
     /// queue, `d 1 size` for a packet dropped on arrival, `# size` for an opportunity, or `- size delay` for a
     /// departure. `None` for events that Mahimahi does not log, such as CoDel's drops.
     ///
-    /// The delay is the difference of two times in whole milliseconds, as Mahimahi's clock measures it.
+    /// The delay is the difference of two times, each rounded down to milliseconds as by Mahimahi's clock.
     pub fn mahimahi_line(&self, base: Instant) -> Option<String> {
         let time = self.at.as_millis().saturating_sub(base.as_millis());
         match self.kind {
@@ -91,7 +91,7 @@ impl Event {
     }
 
     /// Returns the event as a line of rove's log: nanoseconds since the start of the run, a word for the event, and its
-    /// fields. `docs/lab.md` lists them.
+    /// fields. `docs/lab.md` lists the words and fields.
     pub fn line(&self) -> String {
         let time = self.at.as_nanos();
         match self.kind {

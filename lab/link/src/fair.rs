@@ -29,7 +29,7 @@ pub enum FlowKey {
     /// Addresses, protocol and ports of an IP packet. Packets that are not IP form one flow.
     #[default]
     Ip,
-    /// Two bytes of the packet, from this offset on. Shorter packets form one flow.
+    /// Two bytes of the packet, from this offset on. Packets too short for this form one flow.
     At(usize),
 }
 
@@ -51,7 +51,7 @@ fn ip_flow(packet: &[u8]) -> Option<u16> {
     let (addresses, protocol, payload) = match packet.first()? >> 4 {
         4 => {
             let header = usize::from(packet[0] & 15) * 4;
-            // Only the first fragment contains the ports.
+            // Only the first fragment contains the ports, so the flow of a fragment does not depend on them.
             let is_later = packet.get(6..8)? != [0, 0] && packet.get(6..8)? != [0x40, 0];
             let payload = if is_later { None } else { packet.get(header..) };
             (packet.get(12..20)?, *packet.get(9)?, payload)
@@ -85,7 +85,7 @@ struct Bin<P> {
 #[derive(Clone, Debug)]
 pub(crate) struct Fair<P> {
     bins: Vec<Bin<P>>,
-    /// Bins whose flows have just begun to send. All other bins with packets are in `old`, and were served once.
+    /// Bins whose flows have just begun to send. A bin without credit moves to `old`.
     new: VecDeque<usize>,
     old: VecDeque<usize>,
     len: usize,
@@ -111,7 +111,7 @@ impl<P> Fair<P> {
         }
     }
 
-    /// Puts a packet back at the head of its flow's queue, and its flow at the head of the new ones.
+    /// Puts a packet back at the head of its flow's queue, and its bin at the head of the new bins.
     pub(crate) fn restore(&mut self, item: Item<P>) {
         let bin = self.bin(item.flow);
         self.count(&item);
@@ -150,8 +150,7 @@ impl<P> Fair<P> {
             self.len -= len - bin.fifo.len();
             self.size -= size - bin.fifo.size();
             let Some(item) = next else {
-                // An emptied new flow joins the old ones first. Else it could be new again before waiting flows have
-                // sent.
+                // An emptied new bin joins the old bins first. Otherwise it could be new again before they have sent.
                 if is_new {
                     self.old.push_back(place);
                 } else {
@@ -307,7 +306,7 @@ mod tests {
             if now % 20 == 0 {
                 fair.push(item(now, 2, 100, at));
             }
-            // Two packets come in two milliseconds, and one goes.
+            // In two milliseconds, flow 1 offers two packets, and one packet is sent.
             if now % 2 == 0
                 && let Some(sent) = fair.pop(&config, at, |item| dropped.push(item.flow))
                 && sent.flow == 2
@@ -317,7 +316,7 @@ mod tests {
         }
         assert!(dropped.len() > 10 && dropped.iter().all(|flow| *flow == 1), "{dropped:?}");
         assert_eq!(waits.len(), 100);
-        // Both flows are new at the begin, and the other one comes first.
+        // Both flows are new at the start, and flow 1 is served first.
         assert!(waits[0] == 4 && waits[1..].iter().all(|wait| *wait == 0), "{waits:?}");
     }
 

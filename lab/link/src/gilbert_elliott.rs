@@ -26,8 +26,8 @@ impl GilbertElliott {
 
 /// The state of a Gilbert-Elliott channel.
 ///
-/// The channel starts in the good state. At each packet that enters the link, lost or not, a random draw with the
-/// packet's number decides whether it changes. So the state at packet `n` depends only on draws 0 to `n`, not on times.
+/// The channel starts in the good state. At each packet that enters, lost or not, a random draw with the packet's
+/// number decides whether the state changes. So the state at packet `n` depends only on draws 0 to `n`, not on times.
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
     transition: Stream,
@@ -40,8 +40,8 @@ impl Channel {
         Self { transition: chance.fork(0), loss: chance.fork(1), is_bad: false }
     }
 
-    /// Draws the change of state at packet `number`, and returns whether the packet is lost. Call this for each in
-    /// order.
+    /// Draws the change of state at packet `number`, and returns whether the packet is lost. Call this for all packets
+    /// in order.
     pub(crate) fn loses(&mut self, model: &GilbertElliott, number: u64) -> bool {
         let change = if self.is_bad { model.p_good } else { model.p_bad };
         self.is_bad ^= self.transition.at(number).chance(change);

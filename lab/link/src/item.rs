@@ -27,13 +27,13 @@ pub(crate) struct Item<P> {
     pub(crate) id: PacketId,
     /// The number of the packet's flow. 0 unless the queue discipline distinguishes flows.
     pub(crate) flow: u16,
-    /// Bytes that the packet counts in the queue and at the bottleneck: its length and the overhead.
+    /// Bytes that the queue and the bottleneck count for the packet: its length and the overhead.
     pub(crate) size: Bytes,
     /// When the packet entered the link.
     pub(crate) entered: Instant,
     /// When the packet arrived at the queue.
     pub(crate) queued: Instant,
-    /// The delay of the packet, jitter included.
+    /// The packet's time in the delay line, jitter included.
     pub(crate) propagation: Duration,
     pub(crate) fate: Fate,
 }
@@ -54,7 +54,7 @@ pub(crate) enum Fate {
 pub enum DropCause {
     /// The packet was lost by independent chance, or because of [`crate::Link::drop_next`].
     Loss,
-    /// The packet was lost in a burst, by the Gilbert-Elliott channel.
+    /// The Gilbert-Elliott channel lost the packet, in its bad state or its good one.
     BurstLoss,
     /// The packet arrived in an outage or in an off period.
     Outage,

@@ -5,9 +5,9 @@
 //!
 //! # Modules, from the bottom up
 //!
-//! - `chance` draws from distributions that are not uniform. `item` is a packet with the decisions made about it.
+//! - `chance` draws from distributions that are not uniform. `item` is a packet with the random decisions about it.
 //!   `tally` counts packets, and `event` describes a link's log.
-//! - `loss`, `gilbert_elliott` and `outage` lose packets. `line` delays them.
+//! - `loss`, `gilbert_elliott` and `outage` lose packets. `line` delays packets.
 //! - `fifo`, `codel`, `pie` and `fair` are parts of a `queue`. A `serialiser`, a token `bucket` or `opportunities`
 //!   (from a `trace`) empty the queue. `bottleneck` joins a queue with one of these three.
 //! - `synthetic` makes traces from a stochastic process.

@@ -10,7 +10,7 @@ use crate::config::{Distribution, LinkConfig};
 /// Items ordered by release time. Items with equal times keep the order in which they entered.
 #[derive(Clone, Debug)]
 pub(crate) struct DelayLine<T> {
-    /// Items that are not released before an earlier one. Nearly all items are.
+    /// Items that are released no earlier than those that entered before them: nearly all items.
     ordered: VecDeque<(Instant, T)>,
     /// Items that are released before an item that entered earlier.
     overtaking: BTreeMap<(Instant, u64), T>,
@@ -68,7 +68,7 @@ impl<T> DelayLine<T> {
     fn pop_first(&mut self, now: Instant) -> Option<(Instant, T)> {
         let overtaking = self.overtaking.first_entry()?;
         let release = overtaking.key().0;
-        // At equal times, the ordered item entered first: otherwise it would itself overtake a later one.
+        // At equal times, the ordered item entered first: after an overtaking item, `ordered` takes only later times.
         if self.ordered.front().is_some_and(|(ordered, _)| *ordered <= release) {
             return self.ordered.pop_front_if(|(ordered, _)| *ordered <= now);
         }
@@ -169,7 +169,7 @@ mod tests {
         let (mean, deviation) = moments(&sample);
         assert!((mean - 100.0).abs() < 0.1, "mean {mean} ms");
         assert!((deviation - 10.0).abs() < 0.2, "standard deviation {deviation} ms");
-        // The Kolmogorov-Smirnov distance at the 1 % level is 1.63 / sqrt(n).
+        // The critical Kolmogorov-Smirnov distance at the 1 % level is 1.63 / sqrt(n).
         sample.sort_by(f64::total_cmp);
         let distance = (0_u32..)
             .zip(&sample)
@@ -196,7 +196,7 @@ mod tests {
         assert!((mean - 10.0).abs() < 0.1 && (deviation - 10.0 / 12_f64.sqrt()).abs() < 0.06);
     }
 
-    /// The normal distribution function by its series around zero.
+    /// Returns the standard normal distribution function at `z`, by its series around zero.
     fn normal_cdf(z: f64) -> f64 {
         let (mut term, mut sum) = (z, z);
         for n in 1..100 {

@@ -31,10 +31,10 @@ pub struct Link<P> {
     gate: Gate,
     propagation: Propagation,
     bottleneck: Bottleneck<P>,
-    /// Packets in the delay stage. Unused if the delay is the last stage.
+    /// Packets in the delay stage. This line is unused if the delay is the last stage.
     line: DelayLine<Item<P>>,
-    /// Packets that have passed all stages but have not been polled, by the time at which they leave the link. If the
-    /// delay is the last stage, this is also its delay line.
+    /// Packets that have passed all stages but have not been polled, ordered by the time at which they leave the link.
+    /// If the delay is the last stage, this is also its delay line.
     exit: DelayLine<P>,
     /// The bytes in `line` and `exit`.
     in_flight: Bytes,
@@ -45,7 +45,7 @@ pub struct Link<P> {
 
 impl<P: Clone + AsRef<[u8]>> Link<P> {
     /// Creates an empty link. `chance` decides every loss, duplication and delay by packet number. So two links with
-    /// the same stream lose the same packets, even if one runs in real time and the other in virtual time.
+    /// the same `chance` lose the same packets, even if one runs in real time and the other in virtual time.
     pub fn new(config: impl Into<Steps>, chance: Stream) -> Self {
         let steps = config.into();
         let config = steps.first().clone();
@@ -121,7 +121,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
     }
 
     /// Replaces the config and all later steps for packets that enter from `now` on. Packets in the delay line keep
-    /// their release times. Packets before the bottleneck are sent at its new rate. The order of the stages stays.
+    /// their release times. Packets before the bottleneck are sent at its new rate. The stages keep their order.
     pub fn reconfigure(&mut self, now: Instant, config: impl Into<Steps>) {
         self.advance(now);
         self.steps = config.into();
@@ -129,7 +129,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         self.advance(now);
     }
 
-    /// Drops the next `count` packets that enter, instead of drawing their loss.
+    /// Drops the next `count` packets that enter, whatever the random draws say.
     pub fn drop_next(&mut self, count: u64) {
         self.loss.drop_next(count);
     }
@@ -140,8 +140,8 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         self.bottleneck.follow_all();
     }
 
-    /// Returns the oldest event by `now` that it has not returned yet. `None` without [`Link::record_events`]. A link
-    /// keeps at most half a million events that were not read.
+    /// Returns the oldest event by `now` that was not returned yet. `None` if there is no event, or without
+    /// [`Link::record_events`]. A link keeps at most half a million events that the caller has not read.
     pub fn poll_event(&mut self, now: Instant) -> Option<Event> {
         self.advance(now);
         self.tally.poll_event(now)
@@ -248,7 +248,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         Item { id, propagation, ..item.clone() }
     }
 
-    /// Passes on every packet that has left the bottleneck (the stage at `position`), or is being sent, at `until`.
+    /// Passes on every packet that the bottleneck (the stage at `position`) has sent, or is sending, at `until`.
     fn serve(&mut self, position: usize, until: Instant) {
         while let Some((at, item)) = self.bottleneck.serve(until, &mut self.tally) {
             self.pass(position + 1, at, item);

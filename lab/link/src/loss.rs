@@ -21,7 +21,7 @@ impl Loss {
         Self { loss, duplicate, channel: Channel::new(channel), doomed: 0 }
     }
 
-    /// Drops the next `count` packets, instead of drawing their loss.
+    /// Drops the next `count` packets, whatever the random draws say.
     pub(crate) fn drop_next(&mut self, count: u64) {
         self.doomed = count;
     }

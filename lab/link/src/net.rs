@@ -31,7 +31,7 @@ const TURNS_PER_INSTANT_MAX: u32 = 100_000;
 pub trait End {
     /// Handles a datagram that arrived from the network.
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]);
-    /// Performs what is due at `now`.
+    /// Performs the work that is due at `now`.
     fn handle_timeout(&mut self, now: Instant);
     /// Returns the next datagram to send, and its destination. `None` if there is nothing to send.
     fn poll_transmit(&mut self, now: Instant) -> Option<(SocketAddr, Vec<u8>)>;
@@ -94,7 +94,7 @@ impl AsRef<[u8]> for Packet {
 #[derive(Debug)]
 struct Socket {
     address: SocketAddr,
-    /// After how many further datagrams the address changes, and the new address.
+    /// How many more datagrams the end sends before its address changes, and the new address.
     change: Option<(u32, SocketAddr)>,
     /// Whether the end is stopped as by SIGSTOP, so that arriving datagrams wait.
     stopped: bool,
@@ -166,8 +166,8 @@ impl<A: End, B: End> Net<A, B> {
         (self.left_socket.address, self.left_socket.change) = (address, None);
     }
 
-    /// Gives the left end a new address after it has sent `datagrams` more, so that it can roam in the middle of an
-    /// instruction, which several datagrams carry.
+    /// Gives the left end a new address after it has sent `datagrams` more datagrams. So it can roam in the middle of
+    /// an instruction that several datagrams carry.
     pub fn move_left_after(&mut self, datagrams: u32, address: SocketAddr) {
         self.left_socket.change = Some((datagrams, address));
     }

@@ -9,7 +9,7 @@ use crate::trace::Schedule;
 #[derive(Clone, Debug)]
 pub(crate) struct Opportunities {
     pub(crate) schedule: Schedule,
-    /// The number and time of the next opportunity. `None` while no packet waits for one.
+    /// The number and time of the next opportunity. `None` while no packet waits and no log records them.
     next: Option<(u64, Instant)>,
     /// The time of the current opportunity.
     pub(crate) at: Instant,
@@ -36,7 +36,7 @@ impl Opportunities {
         }
     }
 
-    /// Moves on to the next opportunity, if it is at `until` or earlier. Returns whether it is.
+    /// Moves on to the next opportunity, if that is at `until` or earlier. Returns whether it has moved on.
     pub(crate) fn take(&mut self, until: Instant, tally: &mut Tally) -> bool {
         let Some((number, at)) = self.next.filter(|(_, at)| *at <= until) else { return false };
         debug_assert!(self.at <= at, "opportunities are used in the order of their times");

@@ -80,7 +80,7 @@ pub struct OnOff {
 pub enum PeriodLength {
     /// All periods are as long as the mean.
     Fixed,
-    /// The lengths are exponentially distributed around the mean.
+    /// The lengths are exponentially distributed with the given mean.
     Exponential,
 }
 
@@ -102,9 +102,9 @@ impl OnOff {
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     chance: Stream,
-    /// The model that `period` and `until` belong to. `None` before the first call.
+    /// The model with exponential periods that `period` and `until` belong to. `None` before its first use.
     model: Option<OnOff>,
-    /// The number of the current period. The link works in even ones.
+    /// The number of the current period. The link works in periods with even numbers.
     period: u64,
     /// When the current period ends.
     until: Instant,
@@ -115,7 +115,7 @@ impl Gate {
         Self { chance, model: None, period: 0, until: Instant::ZERO }
     }
 
-    /// Returns whether a packet that arrives at `at` passes. Call this in the order of time.
+    /// Returns whether a packet that arrives at `at` passes. Call this with ascending times.
     pub(crate) fn is_open(
         &mut self,
         outages: &Outages,
@@ -142,7 +142,7 @@ impl Gate {
         self.period.is_multiple_of(2)
     }
 
-    /// Returns the random length of the current period, which its number decides.
+    /// Returns the length of the current period, a random number that depends on the period's number.
     fn length(&self, model: &OnOff) -> Duration {
         let mean = if self.period.is_multiple_of(2) { model.on } else { model.off };
         let nanos = mean.as_secs_f64() * exponential(self.chance.at(self.period));

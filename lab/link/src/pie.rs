@@ -39,8 +39,8 @@ impl Default for PieConfig {
 
 /// The state of PIE.
 ///
-/// PIE needs the delay in the queue. Here it is the time that the packet at the head has waited, because every packet
-/// has its arrival time. So PIE need not estimate the departure rate, as RFC 8033 does.
+/// PIE needs the delay in the queue. Here this delay is the time that the packet at the head has waited, because every
+/// packet carries its arrival time. So PIE need not estimate the departure rate, as RFC 8033 does.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pie {
     probability: f64,
@@ -140,8 +140,8 @@ mod tests {
         }
     }
 
-    /// Offers packets every `offered` microseconds and serves one per millisecond for ten seconds; returns the share
-    /// dropped and the mean wait in the last five, in milliseconds.
+    /// Offers a packet every `offered` microseconds and serves one per millisecond for ten seconds. Returns the share
+    /// of dropped packets, and the mean wait in milliseconds in the last five seconds.
     fn run(config: PieConfig, offered: u64) -> (f64, f64) {
         let (mut pie, mut fifo) = (Pie::default(), Fifo::default());
         let stream = Seed::new(3).stream("pie");
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn an_overload_is_dropped_and_the_target_held() {
-        // Twice what the link carries, less a tenth: half of that is too much.
+        // A packet each 0.8 ms is a quarter more than the link carries, so a fifth of the packets is too much.
         let (dropped, wait) = run(PieConfig::default(), 800);
         assert!((0.15..0.22).contains(&dropped), "{dropped} dropped, a fifth is too much");
         assert!((12.0..18.0).contains(&wait), "{wait} ms, target 15");

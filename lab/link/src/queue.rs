@@ -125,7 +125,7 @@ impl<P> Queue<P> {
         self.is_passive() && self.fifo.is_empty()
     }
 
-    /// Returns whether the discipline drops packets by size alone, so that it need not see packets that do not wait.
+    /// Returns whether the discipline decides by the queue's size alone. Then it need not see packets that do not wait.
     const fn is_passive(&self) -> bool {
         matches!(self.discipline, Discipline::DropTail | Discipline::DropHead)
     }
@@ -171,7 +171,7 @@ mod tests {
         }
     }
 
-    /// Offers packets of these sizes and returns the numbers of those that wait.
+    /// Offers packets of these sizes, and returns the numbers of the packets that the queue keeps.
     fn kept(config: &LinkConfig, sizes: &[u64]) -> Vec<u64> {
         let (mut queue, mut tally) =
             (Queue::new(config, Seed::new(1).stream("queue")), Tally::default());

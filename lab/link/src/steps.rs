@@ -35,9 +35,10 @@ pub struct Netem {
 }
 
 impl From<Netem> for LinkConfig {
-    /// Returns a link that acts like Linux's netem followed by a token bucket (tbf). Losses are independent, and delays
-    /// are normal and reorder packets, in a line of 1000. Then follow a bucket of 10 ms at the rate, at least 1600
-    /// bytes, and a queue of 400 ms. The queue counts 14 bytes of Ethernet header for each packet.
+    /// Returns a link that acts like Linux's netem followed by a token bucket (tbf). Losses are independent. Delays are
+    /// normally distributed and reorder packets, in a line of at most 1000 packets. Then follow a bucket for 10 ms at
+    /// the rate, at least 1600 bytes, and a queue for 400 ms beyond the bucket. The queue counts 14 bytes of Ethernet
+    /// header for each packet.
     fn from(netem: Netem) -> Self {
         let bytes_in = |time: Duration| {
             let bits = netem.rate.map_or(0, BitRate::bits_per_second);

@@ -20,14 +20,14 @@ const FASTEST_RATE: f64 = 1e6;
 ///
 /// In each tick of 20 ms, deliveries are Poisson with a constant rate. Between ticks the rate makes a normal step, and
 /// is reflected at `rate_max`. A step to zero or below begins an outage. In each tick an outage may end with a step
-/// upwards, with the probability at which outages last `outage_mean` on average.
+/// upwards, so likely that outages last `outage_mean` on average.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Synthetic {
     /// Rate at the start, in opportunities per second. `None`: a random rate, uniform up to `rate_max`.
     pub start: Option<f64>,
     /// Highest rate, in opportunities per second, up to a million.
     pub rate_max: f64,
-    /// Standard deviation of the rate after a second, in opportunities per second.
+    /// Standard deviation of the rate's change in a second, in opportunities per second.
     pub volatility: f64,
     /// Mean length of an outage.
     pub outage_mean: Duration,
@@ -36,8 +36,8 @@ pub struct Synthetic {
 }
 
 impl Default for Synthetic {
-    /// Returns the constants of the Sprout paper, section 3.1: up to 1000 packets/s, 200 packets/s per root second and
-    /// outages of 1 s. The length is two minutes.
+    /// Returns the Sprout paper's constants (section 3.1): rates up to 1000 packets/s, a volatility of 200 packets/s
+    /// per root second, outages of 1 s. The length is two minutes.
     fn default() -> Self {
         Self {
             start: None,

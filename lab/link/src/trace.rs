@@ -55,7 +55,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// Returns an error if the times are out of order, missing, too many, or all zero.
+    /// Returns an error if the times are out of order, too many or all zero, or if there are none.
     pub fn from_millis(millis: Vec<u32>) -> Result<Self, TraceError> {
         let lines = (1..).zip(millis.windows(2));
         if let Some((line, _)) = lines.into_iter().find(|(_, pair)| pair[0] > pair[1]) {
@@ -139,7 +139,7 @@ pub struct Schedule {
     pub trace: Trace,
     /// When the trace begins to play.
     pub start: Instant,
-    /// The offset in the trace at which it begins to play.
+    /// The offset in the trace at which playing begins.
     pub skipped: Duration,
     /// Bytes that an opportunity carries. Mahimahi uses 1504, and counts 4 bytes of packet information with each
     /// packet. To imitate it, set 1504 here and a [`LinkConfig::overhead`](crate::LinkConfig::overhead) of 4 bytes.
@@ -170,7 +170,7 @@ impl Schedule {
     /// Returns when opportunity `number` is. `None` if the trace ends before it.
     pub(crate) fn time(&self, number: u64) -> Option<Instant> {
         let is_there = self.repeats || number < self.trace.len();
-        // An opportunity that is skipped lies before the start of the schedule, when no packet waits for it.
+        // Callers never ask for a skipped opportunity, because `first` and `first_after` return later ones.
         is_there.then(|| self.start + self.trace.time(number).saturating_sub(self.skipped))
     }
 

@@ -16,7 +16,7 @@ fn link(config: LinkConfig) -> Link<Vec<u8>> {
     Link::new(config, Seed::new(1).stream("link"))
 }
 
-/// Sends numbered packets of `size` bytes `gap` apart and returns each arrival.
+/// Sends numbered packets of `size` bytes `gap` apart, and returns the time and number of each arrival.
 fn run(
     config: LinkConfig,
     seed: u64,
@@ -82,7 +82,7 @@ fn a_full_queue_drops_at_its_tail() {
     for _ in 0..5 {
         link.handle_packet(at(0), vec![0; 1000]);
     }
-    // A packet is in transmission, two wait: at the limit. Two are one past it.
+    // The first packet is in transmission. Two packets wait, which is the limit, so the other two are dropped.
     assert_eq!(link.queued(), Bytes::new(2000));
     assert_eq!(link.stats().dropped_by(DropCause::QueueFull), 2);
 }
@@ -190,8 +190,7 @@ fn schedule(text: &str) -> Schedule {
     Schedule::new(text.parse().expect("a trace"))
 }
 
-/// Sends packets of these sizes at these times, in milliseconds, over opportunities; returns when each
-/// arrives.
+/// Sends packets of these sizes at these times over opportunities; returns when each arrives (in milliseconds).
 fn opportunities(trace: &str, packets: &[(u64, usize)]) -> Vec<u64> {
     let config = LinkConfig { schedule: Some(schedule(trace)), ..LinkConfig::default() };
     let (mut link, mut arrivals) = (link(config), Vec::new());
