@@ -1,4 +1,4 @@
-//! The window sizes that the server's screen may have: those that the client sent, until a later one is shown.
+//! The window sizes that the server's screen may have: each sent size, until the screen has a later one.
 
 use std::collections::VecDeque;
 
@@ -37,9 +37,9 @@ impl Announced {
         debug_assert!(self.sizes.iter().is_sorted_by_key(|told| told.events));
     }
 
-    /// Drops the sizes before the newest one that the server has acknowledged. `known` is the number of acknowledged
-    /// events. The sizes are kept until the server's screen has that size or a later one (`shows`), because states of
-    /// an earlier size may still arrive. Returns whether any were dropped.
+    /// Drops the sizes before the newest size that the server has acknowledged, once the server's screen (`shows`) has
+    /// this size or a later one. Until then, states of an earlier size may still arrive. `known` is the number of
+    /// acknowledged events. Returns whether any size was dropped.
     pub(crate) fn acknowledge(&mut self, known: u64, shows: Size) -> bool {
         let acknowledged = self.sizes.partition_point(|told| told.events <= known);
         let outdated = acknowledged.saturating_sub(1);
@@ -75,9 +75,9 @@ mod tests {
         for (known, shows, is_forgotten) in [
             (0, size(80, 24), false),
             (4, size(200, 60), false),
-            // It has arrived, but the server shows an older size.
+            // The new size has arrived, but the server shows an older one.
             (5, size(200, 60), false),
-            // It is shown, but the acknowledgment was for something older.
+            // The server shows the new size, but the acknowledgment is for an older event.
             (4, size(100, 60), false),
             (5, size(100, 60), true),
         ] {
@@ -85,7 +85,7 @@ mod tests {
             assert_eq!(allows(&announced, 200), !is_forgotten);
             assert!(allows(&announced, 100));
         }
-        // Nothing more is to be forgotten: the last size holds.
+        // The last size is never forgotten.
         assert!(!announced.acknowledge(u64::MAX, size(100, 60)));
         assert!(allows(&announced, 100) && !allows(&announced, 101));
     }

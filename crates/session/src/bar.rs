@@ -16,21 +16,20 @@ pub(crate) const PEN: Pen = Pen {
     attributes: Attributes::BOLD,
 };
 
-/// The bar's text in longer and shorter versions. The longest version that fits the window is shown.
+/// The bar's text in longer and shorter versions. The bar shows the longest version that fits the window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bar {
     /// The program's name, shown at the start of the bar.
     pub(crate) program: String,
     /// The message in several versions, from the longest to the shortest; never empty.
     pub(crate) texts: Vec<String>,
-    /// The hint how to quit, shown at the end of the bar, from the longest version to the shortest; empty if there is
-    /// no hint.
+    /// The hint how to quit, at the end of the bar, from the longest version to the shortest; empty without a hint.
     pub(crate) hints: Vec<String>,
 }
 
 impl Bar {
-    /// Returns the bar's text for a window of `columns`. If it is too long, shorter texts are tried first, and then the
-    /// message is cut between two words. The hint stays longest.
+    /// Returns the bar's text for a window of `columns`. If that is too long, shorter messages are tried, and then
+    /// shorter hints. After that, the message is cut between two words. At worst, only the hint remains.
     pub(crate) fn fitted(&self, columns: u16) -> String {
         let room = usize::from(columns).min(LINE_COLUMNS_MAX);
         let hints = if self.hints.is_empty() { &NO_HINT[..] } else { &self.hints };
@@ -49,7 +48,7 @@ impl Bar {
         if hint.is_empty() || width(&line) <= room { line } else { hint }
     }
 
-    /// Draws the bar over the top row of the frame, and hides the cursor if it is there.
+    /// Draws the bar over the top row of the frame, and hides the cursor if it is in that row.
     pub(crate) fn draw(&self, frame: &mut Screen) {
         let background = Pen { attributes: Attributes::NONE, ..PEN };
         let line = self.fitted(frame.size().columns());

@@ -1,6 +1,6 @@
 //! Finds on the screen the address of a browser login that redirects to a port of this computer.
 //!
-//! A program on the host that logs in by a browser prints an address, whose `redirect_uri` is a port at which the
+//! A program on the host that logs in by a browser prints an address, whose `redirect_uri` names a port at which the
 //! program listens. But the browser runs at the user's computer. This module only reads: the screen's text comes from
 //! the program, so the client must ask the user before it forwards the port.
 
@@ -50,8 +50,8 @@ struct Line {
     rows: Vec<(usize, u16)>,
 }
 
-/// Returns the login whose address ends in the row nearest to the cursor; rows up to the cursor's come first. `None` if
-/// no address redirects to a loopback port from 1024 on. An address may span rows, or be in a hyperlink.
+/// Returns the login whose address ends in the row nearest to the cursor; rows below the cursor come last. `None` if no
+/// address redirects to a loopback port from 1024 on. An address may span rows, or be in a hyperlink.
 pub(crate) fn find(screen: &Screen) -> Option<Callback> {
     let mut best: Option<Found> = None;
     let cursor = screen.cursor().row;
@@ -90,7 +90,7 @@ fn links(screen: &Screen, row: u16) -> impl Iterator<Item = Found> {
         .filter_map(move |link| Some((row, Callback::of(link.uri())?)))
 }
 
-/// Returns whether a row's text may go on in the next row: it was wrapped there, or has no blank at its end.
+/// Returns whether a row's text may go on in the next row: the terminal wrapped it, or its last cell is not blank.
 fn goes_on(row: &Row) -> bool {
     let last = row.cells().last().and_then(|cell| cell.base);
     row.wrapped() || last.and_then(|c| u8::try_from(c).ok()).is_some_and(is_of_address)
@@ -121,9 +121,9 @@ impl Line {
 }
 
 impl Callback {
-    /// Reads an address. `None` unless it has exactly one `redirect_uri`, and that is a loopback port from 1024 on.
+    /// Reads an address. `None` unless it has exactly one `redirect_uri`, which leads to a loopback port from 1024 on.
     fn of(address: &str) -> Option<Self> {
-        // A hyperlink may have other characters: browsers take a backslash for the slash that ends the host's name.
+        // A hyperlink may have forbidden characters: browsers take a backslash for the slash that ends the host's name.
         if address.len() > ADDRESS_MAX || !address.bytes().all(is_of_address) {
             return None;
         }
@@ -146,8 +146,8 @@ impl Callback {
     }
 }
 
-/// Returns the host as the user is shown it. A long name keeps its end, because the end says who owns the name. `None`
-/// for an empty host, and for one that a browser would read differently.
+/// Returns the host's name as the client shows it to the user. A long name keeps its end, because the end says who owns
+/// the name. `None` for an empty name, and for a name with a percent sign, which a browser would decode.
 fn shown_host(host: &str) -> Option<String> {
     if host.is_empty() || host.contains('%') {
         return None;
@@ -160,7 +160,7 @@ fn shown_host(host: &str) -> Option<String> {
     ))
 }
 
-/// Returns the text with its percent signs resolved once. `None` if that is no printable ASCII.
+/// Returns the text with its percent-encoding decoded once. `None` if the result is not printable ASCII.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = text.bytes();
     let mut decoded = String::new();

@@ -1,4 +1,4 @@
-//! The client end of a session: it takes keys and datagrams, and gives datagrams and frames for the user's terminal.
+//! The client end of a session: it handles keys and datagrams, and returns datagrams and frames for the terminal.
 
 mod company;
 mod display;
@@ -67,14 +67,13 @@ pub struct Client {
     notice_bar: NoticeBar,
     escape: EscapeKey,
     wishes: Wishes,
-    /// When the client gives up a server that does not answer the client's end, and the outcome that the session then
-    /// has.
+    /// When the client stops waiting for the server to answer the client's end, and the session's outcome then.
     farewell: Option<(Instant, ClientOutcome)>,
     /// The outcome of a session that the client has left without the server's answer.
     given_up: Option<ClientOutcome>,
     end_request: EndRequest,
     recorder: Recorder,
-    /// When the notices were last updated. Output that was due by then is fetched by [`Client::poll_output`].
+    /// When the notices were last updated. Output that was due by then needs no timeout ([`Client::poll_output`]).
     refreshed_at: Instant,
 }
 
@@ -125,7 +124,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Returns the reason why the datagram was ignored, for the log. The client itself tells the user what matters.
+    /// Returns the reason why the datagram was ignored, for the log. The client itself shows the user important errors.
     pub fn handle_datagram(
         &mut self,
         now: Instant,
@@ -138,8 +137,9 @@ impl Client {
         self.after_work(now, before, result)
     }
 
-    /// Returns whether a state of the server's needs more work than may be done at once. [`Client::handle_timeout`]
-    /// continues this work. The driver looks at keys and signals in between, and hands over no datagram.
+    /// Returns whether work on a received server state remains, which was too much for one call.
+    /// [`Client::handle_timeout`] continues this work. Until it is done, the driver handles keys and signals, but no
+    /// datagram.
     pub fn has_work(&self) -> bool {
         self.transport.has_work()
     }
@@ -150,7 +150,7 @@ impl Client {
     }
 
     /// Returns the number of the server's newest state, and whether the server has been silent for too long. Call this
-    /// before a datagram is handled.
+    /// before a datagram or a piece of work is handled.
     fn before_work(&self, now: Instant) -> (StateNum, bool) {
         (self.transport.remote_num(), self.is_server_late(now))
     }
@@ -185,7 +185,7 @@ impl Client {
     }
 
     /// Handles bytes from the user's terminal: keys and the terminal's answers. Call it only while
-    /// [`Client::wants_input`] holds. No key given to it is dropped before the session ends.
+    /// [`Client::wants_input`] holds. No key given to this function is dropped before the session ends.
     pub fn handle_input(&mut self, now: Instant, bytes: &[u8]) {
         let mut typed = Vec::with_capacity(bytes.len());
         self.display.probe.handle_input(now, bytes, &mut typed);
@@ -207,14 +207,14 @@ impl Client {
         has_room(&self.transport)
     }
 
-    /// Starts the orderly end, because the user's input has ended (the terminal is gone).
+    /// Starts the session's orderly end, because the user's input has ended (the terminal is gone).
     pub fn handle_input_closed(&mut self, now: Instant) {
         self.end_request.handle_input_closed();
         self.start_end(now, "Exiting...");
     }
 
-    /// Handles the window's new size. The client shows the known picture in it at once, cut or with empty space around
-    /// it, until the server sends the picture for that size.
+    /// Handles the window's new size. Until the server sends the picture for that size, the client shows the known
+    /// picture, cut or with empty space around it.
     pub fn handle_resize(&mut self, now: Instant, size: Size) {
         if self.display.handle_resize(size, self.transport.remote().screen()) {
             self.uplink.handle_resize(size);
@@ -223,8 +223,9 @@ impl Client {
         }
     }
 
-    /// Starts the orderly end because of a signal or on request, and shows `reason`. It takes a second if the server
-    /// was never heard or counts as gone. At a second request the session ends at once, if the configuration says so.
+    /// Starts the orderly end because of a signal or a request, and shows `reason`. The end takes up to a second if the
+    /// server was never heard or counts as gone. At a second request the session ends at once, if the configuration
+    /// says so.
     pub fn shutdown(&mut self, now: Instant, reason: &str) {
         let is_second = self.end_request.handle(now);
         self.start_end(now, reason);
@@ -363,8 +364,8 @@ impl Client {
         .min()
     }
 
-    /// Returns the bytes that restore the terminal at the end and before a suspend. The last frame before them has no
-    /// notices and no predictions.
+    /// Returns the bytes that restore the terminal at the end and before a suspend. The bytes first draw a last frame
+    /// without notices and predictions.
     pub fn close_terminal(&mut self) -> Vec<u8> {
         let ending = self.ended().map(|_| self.ending());
         self.display.close(self.transport.remote().screen(), ending)
@@ -467,7 +468,7 @@ impl Client {
         self.uplink.wish(Some(wish), &mut self.transport);
     }
 
-    /// Shows an error in the server's messages to the user, except errors that the protocol expects.
+    /// Shows the user an error in the server's messages, except errors that the protocol expects.
     fn note_receive_error(&mut self, now: Instant, error: &ReceiveError) {
         let expected =
             matches!(error, ReceiveError::StaleReference { .. } | ReceiveError::QueueFull);

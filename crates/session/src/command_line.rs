@@ -150,7 +150,7 @@ mod tests {
         let mut line = CommandLine::new(Purpose::Files);
         assert_eq!(typed(&mut line, "a\u{e9}\u{754c}\x7f\u{1f600}".as_bytes()), Typed::More);
         assert_eq!(line.shown()[0], "Files to copy to the host: a\u{e9}\u{1f600}_");
-        // A letter whose rest never comes, and one that would hide others.
+        // The bytes are a letter whose rest never comes, and a letter that would hide others.
         typed(&mut line, b"\xc3\xe2\x80\xae");
         assert!(!line.shown()[0].contains('\u{202e}'));
         let Typed::Ended(text) = typed(&mut line, b"\r") else { panic!() };

@@ -44,10 +44,10 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// beyond it a new delivery replaces the newest, which only delays the ack.
 const HISTORY_MAX: usize = 64;
 
-/// The client states whose input was handed to the program, and whose echo ack has not been sent.
+/// The echo ack, and later client states whose input the program has received but may not have answered yet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EchoHistory {
-    /// Client states and when their input was delivered, oldest first, without an echo ack.
+    /// Client states that the echo ack has not reached, and when the program received their input, oldest first.
     deliveries: VecDeque<(StateNum, Instant)>,
     acknowledged: StateNum,
     latency: EchoLatency,

@@ -101,9 +101,9 @@ enum State {
 #[derive(Clone, Debug)]
 pub(crate) struct EscapeKey {
     key: Option<u8>,
-    /// Whether the status is offered. The program then gets no key that follows the escape key and is not a command.
+    /// Whether the client offers the status panel. If so, the program gets no unknown key that follows the escape key.
     offers_status: bool,
-    /// Whether the command to log in again is offered.
+    /// Whether the client offers the command to log in again.
     offers_login: bool,
     /// Whether the driver asks the user something.
     is_asking: bool,
@@ -147,7 +147,7 @@ impl EscapeKey {
         }
     }
 
-    /// Sets whether another login is offered, and returns whether that changed.
+    /// Sets whether the client offers another login, and returns whether that changed.
     pub(crate) fn offer_login(&mut self, is_offered: bool) -> bool {
         core::mem::replace(&mut self.offers_login, is_offered) != is_offered
     }
@@ -447,7 +447,7 @@ impl EscapeKey {
     fn give_up(&mut self, out: &mut Vec<u8>, requests: &mut Requests) {
         let len = self.beginning.len();
         let is_told = core::mem::take(&mut self.keystrokes).flush().is_some();
-        // A beginning that is longer than this was not typed by a user.
+        // No user types an escape sequence longer than `KEY_LEN`.
         let is_key = is_told || len <= KEY_LEN || self.beginning.first() != Some(&ESC);
         let key = if is_key { Key::Other } else { Key::Neutral };
         self.take_keystroke(Keystroke { key, len }, out, requests);

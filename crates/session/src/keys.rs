@@ -32,8 +32,7 @@ pub(crate) struct KeyTranslator {
 }
 
 impl KeyTranslator {
-    /// Translates one byte of a key and appends the result to `out`. `application_cursor_keys` is the mode that the
-    /// program has set.
+    /// Translates one byte of a key and appends the result to `out`. `application_cursor_keys` is the program's mode.
     pub(crate) fn translate(
         &mut self,
         now: Instant,
@@ -104,7 +103,7 @@ mod tests {
             (b"\x1bOA\x1bOD", b"\x1b[A\x1b[D", b"\x1bOA\x1bOD"),
             (b"\x1bOE\x1bOH\x1bOF", b"\x1bOE\x1bOH\x1bOF", b"\x1bOE\x1bOH\x1bOF"),
             (b"\x1b[A", b"\x1b[A", b"\x1b[A"),
-            // ESC ESC returns to ground, so the O after it is plain.
+            // The second ESC ends the sequence, so the O after it is a plain letter.
             (b"\x1b\x1bOA", b"\x1b\x1bOA", b"\x1b\x1bOA"),
             (b"\x1b\x1b\x1bOA", b"\x1b\x1b\x1b[A", b"\x1b\x1b\x1bOA"),
             (b"\x1bOO", b"\x1bOO", b"\x1bOO"),

@@ -8,13 +8,12 @@ use rove_terminal::{ExitStatus, Screen};
 /// The kind of program that a session runs, which decides whether its last screen stays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Running {
-    /// The program is unknown. The last screen disappears with the session, as with Mosh 1.4.0, except if it tells why
-    /// no program ran.
+    /// The program is unknown. The last screen disappears, as with Mosh 1.4.0, except if it tells why no program ran.
     #[default]
     Unknown,
     /// The session runs a login shell. Its last screen stays only if the user never typed.
     Shell,
-    /// The session runs a command. Its last screen stays if it looks like output, and not like an editor that has just ended.
+    /// The session runs a command. Its last screen stays if it looks like output, not like an editor that has ended.
     Command,
 }
 
@@ -137,8 +136,8 @@ mod tests {
     #[test]
     fn the_output_of_a_command_stays_and_a_shells_does_not() {
         use Running::{Command, Shell, Unknown};
-        // The kind of program, its output, whether the server ended the session and tells of screens, whether it stays
-        // after keys that an editor gets.
+        // A row has the kind of program, its output, whether the server ended the session and tells of screens, and
+        // whether the screen stays. A command has got keys on a full screen, like an editor.
         for (running, bytes, by_server, tells_screens, stays) in [
             (Command, SHORT, true, true, true),
             (Command, SHORT, true, false, true),
@@ -163,7 +162,7 @@ mod tests {
         let mut used = LastScreen::new(Shell);
         used.note_keys(&screen(SHORT));
         assert!(!used.stays(ENDED, &screen(SHORT)));
-        // A password, say.
+        // For example, the user has typed a password.
         let mut command = LastScreen::new(Command);
         command.note_keys(&screen(SHORT));
         assert!(command.stays(STOCK, &screen(LONG)));
@@ -174,8 +173,8 @@ mod tests {
     fn lines_of_a_command_that_nobody_sends_are_missed_and_those_of_an_editor_are_not() {
         use MissingLines::{AboveLastScreen, Count};
         let old_rove = Ending { tells_lines: false, ..ENDED };
-        // How it ended, what the screen shows, whether an editor was left with a key, the lines that the client has
-        // counted, and what is missing.
+        // A row has the session's end, the screen, whether the user left an editor with a key, the lines that the client
+        // counted, and the outcome.
         for (ending, bytes, is_editor, counted, missing) in [
             (ENDED, LONG, false, 0, None),
             (ENDED, LONG, false, 7, Some(Count(7))),

@@ -1,16 +1,15 @@
 //! rove's client and server as state machines, sans I/O.
 //!
 //! [`Client`] is everything between the user's terminal and the network. [`Server`] is everything between the network
-//! and the host's pty. A *driver* calls them with bytes and the time: the program rove at sockets and terminals, and
-//! simulations over virtual links.
+//! and the host's pty. A *driver* calls them with bytes and the time. The program rove is a driver with sockets and
+//! terminals, and a simulation is one with virtual links.
 //!
 //! # Modules, from the bottom up
 //!
 //! The two objects:
 //!
 //! - `message` reads and writes what the protobuf forms of both objects' diffs have in common.
-//! - `user_stream` is the client's object: keys, sizes, a `report` about the user's terminal, and a `wish` about other
-//!   clients.
+//! - `user_stream` is the client's object: keys, sizes, a `report` on the user's terminal, and a `wish` about others.
 //! - `part` is the trait of everything that travels with the picture, and `parts` lists it: `echo_ack`, `scrollback`,
 //!   `exit_status`, `bells`, `clipboard`, `notifications`, `tty` and `joined`. `scrollback` has a server's half
 //!   (`outbox`) and a client's half (`inbox`).
@@ -19,17 +18,18 @@
 //!
 //! The client:
 //!
-//! - `probe` asks the user's terminal what it can do, and takes the answers out of the user's keys. `columns` measures
-//!   clusters.
+//! - `probe` asks the user's terminal what it can do, and removes the answers from the user's input. `columns` measures
+//!   the width of clusters.
 //! - `escape` finds the keys that are meant for the client, and `command_line` reads a line of them. `callback` finds
 //!   on the screen the address of a browser login. `announced` holds the window sizes that the server may still show.
 //! - `notice` has the client's messages to the user, and `bar` and `status` draw them.
 //! - `one_shot_effects` rings bells, copies text and notifies, as often as its `rate_limiter` allows.
 //! - `last_screen` decides whether the last screen stays on the user's terminal.
-//! - `client` puts this together. Its `uplink` holds what it sends, its `display` finds what to draw and draws it, its
-//!   `notice_bar` holds what the bar says, and its `company` knows the other clients. Its `recorder` says what to write
-//!   to disk before the next datagram: the keys in `typed` with a rove server, and `stock_facts` with a Mosh server.
-//!   From this record another process continues the session (`resumption`). `former` names the client that wrote it.
+//! - `client` puts this together. Its `uplink` holds the messages to the server, and its `display` draws the picture.
+//!   Its `notice_bar` holds the notices, and its `company` knows the other clients. Its `recorder` says what to write
+//!   to disk before the next datagram. That is the keys in `typed` with a rove server, and `stock_facts` with a Mosh
+//!   server. Another process continues the session from this record (`resumption`). `former` names the client that
+//!   wrote it.
 //!
 //! The server:
 //!

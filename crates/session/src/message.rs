@@ -99,8 +99,7 @@ pub(crate) fn member(
     Ok(found)
 }
 
-/// Reads the body of a resize, and returns the nearest size that a screen may have. Returns `None` if a dimension is
-/// zero or negative.
+/// Reads a resize's body, and returns the nearest size that a screen may have. `None` if a dimension is zero or less.
 ///
 /// # Errors
 ///

@@ -112,8 +112,8 @@ pub(crate) struct Notices {
     advises: bool,
     /// The tunnel's failure, or `Some(None)` while the tunnel works. `None` if the session uses no tunnel.
     tunnel: Option<Option<Trouble>>,
-    /// Since when ssh carries the session because UDP is silent, and whether the user has read the reason. `None` while
-    /// UDP carries it.
+    /// Since when ssh carries the session because UDP is silent, and whether the bar has told the reason. `None` while
+    /// UDP carries the session.
     aside: Option<(Instant, bool)>,
     /// The driver's question to the user and the hints how to answer, if there is one.
     question: Option<(String, Vec<String>)>,
@@ -150,7 +150,7 @@ impl Notices {
         self.announcements.push(now, text.into());
     }
 
-    /// Shows `text`, the answer to something that the user has done, in front of all events.
+    /// Shows `text`, the answer to something that the user has done, before all waiting events.
     pub(crate) fn answer(&mut self, now: Instant, text: impl Into<String>) {
         self.announcements.answer(now, text.into());
     }
@@ -176,8 +176,8 @@ impl Notices {
         is_news
     }
 
-    /// Sets since when ssh carries the session because UDP to `port` is silent. `None` means that UDP carries it. The
-    /// user reads the reason once.
+    /// Sets since when ssh carries the session because UDP to `port` is silent. `None` means that UDP carries the
+    /// session. The bar tells the reason once.
     pub(crate) fn aside(&mut self, now: Instant, since: Option<Instant>, port: u16) {
         if self.aside.map(|(since, _)| since) != since {
             self.aside = since.map(|since| (since, false));
@@ -199,7 +199,7 @@ impl Notices {
         self.tunnel.is_some() || self.aside.is_some()
     }
 
-    /// Sets the question to show, with the hints how to answer it. It stays until the next call; `None` removes it.
+    /// Sets the question to show until the next call, with the hints how to answer it. `None` removes the question.
     pub(crate) fn ask(&mut self, question: Option<String>, hints: Vec<String>) {
         self.question = question.map(|question| (question, hints));
     }
@@ -235,7 +235,7 @@ impl Notices {
         } else if let Some((question, hints)) = &self.question {
             (vec![question.clone()], hints.clone())
         } else if let Some(text) = announcement {
-            // A notice about a join must be readable whole, so its advice and the quit hint give way first.
+            // A notice about a join must be readable whole, so its advice and the quit hint are left out first.
             let event = text.split_once("; ").map(|(event, _)| format!("{event}."));
             let quit = self.quit_hint.clone().filter(|_| silence.is_some() || event.is_none());
             let texts = with_silence(&text, silence).into_iter().chain(event);

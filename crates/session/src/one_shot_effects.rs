@@ -1,9 +1,8 @@
-//! Effects that happen once on the user's terminal, even if the picture is drawn again: copies, bells and
-//! notifications.
+//! Effects that happen once on the user's terminal, even if it draws the picture again: copies, bells, notifications.
 //!
-//! Between two roves each effect has a number, and an effect happens only if its number is above all those that have
-//! happened. A Mosh 1.4.0 server sends effects as a part of its picture, and a change in the picture causes them. This
-//! module limits the rate of both.
+//! Between two roves each effect has a number, and an effect happens only if its number is above the numbers of all
+//! earlier effects. A Mosh 1.4.0 server sends effects as a part of its picture, and a change in the picture causes
+//! them. This module limits the rate of effects from both kinds of server.
 
 use rove_terminal::{Copied, NOTIFICATIONS_MAX, Notification};
 use rove_units::{Duration, Instant};
@@ -74,7 +73,7 @@ impl OneShotEffects {
     pub(crate) fn look(&mut self, now: Instant, state: &HostScreen) {
         let told = state.parts().bells.0.saturating_sub(self.seen.bells);
         self.seen.bells = self.seen.bells.max(state.parts().bells.0);
-        // A picture rings once for any number of bells. Its count may be lower than that of an earlier picture.
+        // A changed count in the picture rings once, for any number of bells. The count may even have fallen.
         let drawn = core::mem::replace(&mut self.seen.picture.0, state.screen().bells());
         let rung = told.saturating_add(u64::from(drawn != self.seen.picture.0));
         let most = u64::try_from(BELLS_MAX).expect("a few");
@@ -123,7 +122,7 @@ impl OneShotEffects {
         write(&bells, &self.notifications.take(now), &copies, out);
     }
 
-    /// Appends the terminal bytes of all waiting effects to `out`, due or not. The terminal is then given back.
+    /// Appends the terminal bytes of all waiting effects to `out`, due or not. The client then gives the terminal back.
     pub(crate) fn perform_all(&mut self, out: &mut Vec<u8>) {
         let (bells, copies) = (self.bells.take_all(), self.copies.take_all());
         write(&bells, &self.notifications.take_all(), &copies, out);

@@ -89,16 +89,16 @@ impl Probe {
 
     /// Returns the questions to write to the terminal, which the client has just taken over. The result is empty if the
     /// terminal has answered them or may still do so. `sets_alternate_scroll` says that the session has already changed
-    /// that mode, so that its earlier value cannot be asked for. Samples to be measured are printed in `blank_row`, as
-    /// are questions that a terminal may print. Without such a row, the caller repaints the terminal afterwards.
+    /// this mode, so that the terminal cannot tell its earlier value. The questions print samples in `blank_row`, and
+    /// so do terminals that print unknown questions. Without such a row, the caller repaints the terminal afterwards.
     pub(crate) fn ask(
         &mut self,
         now: Instant,
         sets_alternate_scroll: bool,
         blank_row: Option<u16>,
     ) -> Vec<u8> {
-        // At a stray SIGCONT the client takes the terminal over again, perhaps before it has answered. Each question
-        // may have only one answer, because a second one would be taken for keys.
+        // At a stray SIGCONT the client takes the terminal over again, perhaps before the terminal has answered. Each
+        // question may have only one answer: the probe would take a second one for keys.
         if !self.enabled || self.complete || self.owes_answers {
             return Vec::new();
         }
@@ -203,7 +203,7 @@ impl Probe {
                     self.answers.push_back(answer);
                     self.held.clear();
                 }
-                // These bytes are no answer, but one may begin at a later ESC.
+                // These bytes are no answer, but an answer may begin at a later ESC.
                 Reading::Other => {
                     let next = self.held.iter().skip(1).position(|&byte| byte == ESC);
                     let end = next.map_or(self.held.len(), |at| at + 1);

@@ -10,7 +10,7 @@ use rove_units::{Duration, Instant};
 /// The limit of a rate: how many events may happen at once, and how long the next ones must wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Allowance {
-    /// Most events that happen at once; each further one displaces the oldest that waits.
+    /// Most events that happen at once; each further event displaces the oldest one that waits.
     pub(crate) most: usize,
     /// Shortest time between events that happened at once and the next ones.
     pub(crate) interval: Duration,

@@ -1,5 +1,4 @@
-//! The other clients of the session: sentences for the user about who joined or left, and the user's wishes about them
-//! for the server.
+//! The other clients of the session: sentences for the user about who joined or left, and the user's wishes about them.
 
 use core::fmt::Write;
 
@@ -25,7 +24,7 @@ pub(super) struct Company {
 /// The news about other clients in a new state of the server.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct News {
-    /// The joins and leavings, each in a sentence for the user.
+    /// The arrivals and departures, each in a sentence for the user.
     pub(super) texts: Vec<String>,
     /// Whether another client has typed.
     pub(super) have_others_typed: bool,
@@ -108,7 +107,7 @@ impl Company {
     }
 
     /// Returns the wish that ends the joined clients, and a message for the user. There is no wish if nobody has
-    /// joined, or if this client may not end them.
+    /// joined, or if this client may not end the others.
     pub(super) fn dismiss(&self, transport: &ClientTransport) -> (Option<Wish>, &'static str) {
         match self.refusal(transport) {
             Some(refusal) => (None, refusal),

@@ -47,12 +47,12 @@ enum Tty {
 struct Sources {
     /// The number of the server's state that the picture shows.
     state: StateNum,
-    /// The facts that predictions rest on, if there are any: the network's progress, and the end of the input.
+    /// The facts that active predictions rest on: the network's state, and the number of events in the user stream.
     predictions: Option<(Network, u64)>,
 }
 
 impl Display {
-    /// Creates a terminal that is to be taken over.
+    /// Creates the state of a terminal that the client takes over with its first output.
     pub(super) fn new(
         terminal: TerminalCapabilities,
         asks: bool,
@@ -83,8 +83,8 @@ impl Display {
 
     /// Handles keys that are sent to the host.
     pub(super) fn handle_keys(&mut self, now: Instant, keys: &[u8], transport: &ClientTransport) {
-        // Mosh predicts keys before it takes out those for the client. Here only keys that reach the program are
-        // predicted, because no other key has an effect on the host's screen.
+        // Mosh predicts keys before it takes out the keys meant for the client. Here only keys that reach the program
+        // are predicted, because no other key has an effect on the host's screen.
         self.engine.handle_keys(now, InputNum::new(transport.sent_num().get()), keys);
         self.last_screen.note_keys(transport.remote().screen());
     }
@@ -115,7 +115,8 @@ impl Display {
             return false;
         }
         self.window = window;
-        // In its alternate screen, the terminal does not keep the rows above the cursor that a lower window cuts off.
+        // An alternate screen loses the top rows that a lower window cuts off, so the client puts them into the
+        // scrollback.
         let cut = (screen.cursor().row + 1).saturating_sub(window.rows());
         if self.renderer.capabilities().init
             && self.renderer.takes_lines(screen)
@@ -175,7 +176,7 @@ impl Display {
         out.extend(picture);
         self.shown = (!is_more).then(|| (self.sources(transport), overlay.clone()));
         if is_due {
-            // The questions follow the frame, so that the picture does not wait for the answers.
+            // The questions to the terminal follow the frame, so that the picture does not wait for the answers.
             out.extend(self.ask(now, &frame));
         } else if !is_more && capabilities.contains(Capabilities::CLUSTERS) {
             out.extend(self.probe.ask_newer(now, &frame));
@@ -194,7 +195,7 @@ impl Display {
         questions
     }
 
-    /// Returns when time alone causes output.
+    /// Returns when time alone causes output: by an effect such as a bell, and by a prediction.
     pub(super) fn poll_timeout(&self) -> [Option<Instant>; 2] {
         [self.one_shot_effects.poll_timeout(), self.engine.poll_timeout()]
     }
@@ -204,8 +205,8 @@ impl Display {
         self.tty == Tty::Ours && self.probe.owes_answers()
     }
 
-    /// Returns the bytes that restore the terminal, with the `ending` of a session that has ended. The last frame
-    /// before them is the server's screen.
+    /// Returns the bytes that draw the server's screen and restore the terminal. `ending` is set if the session has
+    /// ended.
     pub(super) fn close(&mut self, screen: &Screen, ending: Option<Ending>) -> Vec<u8> {
         if core::mem::replace(&mut self.tty, Tty::Returned) != Tty::Ours {
             return Vec::new();

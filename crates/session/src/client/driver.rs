@@ -1,4 +1,4 @@
-//! Further questions and news of the driver: the paths to the server, predictions, the screen and the input.
+//! Further methods for the driver, about the paths to the server, predictions, the screen and the input.
 
 use core::net::SocketAddr;
 
@@ -136,7 +136,7 @@ impl Client {
         !self.uses_side_path() && self.notice_bar.forwarder.contains(&self.server())
     }
 
-    /// Sets whether the user is offered a login that opens a side path.
+    /// Sets whether the client offers the user a login that opens a side path.
     pub fn offer_login(&mut self, now: Instant, is_offered: bool) {
         if self.escape.offer_login(is_offered) {
             self.refresh(now);
@@ -239,8 +239,8 @@ impl Client {
         self.pending_input() == 0 && echo_ack >= arrived
     }
 
-    /// Returns when to end the session although the server has not answered, and its outcome then. `None` if the server
-    /// was heard after all: it gets all the time that an orderly end takes.
+    /// Returns when to end the session although the server has not answered, and the session's outcome then. `None` if
+    /// the server was heard after all: the server then gets all the time that an orderly end takes.
     pub(super) fn pending_farewell(&self) -> Option<(Instant, ClientOutcome)> {
         let is_unheard = |outcome| match outcome {
             ClientOutcome::NeverConnected => self.is_connecting(),

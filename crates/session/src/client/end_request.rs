@@ -1,8 +1,8 @@
 //! The user's request to end the session, and a second request that insists.
 //!
 //! After the first request, the client announces the end and waits for the server. If the server cannot be reached,
-//! this takes seconds, and a user who asks again wants the terminal at once. The client does not read keys typed in
-//! between, so they remain for the shell.
+//! this takes seconds, and a user who asks again wants the terminal at once. Until a second request counts, the client
+//! reads no keys, so they remain for the shell.
 
 use rove_units::{Duration, Instant};
 
@@ -16,7 +16,7 @@ const SAME_REQUEST: Duration = Duration::from_millis(250);
 pub(crate) struct EndRequest {
     is_obeyed_twice: bool,
     first_at: Option<Instant>,
-    /// Whether another request counts as a second one by now.
+    /// Whether another request now counts as a second one.
     is_overdue: bool,
     has_input: bool,
 }
@@ -39,7 +39,7 @@ impl EndRequest {
         self.has_input = false;
     }
 
-    /// Returns whether keys of the user may still be a second request.
+    /// Returns whether the user's keys may be a second request.
     pub(crate) const fn wants_input(&self) -> bool {
         self.is_overdue && self.has_input
     }

@@ -77,7 +77,7 @@ pub enum ClientEvent {
     Forward(String),
     /// Copy the named files to the host, with names split as in a shell. Answer as for [`ClientEvent::Forward`].
     Put(String),
-    /// Ask the user about the login on the screen ([`Client::callback`](super::Client::callback)), or say that there is none.
+    /// Ask about the login on the screen ([`Client::callback`](super::Client::callback)), or say that there is none.
     Callback,
     /// Give the terminal back, let the user log in again for a tunnel; then call
     /// [`Client::handle_resume`](super::Client::handle_resume).

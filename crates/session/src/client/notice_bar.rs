@@ -32,7 +32,7 @@ pub(super) struct NoticeBar {
     pub(super) company: Company,
     /// The notices that the terminal should show at present.
     overlay: Overlay,
-    /// When the bar changes by itself.
+    /// When the bar next changes because time has passed.
     bar_due: Option<Instant>,
     pub(super) start: Instant,
     /// When the server was heard again after a silence that was long enough for a notice.
@@ -195,7 +195,7 @@ pub(super) fn server(transport: &ClientTransport) -> SocketAddr {
     candidates.expect("a client knows an address of its server from the start").current()
 }
 
-/// Returns since when datagrams go by the side path.
+/// Returns since when datagrams go by the side path. `None` if they do not.
 pub(super) fn aside_since(transport: &ClientTransport) -> Option<Instant> {
     transport.side_path().filter(|side| side.is_used()).and_then(SidePath::changed_at)
 }

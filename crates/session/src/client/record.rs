@@ -29,7 +29,7 @@ pub(super) mod field {
     /// The number of a state, or the position of the first event of input; and their encoded contents.
     pub(crate) const NUM: u32 = 1;
     pub(crate) const BYTES: u32 = 2;
-    /// The number of the state from which a state's diff starts; 0 is a blank screen of the size in `COLUMNS` and `ROWS`.
+    /// The number of the state from which a diff starts; 0 is a blank screen of the size in `COLUMNS` and `ROWS`.
     pub(crate) const OLD_NUM: u32 = 3;
     pub(crate) const THROWAWAY_NUM: u32 = 4;
     pub(crate) const COLUMNS: u32 = 5;

@@ -1,11 +1,11 @@
-//! The record from which another process can continue a session. Facts are written before datagrams rely on them.
+//! The record from which another process can continue a session. The driver writes facts before datagrams rely on them.
 //!
-//! A rove server gives the next client a new key, and tells it which keys it has taken, so the record holds only typed
-//! keys ([`TypedKeys`]). With a Mosh server the record needs more ([`StockFacts`]). It starts once the kind of server
-//! is known.
+//! A rove server gives the next client a new session key, and tells that client which typed keys it has taken. So the
+//! record holds only typed keys ([`TypedKeys`]). With a Mosh server the record needs more ([`StockFacts`]). The record
+//! starts once the client knows the kind of server.
 //!
-//! Input that may be a secret is sent and not written. Until the server has acknowledged such input, the record says
-//! that input is missing.
+//! The client sends input that may be a secret, but leaves it out of the record. Until the server has acknowledged such
+//! input, the record says that input is missing.
 
 use rove_ssp::Peer;
 

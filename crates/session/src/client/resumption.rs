@@ -24,7 +24,8 @@ const EVENTS_MAX: usize = 2 * 1024 * 1024;
 
 impl Client {
     /// Continues a session from the records of a client whose process is gone. The numbers of the new client's
-    /// datagrams, instructions and states begin `jump` above the reserved ones. The caller draws `jump` at random.
+    /// datagrams, instructions and states begin `jump` above the record's reserved numbers. The caller draws `jump` at
+    /// random.
     ///
     /// # Errors
     ///
@@ -66,8 +67,8 @@ impl Client {
         Ok(client.started(now))
     }
 
-    /// Sends the keys of a former client that the server, which is rove, has not taken, and starts to keep a record.
-    /// Call this first, and write the record before any datagram is sent.
+    /// Sends the former client's keys that the server, which is rove, has not taken, and starts to keep a record. Call
+    /// this before other methods, and write the record before any datagram is sent.
     pub fn go_on_after(&mut self, next: &NextKeys, now: Instant) {
         self.recording().start_after(next);
         if !next.keys.is_empty() {

@@ -1,7 +1,7 @@
 //! The record for a Mosh server (stock): all that the next client needs to continue under the same key.
 //!
-//! No datagram is sent that relies on more than the record holds: a number that is not reserved, or a received state, a
-//! throwaway number or a key that is not written.
+//! Before the client sends a datagram, the record holds every fact that the datagram relies on: reserved numbers,
+//! received states, throwaway numbers and keys.
 
 use rove_ssp::{Capabilities, Object, ReceivedDiff, StateNum};
 
@@ -53,7 +53,7 @@ impl StockFacts {
         self.concealed_to = end;
     }
 
-    /// Records that the last record is written. Returns the end of the numbers that may be used.
+    /// Records that the last record is written. Returns the number after the last one that the client may use.
     pub(super) fn handle_written(&mut self) -> u64 {
         debug_assert!(self.is_being_written, "a record was asked for");
         self.is_being_written = false;
@@ -120,7 +120,7 @@ impl StockFacts {
         }
     }
 
-    /// Writes how much input the server has acknowledged, and the input after it, unless that is to be concealed.
+    /// Writes how much input the server has acknowledged, and the input after it, unless that may be a secret.
     fn put_input(&mut self, out: &mut Vec<u8>, transport: &ClientTransport) {
         let (known, local) = (transport.known_receiver_state(), transport.local());
         debug_assert!(known.end() <= local.end(), "nothing is known before it is said");

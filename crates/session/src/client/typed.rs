@@ -1,8 +1,8 @@
 //! The keys of a client that a rove server may not have taken, and how the next client sends them.
 //!
-//! Positions count keys, in bytes, from the first client whose keys the session continues. A record holds the keys from
-//! the first unacknowledged one on, without keys that may be a secret. The server tells the next client how many keys
-//! it has taken, and that client sends the others before any key of its own.
+//! Positions count the bytes of keys, over all clients that have continued each other's keys without a gap. A record
+//! holds the keys from the first unacknowledged one on, without keys that may be a secret. The server tells the next
+//! client how many keys it has taken, and that client sends the others before any key of its own.
 
 use std::collections::VecDeque;
 
@@ -24,9 +24,9 @@ const KEYS_MAX: usize = 2 * 1024 * 1024;
 pub(super) struct TypedKeys {
     /// The position of the first held key.
     start: u64,
-    /// The held keys; `None` stands for one that may be a secret.
+    /// The held keys; `None` stands for a key that may be a secret.
     keys: VecDeque<Option<u8>>,
-    /// The position after each group of keys that were sent together: in the user stream, and among the keys.
+    /// For each group of keys that were sent together, the position after it: in the user stream, and among the keys.
     runs: VecDeque<(u64, u64)>,
     /// Keys up to this position are in the record.
     written_to: u64,
@@ -39,7 +39,7 @@ pub(super) struct TypedKeys {
 }
 
 impl TypedKeys {
-    /// Creates the state of a client that continues another one's keys at this position.
+    /// Creates the state of a client that continues another client's keys at this position.
     pub(super) fn begin_at(position: u64) -> Self {
         Self { start: position, written_to: position, ..Self::default() }
     }
@@ -171,8 +171,8 @@ impl LeftKeys {
         Former { client, whole_from }
     }
 
-    /// Returns the keys that follow those that the server has `taken`. If `taken` is `None`, or larger than the number
-    /// of keys in the record, the server does not know them.
+    /// Returns the keys after the first `taken` ones, which the server has taken. If `taken` is `None` or lies after
+    /// the record's last key, the server does not know how many it has taken.
     pub fn after(&self, taken: Option<u64>) -> NextKeys {
         let taken = taken.filter(|taken| *taken <= self.end());
         let Some(index) = taken.and_then(|taken| taken.checked_sub(self.start)) else {
@@ -194,7 +194,7 @@ pub struct NextKeys {
     /// The position of the first of the keys; 0 if any are missing.
     pub(super) position: u64,
     pub(super) keys: Vec<u8>,
-    /// How many further keys were not taken, as far as is known. They are not sent, because the first may be a secret.
+    /// How many further keys the server may not have taken. They are not sent, because the first may be a secret.
     missing: usize,
     /// Whether the server knows how many keys it has taken.
     is_known: bool,

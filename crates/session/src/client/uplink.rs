@@ -23,10 +23,9 @@ pub(super) struct Uplink {
     unsent_window: Option<Size>,
     /// The sizes that the server's screen may have.
     announced: Announced,
-    /// Reports on the user's terminal that wait to be sent: at most one for each answer, and one for the user's
-    /// permission.
+    /// Reports on the user's terminal that wait to be sent: at most one for each answer, and one for a permission.
     reports: Vec<TerminalReport>,
-    /// Wishes about other clients that wait to be sent, at most as many as the user asks for before the server is known.
+    /// Unsent wishes about other clients, at most as many as the user makes before the client knows the server.
     wishes: Vec<Wish>,
     /// When the user last typed. `None` before the first key.
     pub(super) typed_at: Option<Instant>,
@@ -39,8 +38,8 @@ impl Uplink {
         Self { unsent_window: Some(window), announced, reports, wishes: Vec::new(), typed_at: None }
     }
 
-    /// Continues from another client. The server's screen may be as large as `shown`, and as any size among the events
-    /// that are on their way.
+    /// Continues from another client. The server's screen may have the size `shown`, or that of an unacknowledged
+    /// resize.
     pub(super) fn resume(&mut self, shown: Size, transport: &mut ClientTransport) {
         self.announced.tell(shown, 0);
         for (position, event) in (1..).zip(transport.local().events_from(0)) {
@@ -68,8 +67,8 @@ impl Uplink {
         append(transport, |stream| stream.push_bytes(keys));
     }
 
-    /// Sends the waiting size, reports and wishes, as soon as little enough input is unacknowledged. Reports and wishes
-    /// are sent only to a server whose hello has announced support for them. A Mosh 1.4.0 server never gets one.
+    /// Sends the waiting size, reports and wishes, as soon as the server has acknowledged enough input. Reports and
+    /// wishes are sent only to a server whose hello has announced support for them. A Mosh 1.4.0 server never gets one.
     pub(super) fn flush(&mut self, transport: &mut ClientTransport) {
         if !has_room(transport) {
             return;
@@ -113,7 +112,7 @@ pub(super) fn pending(transport: &ClientTransport) -> u64 {
     transport.local().end() - transport.known_receiver_state().end()
 }
 
-/// Returns whether little enough input is unacknowledged to send more.
+/// Returns whether fewer than `INPUT_PENDING_MAX` events are unacknowledged, so that more may be sent.
 pub(super) fn has_room(transport: &ClientTransport) -> bool {
     pending(transport) < INPUT_PENDING_MAX
 }

@@ -26,7 +26,7 @@ impl Wishes {
         self.yes = false;
     }
 
-    /// Returns the next request. The client keeps the terminal while answers of it may come (`owes_answers`).
+    /// Returns the next request. The client keeps the terminal while that may still send answers (`owes_answers`).
     pub(super) fn poll(&mut self, owes_answers: bool) -> Option<ClientEvent> {
         if core::mem::take(&mut self.yes) {
             Some(ClientEvent::Yes)

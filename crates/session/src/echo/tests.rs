@@ -48,11 +48,11 @@ fn a_program_gets_the_time_that_it_takes() {
         (&[200; 8], 250),
         (&[300; 8], 308),
         (&[500; 8], 400),
-        // A single slow echo among 16 counts, and is forgotten 16 quick ones later.
+        // A single slow echo among 16 counts, and is forgotten after 16 quick echoes.
         (&[1, 1, 1, 1, 1, 1, 1, 90], 98),
         (&[90, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], 98),
         (&[90, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], 9),
-        // A second later it is no echo.
+        // Output more than a second after the key is no echo.
         (&[1, 1, 1, 1, 1, 1, 1, 1, 1001], 9),
     ] {
         let mut history = answered(latencies);
@@ -165,7 +165,7 @@ fn the_table_of_the_echo_ack() {
     ");
 }
 
-/// Returns whether a program answers this key slowly, as it does the given share of keys.
+/// Returns whether this key is in the given share of keys, which a program answers slowly.
 fn is_slow(key: u64, share: f64) -> bool {
     Seed::new(3).stream("slow").at(key).chance(share)
 }

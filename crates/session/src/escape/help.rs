@@ -74,7 +74,7 @@ impl EscapeKey {
         key.map(|key| format!("[To allow it: {} y]", key_name(key))).into_iter().collect()
     }
 
-    /// Returns the hints how to log in again and to quit, the longest first. It is empty if no login is offered.
+    /// Returns the hints how to log in again and to quit, the longest first. The list is empty if no login is offered.
     pub(crate) fn login_hints(&self) -> Vec<String> {
         let Some(key) = self.key.filter(|_| self.is_login_key(Some(LOG_IN))) else {
             return Vec::new();

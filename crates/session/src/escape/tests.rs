@@ -23,7 +23,7 @@ fn at(millis: u64) -> Instant {
     Instant::from_millis(millis)
 }
 
-/// Returns the keys for the program and the requests to the client, after keys that were read at once and all timeouts.
+/// Returns the keys for the program and the requests to the client, after one read of these keys and all timeouts.
 fn filtered(key: Option<u8>, typed: &[u8]) -> (Vec<u8>, Requests) {
     read_in_pieces(key, [typed])
 }
@@ -192,7 +192,7 @@ fn reads_cut_anywhere_leave_the_escape_key_what_it_is() {
         let typed = typed.as_bytes();
         for cut in 1..typed.len() {
             let (text, requests) = read_in_pieces(DEFAULT, [&typed[..cut], &typed[cut..]]);
-            // At most the beginning has gone before it could be recognised.
+            // At most the first bytes of a key have passed before the filter could recognise the key.
             let leaked: [&[u8]; 3] = [b"", b"\x1b", b"\x1b["];
             assert!(leaked.contains(&text.as_slice()), "{text:?}");
             assert_eq!(requests, QUITS, "{typed:?} cut at {cut}");
@@ -239,7 +239,7 @@ fn the_quit_hint_names_the_configured_key() {
     }
 }
 
-/// Keys of which none is the escape key.
+/// Returns random keys, none of which is the escape key.
 fn any_keys() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         4 => any::<u8>().prop_map(|byte| vec![if byte == 0x1e { b'x' } else { byte }]),
@@ -278,7 +278,7 @@ fn the_status_is_shown_where_it_is_offered_and_no_other_command_has_its_key() {
         (0x1e, true, "\x1eS", "", NOTHING),
         (0x1e, true, "\x1e\x1b[115u", "", shows),
         (0x1e, false, "\x1es", "\x1es", NOTHING),
-        // Ctrl-S has "s" for its own.
+        // With Ctrl-S as the escape key, "s" sends Ctrl-S itself.
         (0x13, true, "\x13s", "\x13", NOTHING),
         (b'~', true, "\r~s", "\r", shows),
     ] {
@@ -305,7 +305,7 @@ fn the_status_is_shown_where_it_is_offered_and_no_other_command_has_its_key() {
 fn the_help_fits_the_usual_window() {
     for (key, is_offered) in (1..=0x7f).flat_map(|key| [(key, true), (key, false)]) {
         let mut escape = EscapeKey::new(Some(key), is_offered);
-        // A printable one counts after Enter only.
+        // A printable escape key counts only after Enter.
         let typed = if key < 0x20 { vec![key] } else { vec![b'\r', key] };
         escape.handle(at(0), &typed, &mut Vec::new());
         for offers_login in [false, true] {
@@ -326,7 +326,7 @@ fn another_login_is_asked_for_only_where_it_is_offered() {
         (0x1e, true, "a\x1erb", "ab", asks),
         (0x1e, true, "\x1e\x1b[114u", "", asks),
         (0x1e, false, "\x1er", "", NOTHING),
-        // Ctrl-R has "r" for its own.
+        // With Ctrl-R as the escape key, "r" sends Ctrl-R itself.
         (0x12, true, "\x12r", "\x12", NOTHING),
     ] {
         let (mut read, mut escape) = (Vec::new(), EscapeKey::new(Some(key), true));
@@ -346,9 +346,9 @@ fn a_yes_counts_only_while_something_is_asked() {
         (0x1e, true, "a\x1eyb", "ab", agrees),
         (0x1e, true, "y\r", "y\r", NOTHING),
         (0x1e, false, "\x1ey", "", NOTHING),
-        // Pasted text allows nothing.
+        // Pasted text cannot say yes.
         (0x1e, true, "\x1b[200~\x1ey\x1b[201~", "\x1b[200~\x1b[201~", NOTHING),
-        // Ctrl-Y has "y" for its own.
+        // With Ctrl-Y as the escape key, "y" sends Ctrl-Y itself.
         (0x19, true, "\x19y", "\x19", NOTHING),
     ] {
         let (mut read, mut escape) = (Vec::new(), EscapeKey::new(Some(key), true));
@@ -445,7 +445,7 @@ fn the_key_that_closes_the_status_is_kept_from_the_program() {
     for key in UNKNOWN.into_iter().chain([&b"q"[..], b"."]) {
         let mut modal = Modal::new(0x1e);
         assert!(modal.type_text(0, b"\x1es").status);
-        // Letting go of the "s" is no key.
+        // The release of "s" does not count as a key.
         assert_eq!(modal.type_text(1, b"\x1b[115;1:3u"), NOTHING);
         let at_once = modal.type_text(2, key);
         let later = modal.type_text(110, b"");
@@ -537,7 +537,7 @@ fn a_beginning_that_nothing_follows_is_a_key_if_a_user_may_have_hit_it() {
 fn only_what_may_become_a_key_event_is_held_in_text() {
     let whole = b"\x1b[54:94:54;6:1;1u";
     assert!((1..whole.len()).all(|len| is_beginning(&whole[..len])));
-    // A mouse report and an answer are not held for their rest.
+    // The filter does not hold the beginning of a mouse report or of an answer.
     #[rustfmt::skip]
     let others: [&[u8]; 12] = [
         b"x", b"\x1bO", b"\x1b\x1b", b"\x1b[A", b"\x1b[1;5A", b"\x1b[?", b"\x1b[<0;3", b"\x1b[9\x1b", b"\x1b[M ",
@@ -560,7 +560,7 @@ fn a_line_is_read_after_its_key_and_no_key_of_it_goes_to_the_program() {
         ("\x1epa.txt\rb", "b", NOTHING, Some("a.txt")),
         ("\x1ep\u{e9}\u{754c}\rb", "b", NOTHING, Some("\u{e9}\u{754c}")),
         ("a\x1eob", "ab", Requests { callback: true, ..NOTHING }, None),
-        // Pasted text begins no line, ends none and looks for nothing.
+        // Pasted text neither begins nor ends a line for the client, and starts no search for a login.
         ("\x1b[200~\x1eo\x1b[201~", "\x1b[200~\x1b[201~", NOTHING, None),
         ("\x1b[200~\x1ef-D 9\r\x1b[201~", "\x1b[200~-D 9\r\x1b[201~", NOTHING, None),
         ("\x1ef\x1b[200~-D 9\r\x1b[201~0\rb", "b", NOTHING, Some("-D 90")),

@@ -24,7 +24,7 @@ fn text(notices: &Notices, now: u64, contact: Contact) -> String {
     text_in(notices, now, contact, 80)
 }
 
-/// The bar in a window of this width.
+/// Returns the bar's text in a window of this width.
 fn text_in(notices: &Notices, now: u64, contact: Contact, columns: u16) -> String {
     let bar = notices.bar(ms(now), contact, None, Vec::new());
     bar.map_or(String::new(), |bar| bar.fitted(columns))
@@ -98,7 +98,7 @@ fn silence_is_told_by_what_is_missing() {
         ),
         (49_999, deaf, ""),
         (51_000, deaf, "rove: Last reply 11 seconds ago. [To quit: Ctrl-^ .]"),
-        // Once both are late, contact is what counts.
+        // If contact and reply are both late, the bar tells the last contact.
         (57_000, deaf, "rove: Last contact 7 seconds ago. [To quit: Ctrl-^ .]"),
     ];
     for (now, contact, wanted) in table {
@@ -145,7 +145,7 @@ fn messages_last_as_long_as_they_matter() {
     let both = "rove: no route (8 s without contact.) [To quit: Ctrl-^ .]";
     assert_eq!(text(&late, 8_000, fine), both);
 
-    // Where this computer refuses to send, the remedy is the same as where the path drops.
+    // The remedy is the same whether this computer refuses to send or the path drops datagrams.
     for (error, reply_at, wanted) in [
         ("Operation not permitted", None, "Operation not permitted. Try --tunnel, rove doctor"),
         (
@@ -242,7 +242,7 @@ fn half_a_minute_without_contact_names_what_helps_where_udp_is_blocked() {
     ] {
         assert_eq!(text_in(&notices(), now, gone, columns), wanted, "{now} ms, {columns} columns");
     }
-    // The server is heard, or was until some time ago, and hears nothing.
+    // The client hears the server, or heard it until some time ago, but the server hears nothing.
     let reply = "rove: Last reply 30 seconds ago. Try --tunnel, rove doctor [To quit: Ctrl-^ .]";
     let then = "rove: Last contact 8 seconds ago. Try --tunnel, rove doctor [To quit: Ctrl-^ .]";
     for (now, heard, wanted) in [
@@ -252,7 +252,7 @@ fn half_a_minute_without_contact_names_what_helps_where_udp_is_blocked() {
     ] {
         assert_eq!(text(&notices(), now, contact(Some(heard), Some(1_000))), wanted, "{now} ms");
     }
-    // Through a tunnel there is no UDP, and mosh has no such commands.
+    // A tunnel uses no UDP, and the program `mosh` has no such commands.
     let mut tunnelled = notices();
     tunnelled.tunnel(None);
     let mosh = Notices::new("mosh".to_owned(), None, false);
@@ -272,7 +272,7 @@ fn a_server_whose_host_refuses_is_gone_after_ten_seconds_without_contact() {
             "rove: Last contact 9 seconds ago. [To quit: Ctrl-^ .]",
         ),
         (11_000, refused(Some(1_000), 4_000), told),
-        // It says so no more, or said so before the server was heard.
+        // A refusal counts only if the host sent it after the server was last heard.
         (11_000, refused(Some(1_000), 999), silent),
         (11_000, refused(Some(1_000), 1_000), silent),
         (11_000, refused(Some(1_000), 1_001), told),
@@ -282,11 +282,11 @@ fn a_server_whose_host_refuses_is_gone_after_ten_seconds_without_contact() {
     }
     let old = text(&notices(), 14_001, refused(Some(1_000), 4_000));
     assert!(!old.contains("gone"), "{old}");
-    // Neither of a server that never answered, nor as mosh.
+    // A server that never answered is not called gone, and `mosh` never says so.
     assert!(!text(&notices(), 11_000, refused(None, 4_000)).contains("gone"));
     let mosh = Notices::new("mosh".to_owned(), None, false);
     assert!(!text(&mosh, 11_000, refused(Some(1_000), 4_000)).contains("gone"));
-    // It is more than the error that says it, and less than what the user has asked for.
+    // This notice hides the network error from which the client knows it.
     let mut notices = notices();
     notices.network_error(ms(10_500), "Connection refused");
     assert_eq!(text(&notices, 11_000, refused(Some(1_000), 10_500)), told);
@@ -308,7 +308,7 @@ fn the_user_reads_once_why_a_session_goes_through_ssh() {
         (12_999, Some(0), told),
         (13_000, Some(0), ""),
         (20_000, None, ""),
-        // Where UDP comes back soon there is nothing to say.
+        // If UDP comes back soon, the bar says nothing.
         (21_000, Some(21_000), ""),
         (24_000, Some(21_000), told),
     ] {
@@ -318,7 +318,7 @@ fn the_user_reads_once_why_a_session_goes_through_ssh() {
     }
     notices.aside(ms(40_000), Some(ms(40_000)), 60_001);
     assert_eq!(notices.poll_timeout(ms(40_000), fine), Some(ms(43_000)));
-    // It needs no advice about a tunnel.
+    // A session that ssh carries needs no advice about a tunnel.
     let silent = contact(Some(0), Some(0));
     assert!(text(&notices, 41_000, silent).starts_with("rove: Last contact 41 seconds ago. [To"));
 }

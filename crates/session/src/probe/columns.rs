@@ -5,8 +5,8 @@
 
 use rove_terminal::{Cell, ClusterWidths, NewerChar, Screen, may_be_newer};
 
-/// A grapheme cluster to print for a measurement. If the terminal gives it a number of columns listed in `columns`, it
-/// counts clusters of `kinds` as one character.
+/// A grapheme cluster to print for a measurement. A terminal that gives this cluster a number of columns listed in
+/// `columns` counts clusters of `kinds` as one character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sample {
     text: &'static str,

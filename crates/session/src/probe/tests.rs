@@ -86,7 +86,7 @@ fn answers_are_taken_out_and_keys_pass() {
     ];
     assert_eq!(answers(&mut probe), wanted);
     assert_eq!(probe.poll_timeout(), None);
-    // Nothing is held any more.
+    // The probe holds no bytes any more.
     assert_eq!(keys_of(&mut probe, 2, b"\x1b"), b"\x1b");
 }
 
@@ -183,7 +183,7 @@ fn a_beginning_that_nothing_follows_are_keys_after_a_while() {
         [("\x1b", 50), ("\x1b[", 50), ("\x1b]", 50), ("\x1b[?", 250), ("\x1b]11;rgb:ff", 250)]
     {
         let mut probe = asked();
-        keys_of(&mut probe, 600, b""); // the session's end would wait no more
+        keys_of(&mut probe, 600, b""); // the session's end no longer waits
         assert_eq!(keys_of(&mut probe, 1000, typed.as_bytes()), b"");
         assert_eq!(probe.poll_timeout(), Some(at(1000 + hold)), "{typed:?}");
         let mut keys = Vec::new();
@@ -293,7 +293,7 @@ fn clusters_are_measured_in_a_blank_row_and_leave_nothing_behind() {
     host.write(&questions);
     let (shown, was) = (host.screen(), &before);
     assert!((0..5).all(|row| shown.row(row) == was.row(row)) && shown.cursor() == was.cursor());
-    // Our own emulator adds code points up, and says where its cursor was.
+    // rove's emulator adds up the widths of code points, and reports its cursor's position.
     let replies = String::from_utf8(host.take_replies()).unwrap();
     let places: Vec<&str> =
         replies.split('R').filter_map(|it| it.rsplit_once("\x1b[5;")).map(|it| it.1).collect();
@@ -373,7 +373,7 @@ fn a_character_that_our_tables_do_not_know_is_measured_once() {
     assert_eq!(host.take_replies(), b"\x1b[5;2R");
     assert!(probe.owes_answers());
     assert_eq!(probe.ask_newer(at(30), &shown), b"", "one at a time");
-    // Keys beside the answer are keys, that of a function key too.
+    // Keys beside the answer stay keys, even a function key with bytes like an answer.
     assert_eq!(keys_of(&mut probe, 40, b"x\x1b[1;2R\x1b[5;3Ry\x1b[5;2R"), b"x\x1b[1;2Ry\x1b[5;2R");
     assert!(!probe.owes_answers());
     assert!(!probe.ask_newer(at(50), &shown).is_empty());
