@@ -32,7 +32,7 @@ const CELL_RECEIVED_BYTES: u64 = 160;
 pub struct HostScreen {
     picture: Picture,
     parts: Parts,
-    /// Whether this is state 0, of which the two ends have not agreed on a size.
+    /// Whether this is state 0, on whose size the two ends have not agreed.
     initial: bool,
     /// The sizes that a client's copy of the screen may have.
     allowed: Allowed,
@@ -193,7 +193,7 @@ impl Object for HostScreen {
             && self.screen() == other.screen()
     }
 
-    /// A client that asks for the pty's modes predicts the effect of keys, and learns from each echo ack.
+    /// A client that asks for the pty's modes predicts, and learns from each echo ack. So each new echo ack is urgent.
     fn is_urgent_to(&self, peer: Capabilities, before: &Self) -> bool {
         peer.contains(Capabilities::TTY) || !self.shows_same(before)
     }

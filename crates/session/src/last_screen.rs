@@ -173,7 +173,7 @@ mod tests {
     fn lines_of_a_command_that_nobody_sends_are_missed_and_those_of_an_editor_are_not() {
         use MissingLines::{AboveLastScreen, Count};
         let old_rove = Ending { tells_lines: false, ..ENDED };
-        // A row has the session's end, the screen, whether the user left an editor with a key, the lines that the client
+        // A row has the session's end, the screen, whether the user left an editor by a key, the lines that the client
         // counted, and the outcome.
         for (ending, bytes, is_editor, counted, missing) in [
             (ENDED, LONG, false, 0, None),

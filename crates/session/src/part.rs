@@ -6,14 +6,13 @@ use rove_terminal::display::Vocabulary;
 
 /// A kind of data that a server state holds beside its picture. [`crate::parts`] lists all parts.
 pub(crate) trait Part: Clone + Default {
-    /// The part's member number in a `HostMessage`. Every part has another number.
+    /// The part's member number in a `HostMessage`. No two parts share a number.
     const MEMBER: u32;
 
     /// The protocol extension to which this part belongs. The part is sent only to a receiver that supports it.
     const EXTENSION: Capabilities;
 
-    /// Whether the part's member precedes the picture in a diff, because it refers to the screen that the receiver
-    /// shows.
+    /// Whether the part's member precedes the picture in a diff, because it refers to the receiver's present screen.
     const IS_BEFORE_PICTURE: bool = false;
 
     /// Whether a change of this part is visible or audible to the user, so that it must be sent soon.
@@ -42,7 +41,8 @@ pub(crate) trait Part: Clone + Default {
         let _ = known;
     }
 
-    /// Returns the heap memory of this part, in bytes, without memory that it shares with `neighbour`.
+    /// Returns the heap memory of this part, in bytes, without memory shared with `neighbour`, the part of another
+    /// state.
     fn bytes_beyond(&self, neighbour: Option<&Self>) -> usize {
         let _ = neighbour;
         0

@@ -89,7 +89,7 @@ macro_rules! parts {
     };
 }
 
-// The order of the members in a diff.
+// A diff has its members in this order.
 parts! {
     echo_ack: echo_ack::EchoAck,
     scrolled: scrollback::Scrolled,

@@ -70,7 +70,7 @@ pub struct Server {
     /// Whether any client has connected.
     has_started: bool,
     network_timeout: Option<Duration>,
-    /// The start, or the end of the computer's last sleep. Only silence after this time counts for the network timeout.
+    /// The server's start or the computer's last wake-up. Only silence after this time counts for the network timeout.
     awake_since: Instant,
     /// Events for the driver, at most one of each kind.
     events: VecDeque<ServerEvent>,
@@ -149,8 +149,8 @@ impl Server {
         self.publisher.transport.carriage().map(|it| it.with_typed_at(typed_at))
     }
 
-    /// Invites another client to join the present one. Its key `key` must be new. All clients show `who` as its
-    /// description. Returns the memory range of its keys; see [`Server::key_memory`].
+    /// Invites another client, with a new `key`, to join the present one. All clients show `who` as its description.
+    /// Returns the memory ranges that hold its keys; see [`Server::key_memory`].
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ impl Server {
 
     /// Works as [`Server::invite`] does, for a client that continues from a `former` client whose process is gone.
     /// Returns how many keys of the former client the server has taken; `None` if it does not know that client. The
-    /// server takes no more of them until the new client comes or its invitation ends.
+    /// server takes no more of these keys until the new client comes or its invitation ends.
     pub fn invite_after(
         &mut self,
         now: Instant,
@@ -291,7 +291,7 @@ impl Server {
         if transmit.is_some() {
             self.publisher.prepare(now, &mut self.terminal);
         }
-        // The transport finds out only when it sends that its client is lost.
+        // The transport notices the loss of its client only when it sends.
         self.note_transport_events();
         transmit.or_else(|| self.audience.poll_transmit(now, &mut self.terminal))
     }
@@ -389,7 +389,7 @@ impl Server {
         self.after_delivery(now);
     }
 
-    /// Delivers the keys of joined clients. They make the prompt that the session's own client knows out of date.
+    /// Delivers the keys of joined clients. Such keys outdate the prompt that the session's own client knows.
     fn deliver_joined(&mut self, now: Instant) {
         let has_keys = self.audience.deliver(now, &mut self.terminal, &mut self.host_input.bytes);
         self.settle_size(now, false);
@@ -488,8 +488,7 @@ impl Server {
         (!self.has_started).then(|| self.start + NO_CLIENT_TIMEOUT)
     }
 
-    /// Returns when the client's silence exceeds the network timeout. `None` without a timeout or during the session's
-    /// end.
+    /// Returns when the client's silence exceeds the network timeout. `None` without a timeout or at the session's end.
     fn network_deadline(&self) -> Option<Instant> {
         if self.publisher.transport.is_shutting_down() {
             return None;

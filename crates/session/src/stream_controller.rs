@@ -18,7 +18,7 @@ const ACK_DELAY: Duration = Duration::from_millis(25);
 /// A congestion controller of streams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StreamController {
-    /// Keeps its queue so short that keys hardly wait while the user types, and longer while nobody does.
+    /// Keeps the path's queue so short that keys hardly wait while the user types, and longer while nobody types.
     #[default]
     LowDelay,
     /// LEDBAT (RFC 6817), which leaves the bandwidth to other flows.

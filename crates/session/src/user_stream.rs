@@ -70,8 +70,8 @@ impl UserStream {
         Self::default()
     }
 
-    /// Creates the empty stream of a client that may only view. It counts events and keeps only the newest window size,
-    /// so that no key reaches a program.
+    /// Creates the empty stream of a client that may only view. The stream counts events and keeps only the newest
+    /// window size, so that no key reaches a program.
     pub(crate) fn of_viewer() -> Self {
         Self { is_viewer: true, ..Self::default() }
     }
@@ -168,7 +168,7 @@ impl Object for UserStream {
     fn diff_from(&self, base: &Self, _peer: Capabilities) -> Vec<u8> {
         debug_assert!(base.end <= self.end, "a diff is made from a prefix");
         let mut message = MessageWriter::default();
-        // After a paste, a million keys may wait.
+        // After a paste, a million keys may wait, so the list gets its capacity at once.
         let mut keys = Vec::with_capacity(index(self.end.saturating_sub(base.end)));
         for event in self.runs(base.end, self.end).flatten() {
             match *event {
@@ -248,7 +248,7 @@ impl Object for UserStream {
 
     fn midpoint(&self, base: &Self) -> Option<Self> {
         let beyond = self.end.checked_sub(base.end)?;
-        // A step is at most one instruction of single bytes, which avoids most of the halving.
+        // A step is at most one instruction of keys. So its diff is rarely too long and halved again.
         let step = (beyond / 2).min(STEP_EVENTS_MAX);
         (beyond >= 2).then(|| self.prefix(base.end + step))
     }

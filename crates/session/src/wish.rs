@@ -1,4 +1,4 @@
-//! The wishes that a session's own client sends about other clients: who may join, and when joined clients must end.
+//! The wishes of a session's own client: who may join, when joined clients must end, and which window sets the size.
 
 use core::str::FromStr;
 
@@ -72,7 +72,7 @@ const SIZE: u32 = 3;
 /// Factor of the columns in the value of a fixed size, to which the rows are added. Smaller values encode other rules.
 const COLUMN: u64 = 1 << 16;
 
-/// A wish packed into four bytes. Events of the user must be small, because each byte of a paste is one.
+/// A wish packed into four bytes. Events of the user must be small, because each byte of a paste is one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackedWish([u16; 2]);
 

@@ -29,7 +29,7 @@ fn published(size: Size, bytes: &[u8], echo_ack: u64) -> HostScreen {
     HostScreen::published(terminal.screen().clone(), num(echo_ack))
 }
 
-/// Returns the state that a server publishes after this many copies. It holds `held` bytes of the last one, `text`.
+/// Returns the state that a server publishes after `text` was copied this often. The state holds `held` bytes of it.
 fn copying(copies: u32, text: &str, held: usize) -> HostScreen {
     let mut outbox = Outbox::default();
     let copied = Copied::new("pc", text).unwrap();
@@ -261,8 +261,8 @@ fn the_terminal_of_the_programs_is_told_on_change_and_to_no_stock_client() {
     assert!(!usual.same_as(&unknown));
     let (replica, _) = followed(Size::DEFAULT, &[&unknown, &usual, &asking]);
     assert_eq!(replica.parts.tty, Some(secret));
-    // Half of what comes with a prompt is the prompt's text: the rest must not be the echo. Nor is it
-    // the prompt that a shell waits at.
+    // The midpoint already says that echo is off, so the client knows it before the prompt for a secret shows. The
+    // midpoint omits the shell's prompt.
     let secret = Some(secret);
     let waiting = secret.map(|tty| Tty { prompt: Some(InputNum::new(3)), ..tty });
     let long = [&b"\r\nx".repeat(20)[..], b"Password: "].concat();
@@ -350,7 +350,7 @@ fn a_diff_that_leads_elsewhere_fails_the_self_check() {
     }
 }
 
-/// Host output of all kinds.
+/// Returns random host output of all kinds.
 fn any_output() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         4 => "[ -~é広\r\n\t]{0,12}",
@@ -400,7 +400,7 @@ proptest! {
         for row in 0..wanted.size().rows() {
             prop_assert_eq!(shown.row(row).unwrap().cells(), wanted.row(row).unwrap().cells());
         }
-        // A remaining difference is a wrap that printing cannot set for certain, so no diff can say it.
+        // Rows may still differ in whether they wrap, which no diff can always express.
         prop_assert_eq!(second.diff_from(&replica, ROVE), b"");
         for peer in [ROVE, Capabilities::empty()] {
             prop_assert_eq!(second.check(&first, &second.diff_from(&first, peer), peer), Ok(()));
@@ -422,7 +422,7 @@ fn spent(window: Size, bytes: &[u8]) -> u64 {
 
 #[test]
 fn a_diff_may_cost_so_much_work_and_no_more() {
-    // A line feed in the last of 200 rows moves all of them; an empty one need not be cleared.
+    // A line feed in the last of 200 rows moves all rows; an empty row need not be cleared.
     let window = size(500, 200);
     let scrolls = |count| [b"\x1b[200H".as_slice(), &vec![b'\n'; count]].concat();
     let each = spent(window, &scrolls(1)) - spent(window, &scrolls(0));
@@ -451,7 +451,7 @@ fn a_diff_in_parts_does_what_it_does_at_once() {
             part.is_whole
         });
         assert!(state.same_as(&whole) && state.screen() == whole.screen(), "{effort}");
-        // A part goes beyond its limit by what a sequence and a row of text cost.
+        // A part of the work exceeds its limit by at most the cost of a sequence and a row of text.
         assert!(sum / effort <= parts.unwrap() * (1 + 10_000 / effort), "{effort}");
         assert!(parts.unwrap() > 1 || effort >= sum, "{effort}");
     }
@@ -476,7 +476,7 @@ fn a_replica_is_no_larger_than_the_window_whatever_a_diff_says() {
     ] {
         assert_eq!(HostScreen::replica(window).apply(&resize(to)), outcome, "{to:?}");
     }
-    // Once a smaller window is known to the server, what starts from an older state must follow, too.
+    // Once only a smaller window is allowed, a diff of an older, larger state must resize the screen.
     let mut older = HostScreen::replica(window);
     older.allow(&Allowed::new([size(90, 30)]));
     assert_eq!(older.clone().apply(&diff_of(&[host_bytes(b"x")])), Err(refusal));
@@ -530,7 +530,7 @@ fn small_sequences_cannot_keep_a_client_busy_with_a_long_row() {
 
 #[test]
 fn a_picture_of_many_pieces_costs_a_client_little() {
-    // Shifts, gaps and colors in every row of a screen larger than any wall of monitors.
+    // Every row of a screen larger than any wall of monitors has shifts, gaps and colors.
     let piece = "\x1b[44;31mx\u{301}\x1b[20X\x1b[20C\x1b[mgap\x1b[9C";
     let row = piece.repeat(30) + "\r\n";
     let mut host = rove_terminal::Terminal::host(size(1000, 300));

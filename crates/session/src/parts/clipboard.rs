@@ -1,4 +1,4 @@
-//! Text that a program has copied (OSC 52), sent to the user's terminal between two roves in pieces.
+//! Text that a program has copied (OSC 52), sent in pieces from a rove server to a rove client for the user's terminal.
 //!
 //! A server state holds the number of the newest copy, and the beginning of its text. Each new state holds a little
 //! more than the client has acknowledged. So a large copy travels beside the picture, in frames that are hardly larger.
@@ -312,8 +312,7 @@ impl Outbox {
         &self.newest
     }
 
-    /// Updates how much of the text is published, and returns whether that changed. Call this before and after each
-    /// send.
+    /// Updates how much of the text is published, and returns whether this changed. Call it before and after a send.
     ///
     /// Publishes a further piece after the last piece was sent, while less than a window is unacknowledged. `known` is
     /// the state that the client has acknowledged. After a loss (`is_overdue`), the published text fits into one

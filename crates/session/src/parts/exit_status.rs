@@ -1,4 +1,4 @@
-//! The exit status of the remote command, or the cause that ended the session around it, sent between two roves.
+//! The exit status of the remote command, or the cause that ended the session before it, sent between two roves.
 
 use core::net::IpAddr;
 
@@ -124,7 +124,7 @@ mod tests {
     fn an_end_from_outside_is_a_signal_to_who_knows_no_more() {
         let told = diff(&None, &Some(ExitStatus::Outside(Outside::Kill)));
         assert_eq!(told, b"\x0a\x07\x82\x01\x04\x10\x0f\x18\x01");
-        // A reason of a later version.
+        // A later version may send an unknown reason.
         let later = b"\x0a\x07\x82\x01\x04\x10\x0f\x18\x09";
         assert_eq!(applied(None, later), Ok(Some(ExitStatus::Signal(15))));
     }

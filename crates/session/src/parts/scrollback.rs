@@ -106,8 +106,7 @@ impl Scrolled {
         debug_assert!(!self.held.is_empty() || (self.cells, self.bytes) == (0, 0));
     }
 
-    /// Adds the lines of one member. `screen` is the base state's screen, and `work` the cost of the diff up to this
-    /// point.
+    /// Adds the lines of one member. `screen` is the base state's screen, and `work` the cost of the diff so far.
     ///
     /// # Errors
     ///

@@ -15,8 +15,8 @@ impl Part for Option<Tty> {
     const MEMBER: u32 = 20;
     const EXTENSION: Capabilities = Capabilities::TTY;
 
-    /// Writes the special characters only if they differ from those of `base`. A `base` without settings has the usual
-    /// characters.
+    /// Writes the special characters only if they differ from those of `base`. A `base` without settings counts as one
+    /// with the usual characters.
     fn diff_from(&self, base: &Self, _: &Receiver<'_>) -> Vec<Vec<u8>> {
         let Some(tty) = self.filter(|_| self != base) else { return Vec::new() };
         let mut body = Vec::with_capacity(32);
@@ -51,8 +51,8 @@ impl Part for Option<Tty> {
         self == other
     }
 
-    /// Sends the new modes with the half-way state, so that the client knows that echo is off before a prompt for a secret
-    /// shows. Omits the shell's prompt, which must be on the screen before the client learns that the shell waits there.
+    /// Puts the new modes into the half-way state: the client must know that echo is off before it shows a secret's
+    /// prompt. Omits the shell's prompt: the screen must show it before the client learns that the shell waits.
     fn midpoint(&self, _: &Self) -> Self {
         self.map(|tty| Tty { prompt: None, ..tty })
     }

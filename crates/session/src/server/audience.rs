@@ -61,13 +61,13 @@ enum Phase {
     Invited(Instant),
     /// The client has joined; this is its number in the order of joining, from 1.
     Joined(u64),
-    /// The client must end. The server tells it so until this time, and then forgets it.
+    /// The client must end. The server repeats this to the client until this time, and then forgets the client.
     Leaving(Instant),
 }
 
 impl Audience {
-    /// Invites a client that has the key of this publisher. If all places are taken, the oldest unused invitation ends.
-    /// Returns the memory range of the client's keys.
+    /// Invites a client that has the key of `publisher`. If all places are taken, the oldest unused invitation ends.
+    /// Returns the memory ranges of the client's keys.
     ///
     /// # Errors
     ///
@@ -128,8 +128,8 @@ impl Audience {
         (self.door, self.lead) = (Door::default(), Lead::default());
     }
 
-    /// Handles input of the session's own client. Its keys make the prompt that joined clients know out of date.
-    /// Returns the newest size of its window.
+    /// Handles input of the session's own client. If it has keys, the joined clients learn that another client has
+    /// typed. Returns the own client's newest window size.
     pub(super) fn handle_own(&mut self, window: Option<Size>, has_keys: bool) -> Option<Size> {
         self.lead.owner = window.or(self.lead.owner);
         if has_keys {
@@ -139,8 +139,8 @@ impl Audience {
         self.lead.owner
     }
 
-    /// Appends the keys of joined clients to `out`. Returns whether there were any. The keys of each client make the
-    /// prompt that the other clients know out of date.
+    /// Appends the keys of joined clients to `out`. Returns whether there were any. After keys of one client, the other
+    /// clients learn that another client has typed.
     pub(super) fn deliver(
         &mut self,
         now: Instant,
@@ -168,8 +168,8 @@ impl Audience {
     }
 
     /// Changes the session's size as its size rule says, and returns the new size. A change of the own client's window
-    /// (`is_own`) counts at once. The leading client's terminal decides how many columns a cluster has. Everything else
-    /// follows `own_terminal`, the terminal of the session's own client.
+    /// (`is_own`) counts at once. The terminal of the client that sets the size (the leader) decides how many columns a
+    /// cluster has. Everything else follows `own_terminal`, the terminal of the session's own client.
     pub(super) fn settle_size(
         &mut self,
         now: Instant,
@@ -241,8 +241,7 @@ impl Audience {
         self.members.iter_mut().filter(|member| matches!(member.phase, Phase::Joined(_)))
     }
 
-    /// Returns the numbers and window sizes of the joined clients that may type. A client that only views affects no
-    /// size.
+    /// Returns the numbers and window sizes of the joined clients that may type. Viewing clients affect no size.
     fn windows(&self) -> impl Iterator<Item = (u64, Size)> {
         self.members.iter().filter(|member| member.way == JoinMode::Share).filter_map(|member| {
             let Phase::Joined(number) = member.phase else { return None };
@@ -336,7 +335,7 @@ impl Audience {
         self.members.iter().all(|member| matches!(member.phase, Phase::Invited(_)))
     }
 
-    /// Tells the joined clients to keep new input, because the pty takes no more (`held`), or to send it again.
+    /// Tells the joined clients to keep new input, because the pty takes no more (`held`), or lets them send again.
     pub(super) fn hold(&mut self, held: bool) {
         self.members.iter_mut().for_each(|it| it.publisher.transport.hold_remote(held));
     }
@@ -348,8 +347,8 @@ impl Audience {
 }
 
 impl Member {
-    /// Appends the client's new keys to `out` if the client may type. Returns the other contents of its input. From a
-    /// client that may only view, that is a new window size. Returns `None` if nothing is new.
+    /// Appends the client's new keys to `out` if the client may type. Returns the rest of its input: only a new window
+    /// size for a client that may only view. Returns `None` if nothing is new.
     fn deliver(
         &mut self,
         now: Instant,

@@ -9,7 +9,7 @@ use crate::keys::KeyTranslator;
 use crate::user_stream::UserEvent;
 use crate::wish::Wish;
 
-/// The position in a client's input up to which it was delivered.
+/// The position up to which the server has delivered a client's input to the pty, and facts from that input.
 #[derive(Debug, Default)]
 pub(super) struct Input {
     pub(super) keys: KeyTranslator,
@@ -80,7 +80,7 @@ impl Input {
         }
         debug_assert!(self.delivered <= remote.end(), "a stream of input only grows");
         (self.delivered_num, self.delivered) = (num, remote.end());
-        // A report about the terminal causes no echo.
+        // A report about the terminal causes no echo, so the echo ack need not wait for it.
         if news.is_input() {
             self.num = InputNum::new(num.get());
         }

@@ -14,7 +14,7 @@ const TYPIST_INTERVAL: Duration = Duration::from_secs(2);
 #[derive(Debug, Default)]
 pub(super) struct Lead {
     pub(super) rule: SizeRule,
-    /// The window size of the session's own client. `None` until it is known.
+    /// The window size of the session's own client. `None` until the server knows that size.
     pub(super) owner: Option<Size>,
     /// The number of the client that typed last; 0 is the session's own client.
     typist: u64,

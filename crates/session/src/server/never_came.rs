@@ -10,12 +10,13 @@ const CLIENTS_MAX: usize = 8;
 /// The clients that were invited since the present client came, and never came themselves.
 #[derive(Debug, Default)]
 pub(super) struct NeverCame {
-    /// Each client, with the number of keys that the server had taken from the present client at its invitation.
+    /// Each client, with the number of the present client's keys that the server had taken at the invitation.
     clients: VecDeque<(ClientId, u64)>,
 }
 
 impl NeverCame {
-    /// Adds a client whose invitation has ended unused. The invitation told it that `taken` keys were taken.
+    /// Adds a client whose invitation has ended unused. `taken` is the number of the present client's keys that the
+    /// server had taken at the invitation.
     pub(super) fn note(&mut self, client: ClientId, taken: u64) {
         if self.clients.len() == CLIENTS_MAX {
             self.clients.pop_front();
@@ -23,8 +24,8 @@ impl NeverCame {
         self.clients.push_back((client, taken));
     }
 
-    /// Returns whether `client` never came and none of its keys can have been taken. That holds if the number of keys
-    /// taken (`taken`) is still the same as at its invitation.
+    /// Returns whether `client` never came and the server can have taken none of its keys. That holds if the number of
+    /// the present client's keys taken (`taken`) is still the same as at the invitation.
     pub(super) fn has(&self, client: ClientId, taken: u64) -> bool {
         self.clients.contains(&(client, taken))
     }

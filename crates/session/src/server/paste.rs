@@ -1,7 +1,7 @@
 //! Text that the server types on the user's behalf, such as the path of a file that was copied to the host.
 //!
-//! This module alone decides whether such a text may be typed. If a program does not show it, the text could end up in
-//! a secret; and a program that reads single keys would take its letters for commands.
+//! This module alone decides whether such a text may be typed. If a program does not show typed text, the text could
+//! end up in a secret. A program that reads single keys would take the letters for commands.
 
 use rove_terminal::{Screen, Tty, TtyModes};
 
@@ -52,8 +52,8 @@ pub(super) fn type_text(
     Ok(())
 }
 
-/// Returns whether to mark a text as a paste. Where a program reads whole lines, the kernel echoes the text unmarked.
-/// Line and full-screen editors read single keys, and set mode 2004 if they accept pastes.
+/// Returns whether to mark a text as a paste, as mode 2004 asks. A program that reads lines needs no mark: the kernel
+/// echoes the text. Line and full-screen editors read single keys, and set mode 2004 if they accept pastes.
 ///
 /// # Errors
 ///
@@ -85,15 +85,15 @@ mod tests {
         for (shown, modes, expected) in [
             ("$ ", Some(echo | lines), Ok(false)),
             ("\x1b[?2004h$ ", Some(echo | lines), Ok(true)),
-            // bash, zsh, fish and vim.
+            // Such programs are bash, zsh, fish and vim.
             ("\x1b[?2004h$ ", Some(none), Ok(true)),
-            // `read -s`, sudo and ssh.
+            // Such programs are `read -s`, sudo and ssh.
             ("Code: ", Some(lines), Err(Untyped::Secret)),
             ("\x1b[?2004h", Some(lines), Err(Untyped::Secret)),
-            // `read -sn1`, less and games.
+            // Such programs are `read -sn1`, less and games.
             ("(END)", Some(none), Err(Untyped::Keys)),
             ("(END)", Some(echo), Err(Untyped::Keys)),
-            // A multiplexer takes pastes, and has a pane that asks.
+            // A multiplexer takes pastes, but a program in its pane asks for a secret.
             ("\x1b[?2004hPassword: ", Some(none), Err(Untyped::Secret)),
             ("\x1b[?2004hPassword: ", Some(echo | lines), Err(Untyped::Secret)),
             ("$ ", None, Err(Untyped::NoProgram)),

@@ -1,7 +1,6 @@
 //! Publishes server states to one client: decides when the screen is published, and which parts travel with it.
 //!
-//! Each client has its own publisher, because the contents to send depend on the state that the client is known to
-//! hold.
+//! Each client has its own publisher, because the contents to send depend on the states that the client has.
 
 use rove_ssp::{Capabilities, Object, Transport};
 use rove_terminal::{Copied, ExitStatus, InputNum, Notification, Size, Terminal, Tty};
@@ -39,7 +38,7 @@ pub(super) struct Publisher {
     parts: Parts,
     /// The client's window, through which it sees the session's screen. `None` for the whole screen.
     pub(super) window: Option<Size>,
-    /// The terminal's count of bells when the client connected. The client is told only later ones.
+    /// The terminal's count of bells when the client connected. The client learns only of later bells.
     bells_before: u64,
     /// Whether the client receives text that programs copy.
     takes_copies: bool,
@@ -48,10 +47,10 @@ pub(super) struct Publisher {
     /// When programs count as quiet, so that scrolled-off lines may be sent. `None` if they are quiet already, or the
     /// client does not take such lines.
     busy_until: Option<Instant>,
-    /// Until when a half-drawn screen is held back. `None` if the newest screen is published.
+    /// Until when the server holds back a half-drawn screen. `None` if the newest screen is published.
     held_until: Option<Instant>,
-    /// When the acknowledgment of sent contents becomes overdue, so that most of them are withdrawn. `None` if nothing
-    /// waits for an acknowledgment.
+    /// When the acknowledgment of sent copies and lines becomes overdue, so that the server withdraws most of them.
+    /// `None` if none waits for an acknowledgment.
     overdue_at: Option<Instant>,
 }
 
@@ -91,8 +90,7 @@ impl Publisher {
         self.come(terminal);
     }
 
-    /// Handles output of programs, and the copies and notifications in it. A Mosh 1.4.0 client gets copies as a part of
-    /// the screen.
+    /// Handles output of programs, and its copies and notifications. A Mosh 1.4.0 client gets copies with the screen.
     pub(super) fn handle_output(
         &mut self,
         now: Instant,
@@ -123,14 +121,14 @@ impl Publisher {
         self.echo.delivered(self.transport.remote_num(), now);
     }
 
-    /// Publishes changed modes of the pty to a client that wants them. `tty.prompt` is the newest input that the shell had
-    /// read when it waited at its prompt, and `input_num` the newest input of this client.
+    /// Publishes changed modes of the pty to a client that wants them. `tty.prompt` is the newest input that the shell
+    /// had read while it waited at its prompt. `input_num` is the newest input of this client.
     pub(super) fn handle_tty(&mut self, tty: Tty, input_num: InputNum) {
         let before = self.parts.tty.replace(tty);
         if before == Some(tty) || !self.tells_tty() || self.transport.is_shutting_down() {
             return;
         }
-        // A prompt report that newer input has made untrue is withdrawn together with the next screen.
+        // If newer input has made a prompt report untrue, the next screen withdraws it, without a frame of its own.
         let is_ended = before.is_some_and(|before| {
             tty == Tty { prompt: None, ..before } && before.prompt < Some(input_num)
         });
@@ -216,7 +214,7 @@ impl Publisher {
         self.publish_screen(terminal);
     }
 
-    /// Publishes the last screen and the exit status, and starts the shutdown. The first status is kept.
+    /// Publishes the last screen and the exit status, and starts the shutdown. The first status stays.
     pub(super) fn finish(
         &mut self,
         now: Instant,
@@ -228,7 +226,7 @@ impl Publisher {
         self.transport.start_shutdown(now);
     }
 
-    /// Publishes the last screen, with as many of the remaining copies and lines as the windows allow.
+    /// Publishes the last screen, with as much of the remaining copied text and lines as their send windows allow.
     fn publish_last(&mut self, terminal: &mut Terminal) {
         self.clipboard.finish(&self.transport.known_receiver_state().parts().clipboard);
         if self.tells_scrollback() {

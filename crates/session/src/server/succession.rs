@@ -1,4 +1,4 @@
-//! The change of a session's client: another client with a new key takes the session over, and the former one is told.
+//! The change of a session's client: another client with a new key takes the session over from the former one.
 //!
 //! The new client's publisher waits beside that of the session's client. The new client's first authentic datagram
 //! proves that it holds the new key, and only then does it take the session over. So a login that fails half way takes
@@ -38,7 +38,7 @@ pub(super) struct Newcomer {
     client: ClientId,
     /// How many keys of the present client the server had taken when it sent the invitation.
     taken: u64,
-    /// Whether the server takes no input of the present client meanwhile, so that the newcomer knows where to continue.
+    /// Whether the server takes no input of the present client until then, so that the newcomer can continue there.
     holds: bool,
 }
 
@@ -99,11 +99,10 @@ impl Succession {
     }
 
     /// Invites a client to take the session over, in place of an earlier invitation. A client that resumes names its
-    /// `former` client, and continues that one's keys if no key between is lost. Returns how many keys of the former
-    /// client the server has taken; `None` if it does not know. `taken` is that number for the present client.
+    /// `former` client, and continues that client's keys if no key between is lost. Returns how many keys of the former
+    /// client the server has taken; `None` if the server does not know. `taken` is that number for the present client.
     ///
-    /// If the present client may be alive (`is_alive`), later invitations do not extend the time for which its input
-    /// waits.
+    /// If the present client may be alive (`is_alive`), later invitations do not extend the wait of its input.
     pub(super) fn invite(
         &mut self,
         now: Instant,
@@ -143,8 +142,8 @@ impl Succession {
         }
     }
 
-    /// Returns the memory range of the invited client's keys ([`Transport::key_memory`]). `None` if no client is
-    /// invited.
+    /// Returns the memory ranges of the invited client's keys ([`Transport::key_memory`]). `None` without such a
+    /// client.
     pub(super) fn key_memory(&self) -> Option<Vec<Range<*const u8>>> {
         self.invited.as_ref().map(|invited| invited.publisher.transport.key_memory())
     }

@@ -23,15 +23,15 @@ impl Server {
         })
     }
 
-    /// Returns until when the driver keeps a server whose client has ended the session, so that it can acknowledge the
-    /// end again ([`rove_ssp::Transport::lingers_until`]). `None` if that is not needed. The driver first releases all
-    /// other resources.
+    /// Returns until when the driver keeps a server whose client has ended the session, so that the server can
+    /// acknowledge the end again ([`rove_ssp::Transport::lingers_until`]). `None` if that is not needed. The driver
+    /// first releases all other resources.
     pub fn lingers_until(&self) -> Option<Instant> {
         self.publisher.transport.lingers_until().filter(|_| self.abandoned.is_none())
     }
 
-    /// Returns how many sequence numbers the clients have used, by the highest received from each. Only a datagram newer
-    /// than all others of its client raises the number.
+    /// Returns how many sequence numbers the clients have used, by the highest number received from each. Only a
+    /// datagram newer than all others of its client raises the number.
     pub fn client_datagrams(&self) -> u64 {
         self.publisher.transport.peer_datagrams() + self.audience.datagrams()
     }
@@ -63,7 +63,7 @@ impl Server {
         self.publisher.transport.capabilities().contains(Capabilities::EXIT_STATUS)
     }
 
-    /// Returns the memory range of the session's keys ([`rove_ssp::Transport::key_memory`]), to be kept out of swap.
+    /// Returns the memory ranges of the session's keys ([`rove_ssp::Transport::key_memory`]), to be kept out of swap.
     pub fn key_memory(&self) -> Vec<Range<*const u8>> {
         self.publisher.transport.key_memory()
     }
@@ -83,7 +83,7 @@ impl Server {
         self.audience.door()
     }
 
-    /// Returns the memory range of the invited client's keys ([`Server::key_memory`]). `None` if no client is invited.
+    /// Returns the memory ranges of the invited client's keys ([`Server::key_memory`]). `None` if no client is invited.
     pub fn invited_key_memory(&self) -> Option<Vec<Range<*const u8>>> {
         self.succession.key_memory()
     }

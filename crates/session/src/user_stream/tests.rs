@@ -100,7 +100,7 @@ fn clones_share_what_they_hold() {
     longer.push_bytes(b"y");
     let whole = stream.bytes_beyond(None).get();
     assert!(whole >= 1 << 20, "{whole}");
-    // A list of pointers, and the one chunk that was written to.
+    // The longer stream has its own list of pointers, and its own copy of the chunk that was written to.
     let beyond = longer.bytes_beyond(Some(&stream)).get();
     assert!(beyond < 32 << 10, "{beyond}");
 }

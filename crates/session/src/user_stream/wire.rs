@@ -22,8 +22,7 @@ const TERMINAL_CLUSTER_WIDTHS: u32 = 9;
 const TERMINAL_READ_COPIED: u32 = 10;
 const TERMINAL_NEWER_WIDE: u32 = 11;
 
-/// Field number of a request about other clients or the session's size ([`Wish`]), used between two roves
-/// only.
+/// Field number of a request about other clients or the session's size ([`Wish`]), used between two roves only.
 pub(super) const WISH: u32 = 17;
 
 /// Adds the collected keys as one instruction, if there are any, and empties the collection.
@@ -149,7 +148,7 @@ mod tests {
                 b"\x0a\x07\x82\x01\x04\x58\xed\xf5\x07",
             ),
             (
-                // Whether the tables know it or not: both ends count events alike.
+                // The report counts even if the width table has the character: both ends count events alike.
                 TerminalReport::NewerWide(NewerChar::new('\u{1f600}').unwrap()),
                 b"\x0a\x07\x82\x01\x04\x58\x80\xec\x07",
             ),

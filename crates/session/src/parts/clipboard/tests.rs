@@ -163,7 +163,7 @@ proptest! {
         for (total, held) in copies {
             let total = total / 4 * 4 + 4;
             let whole = published(&mut outbox, total);
-            // A state before held the beginning, and another diff starts there.
+            // An earlier state held the beginning of the text, and the next diff starts from that state.
             let beginning = Clipboard { held: part(total, held), ..whole.clone() };
             if let Some(piece) = beginning.piece_after(&base) {
                 base.take(&piece).unwrap();
@@ -206,7 +206,7 @@ fn pieces_come_back() {
             assert_eq!(CopyPiece::read(&piece.body()), Ok(piece));
         }
     }
-    // Selections that are no text, which no rule allows.
+    // Selections that are not UTF-8 are read as `?`, which no terminal knows.
     let strange = CopyPiece { number: 0, head: Some(("?", 4)), offset: 0, text: b"" };
     assert_eq!(CopyPiece::read(b"\x22\x01\xff\x28\x04"), Ok(strange));
 }

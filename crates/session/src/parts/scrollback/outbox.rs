@@ -1,8 +1,8 @@
 //! The server's queue of scrolled-off lines. It decides how many of them the next state publishes.
 //!
-//! The screen has priority. Lines are published a few at a time, while the screen does not change, programs are quiet
-//! and no key waits for its echo. After a loss they are withdrawn, so that repairs stay small. Lines that the client
-//! has on its screen are published at once: they cost a few bytes in the diff that scrolls them off.
+//! The screen has priority. The server publishes lines a few at a time, while the screen does not change, programs are
+//! quiet and no key waits for its echo. After a loss the server withdraws lines, so that repairs stay small. It
+//! publishes lines on the client's screen at once: they cost a few bytes in the diff that scrolls them off.
 
 use std::collections::VecDeque;
 
@@ -71,8 +71,8 @@ impl History {
 }
 
 impl Outbox {
-    /// Returns the queue for a client that takes the session over and has no lines. It holds the newest lines of the
-    /// session that are kept.
+    /// Returns the queue for a client that takes the session over and has no lines. That queue holds the newest lines
+    /// of the session, as far as the server keeps them.
     pub(crate) fn for_successor(&mut self, terminal: &Terminal) -> Self {
         let mut history = core::mem::take(&mut self.history);
         history.shrink(SCROLLBACK_LINES_MAX.saturating_sub(terminal.scrollback_len()));

@@ -65,7 +65,7 @@ fn a_diff_leads_to_what_the_new_state_reaches() {
         (0..3, 0..3),
         (0..3, 0..10),
         (0..300, 0..700),
-        // Back, as after a loss.
+        // The state goes back, as after a loss.
         (0..10, 0..4),
         (0..10, 0..0),
     ] {
@@ -76,7 +76,7 @@ fn a_diff_leads_to_what_the_new_state_reaches() {
         assert_eq!(bytes.is_empty(), old.end() == new.end());
         assert_eq!(applied.cells, applied.held.len() * 20);
     }
-    // Lines in between were dropped, or have arrived with another state.
+    // The server dropped the lines in between, or they have arrived with another state.
     let (old, new) = (scrolled(0..3), scrolled((0..3).chain(7..9)));
     let applied = apply(&old, &diff(&old, &new, None), &blank()).unwrap();
     assert_eq!(texts(&applied), texts(&new));
@@ -151,12 +151,12 @@ fn a_state_holds_so_many_cells_and_no_more() {
         apply(&applied, &more, &blank()).err(),
         Some("more lines than are ever on their way")
     );
-    // Nor can one diff make us play more again and again.
+    // Nor can one diff make the client draw more by replacing a line again and again.
     let line = WireLines { count: 1, columns: 4096, ..WireLines::default() };
     let (mut scrolled, mut work) = (Scrolled::default(), Work::default());
     let result = (0..=most).try_for_each(|_| scrolled.take(&line, &blank(), &mut work));
     assert_eq!(result.err(), Some("more lines than are ever on their way"));
-    // Once both ends hold them they count no more.
+    // Lines that both ends hold count no more.
     let mut known = applied.clone();
     known.drop_known(&applied);
     assert_eq!((known.cells, known.held.len(), known.end()), (0, 0, most));
@@ -202,18 +202,18 @@ fn the_server_sends_a_little_at_a_time() {
     assert!(outbox.extend(&mut terminal));
     let first = outbox.state();
     assert!((40..70).contains(&first.end()), "{}", first.end());
-    // Lines that were not sent are withdrawn for a screen.
+    // The queue withdraws unsent lines for a change of the screen.
     outbox.yield_to_screen(&Scrolled::default());
     assert_eq!(outbox.state().end(), 0);
     assert!(outbox.extend(&mut terminal) && outbox.extend(&mut terminal));
     let second = outbox.state();
     assert_eq!(second.end(), 2 * first.end());
     assert!(!outbox.extend(&mut terminal), "the window is full");
-    // Something was lost.
+    // After a loss, the queue withdraws most lines.
     assert!(outbox.shrink());
     assert!((1..10).contains(&outbox.state().end()), "{}", outbox.state().end());
     assert!(!outbox.shrink());
-    // All of it has arrived after all; a state that reached less is acknowledged later.
+    // All lines have arrived after all. Later the client acknowledges a state with fewer lines.
     outbox.acknowledge(&second);
     outbox.acknowledge(&scrolled(0..5));
     outbox.yield_to_screen(&scrolled(0..5));
@@ -263,7 +263,7 @@ fn the_client_takes_each_line_once_and_says_what_is_missing() {
     let taken = |inbox: &mut Inbox| inbox.take(20).iter().map(text).collect::<Vec<_>>();
     inbox.look(&scrolled(0..2));
     inbox.look(&scrolled(0..3));
-    // A state that went back, and one that goes on from it.
+    // A state goes back, and the next one goes on from it.
     inbox.look(&scrolled(0..1));
     inbox.look(&scrolled(0..4));
     assert_eq!(taken(&mut inbox), ["line 0", "line 1", "line 2", "line 3"]);
@@ -305,7 +305,7 @@ fn lines_that_wait_for_the_terminal_are_bounded() {
 }
 
 proptest! {
-    /// Holds for any order of publishing, withdrawing and acknowledging, and from any base state.
+    /// The claim holds for any order of publishing, withdrawing and acknowledging, and from any base state.
     #[test]
     fn any_state_leads_to_any_later_one(
         steps in prop::collection::vec((0_u8..7, 1_usize..60), 1..40), pairs in any::<[(u16, u16); 8]>(),
@@ -336,7 +336,7 @@ proptest! {
             let ((base, screen), (target, _)) = (&states[old.min(new)], &states[old.max(new)]);
             let applied = apply(base, &diff(base, target, Some(screen)), screen).unwrap();
             prop_assert_eq!(applied.end(), target.end());
-            // Lines that the new state holds and the old one did not reach are there.
+            // The client has the lines that the new state holds and the old one did not reach.
             let added = |scrolled: &Scrolled| {
                 let beyond = scrolled.from(base.end().min(target.end()));
                 beyond.map(|held| (held.number, held.line.clone())).collect::<Vec<_>>()
