@@ -15,19 +15,18 @@ const ACK_EVERY: usize = 2;
 /// acknowledgments have.
 const REPEATED_TIMES: usize = 4;
 
-/// Records arrivals, and decides when an acknowledgment is due.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrivals {
     numbers: Ranges,
-    /// When the highest numbers arrived.
+    /// The arrival times of the packets with the highest numbers.
     times: BTreeMap<u64, Instant>,
-    /// How many packets that ask for an acknowledgment have arrived since the last one.
+    /// How many packets that ask for an acknowledgment have arrived since the last was sent.
     waiting: usize,
     due: Option<Instant>,
 }
 
 impl Arrivals {
-    /// Records a packet: whether it asks for an acknowledgment, and how long the acknowledgment may wait.
+    /// Records a packet. `asks` tells whether it asks for an acknowledgment, and `delay` how long this may wait.
     pub(crate) fn handle_packet(
         &mut self,
         now: Instant,
@@ -45,7 +44,7 @@ impl Arrivals {
         }
         if asks {
             self.waiting += 1;
-            // A gap shows a loss, which the peer should know at once.
+            // A gap in the numbers shows a loss, which the peer should know at once.
             let delay = if is_next && self.waiting < ACK_EVERY { delay } else { Duration::ZERO };
             let due = now + delay;
             self.due = Some(self.due.map_or(due, |at| at.min(due)));
@@ -53,7 +52,7 @@ impl Arrivals {
         debug_assert!(self.numbers.len() <= ACK_RANGES_MAX);
     }
 
-    /// Makes an acknowledgment due at once, because earlier ones may be lost. It has no effect before the first packet.
+    /// Makes an acknowledgment due at once, because earlier ones may be lost. Before any packet it has no effect.
     pub(crate) fn repeat(&mut self, now: Instant) {
         if self.numbers.last().is_some() {
             self.due = Some(now);
@@ -81,7 +80,7 @@ impl Arrivals {
         })
     }
 
-    /// Drops the packets up to `largest`, the highest in an acknowledgment that the peer has received.
+    /// Forgets the packets up to number `largest`, the highest in an acknowledgment that the peer has received.
     pub(crate) fn handle_told(&mut self, largest: u64) {
         // The highest range is kept, so that a packet that follows it directly is recognised as the next.
         let kept = self.numbers.last().map_or(0, |it| it.start);
@@ -98,7 +97,7 @@ impl Arrivals {
         ranges
     }
 
-    /// Returns the differences of the highest numbers' arrivals, at most `max`.
+    /// Returns up to `max` microseconds between neighbouring numbers' arrivals, from the highest downwards.
     fn differences(&self, max: usize) -> Vec<i64> {
         let micros = |at: &Instant| i64::try_from(at.as_nanos() / 1_000).unwrap_or(i64::MAX);
         let highest = self.times.values().rev();

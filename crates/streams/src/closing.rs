@@ -41,12 +41,12 @@ impl Closing {
         is_first
     }
 
-    /// Handles a packet of a peer that may not know that the layer has closed.
+    /// Handles a packet of a peer that may not know that this end has closed the layer: the peer is told again.
     pub(crate) fn handle_packet(&mut self) {
         self.is_due = self.closed.as_ref().is_some_and(|it| !it.is_by_peer);
     }
 
-    /// Returns the frame that is to be sent.
+    /// Returns the close frame, if it is due.
     pub(crate) fn take(&mut self) -> Option<Frame<'_>> {
         let closed = self.closed.as_ref()?;
         if !core::mem::take(&mut self.is_due) || self.told == TOLD_MAX {

@@ -1,7 +1,8 @@
 //! Credit: how many bytes the peer may send on a stream, and the memory that all streams share.
 //!
-//! Each stream always has its first credit. More comes from a pool, from which no stream may have more than it leaves.
-//! So streams that nobody reads never use up the pool, and each further stream that is read can still grow.
+//! Each stream always has its first credit. More comes from a shared pool. A stream's share never exceeds the part of
+//! the pool that stays free. So streams that nobody reads never use up the pool, and the credit of other streams can
+//! still grow.
 
 use rove_units::{Duration, Instant};
 
@@ -39,7 +40,7 @@ impl Pool {
     }
 }
 
-/// Returns how many of a stream's bytes are a share of the pool.
+/// Returns how many of a stream's `bytes` come from the pool: those beyond the first credit.
 pub(crate) const fn share(bytes: u64) -> u64 {
     bytes.saturating_sub(FIRST_CREDIT)
 }
@@ -62,8 +63,8 @@ impl Credit {
         self.limit
     }
 
-    /// Raises the limit once the bytes read of the stream (`read`) use up a quarter of the window. Returns whether it
-    /// did. The window grows if this took at most a round trip.
+    /// Raises the limit once the owner has read a quarter of the window; `read` counts all bytes read so far. Returns
+    /// whether the limit rose. The window grows if the limit last rose at most a round trip ago.
     pub(crate) fn handle_read(
         &mut self,
         now: Instant,
@@ -99,7 +100,7 @@ mod tests {
 
     const SRTT: Duration = Duration::from_millis(100);
 
-    /// Reads a quarter of the window `times` times, after a pause each. Asserts that each raises the limit.
+    /// Reads a quarter of the window `times` times, each after `pause`. Asserts that each read raises the limit.
     fn read_on(credit: &mut Credit, pool: &mut Pool, pause: Duration, times: u32) -> u64 {
         let mut now = credit.raised_at;
         for _ in 0..times {

@@ -32,27 +32,27 @@ pub enum Violation {
     /// Two frames state different ends of the stream.
     #[error("a stream with two ends")]
     TwoEnds,
-    /// The frame is for a stream that only the receiver may open, and has not opened.
+    /// The frame is for a stream that only the frame's receiver may open, and has not opened.
     #[error("a frame for a stream that its receiver has not opened")]
     NotOpened,
-    /// The stream's number is further ahead than open streams allow.
+    /// The stream's number would open more streams at once than may be open.
     #[error("a stream's number far ahead of all others")]
     FarAhead,
     /// The control stream was reset or ended.
     #[error("the end of the control stream")]
     ControlEnded,
-    /// The peer opened more refused streams than a peer opens that keeps to the limits.
+    /// The peer opens more streams than permitted, although it has not acknowledged as many refusals as this end keeps.
     #[error("too many refused streams")]
     TooManyRefused,
 }
 
-/// The reason why a packet had no effect, or only a part of it.
+/// The reason why all or a part of a packet had no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PacketError {
     /// The peer broke a rule, and the layer has closed.
     #[error(transparent)]
     Violation(#[from] Violation),
-    /// A stream has too many gaps. The packet stays unacknowledged, so that the peer sends its contents again.
+    /// A stream's received bytes have too many gaps. The packet stays unacknowledged, so the peer repeats its contents.
     #[error("a stream with too many gaps")]
     TooManyGaps,
     /// The layer has closed.
@@ -72,7 +72,7 @@ pub enum StreamError {
     /// The peer has stopped reading.
     #[error("the peer stopped reading with code {0}")]
     Stopped(u64),
-    /// As many streams are open as may be.
+    /// The maximum number of streams is open.
     #[error("too many streams are open")]
     TooMany,
     /// The layer has closed.

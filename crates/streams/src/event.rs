@@ -11,9 +11,9 @@ pub enum Event {
     Closed,
     /// The peer has opened a stream: call [`Mux::accept`](crate::Mux::accept) until it returns `None`.
     Incoming,
-    /// There is something to read: bytes, the end or a reset.
+    /// The stream has something to read: bytes, the end or a reset.
     Readable(StreamId),
-    /// There is room again after a write that did not accept everything.
+    /// The stream has room again, after [`Mux::room`](crate::Mux::room) was 0 or a write accepted only a part.
     Writable(StreamId),
     /// The peer has acknowledged everything that was written, and the end.
     Finished(StreamId),
@@ -21,7 +21,7 @@ pub enum Event {
     Stopped(StreamId),
 }
 
-/// The events that wait for the owner, each once.
+/// The events that wait for the owner, each at most once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Events(BTreeSet<Event>);
 

@@ -14,8 +14,8 @@ pub(crate) enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-/// Calls a function with each field and its number. Fields of fixed size are skipped. `None` if the bytes are not valid
-/// fields.
+/// Calls `handle` with the number and value of each field. Fields of a fixed size (4 or 8 bytes) are skipped. `None` if
+/// the bytes are not valid fields.
 pub(crate) fn each_field<'a>(
     mut fields: &'a [u8],
     mut handle: impl FnMut(u64, Value<'a>),

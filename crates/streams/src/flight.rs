@@ -9,7 +9,7 @@ use crate::pacer::{Pacer, interval};
 /// link before it. Chosen: with 4 ms, copies at 300 to 600 kbit/s lose 3 % more to headers and keys gain nothing.
 const SLOT: Duration = Duration::from_millis(6);
 
-/// When the window and the pace permit a packet.
+/// When the congestion window and the pacer permit a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Permit {
     /// The packet may be sent at once.
@@ -20,7 +20,7 @@ pub(crate) enum Permit {
     Full,
 }
 
-/// The bytes in flight under a controller.
+/// The number of bytes in flight, and the congestion controller that limits it.
 #[derive(Debug)]
 pub(crate) struct Flight {
     controller: Box<dyn Controller>,
@@ -39,7 +39,7 @@ impl Flight {
         flight
     }
 
-    /// Replaces the controller. The packets in flight count for the new one.
+    /// Replaces the controller. The bytes in flight still count.
     pub(crate) fn follow(&mut self, now: Instant, controller: Box<dyn Controller>) {
         self.controller = controller;
         self.begin(now);
@@ -60,24 +60,24 @@ impl Flight {
         }
     }
 
-    /// Notes that a user waits for something on the path, or that the peer copies, too.
+    /// Tells the controller that a user waits for an answer over the path, or that the peer sends bulk data, too.
     pub(crate) fn handle_interaction(&mut self, now: Instant) {
         self.controller.on_interaction(now);
     }
 
-    /// Subtracts bytes that have ceased to be in flight.
+    /// Subtracts the bytes of a packet that is given up. The controller does not count it as lost.
     pub(crate) const fn give_up(&mut self, size: u64) {
         self.in_flight = self.in_flight.saturating_sub(size);
     }
 
-    /// Starts again, with nothing in flight.
+    /// Restarts the controller and the pacer, with nothing in flight.
     pub(crate) fn restart(&mut self, now: Instant) {
         self.in_flight = 0;
         self.pacer = Pacer::default();
         self.controller.on_start(now);
     }
 
-    /// Returns how large a packet may be, at least `least` bytes: a full packet, or what takes [`SLOT`] at the pace.
+    /// Returns how many bytes a packet may have, at least `least`: a full packet, or what the pacer sends in [`SLOT`].
     pub(crate) fn packet_len(&self, srtt: Option<Duration>, least: u64) -> u64 {
         let full = interval(&*self.controller, self.packet, srtt);
         if full <= SLOT {
@@ -137,7 +137,7 @@ impl Flight {
         self.controller.poll_timeout().filter(|_| self.in_flight > 0)
     }
 
-    /// Returns the longest pause between packets while any is in flight.
+    /// Returns the longest pause that the controller permits between packets. `None` if nothing is in flight.
     pub(crate) fn heartbeat(&self) -> Option<Duration> {
         self.controller.heartbeat().filter(|_| self.in_flight > 0)
     }
@@ -157,7 +157,7 @@ mod tests {
     fn packets_are_smaller_where_a_full_one_takes_long() {
         let packet = Bytes::new(1_200);
         let flight = Flight::new(Box::new(NewReno::new(packet)), 1_200, Instant::ZERO);
-        // Ten packets go in four fifths of a round trip.
+        // The pacer sends the window of ten packets in four fifths of a round trip.
         for (millis, len) in [(10, 1_200), (75, 1_200), (100, 900), (150, 600), (2_000, 400)] {
             assert_eq!(
                 flight.packet_len(Some(Duration::from_millis(millis)), 400),

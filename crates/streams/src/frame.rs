@@ -1,6 +1,6 @@
 //! The frames of a packet: encoding, and decoding within limits.
 //!
-//! A frame begins with its kind. All numbers are varints in their shortest form, so a frame has one encoding.
+//! A frame begins with its kind. All numbers are varints in their shortest form, so each frame has a single encoding.
 
 use crate::id::StreamId;
 use crate::varint::{len, put, take, unzigzag, zigzag};
@@ -35,7 +35,7 @@ pub enum FrameError {
     /// A number is cut short, too large or not in its shortest form.
     #[error("a frame holds a malformed number")]
     Number,
-    /// A length reaches past the end of the packet, or past its own limit.
+    /// A length or count reaches past the end of the packet, or past its own limit.
     #[error("a frame holds a length past its limit")]
     Length,
     /// The frame's kind is unknown.
@@ -70,14 +70,14 @@ pub enum Frame<'a> {
         /// The bytes.
         bytes: &'a [u8],
     },
-    /// Permits the receiver of the frame to send more.
+    /// Permits the receiver of the frame to send more bytes of a stream.
     Credit {
         /// The stream.
         id: StreamId,
         /// The offset below which bytes may be sent.
         limit: u64,
     },
-    /// Ends a stream at once, without its unsent bytes.
+    /// Ends the stream's direction from the frame's sender at once, without its unsent bytes.
     Reset {
         /// The stream.
         id: StreamId,
@@ -97,7 +97,7 @@ pub enum Frame<'a> {
     Close {
         /// The sender's reason.
         code: u64,
-        /// An explanation, which may be any bytes of at most 128.
+        /// An explanation of at most 128 bytes, which need not be UTF-8.
         text: &'a [u8],
     },
 }
@@ -105,15 +105,15 @@ pub enum Frame<'a> {
 /// The packets that have arrived.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AckFrame {
-    /// The highest number that arrived.
+    /// The highest packet number that arrived.
     pub largest: u64,
-    /// How many microseconds the acknowledgment was sent after the arrival of the highest number.
+    /// How many microseconds after the arrival of packet `largest` the acknowledgment was sent.
     pub delay_micros: u64,
-    /// From the highest range downwards: how many numbers are missing above the range, and how many it has. The first
-    /// range ends with `largest`, and no number is missing above it.
+    /// Two counts for each range of arrived numbers, from the highest range downwards: the missing numbers above it,
+    /// and its own numbers. The first range ends with `largest`, and no number is missing above it.
     pub ranges: Vec<(u64, u64)>,
-    /// From the highest number downwards: microseconds from the arrival of the next lower number to that of this one.
-    /// Negative if the lower number arrived later.
+    /// Microseconds between the arrivals of two successive numbers, from the highest two downwards. A value is negative
+    /// if the lower number arrived later.
     pub differences_micros: Vec<i64>,
 }
 
@@ -144,7 +144,7 @@ impl Frame<'_> {
 }
 
 impl AckFrame {
-    /// Returns the ranges of numbers from the highest downwards, both ends included. `None` for a number below 0.
+    /// Returns the first and last number of each range, from the highest range downwards. `None` for a number below 0.
     pub fn numbers(&self) -> Option<Vec<(u64, u64)>> {
         let mut top = self.largest;
         let mut found = Vec::with_capacity(self.ranges.len());
@@ -192,7 +192,7 @@ pub(crate) const fn data_overhead(id: StreamId, offset: u64, bytes: usize) -> us
     2 + len(id.get()) + len(offset) + len(bytes as u64)
 }
 
-/// Iterates over the frames of a packet. It ends after the first error.
+/// Iterates over the frames of a packet, except padding. The iteration ends after the first error.
 #[derive(Clone, Debug)]
 pub struct Frames<'a> {
     rest: &'a [u8],

@@ -16,7 +16,7 @@ pub enum Side {
 pub struct StreamId(u64);
 
 impl StreamId {
-    /// The control stream. It is open from the start, as long as the stream layer is open.
+    /// The control stream, which is open as long as the stream layer.
     pub const CONTROL: Self = Self(0);
 
     /// Creates a stream's number.

@@ -1,4 +1,4 @@
-//! An end of the stream layer: the only type that its owner needs.
+//! An end of the stream layer, through which the owner opens, writes and reads streams.
 
 use rove_congestion::Controller;
 use rove_units::Instant;
@@ -24,7 +24,7 @@ const CONTROL_ROOM: usize = 100;
 
 /// An end of the stream layer, which carries streams of bytes to the other end.
 ///
-/// The owner calls [`Mux::handle_packet`] for packets that it has opened. After that, and after any other call, it
+/// The owner calls [`Mux::handle_packet`] for packets that it has decrypted. After that, and after any other call, it
 /// calls [`Mux::poll_transmit`] until that returns `None`, seals each packet and sends it. It then waits until
 /// [`Mux::poll_timeout`]. No call reads a clock.
 #[derive(Debug)]
@@ -101,7 +101,8 @@ impl Mux {
     ///
     /// # Errors
     ///
-    /// Returns an error once if the peer has reset the stream. After this or the end, no such stream exists.
+    /// Returns [`StreamError::Reset`] once if the peer has reset the stream. After that or the end of the stream,
+    /// returns [`StreamError::Unknown`].
     pub fn read(
         &mut self,
         now: Instant,
@@ -114,7 +115,8 @@ impl Mux {
         read
     }
 
-    /// Ends the sending direction of a stream after all bytes that were written. Has no effect on one that has ended.
+    /// Ends the sending direction of a stream after all bytes that were written. The call has no effect if that
+    /// direction has ended.
     ///
     /// # Errors
     ///
@@ -148,7 +150,7 @@ impl Mux {
         Ok(())
     }
 
-    /// Closes the stream layer with all streams, and tells the peer why. It gets the first 128 bytes of `text`.
+    /// Closes the stream layer with all streams, and tells the peer why. The peer gets the first 128 bytes of `text`.
     pub fn close(&mut self, now: Instant, code: u64, text: &str) {
         self.end(now, Closed { is_by_peer: false, code, text: text.to_owned() });
     }
@@ -158,7 +160,7 @@ impl Mux {
         self.closing.closed()
     }
 
-    /// Handles an authentic packet, which must not have come before. A call includes that of [`Mux::handle_heard`].
+    /// Handles an authentic packet, which must not have come before. The call does the work of [`Mux::handle_heard`].
     ///
     /// # Errors
     ///
@@ -175,8 +177,8 @@ impl Mux {
         }
         self.note_heard(now, true);
         if payload.len() >= PACKET_MIN {
-            // The peer copies. The queue of each copy delays the other's acknowledgments: with long queues, both windows
-            // would swing by each other's.
+            // The peer sends bulk data. If both ends do, each queue delays the acknowledgments of the other direction.
+            // With long queues, both congestion windows would oscillate.
             self.recovery.handle_interaction(now);
         }
         let result = self.handle_frames(now, number, payload);
@@ -188,13 +190,14 @@ impl Mux {
         result
     }
 
-    /// Called for each authentic datagram of the peer, of whatever kind. It ends a silence.
+    /// Called for each authentic datagram of the peer, of streams or of the session. It ends a silence, in which this
+    /// end sends only rare probes.
     pub fn handle_heard(&mut self, now: Instant) {
         self.note_heard(now, false);
     }
 
-    /// Called when packets may take another path. The newest acknowledgment and the oldest packets in flight are sent
-    /// again at once. If the peer `is_elsewhere`, at another address, all packets in flight are sent again.
+    /// Called when packets may take another path. The newest acknowledgment and the oldest packets in flight go again
+    /// at once. If the peer `is_elsewhere`, at another address, all packets in flight but the newest go again.
     pub fn handle_path_change(&mut self, now: Instant, is_elsewhere: bool) {
         if self.closing.closed().is_none() {
             self.arrivals.repeat(now);
@@ -350,7 +353,7 @@ impl Mux {
     }
 
     fn handle_fates(&mut self, fates: Fates) {
-        // If both concern the same bytes, the acknowledgment is the newer fact, so it is handled after the loss.
+        // If a loss and an acknowledgment concern the same bytes, the acknowledgment is newer, so it is handled last.
         for carried in fates.lost {
             self.streams.handle_lost(&carried);
         }
@@ -372,7 +375,8 @@ impl Mux {
         let has_work = self.streams.has_work() || self.recovery.owes_probe();
         self.recovery.note_app_limited(!has_work && permit == Permit::Now);
         let is_ack_due = self.arrivals.due().is_some_and(|at| at <= now);
-        // Beside a probe an acknowledgment goes on its own: so small, it goes along with each datagram of the session.
+        // While a probe is due, an acknowledgment gets its own packet: only small packets are repeated with the
+        // session's datagrams.
         let is_alone = is_ack_due && self.recovery.is_probing();
         let asks = has_work && permit == Permit::Now && !is_alone;
         if !asks && !is_ack_due {

@@ -1,4 +1,4 @@
-//! Spreads a window over the round trip (RFC 9002, section 7.7), or packets by the controller's own spacing.
+//! Spreads the packets of a window over a round trip (RFC 9002, section 7.7), or by the controller's own spacing.
 
 use rove_congestion::Controller;
 use rove_units::{Duration, Instant};
@@ -24,7 +24,7 @@ impl Pacer {
         self.next - AHEAD
     }
 
-    /// Records a packet that uses up `interval` of the pace.
+    /// Records a sent packet, after which the pace demands a pause of `interval`.
     pub(crate) fn handle_sent(&mut self, now: Instant, interval: Duration) {
         self.next = self.next.max(now) + interval;
     }

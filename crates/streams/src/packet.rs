@@ -22,7 +22,7 @@ pub(crate) fn send_time(now: Instant) -> [u8; SEND_TIME_LEN] {
     [a, b, c, d]
 }
 
-/// The peer's clock. Packets carry its low 32 bits. Only differences between its times have a meaning.
+/// The peer's clock. Packets carry the low 32 bits of its microseconds. Only differences between times have a meaning.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PeerClock {
     newest: Instant,

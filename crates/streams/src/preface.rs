@@ -100,8 +100,8 @@ pub enum Target {
     },
     /// A program that the acceptor runs.
     Program(Part),
-    /// The acceptor's socket for the ssh agent of the opener's user. The stream then carries a line with the path of
-    /// the socket on the acceptor's computer that leads to this agent.
+    /// The acceptor's socket for the ssh agent of the opener's user. The opener then sends a line: the path of the
+    /// socket, on the acceptor's computer, by which ssh forwards this agent.
     Agent,
     /// The stream leads to no place: it asks the acceptor to listen for connections.
     Listen(Listen),
@@ -124,19 +124,19 @@ pub enum PrefaceError {
     /// The message has too many bytes.
     #[error("a message of more than {MESSAGE_MAX} bytes")]
     TooLong,
-    /// The name of a host or a controller is missing, or has too many bytes or control characters.
+    /// The name of a host or a controller is missing, is not UTF-8, or has too many bytes or control characters.
     #[error("a name that is empty, has control characters or over {HOST_MAX} bytes")]
     Host,
     /// The port is not from 1 to 65535.
     #[error("a port that is not from 1 to 65535")]
     Port,
-    /// The path is not absolute, or has too many bytes.
+    /// The path is not absolute, or has a null byte or too many bytes.
     #[error("a socket's path that is not absolute or has over {PATH_MAX} bytes")]
     Path,
     /// The command has too many bytes.
     #[error("a command of more than {COMMAND_MAX} bytes")]
     Command,
-    /// The name of a file or of its session is empty or has too many bytes.
+    /// The file's name is empty, or this name or that of its session has too many bytes.
     #[error("a file's name that is empty or has over {FILE_NAME_MAX} bytes")]
     File,
     /// The stream's kind is unknown to its acceptor.
@@ -284,14 +284,14 @@ impl Target {
 /// The answer of the end that accepts a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The stream has been connected to this address.
+    /// The acceptor has done as the stream asks: for example, it has connected to this address.
     Opened {
-        /// The address, as a text.
+        /// The address as text, or a listener's port, or the name of a program or controller.
         address: String,
     },
-    /// The stream has not been connected.
+    /// The acceptor has refused the stream.
     Refused {
-        /// The class of the reason.
+        /// The class of the reason, such as [`UNREACHED`].
         code: u64,
         /// The reason in words.
         text: String,
@@ -300,9 +300,9 @@ pub enum Answer {
     Exited(Exit),
     /// The file has been stored.
     Kept {
-        /// The path of the file. The text may have any character.
+        /// The path of the file, which may have any characters.
         path: String,
-        /// The reason why the path was not typed; empty if it was typed.
+        /// The reason why the server did not type the path into the session; empty if it did.
         untyped: String,
     },
 }
@@ -336,7 +336,7 @@ impl Answer {
         with_length(&fields)
     }
 
-    /// Reads a message's fields. The returned texts have only printable characters.
+    /// Reads a message's fields. All returned texts but a file's path have only printable ASCII characters.
     ///
     /// # Errors
     ///
@@ -377,7 +377,7 @@ pub struct MessageReader {
 }
 
 impl MessageReader {
-    /// Reads from the stream, and returns the fields once they are complete.
+    /// Reads from the stream. Returns the fields once they are complete, and `None` until then.
     ///
     /// # Errors
     ///
@@ -431,7 +431,7 @@ fn check_path(path: &[u8]) -> Result<(), PrefaceError> {
     if is_path && !path.contains(&0) { Ok(()) } else { Err(PrefaceError::Path) }
 }
 
-/// Returns a text's first characters, with a question mark for each that is not printable ASCII.
+/// Returns a text's first [`TEXT_MAX`] characters, with a question mark for each that is not printable ASCII.
 fn printable(text: &str) -> String {
     let shown = |it: char| if it.is_ascii_graphic() || it == ' ' { it } else { '?' };
     text.chars().take(TEXT_MAX).map(shown).collect()

@@ -1,4 +1,4 @@
-//! The three streams of a program at the acceptor. They come in any order, and the program begins when all have come.
+//! The three streams of a program at the acceptor. They arrive in any order. The program begins when all have arrived.
 //!
 //! The first stream has the command and then the program's standard input, and its answer tells how the program ended.
 //! The others have standard output and standard error. Source: the wire contract, docs/wire.md.
@@ -44,7 +44,7 @@ struct Parts {
 }
 
 impl Gathering {
-    /// Adds a stream. If it is the second stream for the same part of a program, that program ends.
+    /// Adds a stream. A second stream for the same part of a program is a fault: all streams of that program end.
     pub fn handle_part(
         &mut self,
         mux: &mut Mux,
@@ -66,7 +66,7 @@ impl Gathering {
         }
     }
 
-    /// Reads commands, and returns the programs that can begin.
+    /// Reads the commands, and returns a program that can begin. `None` if there is none.
     pub fn poll_gathered(
         &mut self,
         now: Instant,
@@ -95,7 +95,7 @@ impl Gathering {
         Some(Gathered { input, output: output?, errors: errors?, command, is_subsystem })
     }
 
-    /// Ends the program to which this stream belongs, if it has not begun.
+    /// Ends all streams of the program to which this stream belongs, if the program has not begun.
     pub fn give_up(&mut self, mux: &mut Mux, reception: &mut Reception, id: StreamId) {
         let is_of = |input: &StreamId, parts: &Parts| {
             [Some(*input), parts.output, parts.errors].contains(&Some(id))
@@ -231,7 +231,7 @@ mod tests {
                 all.extend(ends.write(ids[which], parts[which], &bytes));
             }
             prop_assert_eq!(all, [Gathered { input, output, errors, command, is_subsystem }]);
-            // The input begins after the command, and the answer tells of the end.
+            // Standard input begins after the command, and the answer tells how the program ended.
             let mut rest = [0; 9];
             prop_assert_eq!(ends.server.read(ends.now, input, &mut rest), Ok(Read::Bytes(5)));
             let answer = Answer::Exited(Exit::Signal(15));

@@ -49,12 +49,10 @@ impl Ranges {
         starts.zip(ends).map(|(start, end)| start..end).filter(|it| !it.is_empty())
     }
 
-    /// Returns the lowest range.
     pub(crate) fn first(&self) -> Option<Range<u64>> {
         self.0.first().cloned()
     }
 
-    /// Returns the highest range.
     pub(crate) fn last(&self) -> Option<Range<u64>> {
         self.0.last().cloned()
     }

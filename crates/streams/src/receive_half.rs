@@ -22,11 +22,11 @@ pub enum Read {
 /// Whether arriving bytes are discarded, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Discards {
-    /// Arriving bytes are kept for the reader.
+    /// Arriving bytes are kept for the owner.
     No,
-    /// Arriving bytes are discarded: the peer has reset the stream, and the reader has not been told.
+    /// Arriving bytes are discarded: the peer has reset the stream with this code, and the owner does not know yet.
     Reset(u64),
-    /// Arriving bytes are discarded: the reader has stopped reading, and the peer has not ended the stream.
+    /// Arriving bytes are discarded: the owner has stopped reading, and the peer has not ended the stream.
     Stopped,
     /// The direction is over, and nothing is left to do.
     Done,
@@ -37,12 +37,12 @@ enum Discards {
 pub(crate) struct ReceiveHalf {
     /// The bytes from `base` on, with zeros for those that are missing.
     bytes: VecDeque<u8>,
-    /// How many bytes were read.
+    /// How many bytes the owner has read.
     base: u64,
     arrived: Ranges,
-    /// How many bytes the stream has.
+    /// How many bytes the stream has in all. `None` until the peer has told.
     end: Option<u64>,
-    /// The end of the highest bytes that the peer has sent, as an offset.
+    /// The offset at which the highest bytes end that have arrived or that a reset has counted.
     highest: u64,
     discards: Discards,
 }
@@ -117,7 +117,7 @@ impl ReceiveHalf {
             self.discards = if is_over { Discards::Done } else { Discards::No };
             return Ok(if is_over { Read::End } else { Read::Blocked });
         }
-        // In slices, because a copy byte by byte would cost more than opening the packet's seal.
+        // The copy goes by slices. Byte by byte, it would cost more than decrypting the packet.
         let _ =
             std::io::Read::read_exact(&mut self.bytes, buffer.get_mut(..len).unwrap_or_default());
         self.base += len as u64;

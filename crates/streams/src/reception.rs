@@ -19,7 +19,7 @@ const STRANGE_MAX: u32 = 100;
 #[derive(Debug, Default)]
 pub struct Reception {
     reading: BTreeMap<StreamId, MessageReader>,
-    /// The streams whose message was read, and whose destination is being reached.
+    /// The streams whose message was read, and which the owner has not answered.
     waiting: BTreeSet<StreamId>,
     /// How many streams were of an unknown kind.
     strange: u32,
@@ -33,7 +33,7 @@ impl Reception {
         }
     }
 
-    /// Resets the streams that the peer has opened, at an end where it may not open any.
+    /// Resets all streams that the peer has opened. Call this at an end where the peer may not open any.
     pub fn turn_away(&mut self, now: Instant, mux: &mut Mux) {
         while let Some(id) = mux.accept() {
             self.handle_strange(now, mux, id);
@@ -69,7 +69,7 @@ impl Reception {
         None
     }
 
-    /// Answers a stream. The stream ends with a refusal, the exit of its program, or the answer to its file.
+    /// Sends the answer on a stream. A refusal, the exit of a program or the answer to a file ends the stream.
     pub fn answer(&mut self, mux: &mut Mux, id: StreamId, answer: &Answer) {
         self.waiting.remove(&id);
         let message = answer.encode();

@@ -47,7 +47,7 @@ const SENT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// A part of a sent packet, to be acknowledged or sent again when the packet's fate is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Carried {
-    /// An acknowledgment up to this number.
+    /// An acknowledgment, with the highest packet number in it.
     Ack { largest: u64 },
     /// Bytes of a stream, and whether it ends with them.
     Data { id: StreamId, range: Range<u64>, is_end: bool },
@@ -61,7 +61,7 @@ pub(crate) enum Carried {
     Refusal(StreamId),
 }
 
-/// The parts of packets whose fates became known together.
+/// The parts of packets that were acknowledged, and the parts that were lost and go again.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fates {
     pub(crate) acked: Vec<Carried>,
@@ -72,7 +72,7 @@ pub(crate) struct Fates {
 #[derive(Debug)]
 struct Sent {
     at: Instant,
-    /// The packet's bytes in flight. It is 0 if the packet was given up after a silence, and may have arrived.
+    /// The packet's bytes in flight. They are 0 if the packet was given up after a silence or path change.
     size: u64,
     carried: Vec<Carried>,
 }
@@ -85,21 +85,21 @@ pub(crate) struct Recovery {
     next: Option<PacketNum>,
     sent: BTreeMap<u64, Sent>,
     largest_acked: Option<u64>,
-    /// When the oldest packet that later ones have overtaken counts as lost.
+    /// When the oldest packet counts as lost, if a later one was acknowledged.
     lost_at: Option<Instant>,
     /// When the wait for an acknowledgment began.
     asked_at: Instant,
     /// How many probe timeouts have passed without an answer.
     timeouts: u32,
-    /// The value of `timeouts` when the peer was last heard. As long as it is equal, the peer causes no early probes.
+    /// The value of `timeouts` when the peer was last heard. While both are equal, its datagrams cause no early probes.
     heard_after: u32,
-    /// When a silent flow that has heard the peer sends again.
+    /// When a silent flow sends data again, after a datagram of the peer.
     wakes_at: Option<Instant>,
     /// How many probes are to be sent, even if the window is full.
     probes: u8,
     /// When a packet was last sent that asks for an acknowledgment.
     sent_at: Instant,
-    /// Whether the controller's heartbeat is due.
+    /// Whether a packet is due because the controller's longest pause has passed.
     owes_heartbeat: bool,
 }
 
@@ -126,7 +126,6 @@ impl Recovery {
         &self.rtt
     }
 
-    /// Returns the bytes in flight.
     pub(crate) const fn in_flight(&self) -> u64 {
         self.flight.in_flight()
     }
@@ -144,7 +143,7 @@ impl Recovery {
         self.flight.handle_packet_size(packet);
     }
 
-    /// Returns whether the flow is silent: only probes are sent, because the peer has not answered for a long time.
+    /// Returns whether the flow is silent: it only sends probes, after three probe timeouts without an answer.
     pub(crate) const fn is_silent(&self) -> bool {
         self.timeouts >= SILENT_AFTER
     }
@@ -173,7 +172,7 @@ impl Recovery {
         self.probes > 0 || self.owes_heartbeat
     }
 
-    /// Returns whether nothing was answered for a probe timeout, so that a probe is due.
+    /// Returns whether a probe is due, because the peer has not answered or the path may have changed.
     pub(crate) const fn is_probing(&self) -> bool {
         self.probes > 0
     }
@@ -211,7 +210,7 @@ impl Recovery {
         debug_assert!(self.sent.len() <= SENT_PACKETS_MAX + usize::from(u8::MAX));
     }
 
-    /// Handles an acknowledgment. `peer_now` is when it was sent, by the peer's clock.
+    /// Handles an acknowledgment. `peer_now` is when the peer sent it, by the peer's clock.
     pub(crate) fn handle_ack(
         &mut self,
         now: Instant,
@@ -252,9 +251,9 @@ impl Recovery {
         Ok(fates)
     }
 
-    /// Called for each authentic datagram of the peer. It ends a silence at once if the datagram `is_packet`, which may
-    /// also carry an acknowledgment, and otherwise after [`NEWS_MAX`]. Until then the flow probes. A flow whose probes
-    /// were not answered probes again at once, because the network may be back, but only once for each probe timeout.
+    /// Called for each authentic datagram of the peer. A packet of streams (`is_packet`) ends a silence at once, as it
+    /// may carry an acknowledgment. Another datagram ends it after [`NEWS_MAX`], and until then the flow probes. A flow
+    /// without an answer probes again at once, because the network may be back, but only once for each probe timeout.
     pub(crate) fn handle_heard(&mut self, now: Instant, is_packet: bool) -> Fates {
         if self.is_silent() && is_packet {
             return self.wake(now);
@@ -291,7 +290,8 @@ impl Recovery {
     }
 
     /// Called when packets may take another path. If the peer `is_elsewhere`, at another address, all packets in flight
-    /// are sent again, except those as new as the change. Otherwise the flow probes at once.
+    /// are sent again, except those sent in the last quarter of a round trip. If no packet is sent again, the flow
+    /// probes at once.
     pub(crate) fn handle_path_change(&mut self, now: Instant, is_elsewhere: bool) -> Fates {
         if !self.is_silent() {
             // The pauses between probes have grown on the former path.
@@ -379,7 +379,7 @@ impl Recovery {
         self.flight.handle_ack(now, ack);
     }
 
-    /// Removes the packets that count as lost. `acked` spans the send times of the packets that were just acknowledged.
+    /// Removes the packets that count as lost. `acked` has the first and last send time of those just acknowledged.
     fn detect_losses(&mut self, now: Instant, acked: Option<[Instant; 2]>, fates: &mut Fates) {
         self.lost_at = None;
         let Some(largest) = self.largest_acked else { return };
@@ -425,7 +425,7 @@ impl ArrivalTimes {
         self.by_number.get(&number).copied().unwrap_or(self.oldest)
     }
 
-    /// Returns how long the acknowledgment of a packet was delayed. `delay` is that of the newest packet.
+    /// Returns how long the acknowledgment of a packet was delayed. `delay` is the delay for the highest number.
     fn held(&self, number: u64, delay: Duration) -> Duration {
         delay + self.newest.saturating_since(self.of(number))
     }

@@ -45,7 +45,7 @@ impl Rtt {
         self.smoothed.unwrap_or(INITIAL)
     }
 
-    /// Returns how long after a later packet was sent a packet counts as lost. Source: RFC 9002, section 6.1.2.
+    /// Returns the age at which a packet is lost if a later one was acknowledged. Source: RFC 9002, section 6.1.2.
     pub(crate) fn loss_delay(&self) -> Duration {
         (self.smoothed().max(self.latest) * 9 / 8).max(GRANULARITY)
     }
@@ -75,7 +75,7 @@ mod tests {
         rtt.handle_sample(ms(80), ms(0));
         assert_eq!((rtt.smoothed(), rtt.loss_delay()), (ms(80), ms(90)));
         assert_eq!((rtt.probe_timeout(), rtt.ack_delay()), (ms(80 + 160 + 25), ms(20)));
-        // The peer's delay counts only up to its limit, and never below the least sample.
+        // The peer's delay counts only up to its limit, and never brings a sample below the least one.
         rtt.handle_sample(ms(180), ms(100));
         assert_eq!(rtt.latest, ms(155));
         rtt.handle_sample(ms(90), ms(25));

@@ -1,4 +1,4 @@
-//! The order in which streams send: those that carry little first, and the others in turns (deficit round robin).
+//! The order in which streams send: interactive ones, which carry little, first, and bulk ones by deficit round robin.
 
 use std::collections::VecDeque;
 
@@ -57,7 +57,7 @@ impl Scheduler {
         }
     }
 
-    /// Records the bytes of a stream that had its turn.
+    /// Records that a stream has sent this many bytes in its turn.
     pub(crate) fn handle_sent(&mut self, id: StreamId, bytes: u64, is_interactive: bool) {
         self.interactive_in_a_row = if is_interactive { self.interactive_in_a_row + 1 } else { 0 };
         let Some(at) = self.ready.iter().position(|it| it.id == id) else { return };

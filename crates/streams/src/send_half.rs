@@ -9,7 +9,7 @@ use crate::ranges::Ranges;
 /// Whether a message (the stream's end, or its reset) has been sent to the peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Told {
-    /// The direction has not ended, so there is no message.
+    /// The direction has not ended (or was not reset), so there is no message.
     #[default]
     Never,
     /// The message is to be sent, for the first time or again after a loss.
@@ -80,7 +80,7 @@ impl SendHalf {
         self.bytes.len() as u64
     }
 
-    /// Returns how many bytes the owner may add: the rest of the credit, and [`FIRST_CREDIT`] that wait for more.
+    /// Returns how many bytes the owner may add: the rest of the credit, and [`FIRST_CREDIT`] bytes that wait for more.
     pub(crate) fn room(&self) -> u64 {
         self.limit.saturating_add(FIRST_CREDIT).saturating_sub(self.written())
     }
@@ -91,14 +91,14 @@ impl SendHalf {
         self.bytes.extend(bytes);
     }
 
-    /// Ends the stream after its bytes.
+    /// Ends the direction after its bytes.
     pub(crate) fn finish(&mut self) {
         if self.is_open() {
             self.end = Told::Due;
         }
     }
 
-    /// Ends the stream at once. Later calls do nothing, and neither does a call after everything has arrived.
+    /// Ends the direction at once. Later calls have no effect, nor has a call after all bytes were acknowledged.
     pub(crate) fn reset(&mut self, code: u64) {
         if self.reset == Told::Never && !self.is_done() {
             (self.reset, self.reset_code) = (Told::Due, code);

@@ -19,11 +19,11 @@ pub(crate) struct Stream {
     pub(crate) receive: ReceiveHalf,
     pub(crate) credit: Credit,
     pub(crate) meter: Meter,
-    /// Whether the peer has to be told a raised limit.
+    /// Whether the peer has to be told that its credit has risen.
     pub(crate) owes_credit: bool,
     /// The code of the request to reset the stream, if this request is to be sent.
     pub(crate) stop_due: Option<u64>,
-    /// The code of the request to reset the stream that was sent last.
+    /// The code of the newest request to reset the stream.
     pub(crate) stop_code: u64,
     /// The code with which the peer has stopped reading.
     pub(crate) stopped: Option<u64>,
@@ -54,7 +54,7 @@ impl Stream {
     }
 }
 
-/// Counts the bytes that a stream has recently carried.
+/// Counts the bytes that this end has sent on a stream in the present second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Meter {
     began: Instant,

@@ -216,7 +216,7 @@ impl Streams {
         }
     }
 
-    /// Appends the frames other than data of one stream. Returns whether there was such a stream.
+    /// Appends the frames other than data of one stream. Returns whether a stream was waiting for that.
     pub(crate) fn fill_control(&mut self, writer: &mut Writer) -> bool {
         let Some(id) = self.control.pop_first() else { return false };
         let Some(stream) = self.table.stream_mut(id) else { return true };
@@ -234,8 +234,8 @@ impl Streams {
         true
     }
 
-    /// Fills a packet with bytes of streams, in their order of sending. Returns whether they include all that an interactive
-    /// stream had to send, such as a key typed into ssh.
+    /// Fills a packet with bytes of streams, in their order of sending. Returns whether the packet has all that an
+    /// interactive stream had to send, such as a key typed into ssh.
     pub(crate) fn fill_data(&mut self, now: Instant, writer: &mut Writer) -> bool {
         let mut has_interaction = false;
         loop {
@@ -329,7 +329,7 @@ impl Streams {
         }
     }
 
-    /// The control stream never ends.
+    /// Returns an error for an unknown stream, and for the control stream, which never ends.
     fn check_ends(&self, id: StreamId) -> Result<(), StreamError> {
         let is_there = id != StreamId::CONTROL && self.table.stream(id).is_some();
         if is_there { Ok(()) } else { Err(StreamError::Unknown) }

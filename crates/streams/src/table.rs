@@ -28,7 +28,7 @@ pub(crate) struct Table {
     incoming: VecDeque<StreamId>,
     /// The peer's streams for which there was no room, and whether the refusal has to be sent.
     refused: BTreeMap<StreamId, bool>,
-    /// When the present second of counting a server's new streams began, and how many it has opened since.
+    /// When the present second of counting began, and how many streams the peer has opened since.
     opens: (Instant, u32),
 }
 
@@ -75,7 +75,6 @@ impl Table {
         self.streams.len() - 1
     }
 
-    /// Iterates over the streams.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Stream> {
         self.streams.values()
     }
@@ -101,7 +100,6 @@ impl Table {
         Ok(has_opened)
     }
 
-    /// Removes a stream.
     pub(crate) fn remove(&mut self, id: StreamId) -> Option<Stream> {
         debug_assert!(id != StreamId::CONTROL, "the control stream stays");
         self.streams.remove(&id)

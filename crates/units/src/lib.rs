@@ -1,13 +1,13 @@
-//! Time, sizes, rates and randomness: the vocabulary that every rove crate shares.
+//! Time, sizes, rates and randomness: the types that every rove crate shares.
 //!
-//! Nothing here reads a clock or a random source. The driver of a core hands in each [`Instant`]. Randomness is a pure
-//! function of a [`Seed`], a stream's name and the number of the draw, so that a run is repeatable to the last bit.
+//! Nothing here reads a clock or a random source: the caller passes in each [`Instant`]. Randomness is a pure function
+//! of a [`Seed`], a stream's name and the draw's number, so that a run is repeatable to the last bit.
 //!
 //! # Modules
 //!
 //! - `time`: points in time and durations.
 //! - `size`: numbers of bytes, and rates in bits per second.
-//! - `rng`: a [`Seed`] gives a [`Stream`], and a stream gives a [`Draw`] for each number.
+//! - `rng`: a [`Seed`] gives a [`Stream`] for each name, and a stream gives a random [`Draw`] for each number.
 
 #![forbid(unsafe_code)]
 

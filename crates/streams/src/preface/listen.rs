@@ -14,7 +14,7 @@ pub struct Listen {
     pub at: ListenPlace,
     /// The file mode mask (umask) of a new socket in the file system.
     pub mask: u32,
-    /// Whether an existing socket in the file system may be replaced.
+    /// Whether the server may replace an existing socket at the path.
     pub replaces: bool,
 }
 

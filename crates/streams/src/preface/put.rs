@@ -11,7 +11,7 @@ pub const FILE_NAME_MAX: usize = 255;
 /// Most bytes of a session's name. Chosen: as many as a name has, and a number.
 const SESSION_MAX: usize = 64;
 
-/// A file that a client copies to its server. The file's bytes follow this message. The answer comes after all of them.
+/// A file that a client copies to its server. The file's bytes follow this message, and the answer follows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Put {
     /// The file's name without folders, as the client's system has it.
@@ -31,7 +31,7 @@ impl Put {
         self.session.iter().for_each(|session| put_bytes(fields, 13, session.as_bytes()));
     }
 
-    /// Returns whether the names are neither empty nor too long.
+    /// Returns whether the file's name is neither empty nor too long, and the session's name not too long.
     pub(super) fn is_within_bounds(&self) -> bool {
         let is_name = (1..=FILE_NAME_MAX).contains(&self.name.len());
         let is_session = self.session.as_ref().is_none_or(|it| it.len() <= SESSION_MAX);

@@ -44,7 +44,7 @@ fn a_packet_is_lost_after_three_later_ones_or_nine_eighths_of_a_round_trip() {
     (0..6).for_each(|it| assert_eq!(send(&mut recovery, it), it));
     let fates = ack(&mut recovery, 100, 4, 4);
     assert_eq!((numbers(&fates.acked), numbers(&fates.lost)), (vec![4], vec![0, 1]));
-    // The others wait for nine eighths of 96 ms.
+    // The two others count as lost after nine eighths of 96 ms.
     assert_eq!(recovery.poll_timeout(), Some(at(110)));
     assert_eq!(numbers(&recovery.handle_timeout(at(110)).lost), [2]);
     assert_eq!(numbers(&recovery.handle_timeout(at(111)).lost), [3]);
@@ -83,7 +83,7 @@ fn probes_repeat_the_oldest_packets_then_become_rare_and_the_first_sound_begins_
     assert_eq!((recovery.in_flight(), recovery.permit(at(1_000_000), 1_200)), (0, Permit::Now));
     assert_eq!(recovery.poll_timeout(), None, "nothing is in flight");
     assert_eq!(recovery.handle_heard(at(1_000_001), true), Fates::default());
-    // An acknowledgment that was lost in the silence tells which packets need not go again.
+    // An acknowledgment after the silence tells which packets had arrived and need not go again.
     let number = send(&mut recovery, 1_000_001);
     let frame =
         AckFrame { largest: number, ranges: vec![(0, 1), (number - 3, 2)], ..AckFrame::default() };
@@ -103,12 +103,12 @@ fn packets_to_an_address_that_was_left_go_again_unless_they_are_as_new_as_the_ch
     assert_eq!(numbers(&recovery.handle_path_change(at(140), true).lost), sent[..3]);
     assert_eq!(recovery.in_flight() * 4, before, "the newest is still in flight");
     assert!(!recovery.owes_probe());
-    // Another family answers: the packets that went again a moment ago are as new.
+    // The other address family answers: the packets that went again a moment ago are too new to repeat.
     let again: Vec<u64> = (0..3).map(|_| send(&mut recovery, 140)).collect();
     assert_eq!(numbers(&recovery.handle_path_change(at(141), true).lost), sent[3..]);
     assert_eq!(numbers(&recovery.handle_path_change(at(145), true).lost), again[..2]);
     assert!(recovery.owes_probe());
-    // An acknowledgment that comes late tells which have arrived.
+    // A late acknowledgment tells which packets have arrived.
     let fates = ack(&mut recovery, 150, sent[0], sent[1]);
     assert_eq!((numbers(&fates.acked), fates.lost), (vec![sent[0], sent[1]], vec![]));
 }
@@ -140,7 +140,7 @@ fn a_flow_probes_at_once_when_its_path_changes_or_its_peer_is_heard_after_a_time
         assert_eq!(recovery.poll_timeout(), Some(heard + pause), "as long a pause as before");
         assert_eq!(recovery.handle_heard(heard, true), Fates::default(), "once for each timeout");
     }
-    // On another path the pauses begin again.
+    // On another path the pauses begin short again.
     let pause = |recovery: &Recovery, now| recovery.poll_timeout().unwrap().saturating_since(now);
     let (now, long) = (at(100_000), pause(&recovery, recovery.asked_at));
     recovery.handle_path_change(now, false);
@@ -154,7 +154,7 @@ fn a_flow_probes_at_once_when_its_path_changes_or_its_peer_is_heard_after_a_time
     }
     assert_eq!(numbers(&recovery.handle_path_change(at(200_000), true).lost), [0]);
     assert!(probe(&mut recovery, 200_000) == 1 && recovery.is_silent());
-    // A datagram of the session lets it probe, and begin again when no packet has followed.
+    // A datagram of the session lets the flow probe, and send again if no packet of streams follows.
     assert_eq!(numbers(&recovery.handle_heard(at(200_100), false).lost), [0]);
     assert!(probe(&mut recovery, 200_100) == 1 && recovery.is_silent());
     assert_eq!(recovery.handle_heard(at(200_110), false), Fates::default());
