@@ -18,8 +18,8 @@ pub struct Copied {
 
 impl Copied {
     /// Creates a copy of the base64 text `text` to `selections`, which may contain the characters of `cpqs01234567`. If
-    /// that is empty, the user's terminal chooses. `None` if a text is invalid, or longer than [`COPY_CHARS_MAX`]. In
-    /// particular, this refuses a query (`?`), for which the user's terminal would send the clipboard to the program.
+    /// `selections` is empty, the user's terminal chooses. `None` if a text is invalid, or longer than
+    /// [`COPY_CHARS_MAX`]. So a query (`?`) is refused: the user's terminal would send the clipboard to the program.
     pub fn new(selections: &str, text: &str) -> Option<Self> {
         let known = |c: u8| matches!(c, b'c' | b'p' | b'q' | b's' | b'0'..=b'7');
         if !selections.bytes().all(known) || text.len() > COPY_CHARS_MAX || !is_base64(text) {
@@ -35,8 +35,8 @@ impl Copied {
         Some(Self { selections: distinct.into(), text: text.into() })
     }
 
-    /// Returns one copy to the selections of both `earlier` and `self` if they have the same text, and both or neither
-    /// name selections: programs copy to one selection after the other. Otherwise returns `self`.
+    /// Returns one copy to the selections of `earlier` and of `self`, because programs copy to one selection after the
+    /// other. Returns `self` if the texts differ, or only one of the two names selections.
     pub(crate) fn after(self, earlier: Option<Self>) -> Self {
         let joined = earlier.filter(|earlier| {
             earlier.text == self.text && earlier.selections.is_empty() == self.selections.is_empty()
@@ -57,8 +57,8 @@ impl Copied {
         &self.text
     }
 
-    /// Returns whether a terminal that has only a clipboard should copy the text to it: the selections include the
-    /// clipboard (`c`) or the user's default (`s`), or the terminal chooses.
+    /// Returns whether a terminal that has only a clipboard should copy the text to it. The selections must include the
+    /// clipboard (`c`) or the user's default (`s`), or be empty.
     pub(crate) fn is_for_clipboard(&self) -> bool {
         self.selections.is_empty() || self.selections.contains(['c', 's'])
     }

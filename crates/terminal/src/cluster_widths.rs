@@ -1,9 +1,9 @@
 //! The number of columns that the user's terminal gives to characters that consist of several code points.
 //!
 //! Stock Mosh and programs that call `wcwidth` add the widths of code points ([`char_width`]). Most modern terminals
-//! instead give a width to a *cluster*: a sequence that a reader sees as one character (Unicode Standard Annex 29),
-//! such as an emoji with its modifier, a flag or a syllable. Terminals support different kinds of clusters. So each
-//! kind has a bit, which rove determines by measurement on the terminal.
+//! instead give a width to a *cluster*: a sequence that a reader sees as one character (Unicode Standard Annex 29).
+//! Examples are an emoji with its modifier, a flag and a syllable. Terminals support different kinds of clusters. So
+//! each kind has a bit, which rove measures on the user's terminal.
 
 use bitflags::bitflags;
 use unicode_segmentation::UnicodeSegmentation;
@@ -65,7 +65,7 @@ impl ClusterWidths {
     pub fn char_width(self, c: char) -> u16 {
         match c {
             _ if self.contains(Self::FLAGS) && is_regional(c) => 2,
-            // xterm and the C library treat these as wide, and terminals that support clusters as narrow.
+            // xterm and the C library treat these circled numbers as wide, but terminals with clusters as narrow.
             '\u{3248}'..='\u{324f}' if self.has_mode() => 1,
             _ => char_width(c),
         }
@@ -98,8 +98,8 @@ impl ClusterWidths {
         for (index, c) in chars.enumerate() {
             let before = core::mem::replace(&mut last, c);
             width = match c {
-                // A terminal without syllables joins letters only at this joiner, and does not widen the cell for that
-                // (tmux 3.5a as observed).
+                // A terminal that joins no syllables joins letters only at this joiner, and does not widen the cell for
+                // that (tmux 3.5a as observed).
                 _ if before == ZERO_WIDTH_JOINER
                     && !self.intersects(Self::SYLLABLES | Self::MARKS)
                     && !is_picture(text) =>
@@ -137,7 +137,7 @@ const fn is_virama(c: char) -> bool {
 
 /// Returns whether the wide character `base` becomes narrow if U+FE0E follows.
 fn may_be_text(base: char) -> bool {
-    // The unicode-width crate leaves East Asian signs wide, but terminals do not (kitty 0.26 as observed).
+    // The unicode-width crate leaves these East Asian signs wide, but terminals do not (kitty 0.26 as observed).
     matches!(
         base,
         '\u{3030}'
@@ -186,7 +186,7 @@ pub(crate) const fn begins_cluster(c: char) -> bool {
         | '\u{3030}'..='\u{3096}' | '\u{309b}'..='\u{3247}' | '\u{3250}'..='\u{a48c}' // kana, ideographs, Yi
         | '\u{ac00}'..='\u{d7a3}' | '\u{e000}'..='\u{fa6d}' // Hangul syllables, private use, ideographs
         | '\u{ff01}'..='\u{ff9d}' // forms of another width
-        | '\u{1f300}'..='\u{1f3fa}' | '\u{1f400}'..='\u{1faff}' // emoji without colours of skin
+        | '\u{1f300}'..='\u{1f3fa}' | '\u{1f400}'..='\u{1faff}' // emoji without skin tones
         | '\u{20000}'..='\u{2ffff}' // ideographs
     )
 }

@@ -10,9 +10,9 @@
 //! - the state that a stock Mosh client's screen cannot hold ([`Vocabulary::Stock`]);
 //! - a hyperlink in a row whose hyperlinks exceed 256 KiB, counted once for each run of linked cells;
 //! - the number of bells: a diff rings once for any number of bells;
-//! - a wrap flag that printing may not set: on a row that ends empty, in combining characters or in a character whose
-//!   width varies between terminals; or on the bottom row of a screen that has less than three rows or no room for two
-//!   characters in a row;
+//! - a wrap flag (the row's text continues in the next row) that printing may not set. This concerns a row that ends
+//!   empty, in combining characters or in a character whose width varies between terminals. It also concerns the bottom
+//!   row of a screen that has less than three rows or no room for two characters in a row;
 //! - the removal of a title: after a title was set, there is always a title;
 //! - the end of a long title (`TITLE_CHARS_MAX`), and all of a long copied text (`CLIPBOARD_CHARS_MAX`).
 

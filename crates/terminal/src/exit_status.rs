@@ -32,7 +32,7 @@ pub enum Outside {
     Silence,
     /// Another client took over the session, which continues. The address is that client's, or `None` if it is unknown.
     TakenOver(Option<IpAddr>),
-    /// The server ended this joined client, and the session continues: the session's own client requested that or
+    /// The server ended this joined client, and the session continues. The session's own client requested that or
     /// cannot display who joins, or the joined client was silent for too long.
     Dismissed,
 }

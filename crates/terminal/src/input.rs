@@ -112,8 +112,8 @@ impl Keystrokes {
         let (key, state) = match self.state {
             State::Escape(EscapeKind::First) => (Key::Escape, told),
             State::Escape(EscapeKind::Doubled) => (Key::Other, told),
-            // For example Alt-]. Alt-[ and Alt-O are reported only with the next byte: they are rarer than a cursor key
-            // that was cut in two, whose rest must not be read as text.
+            // Alt-] is such a key. Alt-[ and Alt-O are reported only with the next byte. They are rarer than a cursor
+            // key that was cut in two, whose rest must not be read as text.
             State::String { bytes: 0 } => (Key::Other, State::Text),
             _ => return None,
         };
@@ -163,7 +163,7 @@ impl Keystrokes {
             (ESC, EscapeKind::Told) => self.begin_escape(EscapeKind::First),
             (ESC, EscapeKind::Doubled) => Some(Key::Escape),
             (b'[', _) => self.begin_sequence(Introducer::Csi, has_alt),
-            // In vi, an `O` typed after the Escape key opens a line.
+            // An `O` typed after the Escape key is text: in vi it opens a line.
             (_, EscapeKind::Told) => {
                 self.state = State::Text;
                 self.push_in_text(byte)
@@ -234,7 +234,7 @@ impl Keystrokes {
                 self.state = State::StringEscape;
                 None
             }
-            // Answers never contain this byte, so the user is typing, and began with Alt.
+            // Answers never contain this byte, so the user is typing, and began with Alt-] or a similar key.
             ..0x20 | 0x7f => Some(self.end(Key::Other)),
             _ if bytes == STRING_BYTES_MAX => Some(self.end(Key::Other)),
             _ => {

@@ -27,7 +27,7 @@
 //!   looks. `decset`, `modes`, `noted_modes`, `saved_modes`, `level` and `settings` are modes. `reply`, `device`,
 //!   `checksum`, `terminfo` and `window` answer programs. `titles`, `copies` and `status` keep the texts that programs
 //!   set.
-//! - `clipboard` and `notification` are events.
+//! - `clipboard` holds text that programs copy, and `notification` their desktop notifications.
 //!
 //! The screen to bytes:
 //!

@@ -147,7 +147,7 @@ mod tests {
         ] {
             let notification = Notification::new(command).expect("a notification");
             assert_eq!(notification.command(), kept, "{command}");
-            // The client reads it a second time.
+            // The client parses the stored command a second time.
             assert_eq!(Notification::new(kept), Some(notification));
         }
         assert_eq!(Notification::new("9;\u{202e}"), None, "nothing is left");

@@ -97,7 +97,7 @@ fn is_left_out(c: char) -> bool {
 fn may_follow(last: Option<char>, c: char) -> bool {
     match (last, c) {
         (Some(last), '\u{200c}' | '\u{200d}') => !last.is_ascii() && !is_zero_width_joiner(last),
-        // Emoji need joiners in other places than letters do: a heart in colour, joined with fire.
+        // Emoji need selectors after ASCII (a keycap) and before joiners (a heart in colour, joined with fire).
         (Some(last), c) if is_variation_selector(c) => last != ' ' && !is_joiner(last),
         (Some(_), _) => true,
         (None, c) => !is_joiner(c) && crate::char_width(c) > 0,

@@ -242,7 +242,7 @@ impl Renderer {
         self.settings.restore(&mut out, &self.capabilities);
         out.extend(b"\x1b[m\x1b[?25h");
         out.extend(MODES_OFF);
-        // An incomplete frame may not have left the margins full. Setting the margins moves the cursor.
+        // An incomplete frame may have left margins. Resetting them moves the cursor.
         out.extend(b"\x1b[r");
         if let Some(shown) = &self.shown {
             let cursor = shown.cursor();

@@ -196,7 +196,7 @@ impl Screen {
     }
 }
 
-/// Compares everything that a diff can carry, so not whether a title was ever set.
+/// Compares everything that a diff can carry. Whether a title was ever set does not count.
 impl PartialEq for Screen {
     fn eq(&self, other: &Self) -> bool {
         self.size == other.size

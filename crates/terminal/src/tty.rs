@@ -1,9 +1,9 @@
-//! The settings of the pty's line discipline, by which the kernel itself reacts to keys, and the server's statement
+//! The settings of the pty's line discipline, by which the kernel itself reacts to keys. Also the server's statement
 //! that the session's own shell, or a program of it, waits at its prompt.
 
 use bitflags::bitflags;
 
-/// The number of a state of the user's input. Both ends of the session count alike.
+/// The number of a state of the user stream (all input so far). Both ends of the session use equal numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct InputNum(u64);
 

@@ -12,7 +12,7 @@ const DARK_THUMB: &str = "\u{1f44d}\u{1f3ff}";
 const FLAG: &str = "\u{1f1e9}\u{1f1ea}";
 const RED_HEART: &str = "\u{2764}\u{fe0f}";
 const TEXT_WATCH: &str = "\u{231a}\u{fe0e}";
-/// Three consonants of Devanagari, and a consonant with a vowel that is a spacing mark.
+/// A syllable of Devanagari: three consonants.
 const SYLLABLE: &str = "\u{915}\u{94d}\u{937}\u{94d}\u{92f}";
 const NEWER: char = '\u{1faec}';
 const NEWER_TEXT: &str = "\u{1faec}";

@@ -64,7 +64,7 @@ impl Brush {
         Self { out, dialect, size: shown.size, state }
     }
 
-    /// Makes the terminal blank, whatever it displays. Leaves full margins, the default pen, and the cursor at the top
+    /// Makes the terminal blank, whatever it displays. Leaves no margins, the default pen, and the cursor at the top
     /// left.
     pub(super) fn reset(&mut self, size: Size) {
         self.size = size;
@@ -79,7 +79,7 @@ impl Brush {
         self.out.extend(b"\x1b[r\x1b[m");
         self.out.extend(match self.dialect.history {
             History::Frames => b"\x1b[H\x1b[2J" as &[u8],
-            // A terminal may copy all rows to their history if they are erased at once. So the first row is erased last
+            // A terminal may copy all rows to its history if they are erased at once. So the first row is erased last
             // and by itself. A screen of one row has nothing to erase earlier.
             History::FramesOnly | History::LinesOnly if size.rows() == 1 => b"\x1b[H\x1b[K",
             History::FramesOnly | History::LinesOnly => b"\x1b[2H\x1b[J\x1b[H\x1b[K",
@@ -207,7 +207,7 @@ impl Brush {
         self.advance(cell.width(), width_is_settled(base) && marks.is_empty());
     }
 
-    /// Prints a cell on a replica, if its width differs from the sum of its code points' widths. The bytes state the
+    /// Prints a cell whose width differs from the sum of its code points' widths on a replica. The bytes state the
     /// width (OSC 66, kitty's text sizing protocol). A replica without OSC 66 gets a similar text of equal width.
     fn print_cluster(&mut self, base: char, cell: &Cell, marks: &str) {
         if self.dialect.clusters {
@@ -276,7 +276,7 @@ impl Brush {
             Place::At(Position { row, .. }) | Place::Margin { row } => Some(row),
             Place::Unknown => None,
         };
-        // If a line feed scrolls the line off the top, a real terminal keeps it in its history.
+        // A real terminal keeps a line in its history if a line feed scrolls it off the top.
         let history = !self.dialect.replica;
         if up && top == 0 && (history || row == Some(bottom) && lines <= LINE_FEEDS_MAX) {
             if row != Some(bottom) {
@@ -316,7 +316,7 @@ impl Brush {
         let bottom = self.size.rows() - 1;
         let (first, last) = (&now.cells[0], now.last_glyph());
         self.set_margins(0, bottom - 1);
-        // The unknown place prevents line feeds, which would scroll at the margin.
+        // The unknown place prevents a motion by line feeds, which would scroll at the margin.
         self.state.place = Place::Unknown;
         self.go(bottom, last);
         self.print(&now.cells[usize::from(last)], "", now.decoration(last));

@@ -55,7 +55,7 @@ pub(crate) fn picture(
     for canvas in canvases.iter().rev() {
         best = canvas.draw(new, best.as_ref()).or(best);
     }
-    // On a real terminal, a needless clear flickers.
+    // A clear is tried only on a replica: on a real terminal, it would flicker.
     if dialect.replica
         && !repaint
         && best.as_ref().is_some_and(|best| best.since(&start) >= CLEAR_MIN)
@@ -110,7 +110,7 @@ impl Canvas {
         let mut canvas = self.clone();
         let is_blank = |row: &&Arc<Row>| Arc::ptr_eq(row, &self.blank) || **row == self.blank;
         let kept = new.rows.len() - new.rows.iter().rev().take_while(is_blank).count();
-        // With this kind of history, the first row must be erased by itself.
+        // With this kind of history, no sequence may erase the whole screen, or its rows would enter the history.
         let kept = kept.max(usize::from(self.brush.dialect.history == History::LinesOnly));
         let written = self.rows[kept..].iter().filter(|row| !is_blank(row)).count();
         if written >= 2 {

@@ -39,8 +39,7 @@ pub(crate) struct Dialect {
     pub(crate) background_color_erase: bool,
     /// The graphic renditions (SGR) that the terminal can show.
     pub(crate) repertoire: Repertoire,
-    /// Whether a replica understands the width of a cluster (OSC 66), or a real terminal gives clusters the screen's
-    /// widths.
+    /// Whether a replica understands a stated cluster width (OSC 66), or a real terminal gives clusters our widths.
     pub(crate) clusters: bool,
     /// Whether a real terminal gives half of a flag two columns, although the screen gives it one.
     pub(crate) wide_flags: bool,
@@ -64,9 +63,9 @@ impl Dialect {
 /// The rows that enter the scrollback history of a real terminal, which keeps lines that scroll off the top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum History {
-    /// Rows that scroll off between two frames enter the history, and perhaps rows of a cleared screen.
+    /// Rows that scroll off between two frames enter the history. Rows of a cleared screen may enter it, too.
     Frames,
-    /// Rows that scroll off between two frames enter the history. Clearing a screen is done so that no row of it does.
+    /// Rows that scroll off between two frames enter the history. Rows of a cleared screen never do.
     FramesOnly,
     /// Only the lines that [`super::scroll_off`] writes enter the history, and no rows of frames.
     LinesOnly,

@@ -26,7 +26,7 @@ pub(super) const fn width_is_settled(c: char) -> bool {
 }
 
 /// Returns whether real terminals differ in the width of a cell with `base` and `marks`. Many terminals draw flags,
-/// keycaps, and emoji with a modifier, joiner or selector as one picture. Other characters are new in Unicode.
+/// keycaps, and emoji with a modifier, joiner or selector as one picture. Older terminals lack new characters.
 fn clusters(base: Option<char>, marks: &str) -> bool {
     base.is_some_and(|base| is_regional(base) || is_modifier(base) || may_be_newer(base))
         || marks.chars().any(|mark| {
@@ -82,19 +82,19 @@ pub(super) fn joins_row_above(row: &Row, clusters: bool) -> bool {
     row.cells[0].base.is_some_and(|base| is_modifier(base) || clusters && !width_is_settled(base))
 }
 
-/// Returns by how many columns a terminal may draw this cell wider than the screen: one for each mark, and one for half
+/// Returns by how many columns a terminal may draw this cell wider than we count: one for each mark, and one for half
 /// of a flag.
 pub(super) fn surplus(cell: &Cell, marks: &str) -> u16 {
     let marks = u16::try_from(marks.chars().count()).expect("a cell has few marks");
     marks + u16::from(cell.base.is_some_and(is_regional))
 }
 
-/// Returns whether a terminal may draw a cell narrower than the screen, because it has an older Unicode version or
+/// Returns whether a terminal may draw a cell narrower than we count, because it has an older Unicode version or
 /// supports clusters.
 pub(super) const fn may_fall_short(cell: &Cell) -> bool {
     match cell.base {
         Some(base) if cell.wide => !is_wide_everywhere(base),
-        // Signs and vowels that join the letter on their left.
+        // These signs and vowels join the letter on their left.
         Some(base) => matches!(base,
             '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
             | '\u{900}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1700}'..='\u{17ff}'

@@ -78,7 +78,7 @@ impl Edit {
     }
 }
 
-/// Returns the insertion or deletion that moves most text of `was` to its place in `now`. `None` if none helps enough.
+/// Returns the insertion or deletion that moves most text of `was` to its place in `now`. `None` if no gain is enough.
 ///
 /// A row with a wrap flag is not edited, because stock replicas move the flag with the cells. Neither are rows with
 /// marks or decorations.
@@ -93,7 +93,7 @@ fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
     };
     let mut best = (RETRY_MIN, None);
     for count in 1..=SHIFT_MAX.min(columns - first - 1) {
-        // Neither end may cut a wide character in half.
+        // An edit must not cut a wide character in half.
         let insert = Some(Edit::Insert(count)).filter(|_| !was.cells[columns - count - 1].wide);
         let delete = Some(Edit::Delete(count)).filter(|_| !was.cells[first + count - 1].wide);
         for (edit, ink) in [

@@ -3,8 +3,8 @@
 //! Terminals differ in how they draw clusters, such as emoji joined by U+200D. Many draw a whole cluster into the
 //! columns of its first character, and others draw each character into its own columns. So a real terminal's row is
 //! erased from its first cluster on before anything is written there. The bytes of a cluster are written together, so
-//! that a terminal can join them, and the next cell is positioned absolutely. Columns between them that stay empty are
-//! blank, and show no older text.
+//! that a terminal can join them, and the next cell is positioned absolutely. Empty columns between the cluster and
+//! that cell are blank, and show no older text.
 
 use std::borrow::Cow;
 
@@ -171,7 +171,7 @@ impl<'a> Line<'a> {
             self.brush.doubt();
         }
         let surplus = surplus(cell, marks);
-        // A terminal that draws the cluster wider than the screen must not wrap.
+        // A terminal that draws the cluster wider than we count must not wrap.
         let has_room = |before: u16| end + before + surplus <= self.brush.size.columns();
         let before = match self.cluster {
             Some((before, here)) if joins && here == column && has_room(before) => before,
@@ -186,7 +186,7 @@ impl<'a> Line<'a> {
         if end == self.brush.size.columns()
             && (is_narrowed(cell) || may_be_wide(cell, self.brush.dialect.wide_flags))
         {
-            // The terminal would wrap, or would wrap before it reads the variation selector.
+            // A terminal that draws the character wide would wrap, even before it reads a selector that narrows it.
             let shown = Cell { base: Some(char::REPLACEMENT_CHARACTER), combined: false, ..*cell };
             self.brush.print(&shown, "", self.now.decoration(column));
         } else {

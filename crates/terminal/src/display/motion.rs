@@ -62,7 +62,7 @@ pub(super) fn push_number(out: &mut Vec<u8>, number: u16) {
     }
 }
 
-/// Writes the shortest motion of the cursor from `from` to `to`. Requires full margins, and origin mode off.
+/// Writes the shortest motion of the cursor from `from` to `to`. Margins and origin mode must be off.
 pub(super) fn write_motion(out: &mut Vec<u8>, from: Place, to: Position) {
     let steps = match from {
         Place::Unknown => None,

@@ -387,7 +387,7 @@ proptest! {
         // A stock server's result for a half overwritten wide character must be drawn too.
         let mut inside = if replica { Terminal::replica(size) } else { host(size) };
         let mut outside = host(size);
-        // If the terminal's own setting is unknown, the usual one is assumed.
+        // If the terminal's own alternate scroll setting is unknown, it counts as on.
         let is_scrolling = capabilities.alternate_scroll.unwrap_or(true);
         outside.write(if is_scrolling { b"\x1b[?1007h" } else { b"\x1b[?1007l" });
         let mut before = outside.snapshot();

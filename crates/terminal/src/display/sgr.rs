@@ -147,7 +147,7 @@ impl Parameters<'_> {
     }
 
     /// Writes numbers that belong to the previous number, separated by colons, so that no terminal interprets them as
-    /// parameters.
+    /// parameters of their own.
     fn push_joined(&mut self, numbers: &[u16]) {
         for &number in numbers {
             self.out.push(b':');

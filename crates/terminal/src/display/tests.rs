@@ -118,7 +118,7 @@ fn a_stock_client_is_told_of_a_colour_by_its_name_alone() {
             let stock = bytes(&blank, target, Vocabulary::Stock);
             assert_eq!(stock, format!("\r^[{named}mx"));
         }
-        // A stock client has the same state for both.
+        // A stock client stores named and numbered colours alike.
         assert_eq!(bytes(&a, &b, Vocabulary::Stock), "");
         assert_eq!(bytes(&a, &b, Vocabulary::Rich), format!("\r^[{numbered}mx"));
     }

@@ -55,7 +55,7 @@ impl Checksum {
         let is_first = core::mem::take(&mut self.is_first);
         let is_right_half = left.is_some_and(|left| left.wide);
         let is_written = cell.base.is_some() || is_right_half;
-        // If bit 2 is not set, empty cells are omitted, except the first one.
+        // Only bit 2 counts all empty cells. Otherwise the first cell alone counts if empty. Bit 3 counts none.
         if !(is_written || self.extension.counts_empty() || is_first && !self.extension.has(3)) {
             return;
         }

@@ -179,8 +179,8 @@ impl Emulator {
         self.answers.push(&format!("\x1b[{mark}{number};{value}$y"));
     }
 
-    /// Sets or resets a mouse mode. At most one reporting mode and one encoding mode are set at a time, and resetting
-    /// any mode of a kind resets the one that is set.
+    /// Sets or resets a mouse mode. At most one reporting mode and one encoding mode are set at a time. Resetting any
+    /// mode of a kind resets the one that is set.
     fn set_mouse_mode(&mut self, mode: u16, set: bool) {
         if let Some(reporting) = mouse_reporting(mode) {
             self.grid.screen.input.mouse_reporting =

@@ -42,7 +42,7 @@ pub(crate) struct Grid {
     pub(crate) scrollback: Option<Box<Scrollback>>,
     /// The work done so far ([`crate::Terminal::effort`]).
     pub(crate) effort: Effort,
-    /// An empty row in the last used background colour. All cleared rows share its memory.
+    /// An empty row in the last used background colour. Cleared rows can share its memory.
     blank: Arc<Row>,
 }
 

@@ -134,7 +134,7 @@ mod tests {
         let pushes = |count: usize| -> String {
             (1..=count).map(|flags| format!("\x1b[>{flags}u")).collect()
         };
-        // The first push puts the start value 0 aside.
+        // The first push saves the initial flags, 0.
         for (count, bottom) in [(STACK_MAX, 0), (STACK_MAX + 1, 1)] {
             let mut host = host(&pushes(count));
             host.write(format!("\x1b[<{STACK_MAX}u").as_bytes());

@@ -182,7 +182,7 @@ impl Grid {
         }
     }
 
-    /// Performs a pending wrap if autowrap is set: marks the row as wrapped if the cursor is in the last column, and
+    /// Performs a pending wrap if autowrap is set. Marks the row as wrapped if the cursor is in the last column, and
     /// moves the cursor to the next row.
     pub(crate) fn wrap_if_pending(&mut self) {
         if self.pending_wrap && self.modes.autowrap {

@@ -101,7 +101,7 @@ impl Printer {
             grid.wrap_if_pending();
             let cursor = grid.screen.cursor;
             let end = grid.line_end() + 1;
-            // Cells move only from the left margin on, where the rest of the text is inserted.
+            // Left of the left margin, text overwrites cells. From the margin on, the rest of it is inserted.
             let inserts_later = grid.modes.insert && cursor.column < grid.region.left;
             let stop = if inserts_later { grid.region.left } else { end };
             let room = stop - cursor.column;

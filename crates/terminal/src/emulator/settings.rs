@@ -66,8 +66,8 @@ fn rendition(screen: &Screen) -> String {
         + &color(decoration.underline_color, 50)
 }
 
-/// Returns the SGR parameter of a colour. Empty for the default colour. The names of colours count from `first`, and
-/// `first` + 8 begins other colours. Underlines have no named colours.
+/// Returns the SGR parameter of a colour. Empty for the default colour. `first` (30, 40 or 50) is the parameter of
+/// named colour 0, and `first` + 8 begins other colours. Underlines have no named colours.
 fn color(color: Color, first: u8) -> String {
     match (color.named(), first) {
         (Color::Default, _) => String::new(),

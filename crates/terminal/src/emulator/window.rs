@@ -33,7 +33,7 @@ pub(crate) fn color_scheme(user: &UserTerminal) -> Option<String> {
     user.background.map(|color| format!("\x1b[?997;{}n", if is_light(color) { 2 } else { 1 }))
 }
 
-/// Returns the height and width of the window's cells in pixels. `None` if the size of a cell is unknown.
+/// Returns the height and width of all the window's cells in pixels. `None` if the size of a cell is unknown.
 fn pixels(user: &UserTerminal, size: Size) -> Option<(u32, u32)> {
     let (width, height) = user.cell_pixels?;
     let product = |cells: u16, pixels: u16| u32::from(cells) * u32::from(pixels);

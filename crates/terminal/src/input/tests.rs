@@ -42,7 +42,7 @@ fn characters_are_read_as_utf_8() {
             &[Text('\u{e9}'), Text('\u{4e2d}'), Text('\u{1f600}')],
         ),
         ("e\u{301}".as_bytes(), &[Text('e'), Text('\u{301}')]),
-        // A malformed sequence takes the byte that shows it along, unless that begins something.
+        // Malformed UTF-8 includes the byte that shows the fault, unless this byte begins a key.
         (b"\xc3ab", &[Other, Text('b')]),
         (b"\xc3\xc3\xa9", &[Other, Text('\u{e9}')]),
         (b"\xc3\x1b[C", &[Other, Right]),
@@ -111,7 +111,7 @@ fn esc_is_the_key_when_a_read_ends_with_it() {
     ]);
     for (rest, expected) in [
         (&b"j"[..], &[Text('j')][..]),
-        // In vi it opens a line.
+        // After the Escape key, an `O` is text: in vi it opens a line.
         (b"Oab", &[Text('O'), Text('a'), Text('b')]),
         (b"\x1b[C", &[Right]),
         (b"[C", &[Right]),
@@ -140,7 +140,7 @@ fn keyboard_protocols_spell_the_same_keys() {
         (b"\x1b[57423u\x1b[57424u\x1b[57425u\x1b[57426u", &[Home, End, Insert, Delete]),
         (b"\x1b[27;5;107~\x1b[27;2;65~\x1b[27;3;98~", &[KillToEnd, Text('A'), WordLeft]),
         (b"\x1b[97;9u\x1b[97;7u\x1b[57376u", &[Other, Other, Other]),
-        // Repeated is hit; released, or a modifier by itself, is not.
+        // A repeated key is hit. A released key is not, nor is a modifier by itself.
         (b"\x1b[97;1:2u\x1b[1;1:2D\x1b[3;1:2~", &[Text('a'), Left, Delete]),
         (b"\x1b[97;1:3u\x1b[1;1:3D\x1b[3;1:3~\x1b[57441u", &[Neutral, Neutral, Neutral, Neutral]),
         (b"\x1b[15;1:3~\x1b[1;5:3P", &[Neutral, Neutral]),
@@ -166,7 +166,7 @@ fn reports_and_answers_are_no_keys() {
         (b"\x1b]11;rgb:ffff/ffff/ffff\x07x", &[Neutral, Text('x')]),
         (b"\x1b]11;rgb:ffff/ffff/ffff\x1b\\x", &[Neutral, Text('x')]),
         (b"\x1bP>|xterm(380)\x1b\\\x1b_Gi=1;OK\x1b\\x", &[Neutral, Neutral, Text('x')]),
-        // A string that no answer would be is given up.
+        // A control string that cannot be an answer is given up.
         (b"\x1b]ls\rx", &[Other, Text('x')]),
         (b"\x1b]11;rgb\x1b[C", &[Right]),
     ]);

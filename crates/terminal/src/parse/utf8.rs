@@ -30,7 +30,7 @@ fn len_before(bytes: &[u8], wanted: impl Fn(u8) -> bool) -> usize {
 
 /// Decodes the first character. Returns the character and its length in bytes. `None` if the bytes end within it.
 ///
-/// A maximal subpart of an ill-formed sequence becomes U+FFFD (Unicode 3.9, table 3-8).
+/// A maximal subpart of an ill-formed sequence becomes U+FFFD (Unicode, section 3.9, table 3-8).
 pub(super) fn decode(bytes: &[u8]) -> Option<(char, usize)> {
     let first = *bytes.first()?;
     if first < 0x80 {

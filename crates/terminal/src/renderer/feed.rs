@@ -18,7 +18,7 @@ pub(super) struct Feed {
     is_new: bool,
     /// The height of the last frame on the main screen, in rows, or 0 if there was none.
     rows: u16,
-    /// A lower bound for the number of the session's rows in the terminal's history.
+    /// A lower bound for the number of rows that the session has put into the terminal's history.
     fed: u64,
 }
 
@@ -60,7 +60,7 @@ impl Feed {
     ) -> Vec<u8> {
         let size = frame.size();
         if core::mem::take(&mut self.is_new) {
-            // The user's text scrolls into the history, up to the row above the cursor. Margins would move the cursor.
+            // The user's text scrolls into the history, up to the row above the cursor. `CSI r` would move the cursor.
             out.extend(b"\x1b[m\r");
             out.extend((1..size.rows()).map(|_| b'\n'));
             self.fed += u64::from(size.rows()) - 1;

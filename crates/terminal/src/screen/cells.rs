@@ -119,7 +119,7 @@ impl Cells {
         self.blank_from
     }
 
-    /// Panics if a cell after `blank_from` is not blank.
+    /// Panics if a cell from `blank_from` on is not blank.
     pub(crate) fn assert_integrity(&self) {
         let blank = &self.all[self.blank_from..];
         let alike = blank.first().map(|first| Cell::erased(first.pen));

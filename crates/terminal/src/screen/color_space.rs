@@ -137,8 +137,8 @@ impl Xyz {
         if wanted.iter().all(|value| (-TOLERANCE..=1.0 + TOLERANCE).contains(value)) {
             return Intensities(wanted);
         }
-        // Colours of the same luminance and hue are on a line through grey. A chromaticity that no colour has is on the
-        // other side of grey, and then any large distance is far enough.
+        // Colours of the same luminance and hue are on a line through grey. For a chromaticity that no colour has, the
+        // formulas give the other side of grey, so the steps are reversed.
         let is_reversed = self.uv_divisor() < 0.0;
         let steps = wanted.map(|value| if is_reversed { grey - value } else { value - grey });
         let room = steps.map(|step| if step < 0.0 { grey / -step } else { (1.0 - grey) / step });

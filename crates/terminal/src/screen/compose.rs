@@ -1,4 +1,4 @@
-//! Makes screens from other screens: a notice over a screen, or a part of one screen in another.
+//! Makes screens from other screens: a line of text over a screen, a mix of two screens, or a screen of lines.
 
 use std::sync::Arc;
 

@@ -98,7 +98,7 @@ impl Screen {
 
 impl Screen {
     /// Returns the part of the screen that a smaller window displays: the columns from the left, and the rows from the
-    /// top, or if the cursor is further down, the rows that end at the cursor. A large enough window changes nothing.
+    /// top. If the cursor is further down, these are the rows that end at the cursor. A larger window changes nothing.
     #[must_use]
     pub fn seen_through(&self, window: Size) -> Self {
         let columns = window.columns().min(self.size.columns());

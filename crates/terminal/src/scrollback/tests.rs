@@ -39,7 +39,7 @@ fn a_screen_that_is_cleared_as_a_whole_is_kept() {
         ("\x1b[H\x1b[J", all()),
         ("\x1b[3J\x1b[H\x1b[2J", all()),
         ("\x1b[44m\x1b[2J", all()),
-        // Only the first of several clears keeps the screen.
+        // Only the first of several clears stores the screen's rows.
         ("\x1b[2J\x1b[2J\x1b[H\x1b[J", all()),
         ("\x1b[H\x1b[2Jd\x1b[2J", vec!["a", "", "c", "d"]),
         // Clearing a part of the screen keeps nothing.
@@ -159,7 +159,7 @@ fn a_line_fits_into_any_window() {
             "abcdef".split("").filter(|c| !c.is_empty()).map(|c| (c, c != "f")).collect(),
         ),
         ("\n", 3, vec![("", false)]),
-        // A wide character is never cut between two rows. If none fits, it is left out.
+        // A wide character is never cut between two rows. Rows of one column leave it out.
         ("ab一cd\n", 3, vec![("ab", true), ("一c", true), ("d", false)]),
         ("a一\n", 1, vec![("a", true), ("", true), ("", false)]),
         // A line that fills its row wraps into the next line if that has the same width.

@@ -174,7 +174,7 @@ fn text_from_before_the_session_is_kept() {
         Ends::new(Size::clamped(20, 4), "$ ls\r\nfile\r\n$ rove host\r\n", capabilities());
     assert_eq!(texts(&taken(&mut ends.user)), ["$ ls", "file", "$ rove host"]);
     assert_eq!(ends.user.screen().row_text(0), "");
-    // After a suspension, the shell's text is there too.
+    // After a suspension, the shell's text is in the history too.
     let close = ends.renderer.close();
     ends.user.write(&close);
     ends.user.write(b"$ fg\r\n");
@@ -229,7 +229,7 @@ fn at_the_end_the_cursor_is_below_what_is_shown() {
 fn a_terminal_that_becomes_higher_gets_its_lines_back_into_its_history() {
     let mut ends = Ends::new(Size::clamped(20, 3), "", capabilities());
     ends.write("a\r\nb\r\nc\r\nd\r\ne", usize::MAX);
-    // Most terminals move the last lines of the history back to the top.
+    // Most terminals that become higher move the last lines of the history back to the top.
     let mut higher = Terminal::host(Size::clamped(20, 5));
     higher.keep_scrollback();
     higher.write(b"a\r\nb\r\nc\r\nd\r\ne");
@@ -237,7 +237,7 @@ fn a_terminal_that_becomes_higher_gets_its_lines_back_into_its_history() {
     ends.host.resize(Size::clamped(20, 5));
     ends.write("", 0);
     assert_eq!(texts(&taken(&mut ends.user)), ["a", "b"]);
-    // The terminal has no more lines than it was given.
+    // The terminal's history has no more lines than the renderer has put there.
     ends.host.resize(Size::clamped(20, 20));
     ends.user.resize(Size::clamped(20, 20));
     ends.write("", 0);

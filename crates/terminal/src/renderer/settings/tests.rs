@@ -65,8 +65,8 @@ fn readable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace('\x1b', "^")
 }
 
-/// For each mode: the sequences that set and reset it, then the bytes that set the user's terminal, that a repaint and a
-/// resumed session repeat, and that restore it.
+/// For each mode: the program's sequences that set and reset it, and the renderer's bytes for each. Then come the bytes
+/// of a repaint or resumed session, and those that restore it.
 const MODES: [[&str; 6]; 8] = [
     ["\x1b[6 q", "\x1b[0 q", "^[6 q", "^[0 q", "^[6 q", "^[0 q"],
     ["\x1b[?1h", "\x1b[?1l", "^[?1h", "^[?1l", "^[?1h", "^[?1l"],
