@@ -2,7 +2,7 @@
 
 use crate::frame::FrameError;
 
-/// The code of a close for a broken rule of the protocol.
+/// The code with which an end closes the layer because the peer broke a rule.
 pub const PROTOCOL: u64 = 1;
 
 /// The code of the reset of a stream for which there is no room.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::id::StreamId;
 
-/// An event of a stream, or of the whole layer. It may be out of date when the owner polls it.
+/// An event of a stream, or of the whole layer. The event may be out of date when the owner polls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
     /// The stream layer has closed; [`Mux::closed`](crate::Mux::closed) tells why.

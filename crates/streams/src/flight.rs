@@ -5,8 +5,8 @@ use rove_units::{Bytes, Duration, Instant};
 
 use crate::pacer::{Pacer, interval};
 
-/// Longest time that a packet takes at the pace, unless it has the least size. A key waits for packets that are on the
-/// link before it. Chosen: with 4 ms, copies at 300 to 600 kbit/s lose 3 % more to headers and keys gain nothing.
+/// Longest time that a packet takes at the pacer's rate, unless it has the least size. A key waits for packets before
+/// it on the link. Chosen: with 4 ms, copies at 300 to 600 kbit/s lose 3 % more to headers and keys gain nothing.
 const SLOT: Duration = Duration::from_millis(6);
 
 /// When the congestion window and the pacer permit a packet.

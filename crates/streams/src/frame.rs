@@ -26,7 +26,7 @@ const RESET: u64 = 5;
 const STOP: u64 = 6;
 const CLOSE: u64 = 7;
 
-/// The flag of a data frame with whose bytes the stream ends.
+/// The flag of a data frame whose bytes end the stream.
 const FLAG_END: u64 = 1;
 
 /// The reason why bytes are not valid frames.

@@ -16,7 +16,7 @@ use crate::recovery::{Carried, Fates, Recovery};
 use crate::streams::Streams;
 use crate::writer::Writer;
 
-/// Least maximum size of packets, in bytes. Chosen: the largest acknowledgment and a stream's control frames fit.
+/// Least permitted maximum packet size, in bytes. Chosen: the largest acknowledgment and a stream's control frames fit.
 pub const PACKET_MIN: usize = 400;
 
 /// Bytes that must be free in a packet for the control frames of a stream: its credit, its reset and its stop.

@@ -3,8 +3,8 @@
 use rove_congestion::Controller;
 use rove_units::{Duration, Instant};
 
-/// How far a flow may be ahead of its pace, as a burst. Chosen: the coarseness of a driver's timer. On a slow link,
-/// where a packet takes longer, packets go one by one: at 1 Mbit/s, keys would wait 36 ms for a burst of three.
+/// How far a flow may be ahead of its pace, as a burst. Chosen: the coarseness of an event loop's timer. On a slow
+/// link, where a packet takes longer, packets go one by one. At 1 Mbit/s, keys would wait 36 ms for a burst of three.
 const AHEAD: Duration = Duration::from_millis(2);
 
 /// The pace as a multiple of a window in each round trip, as numerator and denominator. It is above 1, so that a flow

@@ -216,7 +216,7 @@ impl Streams {
         }
     }
 
-    /// Appends the frames other than data of one stream. Returns whether a stream was waiting for that.
+    /// Appends the frames other than data of the next stream. Returns false if no stream has any.
     pub(crate) fn fill_control(&mut self, writer: &mut Writer) -> bool {
         let Some(id) = self.control.pop_first() else { return false };
         let Some(stream) = self.table.stream_mut(id) else { return true };

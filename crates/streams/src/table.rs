@@ -79,8 +79,8 @@ impl Table {
         self.streams.values()
     }
 
-    /// Handles that a frame for a stream has arrived. A new number of the peer opens its stream, and all streams with
-    /// lower numbers. Returns whether the peer has opened any.
+    /// Handles that a frame for a stream has arrived. A new number of the peer opens its stream, and all of the peer's
+    /// streams with lower numbers. Returns whether the peer has opened any.
     pub(crate) fn heed(&mut self, now: Instant, id: StreamId) -> Result<bool, Violation> {
         if id == StreamId::CONTROL {
             return Ok(false);

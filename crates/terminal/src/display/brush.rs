@@ -1,4 +1,4 @@
-//! Writes the bytes that draw on a terminal, and tracks the terminal's cursor and pen.
+//! Writes the bytes that draw on a terminal, and tracks the terminal's cursor and pen (colours and attributes).
 
 use std::sync::Arc;
 

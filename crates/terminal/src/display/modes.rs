@@ -1,4 +1,4 @@
-//! Titles, copied text and modes: the state besides the cells that every terminal has.
+//! Titles, copied text and modes: the state of every terminal besides its cells.
 
 use std::borrow::Cow;
 
