@@ -37,7 +37,7 @@ pub enum AskError {
 impl From<io::Error> for AskError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            // The server ended before the connection or during it. Its directory may have been removed too.
+            // The server ended before the connection or during it. The directory of its socket may be gone too.
             io::ErrorKind::ConnectionRefused
             | io::ErrorKind::NotFound
             | io::ErrorKind::ConnectionReset
@@ -54,7 +54,7 @@ impl From<io::Error> for AskError {
 pub fn tell(port: u16, request: &Request) {
     let sockets = directory::existing().0.into_iter().flat_map(|it| it.sockets());
     for (_, path) in sockets.filter(|(name, _)| name.port == port) {
-        // Sending fails at a socket that an ended server of the same port has left. The loop then tries the next one.
+        // Errors are ignored: a socket that an ended server of the same port has left refuses the connection.
         let _ = Conversation::start(Clock::start(), &path, request.clone());
     }
 }
@@ -106,8 +106,8 @@ impl Conversation {
         Ok(decode_reply(&reply)?)
     }
 
-    /// Waits until the server closes the connection, as when its process ends, or until `deadline`. Returns true if it
-    /// did.
+    /// Waits until `deadline` for the server to close the connection, as when its process ends. Returns whether the
+    /// connection is closed.
     pub fn wait_closed(&mut self, deadline: Instant) -> bool {
         let mut buffer = [0; 64];
         while self.wait_until(deadline).is_ok() {

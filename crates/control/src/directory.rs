@@ -136,13 +136,13 @@ impl Directory {
         self.0.join(name.to_string())
     }
 
-    /// Returns the path of a session's socket in the two states in which nobody may ask it: the socket does not accept
-    /// connections yet, or the session is over and its server only lingers ([`crate::Handover`]).
+    /// Returns the path of a session's socket in its two states without requests. In the first, the socket accepts no
+    /// connections yet. In the second, the session is over and its server only lingers ([`crate::Handover`]).
     pub(crate) fn unready_socket(&self, name: SessionName) -> PathBuf {
         self.0.join(format!(".{name}"))
     }
 
-    /// Returns the control sockets in the directory, in order. Sockets and labels of dead processes are removed.
+    /// Returns the control sockets in the directory, sorted by name. Removes sockets and labels of dead processes.
     pub(crate) fn sockets(&self) -> Vec<(SessionName, PathBuf)> {
         self.remove_leftovers();
         self.named(|text| text.parse().ok())
@@ -164,7 +164,7 @@ impl Directory {
         }
     }
 
-    /// Returns the sockets at the paths of [`Self::unready_socket`], in order.
+    /// Returns the sockets at the paths of [`Self::unready_socket`], sorted by name.
     pub(crate) fn unready_sockets(&self) -> Vec<(SessionName, PathBuf)> {
         self.named(|text| text.strip_prefix('.')?.parse().ok())
     }
@@ -193,7 +193,7 @@ fn owner(file_name: &str) -> Option<u32> {
     }
 }
 
-/// Writes a session's label beside its control socket, for when the server does not answer. `None` removes it.
+/// Writes a session's label beside its control socket, in case the server does not answer. `None` removes the label.
 pub(crate) fn write_label(socket: &Path, label: Option<&str>) {
     let path = label_path(socket);
     // A dead server with the same process number and port may have left a label.
@@ -203,7 +203,7 @@ pub(crate) fn write_label(socket: &Path, label: Option<&str>) {
     }
 }
 
-/// Reads the label of the session with this control socket. `None` if the session or its version of rove has no labels.
+/// Reads the label of the session with this control socket. `None` if it has none, or its version of rove writes none.
 pub(crate) fn label(socket: &Path) -> Option<String> {
     std::fs::read_link(label_path(socket)).ok()?.into_os_string().into_string().ok()
 }
@@ -247,8 +247,8 @@ pub fn lock_labels() -> Result<OwnedFd, DirectoryError> {
     locked.map_err(|error| DirectoryError::Io(path, error.into()))
 }
 
-/// Returns a path, in the directory of the control sockets, for a socket that only this process uses. `purpose` is a
-/// word of its file name. `None` if no directory can be used. Removes files of dead processes.
+/// Returns a path, in the directory of the control sockets, for a socket that only this process uses. `purpose` begins
+/// its file name. `None` if no directory can be used. Removes sockets and labels of dead processes.
 pub fn private_socket(purpose: &str) -> Option<PathBuf> {
     let directory = runtime_directory().ok()?;
     directory.remove_leftovers();
@@ -257,8 +257,8 @@ pub fn private_socket(purpose: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// Returns the sockets made at paths of [`private_socket`] whose purpose begins with `purpose`, the newest first. The
-/// processes that made them may have ended.
+/// Returns the sockets whose file names begin with `purpose` and `-`, as [`private_socket`] forms them, the newest
+/// first. The processes that made them may have ended.
 pub fn sockets_of(purpose: &str) -> Vec<PathBuf> {
     let prefix = format!("{purpose}-");
     let mut found = Vec::new();
@@ -427,7 +427,7 @@ mod tests {
             let error = Directory::create(&path).unwrap_err();
             assert!(matches!(error, DirectoryError::Foreign(_)), "{path:?}: {error}");
         }
-        // Another user's link leads to a directory that would do.
+        // Another user's link leads to a directory that would itself be accepted.
         let (good, link) = (scratch.path("good"), scratch.path("link"));
         Directory::create(&good).unwrap();
         symlink(&good, &link).unwrap();
@@ -465,7 +465,7 @@ mod tests {
         assert_eq!(are_there, [false, true, false, true, true, false, true]);
         let labels = [&paths[0], &paths[1]].map(|socket| label(socket));
         assert_eq!(labels, [None, Some("mail".to_owned())]);
-        // The next session of the same number and port has no label.
+        // The next session with the same process number and port has no label.
         write_label(&paths[1], None);
         assert_eq!(label(&paths[1]), None);
     }

@@ -1,8 +1,8 @@
 //! Hands the UDP port of a server that lingers after its session to the next server of the same user.
 //!
 //! A server that lingers has no session left, and only repeats its last acknowledgment to a client that may have missed
-//! it. It listens at the path of a socket that is not ready, so `rove list` does not show it, and the socket is removed
-//! after its process has ended. The server ends when a peer connects, because only this user's servers connect there.
+//! it. It listens at the path of a socket that is not ready, so `rove list` does not show it. If the server dies, later
+//! processes remove the socket. The server ends when a peer connects, because only this user's servers connect there.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -52,7 +52,7 @@ impl Drop for Handover {
 }
 
 /// Asks this user's lingering servers whose ports satisfy `is_wanted` to release them, and waits until they have ended.
-/// Returns whether any has ended. A server that is still starting answers with its status instead, and keeps its port.
+/// Returns whether any may have ended: a server that is still starting closes the connection too, but keeps its port.
 pub fn ask_for_port(is_wanted: impl Fn(u16) -> bool) -> bool {
     let clock = Clock::start();
     let deadline = clock.now() + PATIENCE;

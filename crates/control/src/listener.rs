@@ -47,7 +47,7 @@ struct BoundSocket {
 }
 
 impl Listener {
-    /// Creates the control socket of a session. If that fails, the session runs without, and `rove list` omits it.
+    /// Creates the control socket of a session. If that fails, the session runs without it, and `rove list` omits it.
     pub fn open(name: SessionName, label: Option<String>) -> Self {
         let mut listener = Self { name, label, socket: None, connections: VecDeque::new() };
         listener.flush();
@@ -94,7 +94,7 @@ impl Listener {
         for _ in 0..ACCEPTS_PER_TURN {
             match socket.listener.accept() {
                 Ok((stream, _)) => {
-                    // A process of another user may have been given a descriptor of the directory, and connect by it.
+                    // A process of another user may have got a descriptor of the directory, and connect through it.
                     if !is_of_user(&stream) || stream.set_nonblocking(true).is_err() {
                         continue;
                     }
@@ -286,7 +286,7 @@ mod tests {
 
     fn all_of(mut stream: UnixStream) -> Vec<u8> {
         let mut text = Vec::new();
-        // A connection closed with something unread is reset; what came before counts.
+        // A connection that is closed with unread bytes is reset. Bytes received before that count.
         let _ = stream.read_to_end(&mut text);
         text
     }
@@ -320,7 +320,7 @@ mod tests {
         let error = peer.read(&mut reply).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock, "the session still runs");
         drop(listener);
-        // A child that another test has just forked holds the connection open until it is another program.
+        // A child that another test has just forked holds the connection open until it executes its program.
         peer.set_nonblocking(false).unwrap();
         peer.set_read_timeout(Some(HANG_GUARD)).unwrap();
         assert_eq!(peer.read(&mut reply).unwrap(), 0);

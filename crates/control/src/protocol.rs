@@ -1,14 +1,14 @@
 //! The protocol of a control socket: a line of text is the request, and a line of JSON the answer.
 //!
-//! An answer has the form `{"protocol":1,"session":{...}}`, with further members that the list names. A refusal is
+//! An answer has the form `{"protocol":1,"session":{...}}`, with further members that this list names. A refusal is
 //! `{"protocol":1,"error":"..."}`. ADDRESS is the IP address from which the user asks.
 //!
 //! - `rove/1 status` asks for the session's description.
 //! - `rove/1 end` ends the session. The exit of the server then closes the connection.
 //! - `rove/1 attach [ADDRESS]` asks for `key`, the session key for a client that takes the session over.
 //! - `rove/1 view [ADDRESS]`, `rove/1 share [ADDRESS]` ask for the `key` of a client that joins the present one.
-//! - `rove/1 resume FORMER [ADDRESS]` is `attach` for a client that continues the client FORMER. `taken` is the number
-//!   of FORMER's keys that the server has received.
+//! - `rove/1 resume FORMER [ADDRESS]` is `attach` for a client that continues the client FORMER. The answer's `taken`
+//!   is the number of FORMER's typed keys that the server has received.
 //! - `rove/1 tunnel PORT` names the local UDP port from which `rove tunnel` sends the client's datagrams.
 //! - `rove/1 jump ADDRESS:PORT` names the source of the client's datagrams that a jump host's forwarder sends.
 //! - `rove/1 drop NAME` asks the server to type the path of file NAME in the user's drop folder.
@@ -62,7 +62,7 @@ const ATTACHED_MAX: Duration = Duration::from_secs(9);
 pub enum Request {
     /// Asks for a description of the session.
     Status,
-    /// Asks the server to end its session in order.
+    /// Asks the server to end its session in an orderly way.
     End,
     /// Asks for the session key of a client that joins in this mode, or takes the session over (`None`). The address is
     /// that from which the user asks.
@@ -107,8 +107,8 @@ pub enum State {
 }
 
 impl State {
-    /// Returns the state of a session whose client owes a datagram since `silence`. `None` means that no client has
-    /// ever sent one.
+    /// Returns the state of a session whose client's datagram has been overdue for `silence`. `None` means that no
+    /// client has ever sent a datagram.
     pub fn of_silence(silence: Option<Duration>) -> Self {
         match silence {
             None => Self::Waiting,
@@ -292,7 +292,7 @@ struct Reply<'a> {
     protocol: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<SessionStatus>,
-    /// Borrows from the line that was read, so that no further copy of the key stays in memory.
+    /// The session key, borrowed from the line that was read, so that no further copy of it stays in memory.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     key: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]

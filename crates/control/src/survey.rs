@@ -63,7 +63,7 @@ pub fn survey(clock: Clock, deadline: Instant) -> Survey {
                     survey.sessions.push(Found { status: answer.status, path: path.clone() });
                 }
                 Err(AskError::Gone) => {
-                    // The server may have ended while it was being asked, so a second attempt must fail too.
+                    // This connection alone may have ended early, so the server counts as gone after a second failure.
                     if let Err(AskError::Gone) = Conversation::start(clock, path, Request::Status) {
                         let _ = std::fs::remove_file(path);
                         directory::write_label(path, None);

@@ -1,4 +1,4 @@
-//! A program that will be executed on a pseudo-terminal.
+//! A program that will be executed on a pseudo-terminal or on pipes.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io;
@@ -31,7 +31,7 @@ pub struct Program {
     pub core_limit: Rlimit,
 }
 
-/// The end of a child process that cannot execute its program, after it has said so on the terminal.
+/// How a child process ends that cannot execute its program and has written a message about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The child ends at once, because the message stays visible.
@@ -53,8 +53,8 @@ impl Failure {
 /// Returns the path of this process's executable file, as it was at the first call.
 ///
 /// The kernel gives the path from the mount of the executable. If the last process in a mount namespace leaves it, the
-/// mount is detached, and the path then begins there: `/rove` in place of `/tmp/rove`. So the laboratory calls this
-/// before it leaves a mount namespace.
+/// mount is detached, and the path then begins at the mount: `/rove` in place of `/tmp/rove`. So the laboratory calls
+/// this function before it leaves a mount namespace.
 ///
 /// # Errors
 ///

@@ -65,7 +65,7 @@ impl Pty {
         Ok(Self { master, terminal, gate: gate.into(), opener: opener.into() })
     }
 
-    /// Returns the path of the terminal's device. `None` if it has none here, as in some containers.
+    /// Returns the path of the terminal's device. `None` if the device has no path here, as in some containers.
     pub fn terminal_name(&self) -> Option<String> {
         let name = rustix::pty::ptsname(&self.master.0, Vec::new()).ok()?;
         name.into_string().ok()
@@ -90,7 +90,7 @@ impl Pty {
     }
 }
 
-/// Opens the terminal side of a pseudo-terminal without its name, which may be another terminal's in a container.
+/// Opens the terminal side of a pseudo-terminal without its name: in a container, another terminal may have that name.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 fn open_terminal(master: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
@@ -168,7 +168,7 @@ impl AsFd for Master {
     }
 }
 
-/// The process that is or becomes the session's program. If it is dropped unreleased, the program never starts.
+/// A process that is or becomes a program. If the value is dropped before its release, the program never starts.
 #[derive(Debug)]
 pub struct Child {
     pub(crate) pid: Pid,
@@ -249,7 +249,7 @@ mod tests {
             if let Some(status) = child.try_wait() {
                 break status;
             }
-            // Another test's loop may hold the signal, so look again now and then.
+            // Another test's loop may take the signal, so look again after 5 ms.
             let soon = events.now() + rove_units::Duration::from_millis(5);
             events.wait(&mut [], Some(soon)).unwrap();
         };
@@ -270,7 +270,7 @@ mod tests {
             ("stty size", "24 80\r\n", ExitStatus::Code(0)),
             ("stty -a | grep -o ' iutf8'", " iutf8\r\n", ExitStatus::Code(0)),
             ("pwd", "/\r\n", ExitStatus::Code(0)),
-            // A session of its own, led from its own terminal.
+            // The program leads a session of its own, and the terminal controls that session.
             (
                 "[ $(ps -o sid= -p $$) -eq $$ ] && tty >/dev/null && echo y </dev/tty",
                 "y\r\n",
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_child_that_has_failed_waits_where_its_words_would_be_gone_with_it() {
-        // Side by side: the one that does not wait is the first to end, though it was let go last.
+        // Both children run at once: the child that does not wait ends first, although it is released last.
         let (ended, order) = std::sync::mpsc::channel();
         for failure in [Failure::Waits, Failure::Ends] {
             let ended = ended.clone();
@@ -357,7 +357,7 @@ mod tests {
             "while read a b c d limit e; do [ $b = core ] && echo $limit; done </proc/$$/limits";
         let program = Program { core_limit, ..program("/bin/sh", &["sh", "-c", show]) };
         let (master, mut child) = Pty::open(Size::DEFAULT).unwrap().spawn(&program).unwrap();
-        // It stands at its gate once it has left the server's directory.
+        // The child waits at its gate after it has changed to the root directory.
         let directory = format!("/proc/{}/cwd", child.pid.as_raw_nonzero());
         while std::fs::read_link(&directory).unwrap() != std::path::Path::new("/") {
             std::thread::yield_now();
@@ -380,7 +380,7 @@ mod tests {
         let (master, child) =
             Pty::open(Size::DEFAULT).unwrap().spawn(&program("/bin/cat", &["cat"])).unwrap();
         let mut taken = 0;
-        // Nobody reads: the child is still held.
+        // Nobody reads, because the child is not released yet.
         while let written @ 1.. = master.write(&[b'x'; 4096]).unwrap() {
             taken += written;
             assert!(taken < 1 << 20, "a terminal's buffer has an end");

@@ -1,4 +1,4 @@
-//! The only unsafe code of this crate: the time between fork and exec.
+//! The only unsafe code of this crate: the steps between fork and exec, and the peer of a socket on FreeBSD.
 
 #![expect(unsafe_code, reason = "this module is where it is kept")]
 
@@ -71,8 +71,8 @@ impl<'a> Arrays<'a> {
         Self { program, arguments, environment: pointers(&program.environment), script }
     }
 
-    /// Executes the first of the program's files that can be executed. Returns whether a file is there at all. A script
-    /// without an interpreter line is run by the shell, as execvp(3) does it.
+    /// Executes the first of the program's files that can be executed. If none can, returns whether any exists. As with
+    /// execvp(3), a shell runs a script without an interpreter line.
     fn execute(&mut self) -> bool {
         let mut is_there = false;
         for candidate in &self.program.candidates {
@@ -193,9 +193,9 @@ fn close_others(_: &Forked, gate: &OwnedFd) {
 }
 
 /// Gives every signal its default effect, and unblocks all signals. The handlers belong to the parent, and Rust ignores
-/// SIGPIPE. Signals that the parent was started with as ignored are reset, too, as a login resets them: a script
-/// ignores SIGINT in a server that it starts in the background, and the whole session would be without Ctrl-C. Even the
-/// SIGHUP of `nohup` is reset, because the program must end with its terminal, and the terminal with the session. (Mosh
+/// SIGPIPE. Signals that the parent ignored from its start are reset, too, as a login resets them. A server that a
+/// script starts in the background ignores SIGINT, and the whole session would be without Ctrl-C. Even the SIGHUP that
+/// `nohup` ignores is reset, because the program must end with its terminal, and the terminal with the session. (Mosh
 /// 1.4.0 as observed resets SIGHUP and SIGPIPE and passes all others on; tmux 3.3 resets most.)
 fn default_signals(_: &Forked) {
     for signal in 1..=LAST_SIGNAL {
@@ -232,16 +232,16 @@ fn write_all(mut bytes: &[u8]) {
     }
 }
 
-/// Returns the number of the process that connected the other end of a socket of this computer. `None` if the system does
-/// not tell.
+/// Returns the number of the process that connected the other end of a socket of this computer. `None` if the system
+/// does not tell.
 #[cfg(target_os = "freebsd")]
 pub(crate) fn peer_process(socket: BorrowedFd<'_>) -> Option<u32> {
     /// The level of the option. Source: FreeBSD, unix(4), LOCAL_PEERCRED.
     const SOL_LOCAL: c_int = 0;
     let mut peer = MaybeUninit::<libc::xucred>::zeroed();
     let mut len = libc::socklen_t::try_from(size_of_val(&peer)).ok()?;
-    // SAFETY: the call writes at most `len` bytes, and zeros are a valid value of each field. All forms of the union are
-    // valid for any bytes.
+    // SAFETY: the call writes at most `len` bytes, and zeros are a valid value of each field. All forms of the union
+    // are valid for any bytes.
     let peer = unsafe {
         let (socket, value) = (socket.as_raw_fd(), peer.as_mut_ptr().cast());
         if libc::getsockopt(socket, SOL_LOCAL, libc::LOCAL_PEERCRED, value, &raw mut len) < 0 {

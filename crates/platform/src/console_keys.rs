@@ -1,7 +1,7 @@
 //! Key events of the Windows console as the bytes that a terminal sends.
 //!
 //! The console of Windows 10 and newer translates keys itself, and gives each byte as an event without a key. Older
-//! consoles, and Wine's, give the key, which is translated here as xterm does.
+//! consoles, and Wine's, give the key, which this module translates as xterm does.
 
 /// Most bytes that one event types. Chosen: a key that is held for a second repeats some 30 times.
 const REPEATS_MAX: u16 = 64;
@@ -79,7 +79,7 @@ impl Keys {
     }
 
     fn press(&mut self, key: &Key, bytes: &mut Vec<u8>) {
-        // The console reports a null byte that it has translated as an event of zeros.
+        // If the console has translated a key to a null byte, both the code and the unit are 0.
         if key.is_composed() || key.code == 0 {
             self.type_unit(key.unit, bytes);
             return;
@@ -107,7 +107,7 @@ impl Keys {
         self.type_unit(unit, bytes);
     }
 
-    /// Appends a code unit as UTF-8, together with the one before if both are a character.
+    /// Appends a code unit as UTF-8, together with the unit before if both form one character.
     fn type_unit(&mut self, unit: u16, bytes: &mut Vec<u8>) {
         let (before, after) = match (self.high_surrogate.take(), unit) {
             (before, 0xd800..=0xdbff) => {

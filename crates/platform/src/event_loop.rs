@@ -132,7 +132,7 @@ impl EventLoop {
     }
 }
 
-/// Waits for the interests, a signal or the alarm. Returns whether any interest is met, and whether a signal has arrived.
+/// Waits for the interests, a signal or the alarm. Returns whether an interest is met, and whether a signal arrived.
 fn poll_all(
     interests: &mut [Interest<'_>],
     signals: BorrowedFd<'_>,
@@ -174,7 +174,7 @@ mod tests {
         let mut latest = Duration::ZERO;
         for _ in 0..20 {
             let deadline = events.now() + Duration::from_millis(3);
-            // A stray signal may end a wait early; the deadline itself may not.
+            // A stray signal may end a wait early, so the loop waits again.
             while events.now() < deadline {
                 events.wait(&mut [], Some(deadline)).unwrap();
             }

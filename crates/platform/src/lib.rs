@@ -1,15 +1,15 @@
-//! The parts of the operating system that both ends of a session use: clock, event loop, signals and the user's terminal.
-//! The host's parts are in `rove-host`. A module that only one program needs belongs to that program.
+//! The parts of the operating system that both ends of a session use: clock, event loop, signals and the user's
+//! terminal. The host's parts are in `rove-host`. A module that only one program needs belongs to that program.
 //!
 //! # Modules
 //!
 //! - `clock` is the only clock. `event_loop` is the only place to wait. `alarm` ends a wait in time, even after the
-//!   computer has slept, and `idle_turns` spares the processor if a passed deadline stays. `select` waits for the
-//!   terminals that poll refuses.
-//! - `signals` handles the signals that a program was started with.
+//!   computer has slept, and `idle_turns` spares the processor if a deadline stays in the past. `select` waits for
+//!   the terminals that poll refuses.
+//! - `signals` resets the signal settings that a program inherits.
 //! - `tty` is the user's terminal.
 //! - `termux` names the folders of Termux on Android.
-//! - `network_watch` reports a change of the computer's network. `route_message` reads the reports of macOS and FreeBSD.
+//! - `network_watch` reports a change of the computer's network. `route_message` reads reports of macOS and FreeBSD.
 //! - On Windows, `clock`, `event_loop` and `tty` have files of their own: the user's terminal is a console, whose
 //!   keys `console_keys` translates.
 //! - `sys` is the only unsafe code.

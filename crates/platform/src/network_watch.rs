@@ -149,7 +149,7 @@ mod tests {
                 let mut netlink = Netlink::open().expect("Linux talks to everybody");
                 netlink.set_loopback_up().expect("it is ours");
                 let loopback = netlink.interface("lo").expect("it is always there").index;
-                // Each of these is told, and some 200 kB are kept.
+                // The kernel reports each of these changes, and keeps some 200 kB of reports.
                 for turn in 0..2_000 {
                     netlink.set_up(loopback, 1_500 + turn % 2, 1_000, false).expect("it is ours");
                 }

@@ -18,8 +18,8 @@ const RTF_WASCLONED: u32 = 0x20000;
 /// Bytes of a message that are read: `rtm_type` is at offset 3, and `rtm_flags` of a route is at 8.
 pub(crate) const BEGINNING_LEN: usize = 12;
 
-/// Returns whether a message that begins with these bytes reports a changed interface, address or route. Answers to other
-/// programs' questions and failed lookups are no changes.
+/// Returns whether a message that begins with these bytes reports a changed interface, address or route. Answers to
+/// other programs' questions and failed lookups are no changes.
 pub(crate) fn is_change(beginning: &[u8]) -> bool {
     let Some(&[_, _, _, kind, _, _, _, _, a, b, c, d]) = beginning.get(..BEGINNING_LEN) else {
         return false;

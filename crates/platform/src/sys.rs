@@ -97,7 +97,7 @@ mod system {
     pub(crate) struct ConsoleModes {
         input: u32,
         output: u32,
-        /// The encoding of what is written.
+        /// The encoding of the output.
         code_page: u32,
     }
 
@@ -118,8 +118,8 @@ mod system {
             Ok(Self { input: mode(input)?, output: mode(output)?, code_page })
         }
 
-        /// Returns these modes changed so that each key comes at once and escape sequences are obeyed. The user may still
-        /// select text, if the console lets them.
+        /// Returns these modes changed so that each key comes at once and escape sequences are obeyed. The user may
+        /// still select text, if the console allows that.
         pub(crate) const fn raw(self) -> Self {
             /// The end of a line moves the cursor down only. Source: `DISABLE_NEWLINE_AUTO_RETURN`.
             const PLAIN_LINE_FEED: u32 = 8;
@@ -166,7 +166,7 @@ mod system {
         Ok(count > 0)
     }
 
-    /// Reads the events that wait, up to [`RECORDS_MAX`]; waits for the first one.
+    /// Reads up to [`RECORDS_MAX`] events; waits if there are none yet.
     pub(crate) fn read_console(input: BorrowedHandle<'_>) -> io::Result<Vec<Record>> {
         let mut records = [INPUT_RECORD::default(); RECORDS_MAX];
         let (mut count, room) = (0, u32::try_from(RECORDS_MAX).unwrap_or(1));
@@ -206,7 +206,7 @@ mod system {
         }
     }
 
-    /// Makes Winsock set `event` when a datagram can be read, at once if one waits.
+    /// Makes Winsock set `event` when a datagram can be read, at once if a datagram already waits.
     pub(crate) fn set_at_arrival(socket: &UdpSocket, event: &OwnedHandle) -> io::Result<()> {
         let raw = usize::try_from(socket.as_raw_socket()).map_err(io::Error::other)?;
         let network_events = i32::try_from(FD_READ).map_err(io::Error::other)?;
@@ -251,7 +251,7 @@ mod system {
         IS_INTERRUPTED.swap(false, Ordering::SeqCst)
     }
 
-    /// Windows calls this on its own thread. After the console was closed, the process ends when this returns.
+    /// Windows calls this on its own thread. After the console was closed, Windows ends the process when this returns.
     unsafe extern "system" fn handle_report(kind: u32) -> i32 {
         let news = if kind == CTRL_C_EVENT { &IS_INTERRUPTED } else { &HAS_ENDED };
         news.store(true, Ordering::SeqCst);

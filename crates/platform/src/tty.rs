@@ -240,7 +240,7 @@ pub fn erase_whole_characters(modes: &mut Termios) {
     let _ = modes;
 }
 
-/// Prints text after the terminal was restored. If the terminal takes no bytes for some time, the text is lost.
+/// Prints text after the terminal was restored. If the terminal takes no bytes for 10 s, the rest is lost.
 pub fn say(output: BorrowedFd<'_>, text: &str) {
     write_patiently(output, text.as_bytes());
 }

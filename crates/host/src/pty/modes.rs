@@ -69,8 +69,8 @@ fn takes_utf8(_: InputModes) -> bool {
     false
 }
 
-/// Returns whether no other mode changes the echo of text and of the erase key. Linux, macOS and FreeBSD then echo both
-/// in the same way.
+/// Returns whether no mode that `tty` leaves out changes the echo of text and of the erase key. Linux, macOS and
+/// FreeBSD then agree on the echo of both.
 fn is_ordinary(found: &Termios) -> bool {
     let input = InputModes::ISTRIP | InputModes::INLCR | InputModes::IGNCR | InputModes::PARMRK;
     let output = OutputModes::OCRNL | OutputModes::ONOCR | OutputModes::ONLRET;

@@ -3,11 +3,11 @@
 //!
 //! The foreground process group and the terminal's modes are not enough evidence, because they are the same during
 //! `read -es` of bash and `read -s` of fish. But a shell waits at its prompt with the same stack pointer every time,
-//! and a command that reads has another. This module learns the stack pointer once for each start of a shell: it is
-//! that of the first wait, if the shell waits with it again after a job had the terminal. Start-up files of bash cannot
-//! cause this, because bash gives the terminal to no job before it has read them. Other programs run no jobs, so the
-//! first wait of a program counts as its prompt. If the prompt does not end in a sign such as `$`, the client believes
-//! this module only after a line was entered there. Field 3 in docs/wire.md lists how all this can be false.
+//! and a command that reads a key has another. This module learns the stack pointer once for each start of a shell. It
+//! is that of the first wait, if the shell waits with it again after a job had the terminal. Start-up files of bash
+//! cannot cause such a second wait, because bash gives the terminal to no job before it has read them. Other programs
+//! run no jobs, so the first wait of a program counts as its prompt. If the prompt does not end in a sign such as `$`,
+//! the client believes this module only after the user entered a line there. Field 3 in docs/wire.md lists its errors.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -23,12 +23,12 @@ use super::{Child, Master, open_terminal};
 /// A program with a line editor, whose prompt can be recognised.
 #[derive(Debug, PartialEq, Eq)]
 struct Editor {
-    /// The name of the program's executable file; without the version, if it is no shell. (A program can change the
-    /// name of its process.)
+    /// The name of the program's executable file; without the version, if it is no shell. The name of the process is no
+    /// evidence, because a program can change it.
     name: &'static str,
     is_shell: bool,
-    /// Whether the program may wait for a key in read(2), and not only in poll or select. A shell without this value
-    /// waits in read(2) for a pipe, while the terminal may have the modes of the prompt.
+    /// Whether the program may wait for a key in read(2), and not only in poll or select. If this is false, a shell in
+    /// read(2) waits for a pipe, while the terminal may have the modes of the prompt.
     reads: bool,
     /// Whether commands always wait with a deeper stack than the prompt does. In bash and Python they do not, because
     /// the parser itself reads the line at the prompt, deep in the stack.
@@ -66,7 +66,7 @@ pub struct PromptWatch {
     has_run_job: bool,
     /// Whether the shell has waited with the same stack pointer again after a job, so that this is its prompt.
     is_known: bool,
-    /// The first wait of the newest program that the shell has started, or a later and higher one if the program nests.
+    /// As `first`, but for the newest program that the shell has started.
     program: Option<Wait>,
 }
 
@@ -91,7 +91,7 @@ impl PromptWatch {
             return false;
         }
         // A key written to the master reaches the terminal a moment later, and a poll of the terminal waits for it. So
-        // if the shell still sleeps after the poll, it has missed no key.
+        // if the shell still sleeps after the poll, no key is on its way to it.
         let has_keys = open_terminal(&master.0).map_or(true, |terminal| is_readable(&terminal));
         !has_keys
             && Wait::read(Path::new("/proc"), number(foreground), is_job.then(|| number(child.pid)))
@@ -127,8 +127,8 @@ impl PromptWatch {
 }
 
 impl Wait {
-    /// Reads from `proc`, the directory `/proc`, how the process `pid` waits. With `shell`, the process number of the
-    /// shell, `pid` has to be a program that it has started. `None` if `pid` does not wait, or may not be examined.
+    /// Reads from `proc`, the directory `/proc`, how the process `pid` waits. With `shell`, the process number of a
+    /// shell, `pid` has to be a program of that shell. `None` if `pid` does not wait, or may not be examined.
     fn read(proc: &Path, pid: i32, shell: Option<i32>) -> Option<Self> {
         let directory = proc.join(pid.to_string());
         let text = |name: &str| fs::read(directory.join(name)).ok();
@@ -140,7 +140,7 @@ impl Wait {
         if !editor.is_shell && !editor.nests && !is_bare() {
             return None;
         }
-        // The first field is the state, the second the parent, the third the group, and the 26th the start of the stack.
+        // Field 1 is the state, field 2 the parent, field 3 the group, and field 26 the start of the stack.
         let stat = text("stat")?;
         let stat: Vec<&str> = fields(&stat)?.collect();
         let is_asleep = stat.first() == Some(&"S");
@@ -168,7 +168,7 @@ impl Wait {
 }
 
 impl Editor {
-    /// Returns the shell, or the other program, with an executable file of this name.
+    /// Returns the shell (if `is_shell`) or the other program whose executable file has this name.
     fn of(file: &[u8], is_shell: bool) -> Option<&'static Self> {
         // An upgrade may replace the file of a running program.
         let file = file.strip_suffix(b" (deleted)").unwrap_or(file);

@@ -2,7 +2,7 @@
 
 use rove_units::{Duration, Instant};
 
-/// A clock that counts the time since its start, also while the computer sleeps: Windows' performance counter does.
+/// A clock that counts the time since its start, also while the computer sleeps, as Windows' performance counter does.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     origin: std::time::Instant,

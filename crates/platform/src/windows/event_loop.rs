@@ -49,7 +49,7 @@ impl<'a> Interest<'a> {
 #[derive(Debug)]
 pub struct EventLoop {
     clock: Clock,
-    /// The event that every socket of a wait sets.
+    /// The event that Winsock sets when a datagram arrives at any socket of a wait.
     arrival: OwnedHandle,
     /// The event that is set when the console reports its end or a Ctrl-C.
     report: OwnedHandle,
@@ -74,7 +74,7 @@ impl EventLoop {
         self.clock.now()
     }
 
-    /// Returns whether the user has closed the console since the last call.
+    /// Returns whether the user has closed the console, logged off or pressed Ctrl-Break since the last call.
     pub fn take_end(&mut self) -> bool {
         sys::take_end()
     }
@@ -84,7 +84,7 @@ impl EventLoop {
         sys::take_interruption()
     }
 
-    /// Waits until one of `interests` is met, the console ends, or `deadline` has passed.
+    /// Waits until one of `interests` is met, the console reports its end or a Ctrl-C, or `deadline` has passed.
     ///
     /// # Errors
     ///

@@ -12,7 +12,7 @@ use rove_terminal::Size;
 use crate::console_keys::Keys;
 use crate::sys::{self, ConsoleModes, Record};
 
-/// The console of this process, in raw mode while this value exists. Dropping the value restores it.
+/// The console of this process, in raw mode while this value exists. Dropping the value restores the console.
 #[derive(Debug)]
 pub struct Tty {
     way_back: Arc<WayBack>,
@@ -36,7 +36,7 @@ impl Tty {
     ///
     /// # Errors
     ///
-    /// Returns which of them is not.
+    /// Returns which stream is no console.
     pub fn require_console() -> anyhow::Result<()> {
         for (stream, is_console) in
             [("input", io::stdin().is_terminal()), ("output", io::stdout().is_terminal())]
@@ -54,7 +54,7 @@ impl Tty {
     ///
     /// # Errors
     ///
-    /// Returns an error if standard input or output is not a console, or if the console understands no escape sequences.
+    /// Returns an error if standard input or output is not a console, or the console understands no escape sequences.
     pub fn take_over(closing: Vec<u8>) -> anyhow::Result<Self> {
         Self::require_console()?;
         let open = |name| OpenOptions::new().read(true).write(true).open(name);
@@ -116,7 +116,7 @@ impl Tty {
         self.way_back.input.as_handle()
     }
 
-    /// Appends the keys that wait to `bytes`. Call this only if something waits.
+    /// Appends the waiting keys to `bytes`. The call blocks if the console has no events.
     ///
     /// # Errors
     ///

@@ -21,7 +21,7 @@ struct Directory(PathBuf);
 impl Directory {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("rove-prompt-{}-{name}", std::process::id()));
-        // fish makes completions in the background until it has some.
+        // fish generates completions in the background unless this directory exists.
         fs::create_dir_all(path.join(".local/share/fish/generated_completions")).unwrap();
         Self(path)
     }
@@ -119,7 +119,7 @@ impl Shell {
         self.watch.look(&self.master, &self.child, tty)
     }
 
-    /// Returns how the shell waits for keys, if it is in the foreground and reads single ones.
+    /// Returns how the shell waits for keys, if it is in the foreground and reads single keys.
     fn waits(&self) -> Option<Wait> {
         let modes = self.master.modes()?.modes;
         let pid = self.child.pid;
@@ -149,8 +149,8 @@ impl Shell {
         }
     }
 
-    /// Types a command that prints "ASK" and waits for input, like a line editor if `is_alike`. Returns how it waits,
-    /// then ends it by typing `end`.
+    /// Types a command that prints "ASK" and waits for input, like a line editor if `is_alike`. Ends the command by
+    /// typing `end`, and returns how it waited.
     fn ask(&mut self, command: &str, end: &str, is_alike: bool) -> Option<Wait> {
         self.type_text(&format!("{command}\r"));
         let mut wait = None;
@@ -242,7 +242,7 @@ fn other_programs_and_other_shells_are_no_prompt() {
     ] {
         assert_eq!(shell.ask(command, end, false), None, "{command}");
     }
-    // Its name, its group and its modes are those of the shell that it was.
+    // This program replaces the shell, with its name, process group and modes.
     let imitation = "import os, sys, tty; tty.setraw(0); os.write(1, b'A' + b'SK'); os.read(0, 9)";
     shell.type_text(&format!("exec -a bash python3 -c \"{imitation}\"\r"));
     shell.wait_for("another program", |shell| shell.output.contains("ASK"));
@@ -279,7 +279,7 @@ fn a_question_of_a_start_up_file_is_never_taken_for_the_prompt() {
     shell.wait_for("the prompt", |shell| shell.output.contains("@ ") && shell.waits().is_some());
     shell.run_job();
     shell.wait_for("the prompt", |shell| shell.output.contains("@ ") && shell.waits().is_some());
-    // The price: nothing is told of this shell.
+    // The price: the watch never recognises this shell's prompt.
     assert!(!shell.look());
 
     let home = Directory::new("start-up-fish");
@@ -300,7 +300,7 @@ fn a_question_of_a_start_up_file_is_never_taken_for_the_prompt() {
     assert!(shell.home.0.exists());
 }
 
-/// Types a question into a program, and answers it after "ASK" once the program sleeps. Returns how it waits.
+/// Types code into a program that asks "ASK", and answers when the program sleeps. Returns how the program waited.
 fn ask_in_program(shell: &mut Shell, prompt: &str, question: &str) -> Option<Wait> {
     let mut wait = None;
     shell.type_text(&format!("{question}\r"));
@@ -319,7 +319,7 @@ fn ask_in_program(shell: &mut Shell, prompt: &str, question: &str) -> Option<Wai
     wait
 }
 
-/// Starts a server that takes a client of PostgreSQL and answers nothing, and returns the command of this client.
+/// Starts a server that accepts a client of PostgreSQL and answers no query, and returns the command of this client.
 fn serve_postgres() -> String {
     let folder = format!("rove-{}", std::process::id());
     let address = SocketAddr::from_abstract_name(format!("{folder}/.s.PGSQL.5432")).unwrap();
