@@ -33,7 +33,7 @@ pub struct PathArgs {
 }
 
 impl PathArgs {
-    /// Starts a relay to `server` over this path, at a port of `listen`.
+    /// Starts a relay that listens at `listen` and passes datagrams to `server` over this path.
     ///
     /// # Errors
     ///

@@ -202,7 +202,7 @@ struct Pump {
     listener: UdpSocket,
     upstream: UdpSocket,
     server: SocketAddr,
-    /// Source of the client's newest datagram. The relay sends to it, because a client may change its port.
+    /// The source of the client's newest datagram, to which the relay sends: a client may change its port.
     client: Option<SocketAddr>,
     uplink: Link<Vec<u8>>,
     downlink: Link<Vec<u8>>,
@@ -310,7 +310,7 @@ fn bind_upstream(server: SocketAddr, source: Option<IpAddr>) -> io::Result<UdpSo
 fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(address)?;
     socket.set_nonblocking(true)?;
-    // Root gets the whole size, and other users get what the system allows. Both are enough.
+    // Root gets the whole size, and other users get what the system allows. Both sizes are enough.
     #[cfg(all(target_os = "linux", not(rove_portable)))]
     let asked = sockopt::set_socket_recv_buffer_size_force(&socket, RECEIVE_BUFFER_BYTES);
     #[cfg(any(rove_portable, not(target_os = "linux")))]

@@ -25,12 +25,12 @@ const MESSAGES_PER_CALL: usize = 4;
 const PATH_ERRORS_MAX: usize = 64;
 
 thread_local! {
-    /// The memory into which the system writes messages. Only pages that the longest messages needed are in use.
+    /// The memory into which the system writes messages. It occupies only the pages that messages have reached.
     static PAYLOADS: RefCell<Vec<u8>> = RefCell::new(vec![0; MESSAGES_PER_CALL * MESSAGE_BYTES]);
 }
 
 /// Returns the addresses and ECN mark of a message, and the length of each datagram in it except the last, which may be
-/// shorter. `None` if the sender's address is neither IPv4 nor IPv6, which a UDP socket does not report.
+/// shorter. `None` if the sender's address is neither IPv4 nor IPv6, which never happens at a UDP socket.
 fn facts(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<(Received, usize)> {
     let address = message.address.as_ref()?;
     let mut each = message.bytes;
@@ -100,7 +100,7 @@ const fn ecn(class: u8) -> Ecn {
 ///
 /// # Errors
 ///
-/// Returns the system call's error; `WouldBlock` if no datagram waits. The next call returns an error after a datagram.
+/// Returns the system call's error; `WouldBlock` if no datagram waits. An error after a message comes in the next call.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn receive(
     socket: &UdpSocket,
@@ -176,8 +176,8 @@ pub(crate) fn send_from(
     send_slices(socket, &[io::IoSlice::new(payload)], destination.into(), Some(local), None)
 }
 
-/// Sends the joined slices as one datagram, or cut into `segment` bytes each; from `local`, if given, on an IPv6
-/// socket.
+/// Sends the joined slices as one datagram, or as datagrams of `segment` bytes each. An IPv6 socket sends from `local`,
+/// if given.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 pub(crate) fn send_slices(
     socket: &UdpSocket,
@@ -235,8 +235,8 @@ pub(crate) fn keep_whole(socket: &UdpSocket, whole: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets (`whole`) or clears the don't-fragment bit of datagrams. A socket takes the option of its own family only, so an
-/// IPv6 socket's datagrams over IPv4 stay as the system treats them.
+/// Sets (`whole`) or clears the don't-fragment bit of datagrams. A socket takes the option of its own family only, so
+/// this leaves the bit of an IPv6 socket's datagrams over IPv4 to the system.
 ///
 /// # Errors
 ///

@@ -89,7 +89,7 @@ mod tests {
                 inbox.receive(server.get(), handle).unwrap();
                 waits_for_more &= inbox.is_empty();
             } else {
-                // The last turn may have room for more than waits here, and nothing more comes.
+                // The last turn may have room for more datagrams than are queued, and nothing more arrives.
                 let had_room = inbox.hand_over(handle);
                 assert_eq!(had_room, seen.len() < turn_ends_at);
             }

@@ -5,8 +5,8 @@
 //!
 //! # Modules, from the bottom up
 //!
-//! - `received` is a datagram with the system's facts about it. `datagram` receives and sends datagrams with the kernel's
-//!   control messages, and on Windows without them.
+//! - `received` is a datagram with the system's facts about it. `datagram` receives and sends datagrams with the
+//!   kernel's control messages, and on Windows without them.
 //! - `socket` opens sockets, sends and receives. `dual_stack` holds the client's sockets of both address families.
 //! - `inbox` keeps the datagrams that a client has read, but cannot handle in this turn of its loop.
 //! - `refusal_probe` detects a closed server port, for systems that do not report it to unconnected sockets.

@@ -15,7 +15,7 @@ const IS_NEEDED: bool = cfg!(any(rove_portable, not(target_os = "linux")));
 pub struct RefusalProbe(Option<UdpSocket>);
 
 impl RefusalProbe {
-    /// Opens the socket for `server`. A system without a need for the probe opens none.
+    /// Opens the socket for `server`, if this system needs the probe.
     pub fn start(&mut self, server: SocketAddr) {
         if IS_NEEDED {
             self.0 = connect(server)
@@ -30,10 +30,10 @@ impl RefusalProbe {
         self.0 = None;
     }
 
-    /// Sends an empty datagram. If the port is closed, a later read fails. Call this for each datagram of the session.
+    /// Sends an empty datagram. If the port is closed, a later read fails. Call this for each datagram that is sent.
     pub fn ask(&self) {
         if let Some(socket) = &self.0 {
-            // The first send fails if no read has returned an earlier refusal. The second send then provokes a new one.
+            // The first send fails if no read has returned an earlier refusal. The second then provokes a new refusal.
             let _ = socket.send(&[]).or_else(|_| socket.send(&[]));
         }
     }

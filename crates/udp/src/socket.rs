@@ -92,9 +92,9 @@ pub fn send(socket: &UdpSocket, transmit: &Transmit) -> Result<(), SendFailure> 
     send_by(socket, transmit.tries_size, attempt)
 }
 
-/// Sends datagrams in one system call, which cuts them apart as late as it can (UDP segmentation offload). Returns
-/// false if it sent none, and the caller [`send`]s each. All need one destination and one length; the last may be
-/// shorter.
+/// Sends datagrams in one system call, which cuts them apart as late as it can (UDP segmentation offload). If this
+/// returns false, none was sent, and the caller must [`send`] each. All datagrams need the same destination and the
+/// same length; the last may be shorter.
 pub fn send_segments(socket: &UdpSocket, transmits: &[Transmit], local: Option<Ipv6Addr>) -> bool {
     #[cfg(all(target_os = "linux", not(rove_portable)))]
     if let [first, .., last] = transmits
@@ -316,8 +316,8 @@ impl ClientSockets {
     }
 }
 
-/// Opens a client's socket, which also reports errors from routers and from the other end. A server does not ask for
-/// these, because clients come and go, and anyone can forge such a report.
+/// Opens a client's socket, which also reports errors from routers and from the other end. A server's socket reports
+/// none, because clients come and go, and anyone can forge such a report.
 fn open_client(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = open(local)?;
     #[cfg(all(target_os = "linux", not(rove_portable)))]
@@ -347,8 +347,8 @@ fn open(address: SocketAddr) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// Asks for a receive buffer that holds the datagrams of a flood while other processes run. Linux limits it for an
-/// ordinary user (`net.core.rmem_max`), but not for root.
+/// Asks for a receive buffer that holds the datagrams of a flood while other processes run. Linux limits its size for
+/// an ordinary user (`net.core.rmem_max`), but not for root.
 fn widen_receive_buffer(socket: &Socket) {
     // Linux doubles the size it is asked for, because it also counts its own memory.
     let wanted = RECEIVE_BUFFER_BYTES_MAX / 2;

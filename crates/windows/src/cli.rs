@@ -109,7 +109,7 @@ impl Server {
     }
 }
 
-/// Runs the program that `args` call.
+/// Runs the command that `args` name.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args: Vec<OsString> = args.into_iter().skip(1).collect();
     let word = args.first().map(|word| word.to_string_lossy().into_owned());

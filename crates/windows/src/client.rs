@@ -44,7 +44,7 @@ impl Call {
 ///
 /// # Errors
 ///
-/// Returns why the session could not start or how it failed, in a sentence for the user. The console already has its
+/// Returns why the session could not start or how it failed, in a sentence for the user. By then, the console has its
 /// former state again.
 pub(crate) fn run(call: Call) -> anyhow::Result<u8> {
     let Call { server, others, key } = call;

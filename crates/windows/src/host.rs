@@ -123,7 +123,7 @@ fn plan(options: &HostOptions) -> anyhow::Result<Plan> {
     Ok(Plan::new(options, way, challenge, &args, JOINS_STREAMS, OsStr::new("rove")))
 }
 
-/// Runs ssh to its end, and shows the user its output up to the announcement. Returns the server's announcement.
+/// Runs ssh to its end, and shows its output up to the server's announcement. Returns the latter and how ssh ended.
 fn log_in(options: &HostOptions, plan: &Plan) -> anyhow::Result<(Announced, ExitStatus)> {
     let mut startup = Startup::new(plan.rules());
     let mut last_words = LastWords::new(&options.host, &plan.config, false);

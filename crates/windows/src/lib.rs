@@ -6,7 +6,7 @@
 //! - `host` starts a session by an ssh that runs beside this program (`ssh`).
 //! - `client` prepares a session and prints how it ended (`ending`). `pump` loops over keys, datagrams and frames.
 //!
-//! On other systems only `ending` and `ssh` are there, for their tests.
+//! On other systems only `ending` and `ssh` are compiled, for their tests.
 
 #![forbid(unsafe_code)]
 

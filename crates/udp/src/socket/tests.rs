@@ -48,7 +48,7 @@ fn a_path_error_that_nobody_was_told_ends_no_later_wait() {
     let sockets = ClientSockets::open(nobody).unwrap();
     let socket = sockets.newest();
     send_until_told(socket, &transmit(nobody, b"x"));
-    // As after a send that failed of it: the error is told, its report still waits.
+    // A send that fails also takes the error and leaves its report in the queue.
     assert!(socket.take_error().unwrap().is_some());
     let waits = || poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&NOW)).unwrap();
     assert_eq!(waits(), 1, "the report ends a wait");
@@ -58,7 +58,7 @@ fn a_path_error_that_nobody_was_told_ends_no_later_wait() {
 
 #[test]
 fn a_range_is_searched_upwards_for_a_free_port() {
-    // The port above may be taken by anyone, so only the order is certain.
+    // Any process may have the next port, so only the order is certain.
     let taken = loopback_server();
     let busy = taken.local_addr();
     let again = PortRange { low: busy.port(), high: busy.port() };
@@ -149,7 +149,7 @@ fn a_turn_reads_so_many_datagrams_and_leaves_the_rest_in_order() {
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 #[test]
 fn more_datagrams_wait_for_their_turn_than_the_system_would_keep_by_itself() {
-    // 277 of these fill a buffer that nobody asked for, and an ordinary user may ask for twice as many.
+    // 277 such datagrams fill a buffer of the default size, and an ordinary user may ask for twice that size.
     const COUNT: usize = 400;
     let server = loopback_server();
     let client = ClientSockets::open(server.local_addr()).unwrap();
@@ -211,7 +211,7 @@ fn a_server_at_any_address_answers_from_the_one_it_was_spoken_to() {
         let (received, _) = receive(client.newest());
         assert_eq!(received.source, address, "of several it is this one");
         assert_eq!(received.local, None, "a client does not ask");
-        // An address that is none of this computer's keeps nothing from being sent.
+        // If this computer does not have the given address, the server sends from another.
         let elsewhere = "2001:db8::1".parse().unwrap();
         server.send_from(&answer, Some(elsewhere)).unwrap();
         assert_eq!(receive(client.newest()).1, b"answer");
@@ -249,8 +249,8 @@ fn a_client_learns_that_nobody_listens_and_can_still_send() {
         let refusal = receive_waiting(client.newest(), |_, _| {}).expect_err("a refusal");
         assert_eq!(refusal.kind(), io::ErrorKind::ConnectionRefused);
 
-        // Nothing is left that would end the next wait, and the next datagram goes out even
-        // where the refusal of the one before is still to be told.
+        // No report is left that would end the next wait. The next datagram goes out even if the
+        // system has not yet reported the refusal of the one before.
         let server = ServerSocket::bind(address, ports).unwrap();
         send(client.newest(), &transmit(nobody, b"lost")).unwrap();
         send(client.newest(), &transmit(server.local_addr(), b"found")).unwrap();
