@@ -114,7 +114,7 @@ fn start(
             return Err(BootstrapError::no_program(options, announced));
         }
     };
-    // The client replaces this process and would not close the connection.
+    // The client that replaces this process would not close the master's connection.
     *master = None;
     if announced.lacks_program() {
         return Err(BootstrapError::no_program(options, announced));
@@ -263,7 +263,7 @@ fn become_client(
     BootstrapError::ClientMissing { program: client.get_program().to_owned(), error }
 }
 
-/// Returns how many colours the user's terminal has. Under the name `mosh`, the client program is asked.
+/// Returns how many colours the user's terminal has. Under the name `mosh`, this asks the client program.
 fn color_count(options: &HostOptions) -> Result<u32, BootstrapError> {
     if options.name == ProgramName::Rove {
         return Ok(colors::of_terminal_or_guess());
@@ -351,7 +351,7 @@ fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCa
     let gate = Gate::of(&options.host, &plan.config).map(|gate| gate.following(controller));
     let mut choices = session_call::with_environment(options.choices.clone());
     if matches!(options.session, WantedSession::Attached(_, Some(_))) || options.background {
-        // A resuming client takes the session over, which a joined client must not do, and it needs a terminal.
+        // Resuming takes the session over, which a joined client must not do, and needs a terminal, which `-f` lacks.
         choices.resume = Resume::Never;
     }
     SessionCall {

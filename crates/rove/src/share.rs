@@ -2,8 +2,8 @@
 //! ControlMaster.
 //!
 //! `gate` decides which sessions and calls have the same login, and where the socket is. `message` has the messages on
-//! that socket: a request with descriptors, and the client's answers. `borrower` is the end of the call, and
-//! `client/lender` that of the client.
+//! that socket: a request with descriptors, and the client's answers. `borrower` is the call's side of the socket, and
+//! `client/lender` the client's.
 
 use rove_bootstrap::{HostOptions, ProgramName};
 

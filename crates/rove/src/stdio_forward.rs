@@ -1,6 +1,6 @@
-//! The commands `rove -W`, `rove exec` and `rove put`. `rove -W` connects standard input and output with a TCP port or a
-//! socket that a host (the gate) reaches, for ssh's ProxyCommand. `rove exec` connects them with a program on a host, and
-//! `rove put` copies files.
+//! The commands `rove -W`, `rove exec` and `rove put`. `rove -W` connects standard input and output with a TCP port or
+//! a socket that a host (the gate) reaches, for ssh's ProxyCommand. `rove exec` connects them with a program on a host,
+//! and `rove put` copies files.
 //!
 //! `target` reads the port or path, and `handed_command` passes the program's command to the client. `gates` detects a
 //! gate that is reached through itself, and `json` reports a run of `rove exec` in JSON.

@@ -206,7 +206,7 @@ impl Drop for Running {
     }
 }
 
-/// Returns whether a read from a stream would return now, with bytes or its end; `false` for `None`.
+/// Returns whether a read from a stream would return now, with bytes or at the stream's end; `false` for `None`.
 pub(crate) fn is_waiting(stream: Option<&impl AsFd>) -> io::Result<bool> {
     let Some(stream) = stream else { return Ok(false) };
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };

@@ -83,7 +83,7 @@ pub(super) fn start_server(
     mut command: Command,
 ) -> Result<Launch, BootstrapError> {
     tell_running(options, &command);
-    // The loop exists before ssh is started, so that ssh's end is never missed.
+    // The event loop exists before ssh is started, so that it never misses ssh's end.
     let events = events()?;
     let questions = Questions::watch(&options.ssh, events.now());
     if plan.carries {

@@ -104,7 +104,7 @@ impl Drop for Master {
         let Some(mut waiting) = self.ssh.take() else { return };
         // The watch must end first. After ssh's end, the watch could kill another process with the same number.
         drop(self.watch.take());
-        // An ssh that does not end when asked is killed when dropped.
+        // An ssh that does not end when asked is killed when `waiting` is dropped.
         if let Ok(mut events) = EventLoop::new(Clock::start(), &[SIGCHLD]) {
             waiting.ssh.end(&mut events);
         }
@@ -113,8 +113,8 @@ impl Drop for Master {
     }
 }
 
-/// A shell that ends the master ssh if this process is killed. That ssh ignores SIGHUP, and if its command has a
-/// terminal on the host, it goes on even if nobody reads its output.
+/// A shell that ends the master ssh if this process is killed. That ssh ignores SIGHUP, and its command on the host, if
+/// it has a terminal there, goes on even if nobody reads its output.
 struct Watch(Child);
 
 impl Watch {

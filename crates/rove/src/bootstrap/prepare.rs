@@ -152,15 +152,15 @@ fn route(
     }
 }
 
-/// Returns how to learn the host's address if no option says it. If only ssh can resolve the name, ssh connects by
+/// Returns how to learn the host's address if no option says how. If only ssh can resolve the name, ssh connects by
 /// itself, and the host reports the address at which ssh arrived.
 fn connecting(config: &SshConfig) -> RemoteIp {
     let name = config.host_name.as_deref().unwrap_or_default();
     if address::is_found_here(name) { RemoteIp::Proxy } else { RemoteIp::Remote }
 }
 
-/// Returns the addresses, in the order to try, of a host to which ssh already has an open connection. Empty without
-/// such a connection. Also empty if the name has no address, for which the login itself then reports the reason.
+/// Returns the addresses, in the order to try, of a host to which ssh already has an open connection. The list is empty
+/// without such a connection, and if the name has no address: the login itself then reports why.
 fn master_addresses(options: &HostOptions, config: &SshConfig) -> Vec<String> {
     let Some(name) = config.host_name.as_deref().filter(|_| config.sharing.has_master()) else {
         return Vec::new();

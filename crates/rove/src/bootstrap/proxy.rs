@@ -123,8 +123,8 @@ fn hand_over(stream: &impl AsFd) -> anyhow::Result<()> {
     sent.map(drop).context("ssh does not take the connection")
 }
 
-/// Copies bytes in both directions until the host closes the connection. When ssh closes its direction, so does the
-/// connection to the host, and the host can still answer.
+/// Copies bytes in both directions until the host closes the connection. When ssh closes its direction, this function
+/// closes that direction towards the host, which can still answer.
 fn relay(stream: TcpStream) -> anyhow::Result<()> {
     let up = stream.try_clone().context("the connection cannot be shared")?;
     thread::spawn(move || {

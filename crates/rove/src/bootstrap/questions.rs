@@ -1,8 +1,8 @@
 //! Finds out, from the terminal and the clock, whether ssh has asked the user anything during a login.
 //!
-//! ssh asks on the terminal and reports that nowhere else. During a login only ssh reads from the terminal, and only
-//! answers. The kernel records the time of the last read as the terminal's access time. This module sets that time back
-//! before the login, because Linux updates it only in steps of 8 s.
+//! ssh asks on the terminal and reports that nowhere else. During a login only ssh reads from the terminal, and it
+//! reads only answers. The kernel records the time of the last read as the terminal's access time. This module sets
+//! that time back before the login, because Linux updates it only in steps of 8 s.
 //!
 //! The access time of another user's terminal cannot be set, and Linux before 6.5 may not update it for a reader of
 //! `/dev/tty`. In these cases a switched-off echo reveals that ssh asks for a secret.
@@ -38,8 +38,8 @@ pub(super) struct Questions {
     terminal: Option<OwnedFd>,
     /// Whether the terminal echoed when the watch began.
     echoed: bool,
-    /// The terminal's access time and the earlier one that replaced it, in seconds since 1970. `None` if it cannot be
-    /// set.
+    /// The terminal's access time before the watch, and the earlier time that the watch has set, in seconds since 1970.
+    /// `None` if the access time cannot be set.
     read_at: Option<[i64; 2]>,
     have_come: bool,
 }

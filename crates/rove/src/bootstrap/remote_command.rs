@@ -1,5 +1,5 @@
-//! Runs a rove command or a script on a host, through the same ssh command as a session's login. It has no terminal
-//! there. Its output is separated from the output of the login shell's start-up files.
+//! Runs a rove command or a script on a host, through the same ssh command as a session's login. The command has no
+//! terminal there. This module separates its output from the output of the login shell's start-up files.
 //!
 //! ssh connects as its configuration says, and through an open master connection if one may be used, because rove need
 //! not learn the host's address here.
@@ -94,7 +94,7 @@ impl<'a> RemoteCommand<'a> {
         let config = ssh_query::ask(&self.options.ssh, &self.options.host);
         let mut command = self.command(&config);
         tell_running(self.options, &command);
-        // The loop exists before ssh is started, so that ssh's end is never missed.
+        // The event loop exists before ssh is started, so that it never misses ssh's end.
         let mut events =
             EventLoop::new(Clock::start(), &[SIGCHLD]).map_err(local("waiting for ssh"))?;
         command.stdin(match input {
@@ -105,7 +105,7 @@ impl<'a> RemoteCommand<'a> {
             BootstrapError::ssh_missing(self.options.name, command.get_program(), error)
         })?;
         if let (Input::From(mut source), Some(mut stdin)) = (input, ssh.take_input()) {
-            // The thread ends with the source, or with the pipe.
+            // The thread ends when the source ends or the pipe breaks.
             thread::spawn(move || io::copy(&mut source, &mut stdin));
         }
         let mut output = Output::new(self.challenge.clone());
@@ -207,7 +207,7 @@ struct Output {
     state: State,
     /// The unfinished line, cut off at one byte more than [`LINE_BYTES_MAX`].
     line: Vec<u8>,
-    /// Whether the host has printed a line that is not the bootstrap's own.
+    /// Whether the host has printed a line before the marker [`START`], other than [`NO_ROVE`].
     has_said: bool,
 }
 
@@ -227,7 +227,7 @@ impl Output {
             } else if self.line.len() <= LINE_BYTES_MAX {
                 self.line.push(byte);
             } else {
-                // The line is too long to be one of the bootstrap's own.
+                // The line is too long to be a marker.
                 noise.append(&mut self.line);
                 self.line.push(byte);
             }
@@ -268,7 +268,7 @@ mod tests {
 
     const WORD: &str = "00000000000000000000000000000000";
 
-    /// Reads a host's output in pieces of `piece` bytes. Returns the command's output, all other output, and the last state.
+    /// Reads a host's output in pieces of `piece` bytes. Returns the command's output, other output and the last state.
     fn read(printed: &[u8], piece: usize) -> (String, String, State) {
         let mut output = Output::new(Challenge::from_bytes([0; 16]));
         let (mut ours, mut noise) = (Vec::new(), Vec::new());

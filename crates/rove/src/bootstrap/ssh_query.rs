@@ -25,8 +25,8 @@ pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
     })
 }
 
-/// Returns the part of ssh's configuration that a session needs. Stock `mosh` does not ask ssh. Under that name the
-/// answer therefore only decides whether an open connection is used.
+/// Returns the part of ssh's configuration that a session needs. Stock `mosh` does not ask ssh. Under that name, the
+/// result therefore only says whether ssh may use an open connection.
 pub(crate) fn config(options: &HostOptions) -> SshConfig {
     if options.local {
         return SshConfig::default();
@@ -62,7 +62,7 @@ mod tests {
         let ssh = ["sh", "-c", "echo proxyjump x"].map(str::to_owned);
         let config = ask(&ssh, OsStr::new("host"));
         assert_eq!(config, SshConfig::default());
-        // Nobody knows which connection they would use.
+        // Nobody knows which connection such programs would use.
         assert_eq!(config.sharing, Sharing::Unknown);
     }
 }

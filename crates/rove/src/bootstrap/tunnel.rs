@@ -61,7 +61,7 @@ impl JumpQuestion {
         let (ssh, family) = (options.ssh.clone(), options.family.clone());
         Self(jump.map(|jump| {
             let (answer, answers) = mpsc::sync_channel(1);
-            // The exec of the client ends a thread that is late.
+            // When this process becomes the client by exec, a late thread ends.
             thread::spawn(move || answer.send(jump_call(&jump, &ssh, &family, remote)));
             answers
         }))

@@ -1,5 +1,5 @@
-//! The end of a call that uses a running client's session. The call passes pipes to the client, and copies bytes
-//! between its own descriptors and the pipes. A client thus never has to wait for the call's descriptors.
+//! The call's side, if a call (`rove -W`, `exec`) uses a running client's session. It passes pipes to the client, and
+//! copies bytes between its own descriptors and the pipes. A client thus never waits for the call's descriptors.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -39,8 +39,8 @@ const COPY_BYTES: usize = 64 * 1024;
 const WORD_MAX: u64 = 16 * 1024;
 
 /// Carries the call through a running client of the same login. Returns the exit code. `None` if no client carries the
-/// call, whose input was then not read. A call that copies files uses no other client, because it prints their paths.
-/// `config` is ssh's configuration for the host, if it is known.
+/// call, whose input was then not read. `rove put` always uses its own session, because it prints the paths of its
+/// files. `config` is ssh's configuration for the host, if it is known.
 pub(crate) fn run(options: &HostOptions, joined: &Joined, config: Option<SshConfig>) -> Option<u8> {
     if matches!(joined, Joined::Files { .. }) || !may_share(options) || !Gate::are_any() {
         return None;
@@ -57,8 +57,8 @@ pub(crate) fn run(options: &HostOptions, joined: &Joined, config: Option<SshConf
 
 /// Iterates over the clients that respond, in the order of their responses.
 ///
-/// A client closes a connection that ends without a request. All clients are probed this way at once, so that those
-/// which hang cost only one wait together.
+/// A client closes a connection that ends without a request. All clients are probed this way at once, so that all
+/// hanging clients together cost only one wait.
 struct Awake {
     asked: Vec<(PathBuf, UnixStream)>,
     clock: Clock,
@@ -123,7 +123,7 @@ impl Borrowed {
         let mut borrowed = Self { words: BufReader::new(stream), pipes, is_port, channel: None };
         match borrowed.next_word() {
             Some(Word::Taken) => {
-                // The host may be silent for hours.
+                // From here on there is no timeout, because the host may be silent for hours.
                 borrowed.words.get_ref().set_read_timeout(None)?;
                 Ok(borrowed)
             }
@@ -180,7 +180,7 @@ impl Borrowed {
             standard[2] = channel.errors()?;
         }
         if self.is_port {
-            // Standard output must end with the connection, so this process lets go of it.
+            // Standard output must end with the connection, so this process closes its own descriptor.
             let nothing = open_nothing()?;
             stdio::dup2_stdin(&nothing)?;
             stdio::dup2_stdout(&nothing)?;

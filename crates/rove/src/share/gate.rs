@@ -42,7 +42,7 @@ impl Gate {
         }
     }
 
-    /// Returns whether any client on this computer accepts calls.
+    /// Returns whether any client on this computer accepts calls of `rove -W` and `exec`.
     pub(crate) fn are_any() -> bool {
         !rove_control::sockets_of(PURPOSE).is_empty()
     }
@@ -100,7 +100,7 @@ mod tests {
             by(Some("cubic")).purpose() != plain.purpose()
                 && by(Some("cubic")) != by(Some("ledbat"))
         );
-        // Only the beginning of such a way is known.
+        // Only the beginning of such a long proxy command is known.
         let long = format!("{far}proxycommand {}\n", "x".repeat(DETOUR_CHARS_MAX));
         assert_eq!(gate(&long, "a"), None);
     }

@@ -1,5 +1,5 @@
-//! The messages, lines of JSON, between a client and a call that uses its session. The first bytes of a request carry
-//! the call's descriptors.
+//! The messages, lines of JSON, between a client and a call (`rove -W`, `exec`) that uses its session. The first bytes
+//! of a request carry the call's descriptors.
 
 use std::ffi::OsString;
 use std::io::{self, IoSlice, IoSliceMut, Write};
@@ -54,7 +54,7 @@ pub(crate) struct Request {
 pub(crate) enum Word {
     /// The client has accepted the request.
     Taken,
-    /// The host has opened the streams. The call does not read input earlier.
+    /// The host has opened the streams. Until then the call reads no input.
     Opened,
     /// The client cannot serve the request, and the call can log in by itself.
     NotCarried,

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 
 use rove_bootstrap::{HostOptions, WantedSession};
 
-/// The environment variable with the gates, one in a line. Only `rove -W` sets it.
+/// The environment variable with the gates, one in a line. Only `rove -W`, `exec` and `put` set it.
 const VARIABLE: &str = "ROVE_GATES";
 /// Most gates in a row. Chosen: more than anybody uses. A loop may have another name at each step, so only the limit
 /// stops it.
@@ -73,7 +73,7 @@ mod tests {
         for gate in ["outer", "me@inner"] {
             assert_eq!(with(gates.clone(), gate), Err(GateError::Itself(gate.to_owned())));
         }
-        // A name with a line's end is one name.
+        // A name that contains a line break is one name.
         let odd = with(gates.clone(), "x\nouter").unwrap();
         assert!(with(odd, "x").is_ok() && with(gates, "inner").is_ok());
     }

@@ -29,8 +29,8 @@ pub(crate) enum TargetError {
     Port(String),
 }
 
-/// Reads `host:port`, `[host]:port` or `/path`. The port may be the name of a service. Source: ssh(1), OpenSSH 9.2 as observed
-/// and 9.4 for the path.
+/// Reads `host:port`, `[host]:port` or `/path`. The port may be the name of a service. Source: ssh(1), OpenSSH 9.2 as
+/// observed and 9.4 for the path.
 ///
 /// # Errors
 ///

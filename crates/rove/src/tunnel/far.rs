@@ -19,7 +19,7 @@ use crate::tunnel::pipes::Pipes;
 ///
 /// # Errors
 ///
-/// Returns why the end cannot run, or an error if its input has no frames.
+/// Returns why the host's end cannot run, or that its input does not consist of frames.
 pub(crate) fn run(port: u16) -> anyhow::Result<()> {
     let server = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).context("cannot open a UDP socket")?;

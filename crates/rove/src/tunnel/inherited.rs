@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn closed_descriptors_are_not_taken() {
-        // Neither standard descriptors nor processes of others.
+        // Standard descriptors, descriptors that are not open, and a process that is no child of this one.
         for descriptors in [[0, 1, 2], [1_000_001, 1_000_002, 1_000_003]] {
             let inherited = Inherited { descriptors, pid: 1, again: Again::default() };
             assert!(inherited.take().is_err(), "{descriptors:?}");

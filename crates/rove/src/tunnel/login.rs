@@ -1,4 +1,4 @@
-//! Logs in by ssh again for a tunnel, while ssh may ask the user on the terminal.
+//! Logs in again for a tunnel, by an ssh that may ask the user on the terminal.
 
 use std::io;
 

@@ -124,7 +124,7 @@ impl Tunnel {
         self.retry.handle_network_change(now);
     }
 
-    /// Returns the failure to show to the user. `None` while an ssh carries or none has failed.
+    /// Returns the failure to show to the user. `None` while an ssh carries datagrams, and before the first failure.
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         let reason = self.reason.as_ref().filter(|_| self.line.is_none())?;
         let needs_login = !self.again.words.is_empty() && is_refusal(reason);

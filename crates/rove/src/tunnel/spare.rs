@@ -1,8 +1,8 @@
 //! The client's end of an ssh beside UDP, which carries datagrams while UDP is silent, and ends when UDP answers.
 //!
 //! The first ssh is that of the session's login. Later ones log in without the user, as often as [`Standby`] allows, or
-//! the user logs in. If an ssh is silent, another logs in beside it, because it may be slow or dead. The ssh that
-//! starts a forwarder on a jump host counts as such a login, too.
+//! the user logs in. If an ssh is silent, another logs in beside it, because the silent one may be slow or dead.
+//! [`Standby`] also counts the login of an ssh that starts a forwarder on a jump host.
 
 use std::io;
 use std::net::SocketAddr;

@@ -27,7 +27,7 @@ const ANSWERED: &str = "debug1: SSH2_MSG_NEWKEYS received";
 pub(super) struct Ssh {
     pid: Option<Pid>,
     descriptors: Descriptors,
-    /// Searches the output for the first line of the host's end. `None` after that line.
+    /// Searches the output for the first line of the tunnel's end on the host. `None` after that line.
     banner: Option<Banner>,
     carrier: Carrier,
     error_line: Vec<u8>,
@@ -120,8 +120,8 @@ impl Ssh {
         }
     }
 
-    /// Gives the process up and returns its number, so that the caller can wait for its end. `None` if it was waited
-    /// for. When this value is dropped, its streams close, and ssh soon ends.
+    /// Returns the process number, so that the caller can wait for the end of the process. `None` if [`Ssh::signal`]
+    /// has waited for it. When this value is dropped, its streams close, and ssh soon ends.
     pub(super) fn release(&mut self) -> Option<Pid> {
         self.pid.take()
     }
@@ -200,7 +200,7 @@ impl Ssh {
         }
     }
 
-    /// Writes as many queued bytes as ssh accepts. The end of ssh is noticed when reading.
+    /// Writes as many queued bytes as ssh accepts. Only [`Ssh::look`] reports the end of ssh.
     pub(super) fn write(&mut self) {
         if self.banner.is_some() {
             return;
