@@ -52,7 +52,7 @@ pub(crate) fn run(
     if let [own] = &sessions[..] {
         check_outside(own, inside)?;
     }
-    // Unless the command line names a session, the one around this terminal and those without a program are left out.
+    // Without a session on the command line, the session around this terminal and those without a program do not count.
     sessions.retain(|found| {
         let is_open = check_outside(found, inside).is_ok() && !found.status.attachment.no_program;
         session.is_some() || is_open
@@ -63,7 +63,7 @@ pub(crate) fn run(
         None => found.status.state == State::Attached,
     };
     let mut meant: Vec<&Found> = sessions.iter().filter(is_meant).collect();
-    // A server may still count a client as attached that has just ended.
+    // A server may still count a client that has just ended as attached.
     if meant.is_empty() && session.is_none() {
         meant = sessions.iter().collect();
     }
@@ -99,7 +99,7 @@ pub(crate) fn run_if_there(name: &SessionLabel, inside: Option<&str>) -> anyhow:
             let asked = Asked { inside: inside.map(str::to_owned), former: None };
             announce_next(clock, found, None, &asked).map(|()| true)
         }
-        // A session whose server does not answer may have the name, and no second one must get it.
+        // A session whose server does not answer may have the name, and no second session may get it.
         None => silent(Some(&session), &survey)
             .map_or(Ok(false), |it| bail!(describe_silent(it, &Computer::ours()))),
     }

@@ -136,8 +136,8 @@ impl Connect {
         }
     }
 
-    /// Reads the addresses that the lookup has found. Returns `None` after the lookup has ended with addresses. Until
-    /// then returns the progress.
+    /// Reads the addresses that the lookup has found. Returns `None` if the addresses are known. Otherwise the lookup
+    /// still runs or has failed, and this returns the connection's progress.
     fn take_addresses(&mut self, now: Instant) -> Option<Progress> {
         let progress = match self.lookup.as_ref()?.take() {
             Some(Ok(Ok(mut addresses))) => {
@@ -263,7 +263,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let tcp = |host: &str| Target::Tcp { host: host.to_owned(), port: address.port() };
         assert_eq!(finish(&tcp("127.0.0.1")), Ok(address.to_string()));
-        // The name has an IPv6 address as well on most computers, where nobody listens.
+        // On most computers the name also has an IPv6 address, at which nobody listens.
         assert_eq!(finish(&tcp("localhost")), Ok(address.to_string()));
         let closed = ClosedPort::new();
         let refused = Target::Tcp { host: "127.0.0.1".to_owned(), port: closed.number };
@@ -300,7 +300,7 @@ mod tests {
         let at = Instant::from_millis;
         let target = Target::Tcp { host: "127.0.0.1".to_owned(), port: 9 };
         let mut connect = Connect::begin(at(0), &target, &Errands::default()).unwrap();
-        // These addresses are for documents; nothing answers there, or the system refuses at once.
+        // These addresses are for documentation: nothing answers there, or the system refuses at once.
         connect.untried = ["192.0.2.1:9", "192.0.2.2:9"].map(|it| it.parse().unwrap()).into();
         if matches!(connect.turn(at(0)), Progress::Pending) && connect.untried.len() == 1 {
             assert_eq!(connect.poll_timeout(), at(250));

@@ -153,8 +153,8 @@ fn look_there(
     Ok(host)
 }
 
-/// Returns the host's addresses for the report, or none if they are not found in time or only ssh can resolve the name.
-/// Returns `None` if `ssh -G` does not answer in time.
+/// Returns the host's addresses for the report. The list is empty if they are not found in time, or if only ssh can
+/// resolve the name. Returns `None` if `ssh -G` does not answer in time.
 fn addresses(options: &HostOptions) -> Option<Vec<String>> {
     let (ssh, host) = (options.ssh.clone(), options.host.clone());
     let (names, name) = mpsc::channel();
@@ -208,7 +208,7 @@ pub(crate) fn one_line(
 }
 
 /// Returns the advice to a client whose key may have become invalid, by a later login or by the session's own client.
-/// Other advice follows it.
+/// The caller appends further advice.
 fn log_in_again(attached_by: &str, host: Option<&str>) -> String {
     let host = host.unwrap_or("HOST").escape_debug();
     format!(

@@ -76,7 +76,7 @@ pub(crate) struct NewFile {
 }
 
 impl DropFolder {
-    /// Opens the folder below `HOME` or `XDG_CACHE_HOME`, which `variable` returns. Makes the folder if there is none.
+    /// Opens the folder below `XDG_CACHE_HOME` or `HOME`, whose values `variable` returns. Makes the folder if needed.
     ///
     /// # Errors
     ///
@@ -146,7 +146,7 @@ impl DropFolder {
     }
 
     /// Locks a new file, so that no other copy removes it as that of a killed process. Returns `false` if another copy
-    /// was faster.
+    /// has already locked or removed it.
     fn lock(&self, part: &str, file: &File) -> rustix::io::Result<bool> {
         match flock(file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}

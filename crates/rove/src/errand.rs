@@ -17,7 +17,7 @@ pub(crate) struct Errands(Arc<()>);
 /// Work in a thread, with its result to come.
 #[derive(Debug)]
 pub(crate) struct Errand<T> {
-    /// Becomes readable (at its end) when the work is done.
+    /// A socket that becomes readable (the end of its stream) when the work is done.
     done: UnixStream,
     result: Receiver<T>,
 }

@@ -60,8 +60,8 @@ fn ways() -> &'static [Way] {
 }
 
 /// Checks the reading of ssh's output. Both streams may contain anything, in pieces of any size and order, and ssh may
-/// end with any status. Only stock's rules refuse a line. A session counts only if it is announced on standard output
-/// after rove's own first line, with an address from rove's proxy command, and if ssh has not failed.
+/// end with any status. Only the rules for stock servers refuse a line. A session counts only if it is announced on
+/// standard output after rove's own first line, with an address from rove's proxy command, and if ssh has not failed.
 pub fn bootstrap_takes_anything(data: &[u8]) {
     let &[choice, status, ref rest @ ..] = data else { return };
     let way = &ways()[usize::from(choice) % CALLS.len()];
@@ -117,7 +117,7 @@ fn assert_announced(plan: &Plan, announced: &Announced, output: &[u8], errors: &
     }
     if let Some(connect) = &announced.connect {
         assert!(has(&host, format!("MOSH CONNECT {} {}", connect.port, connect.key)));
-        // Four bits of the last character belong to no key: the client refuses what has them.
+        // Four bits of the last character belong to no key: the client refuses a text that sets them.
         let key = Key::from_text(&connect.key);
         assert!(key.is_err() || *key.expect("a key").to_text() == connect.key);
     }
@@ -196,8 +196,8 @@ pub fn terminfo_takes_anything(data: &[u8]) {
     }
 }
 
-/// A program that speaks SOCKS may say anything in any pieces: the answer does not depend on them, and a place is within the
-/// bounds of a message.
+/// Checks the SOCKS server. A program may send any bytes in any pieces. The answer does not depend on the pieces, and
+/// an accepted target is within the bounds of a message.
 pub fn socks_takes_anything(data: &[u8]) {
     let [size, data @ ..] = data else { return };
     let data = &data[..data.len().min(socks::REQUEST_MAX)];
@@ -220,8 +220,8 @@ pub fn socks_takes_anything(data: &[u8]) {
     assert_eq!(read(usize::from(*size).max(1)), whole);
 }
 
-/// A host and an agent may say anything in any pieces: the agent is sent messages that may pass alone, each whole, and the
-/// host gets refusals and the agent's own bytes.
+/// Checks the agent's filter. Host and agent may send any bytes in any pieces. The agent gets only whole messages of
+/// permitted kinds, and the host only refusals and the agent's own bytes.
 pub fn agent_takes_anything(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
     let mut data = data;

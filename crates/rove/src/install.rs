@@ -128,7 +128,7 @@ struct Copying<'a> {
     progress: Progress,
     /// The channel to the script's standard input. `None` once the program was sent or found unnecessary.
     sender: Option<Sender<Vec<u8>>>,
-    /// The program that was sent, or why none was. `None` until that is decided.
+    /// The program for the host, or why there is none. `None` until the script is ready for it.
     chosen: Option<Result<Build, InstallError>>,
     /// Whether the host already has this very program.
     is_same: bool,

@@ -28,9 +28,9 @@
 //! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client, and `announcement`
 //!   prints port and key.
 //! - `splice` copies bytes between a stream and a socket or pipes, and `packet_queue` limits the stream packets in the
-//!   kernel's queue. `listeners` accepts connections to forward, and `socks` reads the target of some. An `opening` is
-//!   a stream that waits for its answer, and `connect` makes the connection at the other end. `errand` is work in a
-//!   thread.
+//!   kernel's queue. `listeners` accepts connections to forward, and `socks` reads the target of those to a SOCKS port.
+//!   An `opening` is a stream that waits for its answer, and `connect` makes the connection at the other end. `errand`
+//!   is work in a thread.
 //! - `drop_folder` keeps files that are copied to the host.
 //! - `agent` has the parts that lend the user's agent to the host: a private socket, joined connections and a filter.
 //! - `tunnel` carries datagrams through ssh: `near` is the client's end, and `far` the host's.

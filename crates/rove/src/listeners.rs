@@ -292,8 +292,8 @@ pub(crate) fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(Owned
     Ok((listener, file))
 }
 
-/// Sets the mode of the socket at a path. Another user who may write the folder can put a link there meanwhile, which is not
-/// followed.
+/// Sets the mode of the socket at a path. Another user who may write the folder can put a link there meanwhile, which
+/// this function does not follow.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     // Linux before 6.6 has no call for this. A descriptor's own name leads to the file that it was opened for.
@@ -308,7 +308,7 @@ fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
 
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-    // These are two calls, between which a link may come.
+    // Another user may put a link there between these two calls.
     if !fs::symlink_metadata(path)?.file_type().is_socket() {
         return Err(Errno::EXIST.into());
     }
@@ -410,7 +410,7 @@ mod tests {
         assert!(Listeners::check(Some(&at("127.0.0.1", true))).is_err());
         assert!(Listeners::check(Some(&at("127.0.0.1", false))).is_ok());
         if TcpListener::bind("[::1]:0").is_ok() {
-            // The other family is free, as with ssh.
+            // The port is free for IPv6, which suffices, as with ssh.
             let (listeners, _) = Listeners::open(&at("localhost", true)).unwrap();
             assert_eq!(addresses(&listeners), ["::1"]);
         }

@@ -106,7 +106,7 @@ impl Login<'_> {
         // ncurses must draw lines by UTF-8 characters instead of shifting to the alternate character set.
         environment.insert("NCURSES_NO_UTF8_ACS".into(), "1".into());
         environment.insert(SESSION_VARIABLE.into(), self.word.into());
-        // GNU screen refuses to start inside what this variable claims to be a screen.
+        // With this variable, GNU screen would believe that it runs inside another screen, and refuse to start.
         environment.remove(OsStr::new("STY"));
         if home.is_dir() {
             environment.insert("PWD".into(), home.into());
@@ -170,7 +170,7 @@ fn choose_locale(
         *environment = offer;
         return;
     }
-    // LC_ALL would hide LC_CTYPE; as LANG it still decides everything else.
+    // LC_ALL would override LC_CTYPE. As LANG, its value still decides all other categories.
     if let Some(all) = environment.remove(OsStr::new("LC_ALL")).filter(|all| !all.is_empty()) {
         environment.retain(|name, _| !name.as_bytes().starts_with(b"LC_"));
         environment.insert("LANG".into(), all);

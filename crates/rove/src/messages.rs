@@ -1,5 +1,5 @@
 //! Prints sentences for the user, each in a single write. Otherwise the output of a host's start-up files could appear
-//! within a sentence of the rove there, because ssh mixes both.
+//! within a sentence of the host's rove, because ssh mixes both outputs.
 
 use std::io::{self, Write};
 use std::os::fd::AsFd;

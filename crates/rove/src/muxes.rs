@@ -7,7 +7,7 @@ use rove_units::Instant;
 /// Bytes of a stream packet on a new path, without the bytes that a session adds.
 const PACKET_BYTES: usize = 1_176;
 
-/// Returns an end, made at the time zero.
+/// Returns an end of a stream layer, created at the time zero.
 pub(crate) fn mux(side: Side) -> Mux {
     let mut mux = Streams::new(side, Instant::ZERO).mux;
     mux.handle_packet_size(PACKET_BYTES);

@@ -20,8 +20,8 @@ pub(crate) enum Answered {
     Refused(String),
     /// The program has ended, with this status.
     Exited(Exit),
-    /// The peer keeps the file. The first text is its path. The second says why the path was not typed, or is empty if
-    /// it was.
+    /// The peer keeps the file. The first text is its path. The second says why the peer did not type the path, or is
+    /// empty if it did.
     Kept(String, String),
     /// The peer has ended the stream without an answer, as it does for a kind of target that it does not know.
     Unknown,

@@ -83,7 +83,7 @@ mod tests {
         let at = Instant::from_millis;
         let mut queue = PacketQueue::default();
         let mut room = |time, unsent| queue.room_beside(at(time), unsent);
-        // Each first look of a turn proves nothing: the device had time.
+        // The first check at each time proves nothing, because the device had time to empty the queue.
         assert_eq!((1..9).map(|time| room(time, Some(0))).collect::<Vec<_>>(), [1; 8]);
         assert_eq!([0; 7].map(|unsent| room(8, Some(unsent))), [2, 4, 8, 16, 32, 44, 44]);
         assert_eq!((room(9, Some(0)), room(9, Some(1))), (44, 1));

@@ -66,7 +66,7 @@ pub(crate) struct StreamsCall {
     /// How to lend the user's agent to the host. `None` to lend none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<AgentCall>,
-    /// The port or program that `rove -W` or `exec` connects with standard input and output, or the files that `put` copies.
+    /// The port or program that `rove -W` or `exec` connects with standard streams, or the files that `put` copies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) joined: Option<Joined>,
     /// The host and login (gate) for which other calls may use this session. `None` if none may.

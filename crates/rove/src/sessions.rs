@@ -204,7 +204,7 @@ fn tell_problems(speaker: &str, computer: &Computer, survey: &Survey) -> bool {
     !survey.errors.is_empty() || !survey.silent.is_empty()
 }
 
-/// Returns the process numbers of rove servers.
+/// Returns the process numbers of the rove servers in a survey.
 fn known(survey: &Survey) -> Vec<u32> {
     let answered = survey.sessions.iter().map(|found| found.status.pid);
     answered.chain(survey.silent.iter().map(|silent| silent.name.pid)).collect()

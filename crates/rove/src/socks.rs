@@ -263,7 +263,7 @@ mod tests {
             let answer = if version == Version::Five { &[5, 0][..] } else { &[] };
             assert_eq!(by_bytes(&[greeting, request].concat()), (answer.to_vec(), wanted.clone()));
             let with_rest = [request, b"GET"].concat();
-            // A client need not wait for the answer to their greeting.
+            // A client need not wait for the answer to its greeting.
             let (said, step) = run([&[greeting, &with_rest].concat()[..]]);
             let Step::Connect { rest, .. } = step else { panic!("{step:?}") };
             assert_eq!((&*said, &*rest), (answer, &b"GET"[..]));
@@ -279,15 +279,15 @@ mod tests {
             (&[&[0][..]][..], Vec::new()),
             (&[&[6, 1, 0]], Vec::new()),
             (&[b"GET / HTTP/1.1\r\n\r\n"], Vec::new()),
-            // No method, and one that is not offered here.
+            // No method, and a method that rove does not support.
             (&[&[5, 0]], vec![5, 0xff]),
             (&[&[5, 1, 2]], vec![5, 0xff]),
-            // BIND, UDP ASSOCIATE, and a kind of address that nobody has.
+            // BIND, UDP ASSOCIATE, a wrong version, and an unknown kind of address.
             (&[GREETING, &[5, 2, 0, 1, 1, 1, 1, 1, 0, 80]], greeted(&reply_5(NO_COMMAND))),
             (&[GREETING, &[5, 3, 0, 1, 1, 1, 1, 1, 0, 80]], greeted(&reply_5(NO_COMMAND))),
             (&[GREETING, &[4, 1, 0, 1]], greeted(&reply_5(FAILED))),
             (&[GREETING, &[5, 1, 0, 2]], greeted(&reply_5(NO_ADDRESS))),
-            // Names of no byte and of no text, and the port 0.
+            // An empty name, a name that is not UTF-8, and the port 0.
             (&[GREETING, &[5, 1, 0, 3, 0, 0, 80]], greeted(&reply_5(FAILED))),
             (&[GREETING, &[5, 1, 0, 3, 1, 0xff, 0, 80]], greeted(&reply_5(FAILED))),
             (&[GREETING, &[5, 1, 0, 1, 1, 1, 1, 1, 0, 0]], greeted(&reply_5(FAILED))),
@@ -332,7 +332,7 @@ mod tests {
             if let Step::Connect { target, rest, .. } = &step {
                 prop_assert!(target.check().is_ok() && rest.is_empty());
             }
-            // A greeting of SOCKS 5 does not count.
+            // The bytes of a SOCKS 5 greeting do not count towards the limit.
             prop_assert!(step != Step::More || whole.len() <= REQUEST_MAX + 257);
         }
     }

@@ -56,8 +56,8 @@ impl Drop for Descriptor {
 
 /// A stream, with the descriptors from and to which its bytes are copied.
 ///
-/// The end of a direction is passed on by itself (half-close). The socket is reset if the stream is reset, or if this
-/// value is dropped before the stream's end was passed on. A cut must not look like an orderly end.
+/// If only one direction ends, only that direction is closed (half-close). The socket is reset if the stream is reset,
+/// or if this value is dropped before the stream's end was passed on. A cut must not look like an orderly end.
 #[derive(Debug)]
 pub(crate) struct Splice {
     id: StreamId,
@@ -380,7 +380,7 @@ mod tests {
         }
         let mut joined = Joined::new();
         joined.run();
-        // The system resets a connection that closes with bytes that the peer has not read.
+        // The system resets a connection if a side closes it before it has read all bytes.
         joined.peer =
             TcpStream::connect(TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap())
                 .unwrap();

@@ -117,7 +117,7 @@ mod tests {
         let (started, unknown) = (ThreadsError::Started, ThreadsError::Unknown);
         for (at_start, now, is_emulated, is_allowed, verdict) in [
             (1, 1, false, false, Ok(())),
-            // The name alone is no evidence, and neither is an early thread.
+            // Neither an emulator's name alone nor an early thread alone is evidence.
             (1, 2, true, false, Err(started(1))),
             (2, 2, false, false, Err(unknown(2))),
             (2, 2, true, false, Ok(())),

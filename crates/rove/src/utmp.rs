@@ -87,7 +87,7 @@ impl Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        // An entry that is still being added would otherwise stay.
+        // If the removal ran before the addition has ended, the entry would stay.
         let added = self.running.take();
         let wait = |helper: Option<Child>| helper.map(|mut helper| helper.wait());
         wait(added);
@@ -165,7 +165,7 @@ mod tests {
             ("ulog-helper", "login mosh [SELF]\nlogin 192.0.2.1 via mosh [SELF]\nlogout\n"),
         ] {
             let (helper, heard) = (scratch.path(name), scratch.path("heard"));
-            // Another process writes it: a file that somebody may still write cannot be executed.
+            // Another process writes the helper, because a file that somebody may still write cannot be executed.
             let write =
                 "printf '#!/bin/sh\\necho \"$*\" >>%s\\n' \"$1\" >\"$0\" && chmod 755 \"$0\"";
             let made = Command::new("/bin/sh").args(["-c", write]).args([&helper, &heard]).status();

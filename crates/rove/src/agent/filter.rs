@@ -1,9 +1,9 @@
-//! Checks the requests that a host makes of the user's ssh agent. It may list the keys and ask for a signature.
+//! Checks the requests that a host makes of the user's ssh agent. The host may list the keys and ask for a signature.
 //!
-//! On a connection that ssh has bound to the host, a program may also send `session-bind` for its next hop, by which
-//! the agent applies the limits of its keys. The filter refuses every other request (to add or delete keys, to lock the
-//! agent, to load a library), and the agent never sees it. The filter does no I/O. Source: draft-ietf-sshm-ssh-agent;
-//! OpenSSH 9.2, PROTOCOL.agent.
+//! On a connection that ssh has bound to the host, `query` and `session-bind` pass too. A program sends `session-bind`
+//! for its next hop, and the agent then applies the limits of its keys. The filter refuses every other request (to add
+//! or delete keys, to lock the agent, to load a library), and the agent never sees it. The filter does no I/O. Source:
+//! draft-ietf-sshm-ssh-agent; OpenSSH 9.2, PROTOCOL.agent.
 
 use std::fmt::{self, Display};
 
@@ -127,8 +127,8 @@ impl Filter {
         Self { asks, is_bound, request, answer, state: State::Free, news: None, names }
     }
 
-    /// Returns whether the caller may read more from the host. Reading continues while the user is asked, so that the
-    /// end of a program that has left is noticed.
+    /// Returns whether the caller may read more from the host. The caller also reads while the user is asked, to notice
+    /// that the program on the host has left.
     pub(crate) fn takes_requests(&self) -> bool {
         match self.state {
             State::Free => true,
@@ -357,14 +357,14 @@ fn purpose(data: &[u8]) -> Purpose {
     Purpose::Login { user: shown(user), host_key: host_key(rest).map(<[u8]>::to_vec) }
 }
 
-/// Returns the host's key from the end of a login's data, which has the method, a byte, the user's key with its algorithm before
-/// it, and the host's key.
+/// Returns the host's key from the end of a login's data: the method, a byte, the user's algorithm and key, and the
+/// host's key.
 fn host_key<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     string(rest).filter(|method| *method == HOST_BOUND)?;
     let (_has_signature, after) = rest.split_first()?;
     *rest = after;
     let (_algorithm, _key) = (string(rest)?, string(rest)?);
-    // Other bytes after it would be no data of a login, which nobody accepts.
+    // With more bytes after the host's key, the data would be no login, and no host would accept the signature.
     string(rest).filter(|_| rest.is_empty())
 }
 

@@ -108,7 +108,7 @@ impl Joint {
         Ok(())
     }
 
-    /// Reads from each socket for which the other one has room.
+    /// Reads from each socket, unless too many bytes wait to be written to the other one.
     fn read(&mut self) -> Result<(), Over> {
         let mut buffer = [0; CHUNK];
         if self.takes_requests() {
@@ -223,7 +223,7 @@ mod tests {
         let mut joint = Joint::new(near, far, None);
         agent.set_nonblocking(true).unwrap();
         let mut written = 0;
-        // The system takes bytes in whole writes, so the count of them is one of chunks.
+        // The system takes a whole chunk or nothing, so `written` counts whole chunks.
         while let Ok(count) = agent.write(&[7; CHUNK]) {
             written += count;
             assert!(joint.turn());

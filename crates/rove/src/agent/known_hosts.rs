@@ -1,7 +1,7 @@
 //! Finds the name of a host by its key in the user's `known_hosts` files (sshd(8)).
 //!
-//! The data that an agent signs for a login may contain the key of the host that the login goes to. No other host accepts
-//! such a signature.
+//! The data that an agent signs for a login may contain the key of the host that the login goes to. No other host
+//! accepts such a signature.
 
 use std::fmt::{self, Display};
 use std::fs::{self, File};
@@ -18,7 +18,7 @@ const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024;
 /// Most files that are read. Further ones are ignored. Chosen: several times ssh's own.
 const FILES_MAX: usize = 8;
 
-/// The entry of the files for the host with a key.
+/// The entry of the `known_hosts` files for a host's key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KnownHost {
     Named(String),
@@ -74,7 +74,7 @@ impl Display for KnownHost {
 
 /// Reads the first [`FILE_BYTES_MAX`] bytes of a regular file. `None` if it cannot be read.
 fn read(path: &str) -> Option<String> {
-    // Nothing is waited for, as for the writer of a pipe.
+    // Only a regular file is opened, because opening a pipe would wait for its writer.
     fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     let mut bytes = Vec::new();
     File::open(path).ok()?.take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;

@@ -33,7 +33,7 @@ pub(crate) struct Host {
     /// The host's name, as the user wrote it.
     pub(crate) name: String,
     pub(crate) addresses: Vec<String>,
-    /// When ssh carries a session with these options. `None` means never, even if the host's rove could.
+    /// When ssh carries a session with these options. `None` means never, even if the host's rove supports it.
     pub(crate) tunnel: Option<TunnelUse>,
     /// The jump host or proxy through which ssh connects, in ssh's words. `None` if it connects directly.
     pub(crate) detour: Option<String>,
@@ -44,7 +44,7 @@ pub(crate) struct Host {
     pub(crate) noise: Noise,
     /// The host's answers to the doctor's survey. `None` if it gave none.
     pub(crate) far: Option<Far>,
-    /// Whether `rove install` can help, if the host has no server program. `None` if it has one.
+    /// Whether `rove install` can put a server program on the host. `None` if the host has one.
     pub(crate) no_server_program: Option<Remedy>,
     /// Whether the server runs but its address is unknown.
     pub(crate) no_address: bool,

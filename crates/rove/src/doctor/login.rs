@@ -62,7 +62,7 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    /// Returns how a session would start a forwarder on a jump host, and the first line that this login prints.
+    /// Returns how a session would start a forwarder on a jump host, and the first line that the command there prints.
     pub(crate) fn jump(&self) -> Option<(JumpCall, String)> {
         let call = tunnel::jump_of(&self.options, &self.plan)?;
         Some((call, remote::first_line(&self.plan.challenge)))
@@ -174,7 +174,7 @@ struct Listener {
     seconds: i64,
     challenge: Challenge,
     startup: Startup,
-    /// The incomplete last line of each output stream. The bootstrap's own lines are already removed.
+    /// The incomplete last line of each output stream, without the lines that `startup` has recognised.
     lines: [Vec<u8>; 2],
     /// Whether the survey has begun. Start-up files have printed all earlier output.
     has_begun: bool,
@@ -208,8 +208,8 @@ impl Listener {
     fn read(&mut self, stream: Stream, bytes: &[u8]) {
         let mut text = Vec::new();
         for byte in bytes.chunks(1) {
-            // Lines with a key end in `startup` and are never shown. Reading byte by byte separates the output after
-            // them.
+            // `startup` removes lines with a key, so they are never shown. Reading byte by byte separates the output
+            // before the announcement from that after it.
             let read = self.startup.read(stream, byte, &mut text);
             debug_assert!(read.is_ok(), "only stock's rules refuse a line");
             self.is_announced |= read == Ok(Progress::Announced);

@@ -72,8 +72,8 @@ pub(crate) fn begins(challenge: &Challenge, line: &str) -> bool {
     challenge.answer(BEGIN, line) == Some("")
 }
 
-/// Stores the fact in a line of the survey in `far`. Returns whether the line belongs to the survey. `seconds` is this
-/// computer's time, in seconds since 1970.
+/// Stores in `far` the fact that a line of the survey states. Returns whether the line belongs to the survey. `seconds`
+/// is this computer's time, in seconds since 1970.
 pub(crate) fn take(line: &str, seconds: i64, far: &mut Far) -> bool {
     let Some((name, value)) = entry(line) else { return false };
     let (value, listing) = (printable(value), value);
@@ -288,7 +288,7 @@ mod tests {
         let challenge = Challenge::from_bytes([7; 16]);
         let script = |pid| aftermath_script(&challenge, mark.to_str().unwrap(), 9, pid);
         let output = run(&script(Some(server.id())));
-        // A program that does not know the word says nothing about the server.
+        // Lines without the random word of this run say nothing about the server.
         let others = aftermath(&Challenge::from_bytes([8; 16]), &output);
         assert_eq!(others, Aftermath::default());
         let found = aftermath(&challenge, &format!("ROVE DOCTOR bound yes\n{output}"));

@@ -82,7 +82,7 @@ pub(crate) struct Trial {
     wire: Wire,
     /// The results of the trial's datagrams up to this point.
     pub(crate) path: Path,
-    /// The length of the largest datagram sent since the count was last reset, in bytes.
+    /// The length of the largest datagram sent since this field was last set to 0, in bytes.
     sent_max: usize,
     received_max: usize,
     /// Whether a datagram has arrived at the client's newest local port.

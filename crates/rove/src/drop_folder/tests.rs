@@ -50,7 +50,7 @@ fn nothing_is_left_of_a_file_that_was_cut_or_whose_process_was_killed() {
     let mut cut = folder(&home).begin(b"a", 9).unwrap();
     cut.write(b"half").unwrap();
     assert_eq!(names(&home).len(), 1, "it has a name of its own");
-    // Another copy leaves a file alone that is coming.
+    // A second copy does not remove the file of a copy that still runs.
     let other = folder(&home).begin(b"b", 1).unwrap();
     assert_eq!(names(&home).len(), 2);
     drop((cut, other));
@@ -122,7 +122,7 @@ fn root_follows_no_link_and_takes_no_folder_of_another_users() {
             assert!(error.starts_with("the host has no folder for it: "), "{name}: {error}");
         }
     }
-    // In the folder itself, as it may have been open to everybody once.
+    // The links are in the folder itself, which may once have been open to everybody.
     let home = Scratch::new();
     keep(&home, b"a", b"a");
     let drop = home.path(".cache/rove/drop");

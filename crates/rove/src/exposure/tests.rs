@@ -73,7 +73,7 @@ fn a_group_is_private_only_by_name_number_and_members() {
             "{groups:?} {group}"
         );
     }
-    // It is also another user's first group.
+    // The group is also another user's primary group.
     let users = format!("{USERS}guest:x:1003:1000::/:/bin/sh\n");
     assert!(!super::is_private(&users, "me:x:1000:\n", 1000, 1000));
 }
@@ -122,12 +122,12 @@ fn each_folder_and_each_link_on_the_way_counts() {
     assert!(way(&safe.join("none"), None).unwrap_err().is_absence());
     assert!(way(&in_sticky.join("none/file"), None).unwrap_err().is_absence());
     assert!(!way(&safe.join("loop"), None).unwrap_err().is_absence());
-    // Where nothing is, nobody else may put anything.
+    // If the file does not exist, nobody else may be able to create it.
     for folder in [&open, &sticky, &inner, &safe.join("../open")] {
         let error = way(&folder.join("none/file"), None).unwrap_err();
         assert!(matches!(error, Exposure::World { .. }), "{error}");
     }
-    // Below the home directory all counts, above it nothing.
+    // Each folder from the home directory down counts, and none above it.
     assert!(way(&inner.join("file"), Some(&inner)).is_ok());
     assert!(way(&inner.join("file"), Some(&safe)).is_err());
     assert!(way(&open.join("file"), Some(&open)).is_err());

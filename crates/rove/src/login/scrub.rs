@@ -3,8 +3,8 @@
 //!
 //! With a dead agent, `ssh` and `git push` fail instead of asking for a password. With a dead display, X programs hang.
 //! `SSH_TTY` may have become another user's terminal. Variables that only describe the login (`SSH_CONNECTION`,
-//! `SSH_CLIENT`) stay, because prompts and scripts read them. Nothing is removed that ssh has not set, or if the
-//! session was not started over ssh.
+//! `SSH_CLIENT`) stay, because prompts and scripts read them. So do all variables that ssh has not set, and those of a
+//! session that was not started over ssh.
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -44,7 +44,7 @@ pub(crate) enum PromptFileError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PromptFile(pub(super) Directory);
 
-/// The lock of the file, held until it is dropped. A process that was forked in between may still have the descriptor.
+/// The lock of the file. Dropping it releases the lock, even if a process that was forked has the descriptor, too.
 #[derive(Debug)]
 pub(super) struct Lock(pub(super) File);
 

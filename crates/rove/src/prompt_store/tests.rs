@@ -192,7 +192,7 @@ fn a_damaged_file_is_empty_and_the_next_session_replaces_it() {
         bytes[at] ^= 1;
         bytes
     };
-    // In the middle are the number of the format, the sum, salt, name, counts and hashes.
+    // The damaged bytes include the number of the format, the sum, salt, name, counts and hashes.
     let damaged = (0..good.len()).map(turned).chain((0..good.len()).map(cut));
     for bytes in damaged {
         fs::write(scratch.path("prompts"), &bytes).unwrap();
@@ -237,7 +237,7 @@ fn a_foreign_file_is_neither_read_nor_written() {
         ("a folder", Box::new(|| fs::create_dir(&path).unwrap())),
     ];
     if geteuid().is_root() {
-        // Only root can make one.
+        // Only root can make another user's file.
         kinds.push(("another user's", Box::new(foreign)));
     }
     for (kind, make) in kinds {
@@ -325,7 +325,7 @@ fn forgotten_prompts_do_not_come_back_from_sessions_that_run() {
             assert!(scratch.file().update(|hosts| hosts.remove(&host)).unwrap());
         }
         assert_eq!(scratch.file().read().unwrap().len(), usize::from(!forget_all));
-        // A refusal is no knowledge, and is kept.
+        // Only a refusal after the deletion is kept.
         memory.refuse(4);
         keeper.note_refusals(&memory);
         keeper.close(&memory);

@@ -2,7 +2,7 @@
 //! progress.
 //!
 //! The file of records begins with its generation and a salt. Sealed pieces follow, each after its length. A piece's
-//! first byte says whether it ends a record. The progress is the number of the generation and of its complete pieces.
+//! first byte says whether it ends a record. The progress is the generation's number, and its number of written pieces.
 
 use rove_session::Record;
 use rove_ssp::{Key, RecordCipher};
@@ -59,7 +59,7 @@ impl Progress {
     }
 }
 
-/// Seals the records of a generation: a file that begins with a whole record.
+/// Seals the records of a generation: a file that begins with a whole record, which records of changes follow.
 pub(super) struct Sealer {
     cipher: RecordCipher,
     pub(super) progress: Progress,
@@ -140,7 +140,7 @@ pub(super) fn open(
     if progress < written {
         return Err(ResumeFileError::Old);
     }
-    // The last one is empty or incomplete.
+    // The last record is empty or incomplete.
     records.pop();
     let mut records = records.into_iter();
     let first = records.next().ok_or(ResumeFileError::Truncated)?;

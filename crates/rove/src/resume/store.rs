@@ -111,7 +111,7 @@ impl Folders {
         folder.join(format!("{PREFIX}{name}"))
     }
 
-    /// Returns the sessions whose client is gone, the latest first, then the errors of those that cannot be resumed.
+    /// Returns the sessions whose client is gone, newest record first, then the errors of those that cannot be resumed.
     /// Also removes the files of sessions without a record, and of those that a restart of the computer has ended.
     pub(crate) fn sessions(&self) -> Vec<(String, Result<Saved, ResumeFileError>)> {
         let entries =

@@ -123,7 +123,7 @@ pub(crate) fn age(seconds: u64) -> String {
     format!("{} {name}", seconds / length)
 }
 
-/// Returns the session's label, its command, and the window title that the command has set.
+/// Returns the session's label, its command, the window title, its `-R` listeners and its number of streams.
 fn command(status: &SessionStatus) -> String {
     let name =
         status.attachment.session.as_deref().map_or(String::new(), |name| format!("{name}: "));

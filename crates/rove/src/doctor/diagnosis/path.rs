@@ -103,9 +103,9 @@ fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
     let unknown = Aftermath::default();
     let aftermath = host.aftermath.as_ref().unwrap_or(&unknown);
     let later = || unchecked("the server is gone");
-    // If the process number is unknown, the port tells whether the server runs.
+    // If the process number is unknown, a port that is no longer bound tells that the server has ended.
     let alive = aftermath.alive.or(aftermath.bound.filter(|bound| !bound));
-    // A datagram that the server received may have come through the jump host, which says nothing about UDP from here.
+    // A datagram that the server received through the jump host says nothing about UDP from here.
     match (alive, aftermath.heard.filter(|_| !path.by_jump_host)) {
         (Some(false), _) => [gone(host), later(), later()],
         (alive, Some(true)) => [

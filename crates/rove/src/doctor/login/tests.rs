@@ -57,7 +57,7 @@ fn a_program_that_does_not_know_the_word_begins_no_survey() {
 fn a_server_is_known_by_its_line_its_number_and_its_version() {
     let goodbye = "\r\nrove 0.1.0\r\n\r\n[rove server detached, pid = 321]\r\n";
     let connect = "MOSH CONNECT 60001 KEY\r\n";
-    // Without a terminal it takes its leave on the error output.
+    // A server without a terminal prints its last message on the error output.
     for (errors, after) in [("Connection to far closed.\n", goodbye), (goodbye, "")] {
         let output = format!(
             "ROVE DOCTOR begin WORD\nROVE DOCTOR path /bin\nROVE START WORD\r\n\

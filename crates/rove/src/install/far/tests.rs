@@ -113,7 +113,7 @@ fn every_login_shell_takes_a_program_into_a_home_without_the_folder() {
         assert_eq!(host.run(&path, "", &sent(PROGRAM.as_bytes())), "ready; done", "{shell}");
         assert_eq!(host.folder(), "rove", "{shell}");
         assert_eq!(host.rove(), PROGRAM.as_bytes(), "{shell}");
-        // The second time it tells what is there.
+        // At the second run, the script reports the installed rove.
         let said = host.run(&path, "", b"");
         let wanted = format!("found rove 7.8.9; sum {}; ready", sum(PROGRAM.as_bytes()));
         assert_eq!(said, wanted, "{shell}");
@@ -131,7 +131,7 @@ fn where_nothing_is_sent_nothing_is_made() {
 fn sums_are_made_by_whichever_program_is_there() {
     for maker in ["sha256sum", "shasum", "openssl"] {
         let Some(path) = find(maker) else { continue };
-        // perl, in which shasum is written, finds itself.
+        // `shasum` is a Perl script, so it needs a PATH that contains perl.
         let host = Host::new(&[]);
         let script = format!("#!/bin/sh\nPATH=/usr/bin:/bin exec {} \"$@\"\n", path.display());
         install_script(&host.home.join("bin").join(maker), &script);

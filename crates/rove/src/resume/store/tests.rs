@@ -37,7 +37,7 @@ impl Kept {
         self.1.record_path(&self.name(), false)
     }
 
-    /// Opens the only session, which no client uses. A process that another test forks holds the session's lock until its exec.
+    /// Opens the only session, which no client uses. A process that another test forks holds its lock until an exec.
     fn open(&self) -> Result<Saved, ResumeFileError> {
         loop {
             match self.1.open(&self.name()) {
@@ -229,7 +229,7 @@ fn the_next_client_writes_a_generation_of_its_own_under_the_same_lock() {
     assert_eq!(saved.key.as_ref().map(|key| key.to_text().to_string()).as_deref(), Some(KEY_TEXT));
     assert_eq!(*saved.records, record("f", true).bytes);
     drop(saved);
-    // Its former generation is put back, in place.
+    // The former generation of the record is written back into the same file.
     fs::write(scratch.record(), before).unwrap();
     assert!(scratch.refusal().contains("older"), "{}", scratch.refusal());
 }
