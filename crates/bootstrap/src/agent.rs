@@ -1,8 +1,8 @@
-//! The ssh agent that a session forwards to its host (ssh's `-A` and `ForwardAgent`), as `ssh -G` prints the settings.
+//! The ssh agent that a session forwards to its host (ssh's `-A`, `ForwardAgent`), read from the output of `ssh -G`.
 
 use serde::{Deserialize, Serialize};
 
-/// The location of the agent that is forwarded.
+/// The location of the ssh agent that the session forwards to the host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LentAgent {
     /// The session forwards the agent that ssh uses by default (`SSH_AUTH_SOCK`).
@@ -33,7 +33,7 @@ impl AgentUse {
 }
 
 impl LentAgent {
-    /// Parses the values of `ForwardAgent` and `IdentityAgent` (the path of ssh's agent). `None` if none is forwarded.
+    /// Parses `ForwardAgent` and `IdentityAgent` (the path of ssh's agent). `None` if ssh forwards no agent.
     pub(crate) fn read(forward: &str, identity: &str) -> Option<Self> {
         let is_path =
             |text: &str| text.starts_with(['/', '~', '$']) && !text.contains(char::is_control);

@@ -21,7 +21,7 @@ impl ForwardLine {
     /// The forms of commands, for a message to the user.
     pub const FORMS: &str = "-L or -R port:host:port, -D or -R port, -KL, -KR or -KD port";
 
-    /// Parses a line. `None` if it has none of the forms, or asks the client to listen at port 0.
+    /// Parses a line. `None` if the line has no known form, or asks the client to listen at port 0.
     pub fn parse(line: &str) -> Option<Self> {
         let line = line.trim();
         if line.is_empty() || line == "?" {

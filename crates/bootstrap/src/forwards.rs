@@ -1,4 +1,4 @@
-//! Port forwards: an end listens and the other continues the connections (ssh's `-L`, `-D`, `-R`), read from `ssh -G`.
+//! Port forwards (`-L`, `-D`, `-R`), read from `ssh -G`: client or host listens, and the other end connects onward.
 
 use std::fmt::{self, Display};
 
@@ -38,7 +38,7 @@ pub struct Forward {
 /// A listener of the host, and the destination of its connections.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RemoteForward {
-    /// Where the host listens. If the port is 0, the host chooses one.
+    /// Where the host listens. If the port is 0, the host chooses a port.
     pub listen: Place,
     /// The destination that the client connects to. `None` if each connection names its own (SOCKS).
     pub target: Option<Place>,
@@ -120,7 +120,7 @@ impl RemoteForward {
 }
 
 impl Permitted {
-    /// Reads the places of a list as ssh's `PermitRemoteOpen` and sshd's `PermitOpen` have them: `host:port`, where `*` is any.
+    /// Parses the value of ssh's `PermitRemoteOpen` or sshd's `PermitOpen`: `host:port`, where `*` stands for any.
     pub fn parse(value: &str) -> Self {
         let place = |word: &str| {
             let (host, port) = word.rsplit_once(':')?;
@@ -135,8 +135,8 @@ impl Permitted {
         }
     }
 
-    /// Returns whether a connection may name this destination. `Some(true)` if an entry names its host, and
-    /// `Some(false)` if only a wildcard permits it.
+    /// Returns whether a connection may go to this destination. `Some(true)` if an entry names the host, and
+    /// `Some(false)` if only `*` or `any` permits it. `None` if nothing does.
     pub fn find(&self, host: &str, port: u16) -> Option<bool> {
         let Self::Only(places) = self else { return Some(false) };
         let fits = |(name, number): &(Option<String>, Option<u16>)| {
@@ -237,7 +237,7 @@ mod tests {
             ("localforward /a /b", "-L /a:/b"),
             ("dynamicforward 1080", "-D 1080"),
             ("dynamicforward [::1]:1082", "-D [::1]:1082"),
-            // The trap of OpenSSH 9.2.
+            // OpenSSH 9.2 repeats a local forward to a socket as a dynamic forward.
             (
                 "dynamicforward [1.2.3.4]:8084\nlocalforward [1.2.3.4]:8084 /r/s",
                 "-L 1.2.3.4:8084:/r/s",

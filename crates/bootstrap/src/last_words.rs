@@ -1,6 +1,6 @@
 //! Explains why ssh could not reach a host, with one sentence that replaces the lines of ssh's own message.
 //!
-//! The filter holds back only such lines. If ssh succeeds after all, they are shown unchanged.
+//! The filter holds back only lines that such a sentence may replace. If ssh succeeds after all, the user sees them.
 
 use std::ffi::OsStr;
 
@@ -59,7 +59,7 @@ pub enum Refusal {
     /// No address of the host accepted the connection.
     #[error("cannot connect to {host} port {port}: {reason}")]
     NoConnection { host: String, port: String, reason: String },
-    /// The host accepted the TCP connection, but closed it before its greeting as an ssh server.
+    /// The host accepted the TCP connection, but closed it before it sent an ssh server's greeting.
     #[error("{address} hung up before it said that it is an ssh server ({reason})")]
     HungUp { address: String, reason: String },
     /// A jump host could not connect to the host.
@@ -84,7 +84,7 @@ pub enum Refusal {
         /// The host's name in the known_hosts file.
         name: String,
     },
-    /// The user did not accept the host's key, or ssh could not ask.
+    /// The user did not accept the host's key, or ssh could not ask the user.
     #[error("the key of {host} was not accepted")]
     NotAccepted { host: String },
 }
@@ -104,9 +104,9 @@ pub struct LastWords {
     host: String,
     /// Whether the filter shows all output and holds nothing back.
     is_open: bool,
-    /// Whether lines about host keys are shown. True with a jump host, because a login at the host may follow them.
+    /// Whether the filter shows lines about host keys. True with a jump host, because ssh may still log in after them.
     shows_keys: bool,
-    /// Whether ssh's configuration makes it ask about unknown keys.
+    /// Whether ssh's configuration makes ssh ask the user about unknown keys.
     asks: bool,
     /// The bytes of the current line, while it may still become a line to hold back.
     line: Vec<u8>,
@@ -116,12 +116,12 @@ pub struct LastWords {
     held: Vec<u8>,
     /// The bytes of the current line, whether shown or not, up to [`LINE_BYTES_MAX`].
     whole: Vec<u8>,
-    /// The refusal of an unknown host key, if ssh printed one although its configuration makes it ask.
+    /// The refusal of an unknown host key, if ssh printed it only because an option of rove forbade ssh to ask.
     unknown_key: Option<Refusal>,
 }
 
 impl LastWords {
-    /// Creates a filter. It holds nothing back if ssh may log in after a warning, or if the user wants all output.
+    /// Creates a filter. It holds nothing back if ssh may log in after a warning, or if the user wants all (`verbose`).
     pub fn new(host: &OsStr, config: &SshConfig, verbose: bool) -> Self {
         let host = rove_terminal::plain(&host.to_string_lossy());
         let refuses_other_key =
@@ -158,7 +158,8 @@ impl LastWords {
         shown
     }
 
-    /// Returns why ssh has failed, if it has and the reason is known. Otherwise returns the held bytes, to be shown.
+    /// Returns why ssh has failed, if it has and the reason is known. Also returns the held bytes that are to be shown,
+    /// unless the reason replaces them.
     pub fn conclude(&mut self, has_failed: bool) -> (Option<Refusal>, Vec<u8>) {
         let mut text = Vec::new();
         self.release(&mut text);
@@ -171,8 +172,8 @@ impl LastWords {
         }
     }
 
-    /// Adds a byte of ssh's messages to the current line. At the line's end, records it if it refuses an unknown host
-    /// key, whether or not the line is shown.
+    /// Adds a byte of ssh's messages to the current line. At the line's end, records the refusal if the line refuses an
+    /// unknown host key, even if the filter has shown the line.
     fn note(&mut self, byte: u8) {
         if byte != b'\n' {
             self.whole.extend((self.whole.len() < LINE_BYTES_MAX).then_some(byte));
@@ -223,12 +224,12 @@ pub fn is_unknown_key(line: &str) -> bool {
     line.starts_with(beginning) && line.contains(middle) && line.ends_with(end)
 }
 
-/// Returns the refusal that `lines` report, which are all held-back lines. `None` if they report something else.
+/// Returns the refusal that these lines of ssh report. `None` if they report something else.
 fn refusal(host: &str, lines: &[String]) -> Option<Refusal> {
     let host = host.to_owned();
     let behind = |beginning: &str| lines.iter().find_map(|line| line.strip_prefix(beginning));
     if lines.first()?.starts_with(FRAME) {
-        // ssh frames other warnings too. Two frame lines contain a single warning.
+        // ssh frames other warnings too. Exactly two frame lines enclose a single warning.
         let frames = lines.iter().filter(|line| line.starts_with(FRAME)).count();
         let has_changed = frames == 2 && lines.iter().any(|line| line.contains(CHANGED));
         let new = lines.iter().find(|line| line.starts_with("SHA256:"))?.trim_end_matches('.');
@@ -277,7 +278,7 @@ mod tests {
     use crate::sharing::Sharing;
     use crate::ssh_config;
 
-    /// The words of OpenSSH 9.2 about a key that has changed.
+    /// The warning of OpenSSH 9.2 about a changed host key.
     const CHANGED_KEY: &str = "\
 @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@\r
 @    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\r
@@ -370,7 +371,7 @@ Host key verification failed.\r
             for piece in [1, 7, 10_000] {
                 let found = read(&mut filter("far", ASKS), said, piece, true);
                 assert_eq!(found, (String::new(), Some(sentence.to_owned())), "{said}");
-                // Should ssh go on, all of it is shown.
+                // If ssh has not failed, the user sees all of its output.
                 assert_eq!(read(&mut filter("far", ASKS), said, piece, false), (said.into(), None));
             }
         }
@@ -387,7 +388,7 @@ Host key verification failed.\r
             let mut words = filter(line, answer);
             assert_eq!(words.filter(CHANGED_KEY.as_bytes()), CHANGED_KEY.as_bytes(), "{answer}");
             assert_eq!(words.conclude(true), (None, Vec::new()));
-            // It is known all the same that rove has kept ssh from asking.
+            // Even so, the filter notes that ssh could not ask about an unknown key.
             let said =
                 "No RSA host key is known for far and you have requested strict checking.\r\n";
             let mut words = filter(line, answer);
@@ -412,7 +413,7 @@ Host key verification failed.\r
             b"No more\nConnection to far closed by it.\n"
         );
         assert_eq!(words.filter(b"Connection to far closed.\r\nx"), b"x");
-        // Nothing that looks like a refusal stands for another warning.
+        // No refusal replaces another framed warning.
         for warning in ["POSSIBLE DNS SPOOFING DETECTED!", "REVOKED HOST KEY DETECTED!"] {
             let frame = "@".repeat(59);
             let said = format!("{frame}\r\n@ WARNING: {warning} @\r\n{frame}\r\n{CHANGED_KEY}");

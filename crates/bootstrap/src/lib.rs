@@ -12,11 +12,11 @@
 //!   removes control sequences from all other output.
 //! - `ssh_config` parses the output of `ssh -G`, `forwards` its port forwards, and `agent` its agent. `forward_line`
 //!   parses a port forward that the user adds to a session. `sharing` decides whether to use an open ssh connection.
-//! - `last_words` explains why ssh has failed, and `no_session` why it has started no session.
+//! - `last_words` explains why ssh has failed, and `no_session` why ssh has started no session.
 //! - `plan` decides what ssh runs, and where the session's server is.
-//! - `tunnel` carries datagrams through ssh: `banner` skips output before it, `frame` has the format, `carrier` is an
-//!   end. `retry` decides when to start another ssh, `standby` when one logs in while UDP is silent, and `connection`
-//!   whether it shares an open connection. `forwarder` is a relay on a jump host, if `sshd_config` there permits.
+//! - `tunnel` carries datagrams through ssh: `banner` skips earlier output, `frame` has the format, and `carrier` is an
+//!   end. `retry` decides when to start another ssh, `standby` when ssh logs in while UDP is silent, and `connection`
+//!   whether ssh shares an open connection. `forwarder` is a relay on a jump host, if its `sshd_config` permits.
 
 #![forbid(unsafe_code)]
 

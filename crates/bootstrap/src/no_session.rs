@@ -45,7 +45,7 @@ pub enum NoSession {
         sessions.len(), host.display(), host.display(), sessions[0].port
     )]
     SeveralSessions { host: OsString, sessions: Vec<RunningSession> },
-    /// The host has no such session, or the session's server refuses a key. The host has printed the reason.
+    /// The host has no such session, or the session's server refuses to issue a key. The host has printed the reason.
     #[error("nothing to attach to on {} ({status}); what it said stands above", host.display())]
     NotAttached { host: OsString, status: ExitStatus },
     /// The session's server listens on the host's loopback only, and this login has no tunnel through ssh.
@@ -88,7 +88,7 @@ pub enum NoSession {
 }
 
 impl NoSession {
-    /// Returns why rove's command brought no announcement. `has_failed` is true if ssh itself failed.
+    /// Returns why rove's command led to no announcement of a server. `has_failed` is true if ssh itself failed.
     pub fn of(
         options: &HostOptions,
         announced: &Announced,
@@ -124,7 +124,7 @@ impl NoSession {
         }
     }
 
-    /// Returns the error that rove's command did not run. If the host printed a reason (`has_said`), it names no other.
+    /// Returns the error that rove's command did not run. It gives no reason if the host printed one (`has_said`).
     pub fn not_run(host: OsString, status: ExitStatus, has_said: bool) -> Self {
         if has_said || status.code() == Some(NO_LOGINS) {
             Self::TurnedAway { host, status }
@@ -133,7 +133,7 @@ impl NoSession {
         }
     }
 
-    /// Returns the error that ssh has failed, after ssh has printed the reason, unless `-q` silenced it.
+    /// Returns the error that ssh has failed. ssh has printed the reason, unless the user's `-q` silenced ssh.
     pub fn ssh_failed(options: &HostOptions) -> Self {
         let is_hushed = options.ssh.iter().any(|word| word == "-q");
         Self::SshFailed { host: options.host.clone(), is_hushed }

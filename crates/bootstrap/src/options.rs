@@ -41,7 +41,7 @@ pub struct HostOptions {
     pub remote_ip: Option<RemoteIp>,
     /// The escape key: `None` if the user did not choose, and `Some(None)` if the user disabled it.
     pub escape_key: Option<Option<u8>>,
-    /// Whether rove starts, on either computer, although its threads may be those of an unknown emulator.
+    /// Whether rove starts, on either computer, despite threads that an unknown emulator may have started.
     pub allow_emulator: bool,
     /// Whether to print nothing but errors.
     pub quiet: bool,
@@ -106,9 +106,9 @@ pub enum WantedSession {
     /// The login attaches to the session with this name, or starts one and gives it the name.
     Named(SessionLabel),
     /// The login attaches to a running session, in this mode. Without a mode, the client takes the session over. If no
-    /// session is named, it must be the only one without a client. In a mode, it must be the only one with a client.
+    /// session is named, exactly one session may fit: one without a client or, with a mode, one with a client.
     Attached(Option<SessionRef>, Option<JoinMode>),
-    /// The login starts a session without a program, only for a single forwarded connection or remote command.
+    /// The login starts a session without a program, only for a forwarded connection, remote command or file copy.
     Streams(Passage),
     /// The login resumes the session at this port, whose former client ran on this computer and has ended.
     Resumed(u16, Resumed),
@@ -119,19 +119,19 @@ pub enum WantedSession {
 pub struct Passage {
     /// The remote end of the streams.
     pub joined: Joined,
-    /// The targets of enclosing `rove -W` processes, for the environment of an ssh whose ProxyCommand may be rove.
+    /// The hosts of the enclosing `rove -W` processes and of this one, one in a line, for the environment of its ssh.
     pub gates: String,
 }
 
-/// The remote end to which rove connects its standard input and output, or the files that it copies there.
+/// The remote end to which rove connects its standard input and output, or the files that rove copies to the host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Joined {
     /// A host and port, or the path of a socket, to which the session's host connects.
     Port(String),
     /// A program that runs on the session's host.
     Program {
-        /// The command in ssh's form. Empty for the login shell. Not serialised: the client reads it from its own
-        /// environment variable, because it may be as long as a word can be.
+        /// The command in ssh's form. Empty for the login shell. Not serialised: it may be as long as an argument can
+        /// be, so the client reads it from a separate environment variable.
         #[serde(skip)]
         command: OsString,
         /// Whether the command names an ssh subsystem.
@@ -139,7 +139,7 @@ pub enum Joined {
     },
     /// Standard input and output are not connected. The session copies files from this computer to its host.
     Files {
-        /// The session into which the server types the files' paths. Empty for the only one.
+        /// The session into which the server types the files' paths. Empty for the host's only session.
         session: String,
         /// The files' paths, as bytes because a path need not be text.
         files: Vec<Vec<u8>>,
@@ -195,7 +195,7 @@ impl HostOptions {
     }
 
     /// Returns whether the session forwards connections, if the host's server can. This requires rove's own client, and
-    /// an ssh that prints the configured forwards. A client that joins another one does not forward.
+    /// an ssh that prints the configured forwards. A client that joins another client's session does not forward.
     pub fn forwards(&self) -> bool {
         let is_ours = self.name == ProgramName::Rove && self.client.is_none();
         let is_read = !self.local && ssh_config::is_ssh(&self.ssh);
@@ -236,8 +236,8 @@ impl HostOptions {
     }
 
     /// Returns whether the login shell may start before the client has connected. This requires rove's own client,
-    /// because the server does not wait for the client's capabilities. A command always waits: it must not run if its
-    /// user never sees it.
+    /// because the server does not wait to learn the client's capabilities. A command always waits: it must not run if
+    /// its user never sees it.
     pub fn starts_early(&self) -> bool {
         let is_new = matches!(self.session, WantedSession::New | WantedSession::Named(_));
         let is_ours = self.name == ProgramName::Rove && self.client.is_none();

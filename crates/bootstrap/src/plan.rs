@@ -137,15 +137,15 @@ impl Plan {
         Self { carries, name, route, destination, remote, challenge, config, own, refuses_new_key }
     }
 
-    /// Returns a plan with which ssh refuses an unknown host key. This applies behind rove's proxy command, where ssh
-    /// could not tell the user the address that presented the key.
+    /// Returns a plan with which ssh refuses an unknown host key. This applies if ssh connects through rove's proxy
+    /// command, because ssh then does not know the host's address.
     pub fn without_key_question(self) -> Self {
         let is_hidden = matches!(self.route, Route::Proxy(_));
         Self { refuses_new_key: is_hidden && self.config.asks_about_keys(), ..self }
     }
 
-    /// Returns a plan with which ssh connects by itself, so that it can ask about the host key. `None` if that is not
-    /// needed, or if no address of the host is known.
+    /// Returns a plan with which ssh connects by itself, so that it can ask about the host key. `None` if this plan
+    /// does not refuse unknown keys, or if no address of the host is known.
     pub fn with_key_question(&self, announced: &Announced) -> Option<Self> {
         let addresses = announced.addresses();
         let is_possible = self.refuses_new_key && !addresses.is_empty();
@@ -193,7 +193,7 @@ impl Plan {
         self.route == Route::Tunnel
     }
 
-    /// Returns whether the command on the host is rove's own. Otherwise it equals that of stock Mosh.
+    /// Returns whether the command on the host is rove's own. Otherwise the command equals stock Mosh's.
     fn is_ours(&self) -> bool {
         self.name == ProgramName::Rove || self.is_tunnel()
     }
@@ -253,8 +253,8 @@ impl Plan {
         }
     }
 
-    /// Returns further addresses of the host at which the server may be reached, in the order to try them. It is empty
-    /// if the user chose how to find the address.
+    /// Returns further addresses of the host at which the server may be reached, in the order to try them. The list is
+    /// empty if the user chose how to find the address.
     pub fn other_addresses(&self, options: &HostOptions, announced: &Announced) -> Vec<String> {
         let is_open = options.remote_ip.is_none() && self.is_ours() && !self.is_tunnel();
         let first = self.address(options, announced);
@@ -264,7 +264,7 @@ impl Plan {
             "inet6" => address.is_ipv6(),
             _ => true,
         };
-        // A loopback address reported by the host belongs to a forwarder, unless ssh itself connected to loopback.
+        // A loopback address from the host belongs to a relay of ssh's connection, unless ssh connected to loopback.
         let here = first.text.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
         let mut others: Vec<String> = Vec::new();
         let resolved = match &self.route {
@@ -323,9 +323,9 @@ impl Plan {
         command.args(args).args(self.config.overrides());
         match (self.carries, options.ssh_pty) {
             (true, false) if self.is_tunnel() => &mut command,
-            // A pseudo-terminal may change bytes, and a server that the user named may leave it in such a mode.
+            // A pseudo-terminal may change bytes, and a server that the user named may leave it in a mode that does.
             (true, true) if self.is_tunnel() => command.arg("-T"),
-            // A stock server needs a terminal as usual. The tunnel's end on the host then switches it to raw mode.
+            // A stock server needs a terminal as usual. The tunnel's end on the host then makes the terminal raw.
             (true, true) => command.args(["-tt", "-e", "none"]),
             (true, false) => command.arg("-T"),
             (false, true) => command.args(["-n", "-tt"]),
@@ -338,15 +338,15 @@ impl Plan {
             (Some(own), _) => command.args(own.last_words()),
             // ssh would not run the proxy command over a shared connection.
             (None, Route::Proxy(_)) => command.args(["-S", "none"]),
-            // If the shared connection has ended, this ssh must not become a master that other ssh would depend on.
+            // If the shared connection has ended, this ssh must not become the master of other ssh processes.
             (None, Route::Known(_)) => {
                 command.args(self.config.sharing.words()).args(["-o", "ControlMaster=no"])
             }
             _ => command.args(self.config.sharing.words()),
         };
         if self.carries && self.own.is_none() && ssh_config::is_ssh(&options.ssh) {
-            // This ssh must not become a master, because other uses of ssh would then end with it, or it would wait for
-            // their end.
+            // This ssh must not become a master, because other ssh processes would then end with it, or this ssh would
+            // wait for their end.
             command.args(["-o", "ControlMaster=no"]);
         }
         if let Route::Proxy(proxy) = &self.route {
@@ -463,11 +463,11 @@ mod tests {
         ] {
             assert_eq!(of(asked, proxy(), V4, server, &[V4, V6]), others, "{asked} {server}");
         }
-        // Where ssh itself goes to loopback, so may datagrams.
+        // If ssh itself connected to loopback, datagrams may go there too.
         assert_eq!(of("", proxy(), "127.0.0.1", "127.0.0.2", &["::1"]), "127.0.0.2 ::1");
-        // Behind a detour, the host's own word is all there is.
+        // With a detour, only the host states an address.
         assert_eq!(of("", Route::Detour(String::new()), "", V4, &[]), "");
-        // Through an open connection nobody tells by which address it goes, but the resolver tells all.
+        // The address of an open connection is unknown, but the resolver returns all addresses of the host.
         let master = || Route::Known([V4, V6].map(str::to_owned).to_vec());
         assert_eq!(of("", master(), "", "10.0.0.7", &[]), "10.0.0.7 2001:db8::7");
         assert_eq!(of("local", Route::Local(V4.to_owned()), "", V6, &[]), "");

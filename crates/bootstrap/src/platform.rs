@@ -130,7 +130,7 @@ fn is_static(file: &[u8]) -> bool {
     })
 }
 
-/// Returns the little-endian number of `len` bytes at offset `at`. `None` if it reaches beyond the end of the file.
+/// Returns the little-endian number of `len` bytes at offset `at`. `None` if the number reaches beyond the file's end.
 fn number(file: &[u8], at: usize, len: usize) -> Option<u64> {
     let bytes = file.get(at..at.checked_add(len)?)?;
     Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))

@@ -18,7 +18,7 @@ pub struct Printable {
     state: State,
     /// The bytes of a UTF-8 character that is not complete yet.
     partial: Partial,
-    /// Number of blank lines that wait for text, because the server prints a blank line before its announcement.
+    /// Number of blank lines to show if text follows. The server's announcement follows a blank line that is not shown.
     blank_lines: u8,
     /// Whether the current line contains text already.
     in_line: bool,
@@ -150,7 +150,7 @@ mod tests {
             ("\u{202e}dlrow\u{202c} \u{2066}a\u{2069}\n", "dlrow a\n"),
             ("a\u{2028}b\u{2029}c\u{200b}\u{feff}\u{ad}d", "abcd"),
             ("a\u{e0041}\u{e007f}b", "ab"),
-            // A line of nothing that shows is blank, and a mark needs a letter in its own line.
+            // A line of invisible characters is blank. A combining mark needs a letter in its own line.
             ("x\n\u{202e}\u{200b}\n\u{338}y", "x\n\ny"),
             ("a\t\u{fe0f}\u{200d}b", "a\tb"),
             (
@@ -172,7 +172,7 @@ mod tests {
             (b"\xc2\x1b[1mx", "\u{fffd}x"),
             (b"\xc2\xc2\x9bx", "\u{fffd}x"),
             (b"\xe2\x82\nx", "\u{fffd}\nx"),
-            // Longer than need be: what takes them for U+009B is no terminal of ours.
+            // Overlong encodings, which a careless terminal would decode to U+009B.
             (b"\xc0\x9b", "\u{fffd}\u{fffd}"),
             (b"\xe0\x82\x9b", "\u{fffd}\u{fffd}"),
             (b"\xf0\x80\x82\x9bx", "\u{fffd}\u{fffd}\u{fffd}x"),

@@ -77,7 +77,7 @@ const DIRECTORIES: [&str; 4] =
     ["$HOME/.local/bin", "$HOME/.cargo/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
 /// Returns the arguments of the server, in a form that stock Mosh servers accept too. [`SESSION_VARIABLE`] is among
-/// them only if the server may look for running sessions.
+/// them only if the server may look for a running session: for `attach`, `resume` or a name.
 pub fn server_arguments(
     options: &HostOptions,
     colors: u32,
@@ -199,8 +199,8 @@ pub fn searching(
 /// named another), prints the server's output, and becomes the tunnel's end on the host. If the host has no rove and
 /// `waits` is true, it searches for rove again after each line that the client sends.
 ///
-/// Unlike [`named`], it lets sh interpret a server that the user named: the login shell may be unable to process its
-/// output.
+/// Unlike [`named`], it lets sh interpret a server that the user named: the login shell may be unable to process the
+/// server's output.
 pub fn tunnel(
     server: Option<&OsStr>,
     challenge: &Challenge,
@@ -220,8 +220,8 @@ pub fn tunnel(
     with_arguments(&script, args)
 }
 
-/// Returns the sh text that runs a server, prints all of its output, and then runs the program in the variable named
-/// `rove` as the tunnel's end on the host.
+/// Returns the sh text that runs a server, prints all of its output, and then runs a program as the tunnel's end on the
+/// host. `rove` is the name of the shell variable with its path.
 fn carrying(server: &str, rove: &str) -> String {
     format!(
         "o=$({server} \"$@\" </dev/null 2>&1); s=$?; echo \"$o\"; \
@@ -230,8 +230,8 @@ fn carrying(server: &str, rove: &str) -> String {
     )
 }
 
-/// Returns the command that runs the host's rove with these arguments, for any login shell. It tells that rove the name
-/// by which the user calls the host. It prints no address, because it starts no session.
+/// Returns the command that runs the host's rove with these arguments, for any login shell. It tells the host's rove
+/// the name by which the user calls the host. It prints no address, because it starts no session.
 pub fn rove(challenge: &Challenge, host: &OsStr, args: &[OsString]) -> OsString {
     let missing = format!("echo \"{NO_ROVE} {challenge}\"; exit 127; ");
     let name = format!("{ASKED_AS_VARIABLE}=\"$1\"; export {ASKED_AS_VARIABLE}; shift;");

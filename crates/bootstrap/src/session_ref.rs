@@ -27,7 +27,7 @@ pub enum LabelError {
     /// The text begins like an option or a hidden file.
     #[error("a session's name begins with a letter or a digit, and {0:?} does not")]
     Beginning(String),
-    /// The text could be a port or a process, because it has no letter.
+    /// The text could be the number of a port or a process, because it has no letter.
     #[error("a session's name has at least one letter, or it would be a port: {0:?} has none")]
     Number(String),
 }

@@ -61,7 +61,7 @@ pub struct SshConfig {
     pub(crate) key_checking: String,
     /// The files of the keys that ssh offers in addition to those of its agent.
     pub key_files: Vec<String>,
-    /// The files in which ssh looks hosts' keys up.
+    /// The files in which ssh looks up the keys of hosts.
     pub known_hosts: Vec<String>,
     /// Whether ssh does not even print why it fails (`LogLevel`).
     is_silent: bool,
@@ -119,12 +119,12 @@ impl SshConfig {
         words
     }
 
-    /// Returns the user's account on the host, with resolved names. `None` if a part of it is unknown.
+    /// Returns the user's account on the host, with resolved names. `None` if the user, host or port is unknown.
     pub fn account(&self) -> Option<Account> {
         Account::new(self.user.as_ref()?, self.host_name.as_ref()?, self.port?)
     }
 
-    /// Returns whether ssh asks the user about an unknown host key, and reports the key if it is told not to ask.
+    /// Returns whether ssh asks the user about an unknown host key, and reports the key if ssh is told not to ask.
     pub fn asks_about_keys(&self) -> bool {
         self.key_checking == "ask" && !self.is_silent
     }
@@ -181,8 +181,8 @@ pub fn is_ssh(ssh: &[String]) -> bool {
     behind_name(ssh).is_some()
 }
 
-/// Returns an ssh command with additional options. They come before the user's, because ssh obeys the first option of a
-/// kind. A program that is not ssh gets no options.
+/// Returns an ssh command with additional options. They come before the user's options, because ssh obeys the first
+/// option of a kind. A program that is not ssh gets no options.
 pub fn with_options(ssh: &[String], options: &[&str]) -> Vec<String> {
     let mut words = ssh.to_vec();
     if let Some(place) = behind_name(ssh) {

@@ -9,13 +9,13 @@
 //! on its standard output, from the host
 //!   ROVE START 5ad0...                                rove's command begins here; earlier lines are not trusted
 //!   ROVE STOCK 5ad0...                                the server that follows is stock, or a rove named mosh-server
-//!   MOSH SSH_CONNECTION 198.51.100.1 50000 192.0.2.7 22  the third word is the host's own address
+//!   MOSH SSH_CONNECTION 198.51.100.1 50000 192.0.2.7 22  the third value is the host's own address
 //!   MOSH CONNECT 60001 4NeCCgvZFe2RnPgrcU1PQw         from the server: UDP port and key
 //! ```
 //! A line is recognised only on its own stream. A banner, an impostor at ssh's TCP port and the hosts on the way can
-//! print only on the error output. After ssh has authenticated the host, the standard output comes from the host. The
-//! second word of rove's own lines is the run's [`Challenge`]. Source: Mosh 1.4.0 as observed. For the last line also
-//! docs/wire.md.
+//! print only on the error output. After ssh has authenticated the host, the standard output comes from the host. In
+//! the `ROVE` lines above, the random word is the run's [`Challenge`]. Source: Mosh 1.4.0 as observed, and docs/wire.md
+//! for the last line.
 
 mod attachment;
 mod early_output;
@@ -129,7 +129,7 @@ pub struct Announced {
     pub no_server_program: bool,
     /// Whether the host has no program for a tunnel.
     pub no_tunnel_program: bool,
-    /// The host's system and processor, stated if the host has no program for rove.
+    /// The host's system and processor, which the host states if it lacks a program for the server or tunnel.
     pub platform: Option<Platform>,
     /// Whether a line of output complained about the UDP port.
     pub port_refused: bool,
@@ -291,7 +291,7 @@ impl Startup {
         Ok(())
     }
 
-    /// Returns whether rove's proxy command has reported a failure. ssh's own messages then only repeat it.
+    /// Returns whether ssh's messages on this stream only repeat a failure that rove's proxy command has reported.
     fn is_echo(&self, stream: Stream) -> bool {
         stream == Stream::Errors && self.announced.proxy_failure.is_some()
     }

@@ -22,7 +22,7 @@ impl Host {
         self.home.script(path, script);
     }
 
-    /// Runs `command` as sshd would, in `shell`; `None` if that is not installed.
+    /// Runs `command` as sshd would, in `shell`; `None` if the shell is not installed.
     fn run(&self, shell: &str, command: &OsStr) -> Option<String> {
         let shell = ["/bin", "/usr/bin"]
             .map(|directory| Path::new(directory).join(shell))
@@ -50,7 +50,7 @@ const ADDRESS: &str = "\nROVE START 00000000000000000000000000000000\nMOSH SSH_C
 /// The line before the output of a stock server.
 const STOCK: &str = "ROVE STOCK 00000000000000000000000000000000\n";
 
-/// A run's word, 32 zeros.
+/// A run's challenge: 32 zeros.
 fn challenge() -> Challenge {
     Challenge::from_bytes([0; 16])
 }
@@ -121,10 +121,10 @@ fn only_a_stock_server_is_told_to_bind_where_ssh_arrived() {
 
 #[test]
 fn the_search_says_when_it_found_nothing() {
-    // The machine that runs the tests may have a mosh-server: a command that looks for others.
+    // The machine that runs the tests may have a mosh-server, so the command looks for other names.
     let host = Host::new();
     let system = host.run("sh", OsStr::new("echo $(uname -s) $(uname -m)")).unwrap();
-    // With both, it waits for a line and ends with its input.
+    // With `waits` and `carries`, the command waits for a line, and ends when its input ends.
     for both in [false, true] {
         let command = searching("", &challenge(), &arguments(), Some(""), both, both);
         let command = command.into_string().unwrap().replace("mosh-server", "no-such-server");

@@ -107,7 +107,7 @@ fn each_line_counts_on_its_own_stream_only() {
         let early_output = if has_started { EarlyOutput::Blank } else { EarlyOutput::Text };
         assert_eq!(announced, Announced { early_output, ..nothing }, "{rules:?}");
         assert_eq!(text, written_out(proxy), "the user sees all of it");
-        // The host's own lines count whatever stands on the error output.
+        // The host's lines on the standard output count, whatever is on the error output.
         let output = format!("{start}{host}");
         let (announced, _) = read(&rules, &host.replace("60001", "6"), &output).unwrap();
         assert_eq!(announced.connect.unwrap().port, "60001", "{rules:?}");
@@ -277,7 +277,7 @@ fn other_addresses_are_our_proxys_and_nobody_elses() {
                  ROVE ADDRESS 192.0.2.9\nROVE IP WORD 192.0.2.7\nROVE ADDRESS WORD 192.0.2.8\n";
     let (announced, text) = read(&tolerant(true, true), lines, "").unwrap();
     assert_eq!(announced.other_addresses, ["192.0.2.7", "2001:db8::7"]);
-    // After the proxy's last word it is silent.
+    // After the `ROVE IP` line, a `ROVE ADDRESS` line is only text.
     let left = "ROVE ADDRESS WORD x\nROVE ADDRESS 192.0.2.9\nROVE ADDRESS WORD 192.0.2.8\n";
     assert_eq!(text, written_out(left));
     for rules in [STOCK, tolerant(false, false)] {
@@ -321,7 +321,7 @@ fn a_proxy_that_has_failed_speaks_for_ssh() {
         let sentence = "cannot connect".to_owned();
         assert_eq!(announced.proxy_failure, Some(ProxyFailure { sentence, is_unknown }));
         assert_eq!(text, written_out("a banner\n"));
-        // Others do not know the word, or there is no proxy.
+        // The challenge is wrong, or ssh does not run rove's proxy command.
         for (rules, word) in [(tolerant(true, true), "DROW"), (tolerant(false, true), "WORD")] {
             let errors = errors.replace("WORD", word);
             let (announced, text) = read(&rules, &errors, "").unwrap();

@@ -12,7 +12,7 @@ const LINE_BYTES_MAX: usize = 64;
 /// Skips output up to [`MARK`], the first line of the tunnel's end on the host.
 #[derive(Debug, Default)]
 pub struct Banner {
-    /// The first line of rove's command, with the challenge. Earlier lines are ignored. Empty after it was read.
+    /// The first line of rove's command, with the challenge. Earlier lines are ignored. Empty after it has arrived.
     first: String,
     line: Vec<u8>,
     read: usize,
@@ -87,7 +87,7 @@ mod tests {
             }
             assert_eq!((found, left.as_slice()), (Found::Mark, &b"\0\0\x01x"[..]), "{cut}");
         }
-        // Start-up files do not know the run's word.
+        // Start-up files do not know the run's challenge.
         let mut banner = Banner::after("ROVE START 12".to_owned());
         let text = format!("{MARK}\nROVE START 11\n{NO_TUNNEL_PROGRAM}\n");
         assert_eq!(banner.read(&mut text.as_bytes()), Found::Nothing);

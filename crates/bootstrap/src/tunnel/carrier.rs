@@ -2,7 +2,7 @@
 //!
 //! A stalled stream must not build up a long queue, because old screens would then arrive before new ones. So at most a
 //! window of bytes is in flight, although pipes, ssh and TCP could hold more. The other end acknowledges arrived bytes
-//! by credit. Few datagrams wait for the window. If they are too many, the oldest is dropped, as in a network.
+//! by credit. A short queue of datagrams waits for room in the window. If the queue is full, this end drops the oldest.
 
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ pub struct Carrier {
     taken: usize,
     /// Whether to tell the other end that no program listens at the session's port.
     refused: bool,
-    /// A message to the other end that is not yet in `out`.
+    /// A text about a forwarder for the other end that is not yet in `out`.
     words: Option<String>,
 }
 
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn the_queue_holds_its_bound_and_one_byte_more_displaces_the_oldest() {
         let mut near = Carrier::default();
-        // Nothing goes out, as it is never asked for.
+        // Nothing is sent, because the test does not poll for bytes.
         for _ in 0..QUEUE_BYTES_MAX / 1024 {
             near.handle_datagram(&[1; 1024]);
         }

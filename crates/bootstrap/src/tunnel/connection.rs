@@ -1,18 +1,18 @@
 //! Decides whether the next ssh for a session shares an open connection (`ControlMaster`) or makes its own, sans I/O.
 //!
 //! A shared connection may be dead, and then every ssh that shares it waits in vain. So after a silent login the next
-//! ssh makes its own connection. If the host refuses that without the user, only the shared connection is left.
+//! ssh makes its own connection. If a new connection needs an answer of the user, only the shared connection is left.
 
 /// The connection for the next login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
-    /// The next ssh makes a new connection, because it is configured to share none.
+    /// The next ssh makes a new connection, because ssh is configured to share none.
     Single,
     /// The next ssh shares an open connection, as configured.
     Shared,
     /// The next ssh makes a new connection, because the shared one may be dead.
     Own,
-    /// The next ssh shares an open connection, because the host refuses a new one without the user.
+    /// The next ssh shares an open connection, because a new one needs an answer of the user.
     SharedOnly,
 }
 
@@ -36,8 +36,8 @@ impl Connection {
         self.next == Next::Own
     }
 
-    /// Records that a login begins. `is_beside` is true if another ssh of the session is still silent, because that may
-    /// use the shared connection. Returns whether the new login must make a new connection.
+    /// Records that a login begins. `is_beside` is true if a silent ssh of the session still runs, perhaps on a dead
+    /// shared connection. Returns whether the new login must make a new connection.
     pub(super) fn handle_start(&mut self, is_beside: bool) -> bool {
         if is_beside && self.next == Next::Shared {
             self.next = Next::Own;
@@ -53,8 +53,8 @@ impl Connection {
         }
     }
 
-    /// Records that the host has refused the newest login without the user. Returns whether to try the shared
-    /// connection.
+    /// Records that the host has refused the newest login, which needs an answer of the user. Returns whether to try
+    /// the shared connection.
     pub(super) fn handle_refusal(&mut self) -> bool {
         if self.is_own {
             self.next = Next::SharedOnly;

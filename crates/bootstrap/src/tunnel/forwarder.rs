@@ -1,12 +1,12 @@
 //! The forwarder on a jump host, sans I/O: relays datagrams between one client and one server.
 //!
-//! The client draws a key for the forwarder, and sends it and the server's address through ssh. The client seals each
-//! of its datagrams once more, under this key and an ascending number. The forwarder ignores datagrams that do not
+//! The client draws a key for the forwarder, and sends the key and the server's address through ssh. The client seals
+//! each of its datagrams once more, under this key and an ascending number. The forwarder ignores datagrams that do not
 //! open, or whose number has arrived earlier. It learns the client's address from the newest datagram, as a server
 //! does. It sends the server's datagrams unchanged, and only to that address.
 //!
-//! For each datagram that arrives, the forwarder sends at most one, not longer. It has no queue, timer or second
-//! server.
+//! For each datagram that arrives, the forwarder sends at most one datagram, which is not longer. It has no queue,
+//! timer or second server.
 
 use core::fmt;
 use core::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -61,8 +61,7 @@ impl Forwarder {
         Self { cipher: RecordCipher::new(key), window: Window::new(), client: None }
     }
 
-    /// Returns the datagram for the server, from one that arrived by `end`. `None` if it is repeated or not the
-    /// client's.
+    /// Unwraps the client's datagram, which arrived by `end`, for the server. `None` if it is repeated or forged.
     ///
     /// The forwarder cannot pass on a congestion mark, so it drops a marked datagram. Source: RFC 6040, section 4.2.
     pub fn handle_client(&mut self, end: End, ecn: Ecn, bytes: &[u8]) -> Option<Vec<u8>> {
@@ -83,7 +82,7 @@ impl Forwarder {
         (ecn != Ecn::CongestionExperienced).then_some(datagram)
     }
 
-    /// Returns where to send a datagram of the server. `None` if it must be dropped, as while the client is unknown.
+    /// Returns where to send the server's datagram. `None` if it is marked or too long, or the client is unknown.
     pub fn handle_server(&self, ecn: Ecn, len: usize) -> Option<End> {
         let passes = ecn != Ecn::CongestionExperienced && len <= DATAGRAM_LEN_MAX;
         self.client.filter(|_| passes)
@@ -169,11 +168,11 @@ mod tests {
         };
         let wrapped: Vec<Vec<u8>> = [b"a", b"b", b"c", b"d"].map(|it| client.wrap(it)).into();
         let passed = |datagram: &[u8]| Some(datagram.to_vec());
-        // Nobody is answered before the client's first word.
+        // The forwarder sends nothing before the client's first datagram.
         assert_eq!(pass(9, b"a"), (None, None));
         assert_eq!(pass(9, &Wrapper::new(&key(2)).wrap(b"a")), (None, None));
         assert_eq!(pass(1, &wrapped[1]), (passed(b"b"), Some(true)));
-        // A word that was here moves nothing, from wherever it comes; nor does an overtaken one.
+        // A repeated or overtaken datagram does not change the client's address.
         assert_eq!(pass(9, &wrapped[1]), (None, Some(true)));
         assert_eq!(pass(9, &wrapped[0]), (passed(b"a"), Some(true)));
         assert_eq!(pass(9, &wrapped[0]), (None, Some(true)));

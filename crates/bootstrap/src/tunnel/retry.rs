@@ -82,8 +82,8 @@ impl Retry {
         self.not_before = self.not_before.min(now.max(self.started_at + CHANGED_WAIT));
     }
 
-    /// Records that another ssh is started. `is_beside` is true if the former one still runs, but is silent. Returns
-    /// whether the new one must make a new connection.
+    /// Records that another ssh is started. `is_beside` is true if the former ssh still runs, but is silent. Returns
+    /// whether the new ssh must make a new connection.
     pub fn handle_start(&mut self, now: Instant, is_beside: bool) -> bool {
         self.started_at = now;
         self.not_before = now + self.wait;
@@ -93,8 +93,7 @@ impl Retry {
 
     /// Records that an ssh has ended, or could not be started.
     pub fn handle_end(&mut self, now: Instant, end: End) {
-        // The host has not refused a login that the user has cancelled. Its connection may have been as dead as a late
-        // one.
+        // A login that the user cancelled was not refused. Its connection may have been dead, as after a late start.
         if matches!(end, End::Late | End::BrokenOff) {
             self.connection.handle_silence();
         }
@@ -207,7 +206,7 @@ mod tests {
             let mut retry = Retry::new(at(0), shares);
             retry.handle_start(at(10), false);
             retry.handle_end(at(70), End::Late);
-            // The login of the user makes a connection of its own, and so does the second next.
+            // The login after a late one makes a new connection, and then every second login does.
             for (second, is_own) in [(71, shares), (500, false), (900, shares)] {
                 assert_eq!(retry.handle_start(at(second), false), is_own);
                 retry.handle_end(at(second + 1), End::BrokenOff);

@@ -38,7 +38,7 @@ pub enum End {
 /// Decides whether and when ssh may log in automatically, and whether it shares a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Standby {
-    /// Whether the last login suggests that an automatic login will need no answer of the user.
+    /// Whether the user's last login suggests that an automatic login will need no answer of the user.
     may_log_in: bool,
     /// When the newest automatic login began. `None` if there was none.
     started_at: Option<Instant>,
@@ -62,8 +62,8 @@ impl Standby {
         }
     }
 
-    /// Returns when to log in, if a login is needed from `wanted_at` on. `None` if one runs, or only the user may log
-    /// in.
+    /// Returns when to log in, if a login is needed from `wanted_at` on. `None` if a login is under way, or only the
+    /// user may log in.
     pub fn start_at(&self, wanted_at: Instant) -> Option<Instant> {
         if self.needs_user() || self.is_logging_in {
             return None;
