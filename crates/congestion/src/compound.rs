@@ -125,7 +125,7 @@ mod tests {
         path.lose();
         let mut window = path.controller.in_all();
         assert_eq!(window, 80.0);
-        // The first round trip after the loss is that of its packets.
+        // The first round trip after the loss acknowledges packets that were sent before the loss.
         path.windows(2);
         window = path.controller.in_all();
         for _ in 0..20 {
@@ -138,7 +138,7 @@ mod tests {
         assert!((path.controller.in_all() / window - 0.5).abs() < 1e-9);
     }
 
-    /// Source: the paper, section III: after each loss the window grows from half of its largest size by the law above.
+    /// Source: the paper, section III: after a loss the window grows from half of its largest size by `ALPHA` and `K`.
     #[test]
     fn the_average_window_is_that_of_the_growth_between_two_losses() {
         for every in [10_000_u32, 100_000] {

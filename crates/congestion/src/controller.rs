@@ -1,6 +1,6 @@
 //! The interface between a flow and its congestion controller.
 //!
-//! A flow calls [`Controller::on_start`] once, then [`Controller::on_sent`] for each packet. It calls
+//! A flow calls [`Controller::on_start`] first, then [`Controller::on_sent`] for each packet. It calls
 //! [`Controller::on_ack`] for each acknowledged packet, followed by one [`Controller::on_end_acks`] for the batch, and
 //! [`Controller::on_loss`] for lost packets. It sends a packet if the bytes in flight and the packet fit
 //! [`Controller::window`], and [`Controller::spacing`] has passed since the last packet. Times passed in never go
@@ -39,14 +39,14 @@ pub struct Loss {
     pub size: Bytes,
     /// Bytes still in flight, without the lost packets.
     pub in_flight: Bytes,
-    /// Whether everything was lost for so long that the controller must forget its measurements of the path: persistent
-    /// congestion (RFC 9002, section 7.6), or the retransmission timeout of RFC 5681.
+    /// Whether all packets were lost for so long that the controller must forget its measurements of the path:
+    /// persistent congestion (RFC 9002, section 7.6), or the retransmission timeout of RFC 5681.
     pub is_persistent: bool,
 }
 
 /// A congestion controller: decides how many bytes of a flow may be in flight, and how fast packets are sent.
 pub trait Controller: Debug + Send {
-    /// Called when the flow begins, or begins again after an end. The controller may forget what it has measured.
+    /// Called when the flow begins, or begins again after it had ended. The controller may forget what it has measured.
     fn on_start(&mut self, _now: Instant) {}
 
     /// Called when a packet of `size` has been sent. `in_flight` includes the packet.
@@ -61,8 +61,8 @@ pub trait Controller: Debug + Send {
     /// Called when packets are declared lost, once for all that are found lost at one time.
     fn on_loss(&mut self, now: Instant, loss: &Loss);
 
-    /// Called when a queue does harm: a person waits for an echo over the path, or the peer sends much, too, and waits for
-    /// acknowledgments. The controller may keep its queue shorter for a while.
+    /// Called when a queue does harm: a person waits for an echo over the path, or the peer sends much data, too, and
+    /// waits for acknowledgments. The controller may keep its queue shorter for a while.
     fn on_interaction(&mut self, _now: Instant) {}
 
     /// Called at the time that [`Controller::poll_timeout`] returned. A caller without timers may leave this out,
@@ -87,8 +87,7 @@ pub trait Controller: Debug + Send {
     }
 
     /// Returns the longest silence of a flow with packets in flight. After it, the flow sends a small packet even
-    /// beyond the window (in QUIC a PING frame), whose acknowledgment shows that a stalled link works again. `None` for
-    /// never.
+    /// beyond the window (a QUIC PING), whose acknowledgment shows that a stalled link works again. `None` for never.
     fn heartbeat(&self) -> Option<Duration> {
         None
     }

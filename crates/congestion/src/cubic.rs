@@ -151,7 +151,7 @@ mod tests {
         };
         near(1, BETA);
         near(rounds, 1.0);
-        // Twice as far it is as much above as it began below.
+        // After twice the time, the window is as far above the plateau as it began below it.
         near(2 * rounds, 2.0 - BETA);
     }
 
@@ -162,7 +162,7 @@ mod tests {
             let average = average_window(Cubic::new(PACKET), 100, every);
             assert!((average / expected - 1.0).abs() < 0.1, "{every}: {average} {expected}");
         }
-        // Where Reno gets more, which the table has as 38, it is Reno or a little more.
+        // Where Reno's window is larger (38 in the table), CUBIC has Reno's window or a little more.
         let average = average_window(Cubic::new(PACKET), 100, 1_000);
         assert!((38.0..45.0).contains(&average), "{average}");
     }

@@ -12,7 +12,7 @@
 //!   [`compound`] follows both.
 //! - [`remy`] follows a `table` of rules that a search has found. A rule maps a `memory` of signals in a `domain` to an
 //!   `action`.
-//! - [`sprout_ack`] follows a forecast of acknowledgments, and counts its `backlog`.
+//! - [`sprout_ack`] follows a forecast of acknowledgments. Its `backlog` is the bytes in flight.
 //! - [`sprout`] does not implement this interface. It consists of two ends, of which the receiver forecasts arrivals. A
 //!   `model` has the `grid` of rates, and a `belief` is a probability for each rate. An `estimator` makes forecasts,
 //!   which `receiver` and `sender` use. `endpoint` is an end, and `tunnel` has a queue for each flow.

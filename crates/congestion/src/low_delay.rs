@@ -1,12 +1,12 @@
-//! A controller for file copies beside a session. While the user types or the peer copies, too, its queue is so short
-//! that keys and acknowledgments hardly wait. Otherwise it is longer, so that a link of varying rate is seldom idle.
+//! A controller for file copies beside a session. While the user types or the peer copies, its queue is so short that
+//! keys and acknowledgments hardly wait. Otherwise the queue is longer, so that a link of varying rate is seldom idle.
 //!
-//! It is made of published parts. The signal is that of LEDBAT: how much later than the least one-way delay packets
-//! arrive (RFC 6817). Slow start ends when this signal shows a queue (RFC 9406 does so by round trips). A window whose
-//! queue is too long shrinks by the number of packets that are too many (FAST TCP: Jin, Wei, Low, INFOCOM 2004, with a
-//! gain of one). A window without a queue grows by a packet each round trip, and faster the longer no queue appears
-//! (the velocity of Copa: Arun, Balakrishnan, NSDI 2018, section 2.2), but at most up to the target queue. A loss
-//! without a queue counts as random, and costs a fifth of the window (TCP Veno: Fu, Liew, IEEE JSAC 21(2), 2003).
+//! Its parts are published. The signal is that of LEDBAT: how much later than the least one-way delay packets arrive
+//! (RFC 6817). Slow start ends when this signal shows a queue (RFC 9406 uses round-trip times). A window whose queue is
+//! too long shrinks by the number of packets that are too many (FAST TCP: Jin, Wei, Low, INFOCOM 2004, with a gain of
+//! one). A window without a queue grows by a packet each round trip, and faster the longer no queue appears (the
+//! velocity of Copa: Arun, Balakrishnan, NSDI 2018, section 2.2), but at most up to the target queue. A loss without a
+//! queue counts as random, and costs a fifth of the window (TCP Veno: Fu, Liew, IEEE JSAC 21(2), 2003).
 
 use std::collections::VecDeque;
 
@@ -60,17 +60,17 @@ pub struct LowDelay {
     window: PacketWindow,
     rounds: Rounds,
     delays: Delays,
-    /// The round-trip time of the newest packet, in seconds.
+    /// The round-trip time of the last acknowledged packet, in seconds.
     rtt: f64,
     /// By how many packets the window grows in a round trip without a queue.
     velocity: f64,
     /// Round trips in a row without a queue.
     calm: u32,
-    /// When the window last shrank because of a queue. `None` before.
+    /// When the window last shrank because of a queue. `None` if it never has.
     shrunk_at: Option<Instant>,
-    /// Since when a queue has held the window at its least. `None` while it is larger.
+    /// Since when a queue has held the window at its least. `None` while the window is larger.
     stuck_since: Option<Instant>,
-    /// When the user last typed. `None` before the first key.
+    /// When [`Controller::on_interaction`] was last called. `None` before the first call.
     typed_at: Option<Instant>,
 }
 
@@ -123,7 +123,7 @@ impl LowDelay {
         let target = self.target(now);
         self.stuck_since = None;
         self.calm = if queueing < target / 2.0 { self.calm.saturating_add(1) } else { 0 };
-        // The effect of a larger window on the queue can be measured only a round trip later.
+        // A larger window shows in the queue only a round trip later, so it grows by at most the target queue.
         let most = self.window.packets * target / self.rtt.max(target);
         let faster = (2.0 * self.velocity).min(most).max(1.0);
         self.velocity = if self.calm > CALM { faster } else { 1.0 };
@@ -309,7 +309,7 @@ mod tests {
             };
             let before = path.windows(6)[5];
             if rate.is_some() {
-                // The queue of a window that has not been adjusted.
+                // The doubled window has a queue to which the controller has not reacted.
                 path.controller.window.packets *= 2.0;
                 path.windows(1);
             }
@@ -331,7 +331,7 @@ mod tests {
         for window in &typed[2..] {
             assert!((50..=55).contains(window), "{typed:?}");
         }
-        // A key from which a time passed that is not the newest changes nothing.
+        // An interaction with an earlier time changes nothing.
         path.controller.on_interaction(Instant::ZERO);
         assert!(path.windows(5)[4] <= 55);
         let idle = path.windows(40)[39];

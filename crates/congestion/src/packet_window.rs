@@ -12,8 +12,8 @@ pub(crate) const INITIAL: u32 = 10;
 /// The least window of controllers that follow QUIC, in packets. Source: RFC 9002, section 7.2.
 pub(crate) const LEAST: f64 = 2.0;
 
-/// A congestion window in packets, with fractions. A congestion event leaves a share of it, and persistent congestion
-/// leaves the least window.
+/// A congestion window in packets, with fractions. A congestion event leaves a share of the window, and persistent
+/// congestion leaves the least window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PacketWindow {
     /// The current window, in packets.
@@ -65,8 +65,9 @@ impl PacketWindow {
         self.recovery.covers(ack.sent)
     }
 
-    /// Cuts the window to `share` of it if the loss is a new congestion event, and returns whether it is. The result is
-    /// also the slow start threshold. Persistent congestion leaves the least window in any case, below the threshold.
+    /// Multiplies the window by `share` if the loss is a new congestion event, and returns whether it is. The cut
+    /// window is also the slow start threshold. Persistent congestion always leaves the least window, below the
+    /// threshold.
     pub(crate) fn cut(&mut self, now: Instant, loss: &Loss, share: f64) -> bool {
         let is_new = self.recovery.begins(now, loss.sent);
         if is_new {
@@ -127,7 +128,7 @@ mod tests {
         assert!(window.packets == LEAST && window.is_starting());
         window.packets = 20.0;
         assert!(!window.is_starting(), "slow start ends at half of the window before");
-        // The same packets are told of again: no new event, but the window is the least one again.
+        // A repeated report of the same packets is no new event, but leaves the least window again.
         assert!(!window.cut(Instant::from_millis(10), &loss(1, true), 0.5));
         assert!(window.packets == LEAST);
     }

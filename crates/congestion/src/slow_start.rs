@@ -75,7 +75,7 @@ impl SlowStart {
         *self = Self::new(self.begin);
     }
 
-    /// Grows the window by an acknowledgment. Returns whether slow start ends with it.
+    /// Grows the window by an acknowledgment. Returns whether the acknowledgment ends slow start.
     pub(crate) fn grow(&mut self, now: Instant, ack: &Ack, window: &mut PacketWindow) -> bool {
         let is_over = self.begin.has_hystart && self.follow(now, ack);
         let divisor = if self.conservative.is_some() { CONSERVATIVE_DIVISOR } else { 1 };

@@ -4,12 +4,12 @@
 //! least. With a probability of 95 %, all bytes that the sender has in flight arrive within 100 ms. From the bottom up:
 //!
 //! - `terms`: ticks, counts and forecasts, which all parts share.
-//! - `normal` → `grid` → `kernel`, `columns` (a tick of the random walk); `horizon`, `spread` over `quantile`
-//!   (arrivals) → `model`: all that is known before a link is observed. `belief`: the link's rate. `lanes`: sums.
-//! - [`estimator`]: the inference, or the moving average of Sprout-EWMA in its place.
-//! - [`receiver`]: arrivals, counted by ticks. [`sender`]: the window. [`packet`]: their messages. `config`: the bytes
-//!   that count. [`endpoint`]: one end, with both halves.
-//! - [`tunnel`]: a queue for each flow that shares the window.
+//! - `normal` serves `grid`, the rates. `kernel` and `columns` compute a tick of their random walk, `horizon` and
+//!   `spread` later arrivals, by `quantile`. `model` joins these. `belief` has the rates' probabilities. `lanes` adds.
+//! - [`estimator`] infers the rate, or averages it instead (Sprout-EWMA).
+//! - [`receiver`] counts arrivals by ticks, and [`sender`] has the window. [`packet`] is their message. `config`
+//!   decides which bytes count. [`endpoint`] is an end, with both halves.
+//! - [`tunnel`] has a queue for each flow that shares the window.
 
 pub(crate) mod belief;
 mod columns;

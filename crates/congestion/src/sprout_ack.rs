@@ -147,7 +147,7 @@ impl SproutAck {
         let last = self.window.get() / self.packet.get().max(1);
         let within = |ticks| self.model.quantile(self.belief.shares(), ticks, QUANTILE, last);
         let [before, after] = [ticks, ticks.saturating_add(1)].map(within);
-        // The time ends within a tick, which carries a part of what it carries as a whole.
+        // The time ends within a tick, so a part of this tick's packets counts.
         let part = u64::try_from(time.as_nanos() % TICK.as_nanos()).unwrap_or(0);
         let tick = u64::try_from(TICK.as_nanos()).unwrap_or(u64::MAX);
         before.saturating_add(after.saturating_sub(before).saturating_mul(part) / tick)
@@ -231,7 +231,7 @@ mod tests {
     fn the_first_window_is_that_of_the_prior() {
         let ack_delay = Duration::ZERO;
         let window = |scale| SproutAck::new(scale, PACKET, ack_delay).window().get() / 1_400;
-        // 433 ms of the prior: the linear grid has no rate below 4 packets/s but the outage.
+        // The forecast is for 353 ms without observation. The linear grid has no rate below 4 packets/s but the outage.
         assert!((10..40).contains(&window(Scale::Linear)), "{}", window(Scale::Linear));
         assert_eq!(window(Scale::Wide), 2);
     }
@@ -257,8 +257,8 @@ mod tests {
         }
     }
 
-    /// Feeds a controller 500 packets a second, up to 2 s. Acknowledgments are `wait` ms late, and that of `missing` is
-    /// lost.
+    /// Feeds a controller 500 packets a second, up to 2 s. Acknowledgments are `wait` ms late, and that of the packet
+    /// sent at `missing` ms is lost.
     fn fed(wait: u64, missing: u64) -> SproutAck {
         let mut controller = SproutAck::new(Scale::Linear, PACKET, Duration::ZERO);
         let mut calls: Vec<(u64, Option<u64>)> = vec![(0, None), (40, Some(0))];
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn an_acknowledgment_that_is_too_late_closes_the_window_until_it_comes() {
         let least = 2 * PACKET.get() + HEARTBEAT_ROOM;
-        // Sent so long before the last tick began: 40 ms of a round trip, 40 ms more, and the millisecond in which it was sent.
+        // `age` ends at the start of the last tick. The limit is a round trip, `LATE` and the millisecond of sending.
         for (age, is_late) in [(80, false), (82, true)] {
             let missing = 2_000 - age;
             let mut controller = fed(10, missing);

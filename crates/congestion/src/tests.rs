@@ -48,7 +48,7 @@ impl<C: Controller> Path<C> {
         for _ in 0..count {
             self.controller.on_sent(sent, PACKET, window);
         }
-        // Packets that do not fit the round trip wait.
+        // Packets beyond the path's rate wait, so the round trip takes longer.
         let carried = |rate: u32| Duration::from_secs(count) / rate;
         let rtt = self.rate.map_or(self.rtt, |rate| self.rtt.max(carried(rate)));
         self.now += rtt;

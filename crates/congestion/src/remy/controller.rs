@@ -33,7 +33,7 @@ impl Controller for RemyController {
     }
 
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
-        // The receiver's clock has an unknown offset, so the round-trip time gives the arrival by the sender's.
+        // The receiver's clock has an unknown offset, so the send time plus the round-trip time counts as the arrival.
         let received = ack.sent + ack.rtt;
         self.sender.acknowledge(ack.sent, received.min(now));
         self.has_heard = true;

@@ -1,7 +1,7 @@
 //! The published form of a RemyCC table: a `.dna` file, which is a tree of boxes as a protobuf message.
 //!
-//! The code uses prost's primitives without derived types. Fields that other versions of the programs have added are
-//! skipped. The shape of the tree is lost: its leaves become the rules, in the same order.
+//! The code uses prost's primitives without derived types. It skips fields that other versions of the published
+//! programs have added. The shape of the tree is lost: its leaves become the rules, in the same order.
 
 use prost::bytes::Buf;
 use prost::encoding::{
@@ -236,7 +236,7 @@ fn put_message(field: u32, message: &[u8], out: &mut Vec<u8>) {
     out.extend(message);
 }
 
-/// Returns the number of a protobuf sint32, for which the low 32 bits of a longer varint count.
+/// Returns the number of a protobuf sint32. Only the low 32 bits of a longer varint count.
 fn from_zigzag(value: u64) -> i32 {
     let low = u32::try_from(value & u64::from(u32::MAX)).unwrap_or(0);
     (low >> 1).cast_signed() ^ -(low & 1).cast_signed()

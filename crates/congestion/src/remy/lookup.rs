@@ -2,7 +2,7 @@
 //!
 //! The boxes of a table are separated by planes until only one box is left on either side. Each plane is chosen so that
 //! it cuts as few boxes as possible. The construction also finds boxes that overlap, and parts of the domain in no box.
-//! A memory outside the table's domain belongs to the nearest box at its border.
+//! A memory outside the table's domain belongs to the nearest box at the domain's border.
 
 use crate::remy::domain::Domain;
 use crate::remy::error::TableError;
@@ -14,7 +14,7 @@ const NODES_MAX: usize = 65_536;
 /// A node of the lookup tree.
 #[derive(Clone, Copy, Debug)]
 enum Node {
-    /// If a memory's value on `axis` is less than `at`, the search continues at node `below`, else at the next.
+    /// If a memory's value on `axis` is less than `at`, the search continues at node `below`, else at `below + 1`.
     Cut { axis: u8, below: u32, at: f64 },
     /// The search ends at the box of the rule with this index.
     Rule(u32),

@@ -60,7 +60,7 @@ impl Memory {
 #[derive(Clone, Debug, Default)]
 pub struct MemoryTracker {
     memory: Memory,
-    /// When the packet that was acknowledged last was sent and received. `None` before the first.
+    /// When the packet that was acknowledged last was sent and received. `None` before the first acknowledgment.
     last: Option<(Instant, Instant)>,
     rtt_min_ms: f64,
 }

@@ -22,7 +22,7 @@ impl RemySender {
         sender
     }
 
-    /// Counts an acknowledged packet of this flow. Call [`RemySender::decide`] once after each batch.
+    /// Counts an acknowledged packet. Call [`RemySender::decide`] once after each batch of acknowledgments.
     pub fn acknowledge(&mut self, sent: Instant, received: Instant) {
         self.tracker.acknowledge(sent, received);
     }

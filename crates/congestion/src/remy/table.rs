@@ -120,7 +120,7 @@ impl Table {
         Ok(Self { about, ..Self::new(self.domain, rules)? })
     }
 
-    /// Returns the signals by which the rules differ in their boxes.
+    /// Returns the signals for which a rule's box has other bounds than the table's domain.
     pub fn dividing_axes(&self) -> Vec<Axis> {
         let divides = |axis: &Axis| {
             let side = |domain: &Domain| (domain.lower[axis.index()], domain.upper[axis.index()]);

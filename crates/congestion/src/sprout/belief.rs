@@ -50,7 +50,7 @@ impl Belief {
         &self.shares
     }
 
-    /// Advances by a tick in which `count` was observed. `None`: nothing was observed.
+    /// Advances by a tick in which `count` was observed. `None` if the tick tells nothing about the link.
     pub(crate) fn tick(&mut self, count: Option<Count>) {
         self.model.evolve(&self.shares, &mut self.next, &mut self.work);
         core::mem::swap(&mut self.shares, &mut self.next);
@@ -68,7 +68,7 @@ impl Belief {
                 *share = if *share > NEGLIGIBLE { *share * factor } else { 0.0 };
             }
         } else {
-            // No rate of the grid explains the observation, so the belief was wrong.
+            // No rate of the grid explains the observation, so the belief was wrong and begins again.
             let share = 1.0 / single(float(self.shares.len()));
             self.shares.fill(share);
         }

@@ -57,7 +57,7 @@ impl Config {
     pub(crate) fn fields(&self) -> Bytes {
         match self.counting {
             Counting::Payload => PAYLOAD_LENGTH,
-            // The window has room for a forecast even if the packet carries none.
+            // Each packet leaves room for a forecast, even if it carries none.
             Counting::Datagrams => HEADER + FEEDBACK,
         }
     }
@@ -77,8 +77,8 @@ pub enum Drain {
 /// The bytes of a packet that count: in a tick of the receiver, and in the sender's estimate of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
-    /// The payload and the two bytes of its length count, as in the published program: headers do not, and a heartbeat
-    /// is a packet. A full packet counts as 1.03, because it has 1440 bytes there and 1400 bytes count as a packet.
+    /// The payload and the two bytes of its length count, as in the published program. Headers do not, and a heartbeat
+    /// counts as a packet. A full packet counts as 1.03: it has 1440 bytes in that program, of which 1400 are a packet.
     Payload,
     /// The packet counts with its header. A full packet counts as one at most. Slow links then carry more, because a
     /// flow of few packets less often mistakes its own rate for the link's.

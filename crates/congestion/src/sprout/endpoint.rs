@@ -19,7 +19,7 @@ pub struct Endpoint<E> {
     sender: Sender,
     /// When the last packet was sent. `None` before the first.
     sent_at: Option<Instant>,
-    /// Whether the last packet ended a flight, so that the next packet may carry a forecast.
+    /// Whether the last packet ended a flight (packets sent at once). The next packet may then carry a forecast.
     has_landed: bool,
     /// The tick of the forecast that was sent last. `None` before the first.
     told: Option<u64>,
@@ -32,7 +32,7 @@ pub struct Endpoint<E> {
 pub enum Waiting {
     /// No data waits to be sent.
     Nothing,
-    /// This many bytes of a stream wait, which may be cut anywhere.
+    /// This many bytes of a stream wait. The stream may be cut anywhere.
     Stream(Bytes),
     /// Packets wait that must not be cut: the sizes of the first and, if there is one, of the second.
     Packets(Bytes, Option<Bytes>),
@@ -79,7 +79,7 @@ impl<E: Estimator> Endpoint<E> {
     }
 
     /// Returns the packet to send now. It has the first piece of waiting data if the window has room for it. Otherwise
-    /// it is empty, if the peer must hear from this end. `None` if no packet is due.
+    /// it is an empty heartbeat or report, if one is due. `None` if no packet is due.
     pub fn poll_send(&mut self, now: Instant, waiting: Waiting) -> Option<Packet> {
         let window = self.window(now);
         if let Some((piece, is_last)) = self.next_piece(window, waiting) {
@@ -90,8 +90,8 @@ impl<E: Estimator> Endpoint<E> {
         is_due.then(|| self.packet(now, Bytes::ZERO, HEARTBEAT))
     }
 
-    /// Returns the bytes of data in the next packet, and whether it ends a flight. `None`: no data, or no room in
-    /// `window`.
+    /// Returns the bytes of data in the next packet, and whether it ends a flight. `None` if no data waits, or it does
+    /// not fit `window`.
     fn next_piece(&self, window: Bytes, waiting: Waiting) -> Option<(Bytes, bool)> {
         let fields = self.config.fields();
         let room = window - fields;
@@ -110,15 +110,15 @@ impl<E: Estimator> Endpoint<E> {
         }
     }
 
-    /// Returns when to call [`Self::poll_send`] if no packet arrives earlier. `is_waiting`: data waits to be sent.
+    /// Returns when to call [`Self::poll_send`] if no packet arrives earlier. `is_waiting` is true if data waits.
     pub fn poll_timeout(&self, now: Instant, is_waiting: bool) -> Option<Instant> {
         let Some(heartbeat) = self.next_heartbeat() else { return Some(now) };
         let change = self.sender.next_change(now).filter(|_| is_waiting);
         Some(change.map_or(heartbeat, |change| change.min(heartbeat)))
     }
 
-    /// Returns when a packet is due even without data. An end that only receives reports each tick in which data
-    /// arrived, because its peer sends nothing before that. `None` before the first packet, which is due at once.
+    /// Returns when a packet is due even without data. An end without data to send still reports each tick in which
+    /// data arrived, because the peer's window needs the report. `None` before the first packet, which is due at once.
     fn next_heartbeat(&self) -> Option<Instant> {
         let heartbeat = self.sent_at? + HEARTBEAT;
         let news = self.receiver.tick_ends().filter(|_| self.has_news);

@@ -33,7 +33,7 @@ pub enum Start {
     #[default]
     Uniform,
     /// Each rate is equally likely 49 ticks before the first packet, as in the published program. The first window is
-    /// two and a half times as large.
+    /// 2.5 times that of [`Self::Uniform`].
     WarmedUp,
 }
 

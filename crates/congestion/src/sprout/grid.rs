@@ -45,7 +45,7 @@ pub enum Scale {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutageRow {
     /// As in the published program, each probability is multiplied with that of the random walk, so they do not sum to
-    /// 1. An outage loses 45 % of its weight with each tick. The expected forecasts were measured with this rule.
+    /// 1. An outage loses 45 % of its weight with each tick. The tests expect forecasts by this rule.
     #[default]
     Published,
     /// The probabilities sum to 1: 98 % stay, and the rest follows the random walk.

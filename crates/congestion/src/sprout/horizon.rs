@@ -15,8 +15,8 @@ const NEGLIGIBLE: f32 = 4e-8;
 #[derive(Clone, Debug)]
 pub(crate) struct Horizons {
     bins: usize,
-    /// The probability of at most a count, for each number of ticks, each count and each bin. Single precision keeps
-    /// 10^-7, and takes half of the memory.
+    /// The probability that no more packets arrive, for each number of ticks, each count and each bin. Single precision
+    /// keeps 10^-7, and takes half of the memory.
     tables: Vec<Vec<f32>>,
 }
 
@@ -73,8 +73,8 @@ impl Horizons {
         quantiles
     }
 
-    /// Returns the least count of packets that `ticks` ticks do not exceed with at least the probability `quantile`. The
-    /// search is short if `guess` is near.
+    /// Returns the least count of packets that `ticks` ticks do not exceed with at least the probability `quantile`.
+    /// The search is short if `guess` is near the result.
     pub(crate) fn quantile(&self, shares: &[f32], ticks: usize, quantile: f64, guess: u64) -> u64 {
         let Some(table) = ticks.checked_sub(1).and_then(|place| self.tables.get(place)) else {
             return 0;

@@ -1,6 +1,6 @@
 //! A tick of the random walk on the linear grid, where all bins but an outage have the same transition probabilities.
 //!
-//! The result is the product with the rows of the grid, in a tenth of the time: each probability is used for both
+//! The result equals the product with the rows of the grid, in a tenth of the time: each probability is used for both
 //! directions at once, and the sums stay in registers.
 
 use crate::sprout::grid::{Grid, Row};
@@ -48,7 +48,7 @@ impl Kernel {
         let reach = self.sides.len();
         let bins = shares.len();
         let blocks = bins.div_ceil(LANES);
-        // The bins, with zeros around them for blocks that reach beyond. The outage is a zero, too: it does not walk.
+        // `padded` has the bins between zeros, for blocks that reach beyond. The outage is 0: `from_outage` moves it.
         padded.clear();
         padded.resize(blocks * LANES + 2 * reach, 0.0);
         padded[reach + 1..reach + bins].copy_from_slice(&shares[1..]);

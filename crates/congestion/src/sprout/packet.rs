@@ -8,7 +8,7 @@
 //! | 8 | sequence number: bytes sent before this packet, with 50 for the headers of each packet |
 //! | 4 | throwaway window: bytes before this packet that were sent in the last 10 ms |
 //! | 2 | time to next, in ms |
-//! | 48 | with a forecast: bytes received or lost (8), time of the tick in ms (8), bytes of each tick with those before (4 each) |
+//! | 48 | with a forecast: bytes received or lost (8), the tick in ms (8), bytes up to the end of each tick (4 each) |
 
 use rove_units::{Bytes, Duration};
 
@@ -33,7 +33,7 @@ pub struct Packet {
     pub throwaway: u32,
     /// The time until the sender's next packet, as the sender promises. Zero within a flight of packets.
     pub time_to_next: Duration,
-    /// The receiver's report of the other direction. `None` if there is no new report.
+    /// The sending end's report about the packets that it receives. `None` if there is no new report.
     pub feedback: Option<Feedback>,
     /// The size of the application data.
     pub payload: Bytes,
@@ -42,7 +42,7 @@ pub struct Packet {
 /// A receiver's report of the direction that it receives: arrivals, and a forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feedback {
-    /// The bytes of the sequence that have arrived or are lost.
+    /// How many bytes have arrived or are lost, counted as in sequence numbers.
     pub received_or_lost: u64,
     /// The tick of the report, in ms of the receiver's clock. It only tells which report is newer.
     pub tick: u64,

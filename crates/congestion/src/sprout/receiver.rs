@@ -89,7 +89,7 @@ impl<E: Estimator> Receiver<E> {
 
     /// Returns when the current tick ends. `None` before the first packet.
     pub fn tick_ends(&self) -> Option<Instant> {
-        // It is strictly after the end, because `advance` passes a tick only then.
+        // This time is strictly after the tick's end, because `advance` ends a tick only then.
         self.tick.map(|tick| tick + TICK + Duration::from_nanos(1))
     }
 

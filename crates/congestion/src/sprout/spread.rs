@@ -16,7 +16,7 @@ const NEGLIGIBLE: f32 = 1e-7;
 /// Whether the counts of two ticks depend on each other, given the rate before both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ticks {
-    /// The counts are independent, as in the tables of `horizon`. This is for times beyond these tables.
+    /// The counts are independent, as in the tables of `horizon`. This variant is for times beyond these tables.
     Independent,
     /// The counts depend on the rate's random walk, as in the paper's model. The forecast is more cautious.
     Correlated,
@@ -51,7 +51,7 @@ impl Spread {
         guess: u64,
     ) -> u64 {
         let time = float(ticks.min(TICKS_MAX)) * TICK_SECONDS;
-        // The variance of a Poisson count is its mean. The walk of the rate adds to it.
+        // The variance of a Poisson count is its mean. The walk of the rate adds to the variance.
         let cubed = match self.ticks {
             Ticks::Independent => TICK_SECONDS * time.powi(2) / 2.0,
             Ticks::Correlated => time.powi(3) / 3.0,

@@ -22,7 +22,7 @@ pub(crate) const COUNT_MAX: u32 = 29;
 /// The probability that a forecast is too high. Source: Sprout paper, section 3.3: 95 % confidence.
 pub const QUANTILE: f64 = 0.05;
 
-/// How many bytes arrive within the next 1, 2, ... ticks, as a receiver reports to its peer.
+/// How many bytes will arrive within the next 1, 2, ... ticks, as a receiver forecasts for its peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Forecast {
     /// Bytes that arrive up to the end of each tick, from the first tick on.

@@ -13,7 +13,7 @@ use crate::sprout::terms::Forecast;
 
 const PACKET: Bytes = Bytes::new(1_400);
 
-/// A configuration in which 1400 bytes count as a packet, as in the vectors.
+/// A configuration in which 1400 bytes count as a packet, as in the published forecasts.
 const DATAGRAMS: Config = Config::new(PACKET);
 
 /// A receiver with the clock of its test.
@@ -41,10 +41,10 @@ impl Bench {
         self.receiver.handle_packet(at, &packet);
     }
 
-    /// Receives `count` packets in each of some ticks, evenly spread.
+    /// Receives `count` evenly spread packets in each of `ticks` ticks.
     fn ticks(mut self, ticks: u64, count: u32) -> Self {
         for _ in 0..ticks {
-            // The first of a tick comes at its beginning, which is the end of the one before: it counts there.
+            // The first packet arrives exactly at the end of the tick before, and counts in that tick.
             for number in 0..count {
                 let at = self.now + Duration::from_millis(20) * number / count;
                 self.packet(at, 1_400, 0);
@@ -214,7 +214,7 @@ fn feedback_from_the_past_or_of_bytes_never_sent_changes_nothing() {
     assert_eq!(end.window(Instant::ZERO), first, "nothing was sent yet");
     end.handle_packet(Instant::ZERO, &feedback(9, 0));
     assert_eq!(end.window(Instant::ZERO), Bytes::new(999_999));
-    // An older one comes late.
+    // An older report arrives late.
     let mut old = feedback(8, 0);
     old.feedback.as_mut().expect("it has one").forecast = Forecast::default();
     end.handle_packet(Instant::ZERO, &old);

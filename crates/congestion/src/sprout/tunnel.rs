@@ -39,7 +39,7 @@ impl Queues {
         self.limit(deliverable);
     }
 
-    /// Drops packets until at most `deliverable` bytes wait, or ten full packets.
+    /// Drops packets until at most `deliverable` bytes wait, or ten full packets if that is more.
     pub fn limit(&mut self, deliverable: Bytes) {
         while self.backlog > deliverable.max(BACKLOG_LEAST) {
             let bytes = |queue: &VecDeque<Vec<u8>>| queue.iter().map(Vec::len).sum::<usize>();
@@ -50,7 +50,7 @@ impl Queues {
         }
     }
 
-    /// Returns the sizes of the next packets for [`crate::sprout::Endpoint::poll_send`], each with `overhead` more.
+    /// Returns the sizes of the next packets for [`crate::sprout::Endpoint::poll_send`], each plus `overhead`.
     pub fn waiting(&self, overhead: Bytes) -> Waiting {
         let Some(first) = self.next_flow(self.last) else { return Waiting::Nothing };
         let size = |flow: u16, place: usize| {
@@ -136,7 +136,7 @@ mod tests {
             core::iter::from_fn(|| queues.pop()).map(|(flow, packet)| (flow, packet[1])).collect();
         assert!(left.contains(&(7, 0)), "the short queue lost nothing");
         assert_eq!(left.iter().filter(|(flow, _)| *flow == 1).map(|it| it.1).min(), Some(21));
-        // A link that stands still leaves some.
+        // Even with a stalled link, the least backlog waits.
         (0..40).for_each(|number| queues.push(1, packet(1, number), Bytes::ZERO));
         assert_eq!(queues.backlog(), BACKLOG_LEAST);
     }

@@ -7,8 +7,8 @@ use rove_units::{Duration, Instant};
 /// Most milliseconds of sending that have their own entry. Chosen: 16 s; further bytes are added to the last one.
 const BINS_MAX: usize = 16_384;
 
-/// The bytes in flight, by the millisecond in which they were sent, and a stopwatch that runs while the oldest are
-/// late.
+/// The bytes in flight, by the millisecond in which they were sent, and a stopwatch that runs while the oldest bytes
+/// are late.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Backlog {
     bins: VecDeque<(u64, u64)>,
@@ -38,7 +38,7 @@ impl Backlog {
         self.forget_empty();
     }
 
-    /// Removes `size` lost bytes sent by the millisecond `millis`, oldest first. Losses are reported together.
+    /// Removes `size` lost bytes sent by the millisecond `millis`, oldest first. A call may report several losses.
     pub(super) fn lose(&mut self, millis: u64, mut size: u64) {
         for (_, bytes) in self.bins.iter_mut().take_while(|(at, _)| *at <= millis) {
             let lost = size.min(*bytes);
