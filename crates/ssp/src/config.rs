@@ -51,7 +51,7 @@ pub enum ReferencePolicy {
     /// chosen if its diff is not longer, or is under 1000 bytes and less than 100 bytes longer.
     #[default]
     Prospective,
-    /// Diffs always start from the assumed receiver state: the newest up to which no state is presumed lost.
+    /// Diffs always start from the assumed receiver state: the newest before the first that is presumed lost.
     Assumed,
     /// Diffs always start from the known receiver state: the newest that the peer has acknowledged.
     Known,
@@ -87,7 +87,7 @@ pub struct Config {
     pub frames: FrameConfig,
     /// When acknowledgments are sent, and how long they are waited for.
     pub acks: AckConfig,
-    /// Heartbeats while there is nothing to send.
+    /// How often heartbeats are sent while there is nothing else to send.
     pub heartbeat: HeartbeatConfig,
     /// Bounds of round trips and of the retransmission timeout (RTO).
     pub rtt: RttConfig,

@@ -42,7 +42,7 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Returns when a server repeats its newest heartbeat, given how long an answer takes. `None` if it should not.
+    /// Returns when a server repeats its newest heartbeat, given how long an answer takes. `None` if it does not.
     pub(crate) fn again_at(&self, answer_expected: Duration) -> Option<Instant> {
         match self {
             Self::Server(backoff) => backoff.again_at(answer_expected),
@@ -58,8 +58,8 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Returns until when everything that a client has sent counts as received, even without an acknowledgment. `None`
-    /// at a server.
+    /// Returns the time up to which all that a client has sent counts as received, even without an acknowledgment.
+    /// `None` at a server.
     pub(crate) fn answered_until(&self) -> Option<Instant> {
         match self {
             Self::Server(_) => None,

@@ -93,7 +93,7 @@ impl SendTiming {
     }
 
     /// Returns whether the path has a queue: SRTT exceeds the shortest round trip by more than `least` and by more than
-    /// its part `1 / divisor`. Also true while no round trip is known.
+    /// `1 / divisor` of that round trip. Also true while no round trip is known.
     pub(crate) fn has_queue(&self, least: Duration, divisor: u32) -> bool {
         let rtt_min = self.path.rtt_min;
         rtt_min.is_none_or(|rtt_min| self.srtt > rtt_min + least.max(rtt_min / divisor))
@@ -104,7 +104,7 @@ impl SendTiming {
         self.srtt + 2 * self.rttvar + self.ack_delay
     }
 
-    /// Returns how long after sending a state counts as on its way; then it is presumed lost.
+    /// Returns how long a sent state counts as on its way; after that, it is presumed lost.
     pub(crate) fn in_flight(&self) -> Duration {
         self.rto + self.grace
     }

@@ -1,10 +1,9 @@
 //! The states sent to the peer: what to send next, when, and the state that its diff starts from.
 //!
-//! The first entry of the list is the known receiver state: the newest that the peer has acknowledged. The assumed
-//! receiver state is the newest up to which no state is presumed lost. Contents are an instruction's diff. The sender
-//! does not retransmit a lost instruction: it makes a new diff to the newest state instead. There are two exceptions,
-//! both for instructions of several fragments. A receiver can put such an instruction together only as long as no
-//! fragment of a newer one arrives:
+//! The first entry of the list of sent states is the known receiver state: the newest that the peer has acknowledged.
+//! The assumed receiver state is the newest before the first that is presumed lost. Contents are an instruction's diff.
+//! The sender does not retransmit a lost instruction: it makes a new diff to the newest state. There are two exceptions
+//! for instructions of several fragments, because a fragment of a newer instruction makes the receiver drop theirs:
 //!
 //! - An instruction that would be sent again with the same contents is repeated byte for byte, so that fragments of
 //!   several tries add up.
@@ -132,7 +131,7 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Called when the peer sends its newest contents again. If an acknowledgment had time to arrive, it was lost.
+    /// Called when the peer repeats its newest contents. If this end's acknowledgment had time to arrive, it was lost.
     pub(crate) fn handle_remote_again(&mut self, now: Instant, timing: &SendTiming) {
         let is_first =
             timing.config.repetition.says_again_at_first && !self.first_contact.is_made();
@@ -353,7 +352,7 @@ impl<L: Object> Sender<L> {
         is_ack_due: bool,
         peer: Capabilities,
     ) -> Option<Instruction> {
-        // The object is as it was in the reference state, but the peer may hold a state from between. Then even an
+        // The object is as it was in the reference state, but the peer may hold a state sent in between. Then even an
         // empty diff has to be sent.
         let last = self.sent.last();
         let is_news = !self.current.same_as(&last.object)
@@ -370,8 +369,8 @@ impl<L: Object> Sender<L> {
         Some(self.send_new(now, self.sent.list[reference].num, new_num, object, Vec::new()))
     }
 
-    /// Returns whether to repeat the kept instruction although newer contents exist. A fragment of it was lost, and a
-    /// newer instruction would make the receiver drop the others.
+    /// Returns whether to repeat the kept instruction (of several fragments) although newer contents exist. A fragment
+    /// was lost, and a newer instruction would make the receiver drop the others.
     fn finishes_first(&self, now: Instant, timing: &SendTiming) -> bool {
         self.large.may_be_finished(self.sent.known().num, self.sent.last().num)
             && !self.shutdown.is_started()
@@ -379,7 +378,7 @@ impl<L: Object> Sender<L> {
             && self.may_repeat(now, timing)
     }
 
-    /// Sends an entry of the list again: byte for byte if it is the kept instruction, otherwise in a new instruction.
+    /// Sends a state of the list again: byte for byte if it is the kept instruction, otherwise in a new instruction.
     fn send_again(
         &mut self,
         now: Instant,
@@ -398,7 +397,7 @@ impl<L: Object> Sender<L> {
         let last_frame_at = self.sent.last_frame_at;
         let instruction = self.instruction(now, old_num, new_num, diff);
         if timing.is_patient {
-            // A late acknowledgment carries contents that are on their way, and must not delay the frame of a next key.
+            // A late acknowledgment repeats contents that are on their way. It must not delay the next key's frame.
             self.sent.last_frame_at = last_frame_at;
         }
         Step::Send(instruction)

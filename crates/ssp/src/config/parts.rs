@@ -16,7 +16,7 @@ pub struct RepetitionConfig {
     pub repeats: bool,
     /// Whether small first contents are sent again after 200 ms while the peer has acknowledged nothing.
     pub says_again_at_first: bool,
-    /// How long after the peer's last new state the timeout still sends unacknowledged contents again. After that, only
+    /// How long after the peer's last new state the retransmission timeout still sends contents again. After that, only
     /// heartbeats carry them.
     pub active_retry: Duration,
 }
@@ -36,8 +36,8 @@ pub struct FrameConfig {
     /// How long an unsent change waits, so that later changes share its frame: 8 ms at a server, 1 ms at a client.
     pub collection_delay: Duration,
     /// Time without a further change after which a frame is sent before [`FrameConfig::collection_delay`] is over. A
-    /// server does so only for the first frame that answers new contents from the peer, mostly an echo, and collects
-    /// later changes for the whole time. `Duration::MAX` is Mosh's rule. Chosen: docs/timing.md, "Near paths".
+    /// server sends early only for the first frame that answers new contents from the peer, mostly an echo, and
+    /// collects later changes for the whole time. `Duration::MAX` is Mosh's rule. Chosen: docs/timing.md, "Near paths".
     pub quiet_delay: Duration,
     /// Shortest interval between frames, even if the round trip is shorter.
     pub interval_min: Duration,
@@ -46,15 +46,15 @@ pub struct FrameConfig {
     /// Longest interval between a frame and the next frame with new contents. It is at most
     /// [`FrameConfig::interval_max`], which holds for contents that are sent again.
     pub news_interval_max: Duration,
-    /// [`FrameConfig::news_interval_max`] if both ends offer late acknowledgments
+    /// Replaces [`FrameConfig::news_interval_max`] if both ends offer late acknowledgments
     /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and a third of the round trip is not shorter than
     /// this. It does not depend on the loss. Chosen: docs/timing.md, "Late acknowledgments".
     pub news_interval_late: Duration,
-    /// [`FrameConfig::news_interval_max`] if at least two waiting changes follow each other as fast as those of a held
-    /// key. Chosen: docs/timing.md, "A key that is held".
+    /// Replaces [`FrameConfig::news_interval_max`] if at least two waiting changes follow each other as fast as those
+    /// of a held key. Chosen: docs/timing.md, "A key that is held".
     pub held_interval_max: Duration,
-    /// [`FrameConfig::news_interval_max`] for output that does not answer recent contents of the peer, on a path that
-    /// loses datagrams and has no queue. Chosen: docs/timing.md, "Steady output".
+    /// Replaces [`FrameConfig::news_interval_max`] for output that does not answer recent contents of the peer, on a
+    /// path that loses datagrams and has no queue. Chosen: docs/timing.md, "Steady output".
     pub steady_interval_max: Duration,
     /// How many frames after new contents from the peer wait only for [`FrameConfig::collection_delay`] and not for the
     /// frame interval. It is 0 at a client, and at both ends of Mosh 1.4.0. It is 2 at a server, because a key is often
@@ -101,17 +101,17 @@ impl FrameConfig {
 /// When acknowledgments are sent, and how long the sender of a state waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckConfig {
-    /// Longest wait before an arrived state with contents is acknowledged by an instruction of its own. A sent state is
-    /// presumed lost this long after RTO.
+    /// Longest wait before an arrived state with contents is acknowledged by an instruction of its own. Without an
+    /// acknowledgment, a sent state is presumed lost after RTO and this delay.
     pub delay: Duration,
-    /// [`AckConfig::delay`] where both ends offer late acknowledgments
+    /// Replaces [`AckConfig::delay`] where both ends offer late acknowledgments
     /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and neither direction loses much. The next key then
     /// carries the acknowledgment. Large contents are acknowledged after [`AckConfig::delay`]. Chosen: docs/timing.md,
     /// "Late acknowledgments".
     pub delay_late: Duration,
     /// Time beyond RTO after which a sent state is presumed lost if acknowledgments are late. At a server it is as long
-    /// as their delay. At a client it is shorter, because a server answers most keys at once, and a key that is sent
-    /// again also makes the server repeat a lost echo. Chosen: docs/timing.md, "Late acknowledgments".
+    /// as [`AckConfig::delay_late`]. At a client it is shorter, because a server answers most keys at once, and a key
+    /// that is sent again also makes the server repeat a lost echo. Chosen: docs/timing.md, "Late acknowledgments".
     pub grace_late: Duration,
     /// Longest wait before an acknowledgment interrupts the repair of a large instruction. Chosen: 27 fragments (32
     /// KiB) at 30 % loss need four or five tries at RTO + 100 ms each, and every other instruction in between makes the
@@ -120,7 +120,7 @@ pub struct AckConfig {
     /// Whether contents that arrive again are acknowledged again, because the first acknowledgment was probably lost.
     pub acknowledges_again: bool,
     /// Whether the peer's shutdown is acknowledged again if the acknowledgment may be lost. A server does so for some
-    /// seconds, a client only at once.
+    /// seconds, a client only once, immediately.
     pub lingers: bool,
 }
 
@@ -148,7 +148,7 @@ impl AckConfig {
     };
 }
 
-/// Heartbeats while there is nothing to send.
+/// How often heartbeats are sent while there is nothing else to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeartbeatConfig {
     /// Interval between heartbeats when there is nothing to send.
@@ -218,7 +218,7 @@ pub struct PathConfig {
     pub association_timeout: Duration,
     /// Client: how long the client stays on one local port without a round trip. Then it opens another port.
     pub hop_interval: Duration,
-    /// Client: how long after a change of its local port the older ports are kept open.
+    /// Client: how long after a change of its local port the driver keeps the older ports open.
     pub old_ports_kept: Duration,
     /// Client: how long at the start the client sends only to the first of its server's addresses. A path with a longer
     /// round trip costs a datagram to each other address. Chosen: docs/timing.md, "Addresses that do not answer".

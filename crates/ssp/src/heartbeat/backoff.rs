@@ -3,9 +3,9 @@
 //! A NAT or firewall on the path may forget the flow during a pause that is longer than any before. The pauses
 //! therefore grow step by step, and each step needs an answer to the heartbeat after the previous pause.
 //!
-//! A heartbeat that stays unanswered after a long pause is soon sent again, once. A NAT that has forgotten the flow
-//! drops this one, too. A path that only loses datagrams mostly delivers it, and then the pauses go on. Otherwise the
-//! next one follows after 3 s, as in Mosh 1.4.0. A step that fails often is not tried again until the client moves.
+//! A heartbeat that stays unanswered after a long pause is soon repeated, once. A NAT that forgot the flow drops the
+//! repetition, too. A path that only loses datagrams mostly delivers it, and then the pauses go on. Otherwise the next
+//! heartbeat follows after 3 s, as in Mosh 1.4.0. A step that fails often is not tried again until the client moves.
 
 use rove_units::{Duration, Instant};
 
@@ -64,7 +64,7 @@ struct Heartbeat {
     /// Whether this heartbeat was repeated.
     is_again: bool,
     /// Until when the client need not send. While this heartbeat is unanswered, that is its send time if the heartbeat
-    /// before it was answered, or else the value of that heartbeat. The answer moves it to the end of the pause that
+    /// before it was answered, or else the earlier heartbeat's value. The answer sets it to the end of the pause that
     /// this heartbeat has announced.
     excused_until: Option<Instant>,
 }
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_heartbeat_that_chance_has_taken_goes_again_soon_and_the_pauses_stay_long() {
-        // Either of the two may be the one that is answered.
+        // The client may answer the heartbeat (9) or its repetition (10).
         for answered in [9, 10] {
             let (mut backoff, sent_at) = unanswered();
             let again_at = sent_at + ANSWER_EXPECTED;

@@ -26,7 +26,7 @@ impl Answers {
         self.frames = self.frames.saturating_add(1);
     }
 
-    /// Returns when a frame that answers the peer may be sent before the frame interval ends. `None` if none may.
+    /// Returns when a frame that answers the peer may be sent before the frame interval ends. `None` if no frame may.
     ///
     /// With 250 ms between frames, a key's echo would otherwise wait because of the frame of the key before, and the
     /// output of a command because of the echo of its Enter. An answer waits only for the collection delay, in which

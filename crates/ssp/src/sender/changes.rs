@@ -15,7 +15,7 @@ const HELD_MIN: u32 = 2;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Changes {
     waiting: u32,
-    /// Since when changes are collected for the next frame. `None` if none wait.
+    /// Since when changes are collected for the next frame. `None` if no change waits.
     since: Option<Instant>,
     /// Whether the peer's user waits for one of the changes.
     is_awaited: bool,
@@ -44,7 +44,7 @@ impl Changes {
         (self.since, self.nothing_to_say) = (None, says_nothing);
     }
 
-    /// Returns since when changes are collected for the next frame. `None` if none wait.
+    /// Returns since when changes are collected for the next frame. `None` if no change waits.
     pub(super) const fn since(&self) -> Option<Instant> {
         self.since
     }

@@ -3,8 +3,8 @@
 //! Each link of the chain is a diff from the state of the link before. While nothing is lost, several links are on
 //! their way at once. As soon as one is presumed lost, only the oldest unacknowledged link is repeated, byte for byte,
 //! until it is acknowledged. A receiver holds the fragments of one instruction only, so another link would make it drop
-//! the fragments of the first. After a number of repetitions without an answer, the next link alternates with the
-//! oldest, in case only the acknowledgment was lost.
+//! those of the oldest. After [`REPEATS_MAX`] repetitions without an answer, the next link alternates with the oldest,
+//! in case only the acknowledgment was lost.
 
 use rove_units::Instant;
 
@@ -100,8 +100,8 @@ impl<L: Object> Sender<L> {
     /// Sends the oldest unacknowledged link again or, after [`REPEATS_MAX`] repetitions, the one after it. The two
     /// alternate, each with all its repetitions in a row.
     fn repair(&mut self, now: Instant, timing: &SendTiming) -> Option<Step> {
-        // A link of a single fragment is not kept. If it is the next link, it is sent once before the oldest link is
-        // repeated again.
+        // A link of a single fragment is not kept for repetition. If it is the next link, it is sent once before the
+        // oldest link is repeated again.
         let is_turn_over = match self.large.kept {
             Some(_) => self.large.repeats >= REPEATS_MAX,
             None => self.chunks.is_leaping,

@@ -125,7 +125,7 @@ impl DeliveryEstimate {
         }
         self.sent.retain(|other| other.num != num);
         let is_sent = self.sent.iter().any(|other| other.num == old_num);
-        // If the list does not hold the reference, it is the known receiver state.
+        // If the list does not hold the reference, this is the known receiver state.
         let reference = if is_sent { Reference::Sent(old_num) } else { Reference::Settled(1.0) };
         let arrives = all_arrive(datagrams, timing);
         let has_contents = !instruction.diff.is_empty();
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn an_overdue_acknowledgment_makes_a_state_and_those_from_it_unlikely() {
-        // 100 ms, the delay of 100 ms and the grace of 20 ms.
+        // An answer is overdue after the round trip of 100 ms, the delay of 100 ms and the grace of 20 ms.
         assert_eq!(three(0.1).percents(219, 0.1)[0], (2, 90.0));
         assert_eq!(three(0.1).percents(220, 0.1), [(2, 47.4), (3, 42.6), (4, 72.9)]);
         assert_eq!(three(0.0).percents(220, 0.0)[0], (2, 79.9), "one in fifty is lost by itself");
@@ -412,7 +412,7 @@ mod tests {
         let mut delivery_estimate = three(0.1);
         delivery_estimate.send(70, 5, 3, 10, 0.1);
         delivery_estimate.send(80, 6, 4, 10, 0.1);
-        // 3 held 2; the peer may never have had 4.
+        // State 3 started from 2, so the peer held 2. It may never have held 4.
         delivery_estimate.handle_ack(at(160), num(3));
         assert_eq!(delivery_estimate.percents(160, 0.1), [(4, 72.9), (5, 90.0), (6, 65.6)]);
         delivery_estimate.handle_ack(at(170), num(5));
@@ -437,15 +437,15 @@ mod tests {
 
     #[test]
     fn a_shorter_diff_must_save_more_the_less_likely_its_state_is_there() {
-        // 5 kB/s are 200 bytes in 40 ms. At a loss of a half, a state of one datagram is there as likely as not, and
-        // 200 ln 2 is 138.6 bytes.
+        // 5 kB/s are 200 bytes in 40 ms. At a loss of a half, the peer holds a state of one datagram with the chance
+        // 1/2, which costs 200 ln 2 = 138.6 bytes.
         let delivery_estimate = steady(20, 0.5);
         for (known, other, chosen) in [
             (600, 461, 6),
             (600, 462, 0),
             (990, 851, 6),
             (990, 852, 0),
-            // Its second datagram halves the chance that the diff from the known state arrives.
+            // A second datagram halves the chance that the diff from the known state arrives.
             (1_001, 1_000, 6),
         ] {
             assert_eq!(

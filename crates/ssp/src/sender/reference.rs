@@ -16,8 +16,8 @@ const PROSPECTIVE_EXTRA_MAX: usize = 100;
 /// docs/wire.md.
 pub(super) const PROSPECTIVE_LEN_MAX: usize = 1000;
 
-/// Chooses between the known and the assumed receiver state. It counts its choices, because a mixture of both draws one
-/// random number for each choice.
+/// Chooses between the known and the assumed receiver state. It counts its choices, because
+/// [`ReferencePolicy::Mixture`] draws a random number for each choice.
 #[derive(Clone, Debug)]
 pub(super) struct ReferenceChooser {
     rng: Stream,
@@ -65,8 +65,8 @@ fn costs_little_more(known: usize, assumed: usize, _: usize) -> bool {
 
 /// Returns whether a diff from the known state needs no more datagrams than one from the assumed state.
 ///
-/// If so, the peer can more likely apply it, at any loss rate. The lengths are those before compression, so the result
-/// may be false although both compressed diffs need as many datagrams.
+/// If so, the peer can more likely apply the diff from the known state, at any loss rate. The lengths are those before
+/// compression, so the result may be false although both compressed diffs need as many datagrams.
 fn needs_no_more_datagrams(known: usize, assumed: usize, contents_max: usize) -> bool {
     known <= assumed || known.div_ceil(contents_max) <= assumed.div_ceil(contents_max)
 }

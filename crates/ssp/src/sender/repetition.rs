@@ -115,7 +115,7 @@ impl Repetition {
         };
         let (sent, is_presumed_lost) = match self.newest {
             _ if is_news => (1, false),
-            // This send counts as the first copy again. After several copies, a lost acknowledgment is more likely.
+            // This send counts as the first copy again. After several copies, the acknowledgment was more likely lost.
             Some(copies) if copies.sent == 1 && occasion == Occasion::PresumedLost => (1, true),
             Some(copies) => (copies.sent.saturating_add(1), copies.is_presumed_lost),
             None => (COPIES_MAX, false),

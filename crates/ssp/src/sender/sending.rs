@@ -35,7 +35,7 @@ pub(super) struct Sending {
 pub(super) struct Due {
     /// Whether the repetition asked for a copy.
     pub(super) copy: bool,
-    /// Whether this repeats the session's first contents, while the peer has acknowledged nothing.
+    /// Whether this send repeats the session's first contents, while the peer has acknowledged nothing.
     pub(super) first_contact: bool,
 }
 

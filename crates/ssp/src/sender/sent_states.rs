@@ -65,7 +65,7 @@ impl<L: Object> SentStates<L> {
         self.last().num.next().max(self.numbers_from)
     }
 
-    /// Returns the index of the newest state up to which no state is presumed lost.
+    /// Returns the index of the newest state before the first that is presumed lost.
     pub(super) fn newest_assumed(&self, now: Instant, timing: &SendTiming) -> usize {
         let is_in_flight = |state: &SentState<L>| now < state.sent_at + timing.in_flight();
         // The peer does not acknowledge a state without contents by itself, so its silence means nothing.
@@ -79,7 +79,7 @@ impl<L: Object> SentStates<L> {
         self.list.iter().skip(1).filter(|state| state.has_contents)
     }
 
-    /// Returns when the acknowledgment of the oldest state with contents is overdue. `None` if none is unacknowledged.
+    /// Returns when the acknowledgment of the oldest state with contents is overdue. `None` if all are acknowledged.
     pub(crate) fn overdue_at(&self, timing: &SendTiming) -> Option<Instant> {
         self.with_contents().map(|state| state.first_sent_at + timing.ack_expected).min()
     }

@@ -2,10 +2,10 @@
 //!
 //! Output that no recent key asked for, such as a log or a monitor, is not repeated, because the next frame contains
 //! it. By the rules of Mosh 1.4.0 (stock), frames are half a round trip apart. After a lost frame the peer keeps an old
-//! screen for as long again, or until a timeout if the next frame starts from the lost one. On a path that loses
-//! datagrams, the next frame is sent sooner, within a budget of bytes, and starts from the state whose diff is worth
-//! most ([`ReferencePolicy::Bayesian`]). This is mostly the known receiver state, so that a lost frame does not affect
-//! others. Keys and their answers keep their own pace, and so do paths without loss or with a queue.
+//! screen for another half round trip, or until a timeout if the next frame starts from the lost one. On a path that
+//! loses datagrams, the next frame is sent sooner, within a budget of bytes, and starts from the state whose diff is
+//! worth most ([`ReferencePolicy::Bayesian`]). This is mostly the known receiver state, so that a lost frame does not
+//! affect others. Keys and their answers keep their own pace, and so do paths without loss or with a queue.
 //!
 //! [`ReferencePolicy::Bayesian`]: crate::ReferencePolicy::Bayesian
 
@@ -34,7 +34,7 @@ const QUEUE_DIVISOR: u32 = 8;
 #[derive(Clone, Debug)]
 pub(super) struct SteadyOutput {
     budget: Budget,
-    /// Whether output is sent at the pace of steady output, as of the last [`SteadyOutput::heed`].
+    /// Whether output is sent at the pace of steady output, as [`SteadyOutput::heed`] last found.
     is_active: bool,
     /// Size of the newest frame with all its datagrams and their headers, in bytes.
     newest_len: u64,
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn frames_that_come_sooner_cost_no_more_than_the_budget() {
-        // 20 s earn 64,000 bytes and 6,400 were saved, for frames of 66 bytes more.
+        // The budget earns 64,000 bytes in 20 s and begins with 6,400. Headers add 66 bytes to each frame.
         for (len, beyond) in [(400, 70_400 / 466), (1_000, 70_400 / 1_066), (60_000, 1)] {
             let frames = frames(500, 500, 0.1, None, len);
             let most = 80 + beyond;

@@ -122,7 +122,7 @@ fn a_difference_without_a_diff_sends_nothing_and_wakes_nobody() {
 #[test]
 fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment_is_due() {
     let mut bench = Bench::new();
-    // Large ones are not said again at first, and the blob is small.
+    // Only small first contents are repeated early, and this blob stands for large ones.
     bench.config.repetition.says_again_at_first = false;
     let timing = SendTiming::new(&bench.config, &bench.rtt, PATH, PEER);
     bench.sender.publish(Blob::new("large", Bytes::ZERO));
@@ -141,7 +141,7 @@ fn an_instruction_to_be_sent_again_unchanged_is_repeated_until_an_acknowledgment
     assert_eq!(bench.sender.step(lost_at + ms(1), &timing), None);
     assert_eq!(bench.sender.step(next, &timing), Some(Step::Repeat));
 
-    // An acknowledgment waits for a second at most, then it takes the newer contents along.
+    // An acknowledgment waits for a second at most. Its instruction then carries the newer contents.
     bench.sender.handle_new_remote(next, StateNum::new(2), 9);
     let due = next + bench.config.acks.delay_in_repair;
     let step = bench.sender.step(due, &timing);
@@ -211,7 +211,7 @@ fn answers_go_ahead_of_the_frame_interval_and_what_follows_keeps_to_it() {
         (2, &[1, 28, 78, 128, 178]),
         (3, &[1, 28, 48, 98, 148]),
     ] {
-        // Something new comes every 20 ms.
+        // The object changes every 20 ms.
         let texts = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
         let changes: Vec<(u64, &str)> = (0..).step_by(20).zip(texts).collect();
         let mut config = Config::server();
@@ -224,10 +224,10 @@ fn answers_go_ahead_of_the_frame_interval_and_what_follows_keeps_to_it() {
 fn nothing_that_nobody_waits_for_goes_ahead_of_the_frame_interval_by_itself() {
     let server = Config::server();
     assert_eq!(frames_of_changes(server.clone(), 120, &[(0, "a#1"), (10, "a#2")]), [1, 51]);
-    // It goes along with the next change, which is collected as if there were nothing else.
+    // It travels with the next awaited change, which is collected as if it were the only one.
     let changes = [(0, "a#1"), (10, "a#2"), (30, "b#2")];
     assert_eq!(frames_of_changes(server.clone(), 120, &changes), [1, 38]);
-    // It is none of the frames that go ahead, either.
+    // A frame for which nobody waits does not count as an answer, either.
     let changes = [(0, "before#1"), (60, "a#1"), (70, "b#1"), (80, "c#1")];
     assert_eq!(frames_of_changes(server.clone(), 120, &changes), [50, 61, 78]);
     assert_eq!(frames_of_changes(server.stock(), 120, &changes), [50, 100]);

@@ -30,7 +30,7 @@ impl<L: Object> Sender<L> {
         self.next_send = self.send_due(now, timing);
     }
 
-    /// Returns when to call [`Sender::step`], as of the last [`Sender::recalculate`].
+    /// Returns when to call [`Sender::step`], as [`Sender::recalculate`] last computed it.
     pub(crate) fn next_step(&self) -> Instant {
         self.next_send.map_or(self.next_ack, |send| send.min(self.next_ack))
     }
@@ -51,7 +51,7 @@ impl<L: Object> Sender<L> {
             && self.sent.unacknowledged_since().is_none()
     }
 
-    /// Returns whether the kept instruction may be repeated, because the acknowledgment in it is new enough.
+    /// Returns whether the kept instruction (of several fragments) may be repeated: its acknowledgment is new enough.
     pub(super) fn may_repeat(&self, now: Instant, timing: &SendTiming) -> bool {
         let is_ack_due = self.wanted_ack_due(now, timing).is_some_and(|due| due <= now);
         self.acks.num != StateNum::SHUTDOWN && !is_ack_due
@@ -130,7 +130,7 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Returns when a copy of the newest contents is due ([`Repetition`]). `None` if none is.
+    /// Returns when a copy of the newest contents is due ([`Repetition`]). `None` if no copy is.
     ///
     /// [`Repetition`]: super::repetition::Repetition
     pub(super) fn copy_due(&self, timing: &SendTiming) -> Option<Instant> {
@@ -189,7 +189,7 @@ impl<L: Object> Sender<L> {
         if timing.bears_late && !is_awaited {
             return None;
         }
-        // Empty acknowledgments are no frames: after one, a key would have to wait for half a round trip.
+        // An empty acknowledgment does not count as a frame: the next key would wait for half a round trip after it.
         let longest = if !is_awaited {
             config.frames.interval_max
         } else if self.changes.are_of_held_key() {
