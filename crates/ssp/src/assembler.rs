@@ -93,8 +93,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Returns the compressed instruction if all of its fragments are held, or else `None`. Its id is kept, so that a
-    /// late duplicate of one of its fragments does not look like the start of another instruction.
+    /// Returns the compressed instruction if all of its fragments are held, or else `None`. The assembler then drops
+    /// the fragments and keeps the id.
     fn complete(&mut self) -> Option<Vec<u8>> {
         // No fragment has a number above that of the last, so the count shows whether one is missing.
         if self.slices.len() != usize::from(self.last?) + 1 {

@@ -1,11 +1,11 @@
 //! Chooses the address of the server to which a client sends.
 //!
-//! A host has several addresses of both families: the address that ssh used, and those that the host knows of itself.
-//! The first address is used for as long as it answers. While it does not, the client also probes the others: it
-//! repeats the newest payload to each. A server that gets a probe answers to the probe's source, as it does for a
-//! client that has moved. The client keeps the first address that answers.
+//! A host has several addresses of both families: the address that ssh used, and those that the host itself states. The
+//! first address is used for as long as it answers. While it does not, the client also probes the others: it repeats
+//! the newest payload to each. A server that gets a probe answers to the probe's source, as it does for a client that
+//! has moved. The client keeps the first address that answers.
 //!
-//! A *detour* is the address of a forwarder. While the client uses it, it also probes the server's own addresses.
+//! A *detour* is a forwarder's address. While the client uses it, the client also probes the server's own addresses.
 
 use core::cmp::Ordering;
 use core::net::SocketAddr;
@@ -44,7 +44,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(5);
 /// which it has held the timestamp.
 const PROOF_AFTER: Duration = Duration::from_secs(1);
 
-/// The addresses at which a client's server may be reached, and the one that is used.
+/// The addresses at which a client's server may be reached, and the address in use.
 ///
 /// The address with which the client was created comes first. While the address in use does not answer, the client
 /// probes the others, and keeps the first that answers.
@@ -55,12 +55,12 @@ pub struct Candidates {
     current: usize,
     /// When the current address was chosen. `None` once a datagram sent to it later has been answered.
     unproven_since: Option<Instant>,
-    /// The index of an address from which datagrams arrive, but which does not receive those of this end.
+    /// The index of an address from which datagrams arrive, but at which this end's datagrams do not arrive.
     deaf: Option<usize>,
     /// The index of the address to be probed next.
     next: usize,
     heard_at: Option<Instant>,
-    /// When the newest datagram that was answered had been sent. `None` before the first.
+    /// When the newest answered datagram was sent. `None` before the first answer.
     answered_at: Option<Instant>,
     sent_at: Option<Instant>,
     /// When the first datagram after the last arrival was sent. `None` if no datagram was sent since.
@@ -100,8 +100,8 @@ impl Candidates {
         self.push(address, false);
     }
 
-    /// Adds an address of a forwarder, which is used only while the server's own addresses do not answer. A round of
-    /// probes starts again for it.
+    /// Adds an address of a forwarder, which is used only while the server's own addresses do not answer. A new round
+    /// of probes includes it.
     pub fn add_detour(&mut self, address: SocketAddr) {
         self.round = None;
         self.push(address, true);
@@ -218,7 +218,7 @@ impl Candidates {
             && speaks
             && self.unanswered_since.is_none_or(|at| at + ANSWER_MAX > now)
         {
-            // Datagrams arrived from this address, so it was chosen, but it does not receive any.
+            // Datagrams arrived from this address, so it was chosen, but it receives none of this end's.
             self.deaf = Some(self.current);
             self.choose(now, (self.current + 1) % self.addresses.len());
             return true;
@@ -306,7 +306,7 @@ impl Candidates {
         Some(candidate.address)
     }
 
-    /// Returns when the next probe is due. `None` while none is needed.
+    /// Returns when the next probe is due. `None` while no probe is needed.
     pub(crate) fn probe_at(&self, config: &PathConfig) -> Option<Instant> {
         let since = self.unanswered_since.filter(|_| self.are_several())?;
         Some(match self.round {
@@ -387,7 +387,7 @@ mod tests {
         assert_eq!(probe(&mut candidates, 1_002), None);
         candidates.handle_change();
         assert_eq!(probe(&mut candidates, 1_003), Some(B), "it does not wait for the next round");
-        // A round that is under way goes on at its pace.
+        // A round that is under way keeps its pace.
         let mut several = self::candidates(&[A, B, C]);
         several.handle_answer(at(0), address(A));
         several.handle_send(at(1_000));
@@ -437,7 +437,7 @@ mod tests {
         assert_eq!(probes(&mut several, 0, 501), [(500, B)]);
         assert!(several.handle_answer(at(700), address(B)));
         assert_eq!(several.current(), address(B));
-        // A late word of the first is no reason to leave.
+        // A late datagram of the first address does not move the client.
         assert!(!several.handle_answer(at(800), address(A)));
         several.handle_roundtrip(at(2_000));
         assert_eq!(probes(&mut several, 3_000, 9_501), [(9_500, A)]);
@@ -466,7 +466,7 @@ mod tests {
         several.handle_answer(at(10_500), address(B));
         assert!(several.handle_no_roundtrip(at(10_600)));
         assert_eq!(several.current(), address(A));
-        // Its own words do not bring it back before the other has proved itself.
+        // The deaf address's datagrams do not bring it back before the other address has proved itself.
         several.handle_send(at(10_700));
         assert_eq!(several.poll_probe(at(10_700), &CONFIG).map(|it| it.port()), Some(B));
         assert!(!several.handle_answer(at(10_800), address(B)));

@@ -1,7 +1,7 @@
-//! Packets of streams beside the session's datagrams, sealed with numbers and a key of their own.
+//! Packets of streams (docs/wire.md, section 9) beside the session's datagrams, with numbers and a key of their own.
 //!
 //! Bit 62 of a datagram's number distinguishes a packet from the session's own datagrams, whose numbers stay far below.
-//! This module does not read the bytes within.
+//! This module does not read the bytes in a packet.
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -160,8 +160,8 @@ impl<'a> Carriage<'a> {
         (self.connection.path_changes(), self.connection.peer())
     }
 
-    /// Seals a packet for the peer. Its number must be higher than all before. `None` while no peer is known and after
-    /// the key is exhausted: the packet then counts as lost.
+    /// Seals a packet for the peer. Its number must be higher than all earlier ones. `None` while no peer is known and
+    /// after the key is exhausted: the packet then counts as lost.
     pub fn seal(&mut self, number: u64, payload: &[u8]) -> Option<Transmit> {
         let sealed = self.seal.seal(self.connection.sends, number, payload);
         let sealed = sealed.inspect_err(|error| tracing::info!(%error, "no packet can be sent"));

@@ -116,13 +116,13 @@ impl ClientPath {
             self.side.cease(now, false);
             self.candidates.handle_return(now, source);
             self.own = ProbeRounds::begin(now);
-            // A recall may have made the server send its answers over the side path again.
+            // A recall (a datagram over the side path) may have made the server send its answers there again.
             self.revalidation.handle_change(now);
         }
         moves
     }
 
-    /// Handles a newest datagram that arrived from `source` over the network. Returns whether the destination changes.
+    /// Handles a datagram from `source`, the newest so far, over the network. Returns whether the destination changes.
     pub(crate) fn handle_answer(&mut self, now: Instant, source: SocketAddr) -> bool {
         let was_on_detour = self.candidates.is_on_detour();
         let moves = self.candidates.handle_answer(now, source);
@@ -131,7 +131,7 @@ impl ClientPath {
         }
         self.side.handle_detour(now);
         if was_on_detour {
-            // A recall may have made the server send its answers by the detour again.
+            // A recall (a datagram by the detour) may have made the server send its answers there again.
             self.revalidation.handle_change(now);
         } else {
             self.own = ProbeRounds::begin(now);
@@ -146,7 +146,7 @@ impl ClientPath {
         self.own.handle_change(now);
     }
 
-    /// Handles that the driver has opened or closed the side path. The client uses an open one if the path in use
+    /// Handles that the driver has opened or closed the side path. The client uses an open side path if the path in use
     /// fails, and at the start of a session. Returns whether the destination of datagrams changes.
     pub(crate) fn handle_side_path(&mut self, now: Instant, is_open: bool, fails: bool) -> bool {
         let moves = if is_open { fails } else { self.side.is_used() };

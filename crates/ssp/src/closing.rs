@@ -73,7 +73,7 @@ impl Closing {
         self.closed
     }
 
-    /// Returns until when a server acknowledges repeated shutdown announcements. `None` at a client or while it runs.
+    /// Returns until when a server acknowledges repeated shutdowns. `None` at a client or in a running session.
     pub(crate) fn lingers_until(&self) -> Option<Instant> {
         self.linger.map(|linger| linger.until)
     }

@@ -1,8 +1,8 @@
 //! The client's newest small packet of streams, sent again with each datagram of the session while nothing answers.
 //!
-//! After a silence neither end knows which of its packets have arrived. The client's newest packet acknowledges all that
-//! it has received. Only a client knows several addresses of its peer. So it sends this packet to each address to which it
-//! sends a datagram. All copies are equal to the byte, and the peer handles the first that arrives.
+//! After a silence neither end knows which of its packets have arrived. The client's newest packet acknowledges all
+//! that the client has received. Only a client knows several addresses of its peer. So the client sends this packet to
+//! each address to which a datagram goes. All copies are equal to the byte, and the peer handles the first.
 
 use core::net::SocketAddr;
 
@@ -12,7 +12,7 @@ use crate::side_path::SIDE_PATH;
 /// waits less than 60 ms for it at 64 kbit/s.
 const COMPANION_MAX: usize = 400;
 
-/// The newest small packet since the peer's last answer, and the address to which it is to go.
+/// The newest small packet since the peer's last answer, and the address to which the client sends it next.
 #[derive(Debug, Default)]
 pub(crate) struct Companion {
     packet: Vec<u8>,
@@ -32,12 +32,12 @@ impl Companion {
         (self.packet, self.to) = (Vec::new(), None);
     }
 
-    /// Handles a datagram of the session that goes to this address unanswered. The side path loses nothing, and takes no packet.
+    /// Lets the packet follow a datagram to this silent address, except on the side path, which loses nothing.
     pub(crate) fn handle_sent(&mut self, to: SocketAddr) {
         self.to = Some(to).filter(|to| *to != SIDE_PATH && !self.packet.is_empty());
     }
 
-    /// Returns the packet and its destination. `None` after no datagram.
+    /// Returns the packet and its destination. `None` if no datagram was sent since the last call.
     pub(crate) fn poll(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
         Some((self.to.take()?, self.packet.clone()))
     }

@@ -42,7 +42,7 @@ impl Codec {
     ///
     /// # Errors
     ///
-    /// Returns [`SendError`] when it is larger than a receiver accepts.
+    /// Returns [`SendError`] when the instruction is larger than a receiver accepts.
     pub fn compress(&mut self, plain: &[u8]) -> Result<Vec<u8>, SendError> {
         if plain.len() > INSTRUCTION_LEN_MAX {
             return Err(SendError::TooLarge { len: plain.len() });

@@ -68,7 +68,7 @@ pub struct Transmit {
 /// An event on the path to which the driver must react, or which it may show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Client: open a new local UDP port of the same family, and send from it after this.
+    /// Client: open a new local UDP port of the same family, and send from it from now on.
     OpenPort,
     /// Client: close the oldest local ports until `keep` are left.
     ClosePorts {
@@ -182,7 +182,7 @@ impl Connection {
         Ok((datagram.payload, arrival))
     }
 
-    /// Handles an authentic packet of streams of `bytes` bytes. If it is the newest, its source is the peer's address.
+    /// Handles an authentic packet of streams of `bytes` bytes. If it is the newest, a server then sends to its source.
     pub(crate) fn handle_packet(
         &mut self,
         now: Instant,
@@ -229,8 +229,8 @@ impl Connection {
         Some(sealed)
     }
 
-    /// Seals a client's newest payload once more to probe one of its server's addresses. Before that, the packet of streams goes
-    /// along with the newest datagram. `None` if no probe is due.
+    /// Seals a client's newest payload once more to probe one of its server's addresses. Before that, returns the
+    /// packet of streams that follows the newest datagram. `None` if no probe is due.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,
@@ -331,7 +331,7 @@ impl Connection {
         }
     }
 
-    /// Returns the loss report that an instruction sent now carries. `None` while none is due.
+    /// Returns the loss report that an instruction sent now carries. `None` while no report is due.
     pub(crate) fn poll_loss_report(&mut self, now: Instant, interval: Duration) -> Option<Loss> {
         self.loss_reports.poll(now, self.window.settled_loss(), interval)
     }
@@ -383,7 +383,7 @@ impl Connection {
         }
     }
 
-    /// Sends to the address that the client's paths have switched to, over another path.
+    /// Makes the peer's address the one to which the client's paths have switched.
     fn follow_candidates(&mut self) {
         let Some(client) = &mut self.client else { return };
         self.loss_reports.forgive(client.side.take_dropped(), self.next_seq);
@@ -395,7 +395,7 @@ impl Connection {
         self.events.pop_front()
     }
 
-    /// Returns whether a newest datagram shows a server that its client has moved, or is back after a silence. The
+    /// Returns whether the newest datagram shows a server that its client has moved, or is back after a silence. The
     /// client should have sent within a heartbeat interval, or by `hears_by` if that is later. If the datagram comes
     /// more than another interval later, it ends a silence.
     fn regains(

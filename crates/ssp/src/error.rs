@@ -6,7 +6,7 @@ use crate::object::ApplyError;
 /// The reason why an arriving datagram was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReceiveError {
-    /// The datagram is longer than the receive buffer of a peer.
+    /// The datagram is longer than an end accepts.
     #[error("a datagram of {len} bytes is longer than any peer sends")]
     TooLong {
         /// Length of the datagram in bytes.
@@ -164,7 +164,7 @@ pub enum SendError {
         /// Length of the sealed datagram in bytes.
         len: usize,
     },
-    /// The sequence number is not above all that were sealed. To seal with it would break the cipher.
+    /// The sequence number is not above all sealed ones. To seal with it would break the cipher.
     #[error("datagram number {} was sealed before, or a later one was", seq.get())]
     SequenceReused {
         /// The refused sequence number.

@@ -1,8 +1,8 @@
 //! The handshake by which two roves recognise each other. Mosh 1.4.0 peers (stock) ignore it.
 //!
 //! Field 100 of the transport instruction contains bytes: a version (varint), a capability bit set (varint), then
-//! whatever a later version adds. An end puts it into every instruction until the peer has acknowledged one of its
-//! states. As every instruction until then carried it, a peer that acknowledges a state and has sent no hello is stock.
+//! whatever a later version adds. An end puts the hello into every instruction until the peer has acknowledged one of
+//! the end's states. A peer that acknowledges a state has thus received the hello, and is stock if it has sent none.
 
 use bitflags::bitflags;
 use prost::encoding::{decode_varint, encode_varint};

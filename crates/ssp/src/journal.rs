@@ -6,7 +6,7 @@ use crate::num::StateNum;
 /// Chosen: many times as much as a driver receives in one turn.
 const BYTES_MAX: usize = 1024 * 1024;
 
-/// A received state, as it arrived.
+/// A received state, as the diff that arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceivedDiff {
     /// The state's number.

@@ -38,8 +38,8 @@ pub enum KeyError {
     TrailingBits,
 }
 
-/// The 128-bit key of one session, shared by both directions; wiped on drop. It stays in one place of the heap,
-/// so that moving it leaves no copy.
+/// The 128-bit key of one session, shared by both directions; wiped on drop. The key stays in one place of the heap, so
+/// that moving it leaves no copy.
 #[derive(Clone)]
 pub struct Key(Box<[u8; KEY_LEN]>);
 

@@ -8,15 +8,15 @@
 //! and [`Transport::poll_event`], and sleeps until [`Transport::poll_timeout`].
 //!
 //! Words that all modules use: "stock" is Mosh 1.4.0, whose rules are in docs/wire.md. "Contents" are the diff of an
-//! instruction that is not empty. "Company" is anything else to send that can share a datagram with it.
+//! instruction that is not empty.
 //!
 //! # Modules, from the bottom up
 //!
 //! A datagram, layer by layer:
 //!
 //! - `wiping` overwrites the stack after work on a secret. `key` is the session key, and `nonce` makes each sealed
-//!   datagram unique. `ocb` is the cipher, and `crypto` uses it with both. `record_cipher` seals the records that a
-//!   client keeps on its own computer.
+//!   datagram unique. `ocb` is the cipher, and `crypto` uses `ocb` with key and nonce. `record_cipher` seals the
+//!   records that a client keeps on its own computer.
 //! - `datagram` is the sealed form. `window` decides which sequence numbers a receiver still accepts.
 //! - `fragment` cuts an instruction into datagrams. `assembler` puts it together again.
 //! - `compress` is zlib. `protobuf` reads and writes fields. `instruction` is the message with a diff, and with the
@@ -33,21 +33,21 @@
 //!   path outside the network, such as ssh. `probe_rounds` probes better paths than the one in use.
 //! - `path_size` finds the largest datagram that arrives (`search`), and notices a black hole (`unanswered`).
 //! - `peer_path` has the peer's address and the size of datagrams to it. `path` has measurements for users.
-//! - `connection` puts all of this together: it sends and receives datagrams. `carriage` seals the packets of streams,
+//! - `connection` combines these modules: it sends and receives datagrams. `carriage` seals the packets of streams,
 //!   which take the same path.
 //!
 //! States:
 //!
 //! - `object` is the trait that a caller implements.
-//! - `sender` decides about the states to be sent. `sent_states` lists them as they were sent. Its parts decide where a
-//!   diff starts (`reference`, by a `delivery_estimate` if asked) and when to send (`timers`, by the `send_timing`,
-//!   over the waiting `changes`, the `acks` that are owed and the `answers` that the peer waits for). `repetition`
-//!   copies small contents, `steady` paces output that nobody asked for, and both spend from a `budget`.
+//! - `sender` decides about the states to be sent. `sent_states` lists them as they were sent. The sender's parts
+//!   decide where a diff starts (`reference`, by a `delivery_estimate` if asked) and when to send (`timers`, by the
+//!   `send_timing`, over the waiting `changes`, the `acks` that are owed and the `answers` that the peer waits for).
+//!   `repetition` copies small contents, `steady` paces output that answers no input, and both spend from a `budget`.
 //!   `first_contact` and `shutdown` are the start and the end of a session, `large` keeps the fragments of large
-//!   contents, `chunk` cuts up what is larger, and `backoff` slows down when large instructions find no answer.
+//!   contents, `chunk` cuts up still larger ones, and `backoff` slows down when large instructions find no answer.
 //! - `receiver` keeps the states that were received, and a `journal` of their diffs for an owner that writes them down.
 //! - `fragment_queue` holds the fragments of the newest instruction while they are sent.
-//! - `heartbeat` decides how rarely idle ends send: `announced` by the server, with the `backoff` of its pauses.
+//! - `heartbeat` decides how rarely idle ends send: a server by `backoff`, a client by the pause `announced` to it.
 //! - `closing` ends a session, and lets a server linger.
 //! - `companion` sends a packet of streams along with datagrams that nothing answers.
 //! - `config` has each policy and timer as a value. `mechanism` names the rules that an experiment can switch off.

@@ -1,10 +1,10 @@
 //! The share of datagrams that one direction of a path loses, updated with each datagram.
 //!
-//! A path may lose nothing for hours and then a third. A mean over many datagrams adapts to that slowly, and a mean
-//! over few is imprecise. So the estimate is a weighted mean over all times at which the path may last have changed:
-//! each lost datagram among the newest may be the first after a change, with a probability that follows from the
-//! datagrams after it (Bayesian online changepoint detection, Adams and MacKay 2007, arXiv:0710.3742). A loss on a path
-//! that lost nothing makes a change likely. A further loss on a path that is known to lose datagrams does not.
+//! A path may lose nothing for hours and then a third. A mean over many datagrams adapts to this change slowly, and a
+//! mean over few is imprecise. So the estimate is a weighted mean over all times at which the path may last have
+//! changed: each lost datagram among the newest may be the first after a change, with a probability that follows from
+//! the datagrams after it (Bayesian online changepoint detection, Adams and MacKay 2007, arXiv:0710.3742). A loss on a
+//! path that lost nothing makes a change likely. A further loss on a path that is known to lose datagrams does not.
 
 /// How many of the newest datagrams the estimate distinguishes. Chosen: the bits of a word. At 29 % loss the share
 /// among so many has a standard deviation of six points, which is worth one copy of a datagram more or less.
@@ -34,7 +34,7 @@ const RARE: f64 = 1.0 / 512.0;
 /// An estimate of the loss of one direction of a path. A new path is assumed to lose nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct LossEstimate {
-    /// A bit for each of the newest datagrams, the lowest for the newest. It is set if the datagram was lost.
+    /// A bit for each of the newest datagrams, the lowest for the newest. The bit is set if the datagram was lost.
     lost: u64,
     /// During how many more arrivals the estimate stays above 0.
     remembered: u32,

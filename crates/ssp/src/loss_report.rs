@@ -28,7 +28,7 @@ pub(crate) struct LossReports {
 struct Dropped {
     /// How many dropped datagrams the peer counts as missing in every further report.
     counted: u64,
-    /// How many more of the first `sent` datagrams the peer may count.
+    /// How many more of the first `sent` datagrams, dropped in the same way, the peer may still count.
     open: u64,
     sent: u64,
     /// How many missing datagrams the peer's newest report has counted.
@@ -58,7 +58,7 @@ impl Dropped {
 
 impl LossReports {
     /// Returns the report that an instruction sent at `now` carries, or `None`. An `interval` has at most one report,
-    /// unless the number of missing datagrams has changed. The first follows the first arrival.
+    /// unless the number of missing datagrams has changed. The first report follows the first arrival.
     pub(crate) fn poll(&mut self, now: Instant, loss: Loss, interval: Duration) -> Option<Loss> {
         let is_news = loss.missing != self.told_missing;
         let is_due = is_news || self.told_at.is_none_or(|told_at| told_at + interval <= now);
@@ -202,7 +202,7 @@ mod tests {
             (Loss { recent_sent: 9, recent_missing: 10, ..loss(10, 1) }, None),
             (loss(8, 2), Some(loss(8, 2))),
             (loss(7, 0), Some(loss(8, 2))),
-            // A datagram that was late has come.
+            // A missing datagram has arrived late.
             (loss(8, 1), Some(loss(8, 1))),
             (loss(10, 10), Some(loss(10, 10))),
         ] {
@@ -225,7 +225,7 @@ mod tests {
             (19, 1, 1, 1),
             (20, 2, 1, 1),
             (22, 3, 1, 1),
-            // Only so many were given to the path.
+            // No more datagrams than these were given to the path.
             (23, 4, 2, 2),
             (24, 5, 3, 3),
             (40, 5, 3, 5),
@@ -234,7 +234,7 @@ mod tests {
             let heard = reports.heard().expect("a report has come");
             assert_eq!((heard.missing, heard.recent_missing), (told, recent_told), "{sent}");
         }
-        // One that arrived after all leaves no credit for others.
+        // If a dropped datagram has arrived after all, no other missing one is forgiven.
         let mut reports = LossReports::default();
         reports.forgive(1, 20);
         reports.handle_report(loss(30, 0), 99);

@@ -110,7 +110,7 @@ pub trait Object: Clone {
     }
 
     /// Returns the memory that this copy needs beyond what it shares with `neighbour`, the entry before it in a state
-    /// list (`None`: all of it). The limits of lists use this estimate, which is never too low.
+    /// list (`None`: all of its memory). The limits of lists use this estimate, which is never too low.
     fn bytes_beyond(&self, neighbour: Option<&Self>) -> Bytes;
 
     /// Returns how much memory a list of received states may need before new ones are refused.
@@ -121,7 +121,7 @@ pub trait Object: Clone {
     /// Returns a state about half way from `base` to `self`, for when the diff is longer than [`Object::DIFF_MAX`].
     /// `None` if the object cannot be divided further.
     ///
-    /// The result is sent as a state of its own: `self` must follow it, and it must follow `base`.
+    /// The result is sent as a state of its own: `self` must follow the result, and the result must follow `base`.
     fn midpoint(&self, base: &Self) -> Option<Self> {
         let _ = base;
         None

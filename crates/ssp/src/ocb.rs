@@ -114,7 +114,7 @@ impl Ocb {
 /// The encrypted part of the newest nonce (Ktop). It is cached, because 64 consecutive nonces share it (RFC 7253, 4.2).
 #[derive(Default, ZeroizeOnDrop)]
 struct Ktop {
-    /// The nonce block with its low six bits cleared. It is 0 before the first use, which no nonce gives.
+    /// The nonce block with its low six bits cleared. Before the first use it is 0, a value that no nonce gives.
     top: u128,
     ktop: u128,
 }

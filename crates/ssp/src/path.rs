@@ -1,4 +1,4 @@
-//! Measurements of the path to the peer, for users to read. No decision depends on them.
+//! Measurements of the path to the peer. [`Path`] collects them for users to read.
 
 use rove_units::{Bytes, Duration, Instant};
 

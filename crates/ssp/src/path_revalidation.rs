@@ -1,10 +1,10 @@
 //! Schedules the datagrams that a client repeats after its network has changed.
 //!
-//! Without this, a client that has moved to another network, or has woken up in it, would reach its server at its next
-//! heartbeat or retransmission, up to 3 s later. Instead, the client repeats its newest payload as soon as the system
-//! reports another interface, address or route. The report may come before the path works, so further tries follow,
-//! each after twice the previous wait, until a datagram sent after the change has been answered. After the last try,
-//! heartbeats have the same effect.
+//! Without these repetitions, a client that has moved to another network, or has woken up in it, would reach its server
+//! at its next heartbeat or retransmission, up to 3 s later. Instead, the client repeats its newest payload as soon as
+//! the system reports another interface, address or route. The report may come before the path works, so further tries
+//! follow, each after twice the previous wait, until a datagram sent after the change has been answered. After the last
+//! try, heartbeats have the same effect.
 
 use rove_units::{Duration, Instant};
 
@@ -31,8 +31,8 @@ pub(crate) struct PathRevalidation {
     due: Option<Instant>,
     /// Wait between the newest try and the next. `None` before the first try after a change.
     wait: Option<Duration>,
-    /// The end of the time for which the first tries so far have used up one [`INTERVAL`] each. A first try waits while
-    /// this is more than [`BURST`] ahead.
+    /// Each first try after a network change moves this time ahead by an [`INTERVAL`], at least from now. A first try
+    /// waits while this time is more than [`BURST`] ahead.
     paid_at: Instant,
 }
 

@@ -3,11 +3,11 @@
 //! A path starts with a size that nearly all paths carry. Once an end has sent enough in several datagrams at a time to
 //! gain from a larger size, it probes larger sizes with datagrams whose loss delays nothing ([`Search`]). If contents
 //! (diffs) stay unanswered more often than chance explains ([`Unanswered`]), the end sends them in smaller datagrams. A
-//! later probe of the former size finds out whether the size was to blame. When datagrams take another path, all of
-//! this starts again.
+//! later probe of the former size finds out whether the size was to blame. When datagrams take another path, the search
+//! starts again.
 //!
-//! RFC 8899 expects a separate acknowledgment for each probe. Here it is the peer's acknowledgment of an empty state
-//! that only the probe has carried. A Mosh 1.4.0 peer (stock) sends it, too.
+//! RFC 8899 expects a separate acknowledgment for each probe. Here, the peer acknowledges an empty state that only the
+//! probe has carried. A Mosh 1.4.0 peer (stock) does so, too.
 
 mod search;
 mod unanswered;

@@ -32,7 +32,7 @@ pub(crate) struct ProbeRounds {
     /// Time from the newest round of probes to the next; zero before the first round.
     gap: Duration,
     recall_at: Option<Instant>,
-    /// Whether the current round repeats input, so that nothing in it waits.
+    /// Whether the current round repeats input, so that its probes follow each other at once.
     is_input: bool,
     /// When a datagram to which the server replies, such as input, was last sent.
     asked_at: Instant,
@@ -67,7 +67,7 @@ impl ProbeRounds {
     }
 
     /// Starts a new round at once, because the computer's network has changed and may work again. The round has all
-    /// better paths, because the address family of the first may be gone.
+    /// better paths, because the address family of the first path may be gone.
     pub(crate) fn handle_change(&mut self, now: Instant) {
         (self.probe_at, self.left, self.gap) = (now, 0, ROUND_MIN / 2);
     }
@@ -86,7 +86,7 @@ impl ProbeRounds {
         self.gap = (self.gap / 2).max(ROUND_MIN / 2);
     }
 
-    /// Returns when the recall of the current round is due. `None` if there is none.
+    /// Returns when the recall of the current round is due. `None` outside a round.
     pub(crate) fn recall_at(&self) -> Option<Instant> {
         self.recall_at.or((self.left > 0).then(|| self.probe_at + RECALL_AFTER))
     }

@@ -193,7 +193,7 @@ impl<R: Object> Receiver<R> {
         self.states.iter().map(|state| (state.num, &state.object))
     }
 
-    /// Replaces the states by those that another end had received.
+    /// Replaces the states by those that the former end had received.
     pub(crate) fn resume(&mut self, received: Vec<(StateNum, R)>, now: Instant) {
         self.states.clear();
         for (num, object) in received {

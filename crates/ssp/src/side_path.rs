@@ -39,9 +39,9 @@ pub struct SidePath {
     /// Whether the side path ended while it was used, and the network has not answered since.
     is_missed: bool,
     rounds: ProbeRounds,
-    /// When the oldest datagram was sent over the side path since the last arrival there. `None` if there is none.
+    /// When the first datagram was sent over the side path since the last arrival there. `None` if there is none.
     unheard_since: Option<Instant>,
-    /// The time of the first recall after [`SidePath::unheard_since`]. `None` if there is none.
+    /// The time of the first recall ([`Probe::Recall`]) after [`SidePath::unheard_since`]. `None` if there is none.
     recalled_at: Option<Instant>,
     /// How many datagrams were given to the side path since one last arrived by it.
     unheard: u64,
@@ -73,7 +73,7 @@ impl SidePath {
 
     /// Returns when the driver should open another side path, because this one is slow or dead. `None` while it is
     /// unused or answers. An answer usually comes within `answer_max`. After a change of network (`has_changed`) the
-    /// client waits no longer than that, because connections seldom survive one.
+    /// client waits only for `answer_max`, because connections seldom survive a change.
     pub(crate) fn late_at(&self, answer_max: Duration, has_changed: bool) -> Option<Instant> {
         let since = self.unheard_since.filter(|_| self.is_used)?;
         if !has_changed {
@@ -157,7 +157,7 @@ impl SidePath {
         self.rounds.handle_change(now);
     }
 
-    /// Handles the sending of a datagram over any path. `is_answer` says that it is only an answer to the server. After a
+    /// Handles the sending of a datagram over any path. `is_answer`: the datagram only answers a heartbeat. After a
     /// change of network that is still unanswered (`has_changed`), a round of probes repeats the datagram at once.
     pub(crate) fn handle_sent(&mut self, now: Instant, is_answer: bool, has_changed: bool) {
         if now.saturating_since(self.sent_at) > ASLEEP_AFTER {
@@ -302,7 +302,7 @@ mod tests {
         let mut side = SidePath::default();
         assert_eq!(side.wanted_at(None), None);
         assert_eq!(side.wanted_at(Some(at(1_000))), Some(at(6_000)));
-        // A computer that slept has not waited.
+        // The time for which the computer slept does not count.
         side.handle_sent(at(1_000), false, false);
         side.handle_sent(at(900_000), false, false);
         assert_eq!(side.wanted_at(Some(at(1_000))), Some(at(905_000)));
@@ -340,7 +340,7 @@ mod tests {
         assert_eq!(side.late_at(ms(200), true), None);
         side.handle_tried(at(1_000));
         side.handle_sent(at(1_300), false, false);
-        // (time of an answer at most, as a rule, whether the network has changed, and when the answer is late)
+        // (usual longest time of an answer, whether the network has changed, and when the answer is late)
         for (answer_max, has_changed, late_at) in
             [(200, false, 2_000), (5_000, false, 6_000), (200, true, 1_200), (5_000, true, 6_000)]
         {

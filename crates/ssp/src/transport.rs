@@ -275,7 +275,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.poll_event()
     }
 
-    /// Makes `object` this end's current state, to be sent when the timers allow. It has no effect during a shutdown.
+    /// Makes `object` this end's current state, to be sent when the timers allow. The call has no effect in a shutdown.
     pub fn publish(&mut self, object: Local) {
         self.sender.publish(object);
     }
@@ -286,7 +286,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Sets whether received states with contents stay unacknowledged, so that the peer keeps them and sends them
-    /// again. Its acknowledgments still count. An end uses this while its program does not read input.
+    /// again. The peer's acknowledgments still count. An end uses this while its program does not read input.
     pub fn hold_remote(&mut self, held: bool) {
         self.receiver.hold(held);
     }
@@ -347,8 +347,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Returns whether a client waits for an answer of this server although it sent no contents: it has missed the
-    /// newest heartbeat, or has sent the same state again.
+    /// Returns whether a client waits for an answer of this server although the client sent no contents: it has missed
+    /// the newest heartbeat, or has sent the same state again.
     fn is_asked(&mut self, now: Instant, new_num: StateNum) -> bool {
         let timing = self.send_timing();
         let HeartbeatSchedule::Server(backoff) = &mut self.heartbeats else { return false };

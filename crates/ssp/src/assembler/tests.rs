@@ -41,7 +41,7 @@ fn a_newer_id_takes_the_place_of_what_is_held() {
         let mut assembler = Assembler::default();
         hold(&mut assembler, &[fragment(5, 0, false, b"old"), fragment(newer, 1, true, b"b")]);
         assert_eq!(assembler.bytes_held(), 1);
-        // Nothing is left of 5, and it does not come back.
+        // The fragments of 5 were dropped, and later ones do not start it again.
         hold(&mut assembler, &[fragment(5, 1, true, b"half"), fragment(5, 0, false, b"old")]);
         assert_eq!(assembler.handle_fragment(fragment(newer, 0, false, b"a")), complete(b"ab"));
     }

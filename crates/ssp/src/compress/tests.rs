@@ -46,8 +46,8 @@ fn instruction_of_the_limit_passes_and_one_byte_more_does_not() {
 
 #[test]
 fn compressed_instruction_of_the_limit_passes_and_one_byte_more_does_not() {
-    // Noise grows by its header and trailer and a few bytes for every so many: two steps find the
-    // length that grows to the limit.
+    // Compressed noise is longer by a header, a trailer and a few bytes for each block. Two steps find the length that
+    // compresses to the limit.
     let growth = |len| compressed_at(LEVEL, &noise(len)).len() - len;
     let near = COMPRESSED_LEN_MAX - growth(COMPRESSED_LEN_MAX);
     let mut codec = Codec::new();

@@ -4,7 +4,7 @@ use prost::Message as _;
 use super::*;
 use crate::hello::Capabilities;
 
-/// The same message as prost would derive it: the oracle of the hand-written form.
+/// The same message as prost derives it, to test the hand-written form.
 #[derive(Clone, PartialEq, prost::Message)]
 struct Derived {
     #[prost(uint32, optional, tag = "1")]
@@ -83,7 +83,7 @@ fn loss_report_follows_the_hello() {
     let bytes = Instruction { hello, loss_report, ..Instruction::default() }.encode();
     assert_eq!(bytes[14..], [0xa2, 0x06, 2, 1, 0, 0xaa, 0x06, 4, 9, 2, 9, 2]);
     assert_eq!(Instruction::decode(&bytes).unwrap().loss_report, loss_report);
-    // Cut short within its field: none, and the rest of the instruction counts.
+    // A report that is cut short counts as none, and the rest of the instruction counts.
     let short = with(&[0x18, 7, 0xaa, 0x06, 3, 9, 2, 9]);
     assert_eq!(
         Instruction::decode(&short),

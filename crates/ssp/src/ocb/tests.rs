@@ -8,8 +8,7 @@ use serde::Deserialize;
 
 use super::*;
 
-/// The vectors of RFC 7253 in `tests/vectors/ocb.json`. `tests/vectors.rs` opens the messages of this
-/// protocol in it.
+/// The vectors of RFC 7253 in `tests/vectors/ocb.json`. `tests/vectors.rs` opens this protocol's messages in that file.
 #[derive(Deserialize)]
 struct Vectors {
     key: String,

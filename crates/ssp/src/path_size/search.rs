@@ -130,7 +130,7 @@ impl Search {
         is_earned.then_some(next)
     }
 
-    /// Returns the size to probe next: the largest of the sizes that most paths carry, or else the middle of the rest.
+    /// Returns the size to probe next: the largest usual size that may arrive, or else the middle of the open range.
     fn candidate(&self, size: usize) -> Option<usize> {
         let usual = [self.max, self.stock, SIZE_BASE].into_iter();
         // A size at or above the refused one would fail, and one at or below the present one gains nothing.
@@ -148,8 +148,8 @@ impl Search {
         self.under_way = Some(Try { num, size, sent_at: now, answer });
     }
 
-    /// Called with the newest state that the peer is known to hold, after each instruction from it. Returns the probe's
-    /// size if the peer has acknowledged the probe, or else `None`.
+    /// Called with the newest state that the peer is known to hold, after each instruction from the peer. Returns the
+    /// probe's size if the peer has acknowledged the probe, or else `None`.
     pub(super) fn handle_ack(
         &mut self,
         now: Instant,

@@ -64,7 +64,7 @@ fn a_size_whose_tries_fail_is_given_up_for_a_smaller_one_and_open_again_later() 
         while let Some(next) = size.next_try(now, timing) {
             tried.push(next);
             size.handle_try(now, num(101), next, Answer::AtOnce);
-            // An answer that was on its way says nothing, later ones do.
+            // An acknowledgment that was already on its way says nothing, a later one does.
             size.handle_ack(now + Duration::from_millis(50), num(100), timing);
             now += Duration::from_millis(300);
             size.handle_ack(now, num(100), timing);
@@ -86,7 +86,7 @@ fn a_try_whose_state_was_sent_otherwise_or_overtaken_says_little() {
             assert_eq!(size.next_try(now, timing), Some(1_472), "try {number}");
             size.handle_try(now, num(200 + number), 1_472, Answer::Some);
             if number % 2 == 0 {
-                // Its contents went in small datagrams as well.
+                // The probe's state was also sent with contents, in small datagrams.
                 size.handle_sent(now, num(200 + number), cut(1_200), 0, timing);
                 size.handle_ack(now, num(200 + number), timing);
             } else {
@@ -120,7 +120,7 @@ fn contents_without_an_answer_make_datagrams_smaller_until_it_is_clear_that_size
             size.heed_silence(now, timing);
             sizes.push(size.get());
         }
-        // Two of each, and then as before.
+        // Each size has two unanswered tries, and then the former size returns.
         assert_eq!(sizes, [1_200, 500, 500, 1_200, 1_200, 1_200, 1_200, 1_200, 1_200, 1_200]);
         assert!(size.take_recut() && !size.take_recut());
     });
@@ -163,7 +163,7 @@ fn many_tries_are_needed_where_chance_explains_that_none_is_answered() {
             let (mut now, mut tries) = (at(0), 0);
             while size.get() == 1_200 && tries < 100 {
                 size.handle_sent(now, num(7), cut(1_200), 0, timing);
-                // A repeat that follows at once is no other try.
+                // A repetition that follows at once does not count as another try.
                 size.handle_sent(now, num(7), cut(1_200), 0, timing);
                 now += timing.in_flight();
                 size.heed_silence(now, timing);
@@ -176,7 +176,7 @@ fn many_tries_are_needed_where_chance_explains_that_none_is_answered() {
 
 #[test]
 fn large_datagrams_that_are_all_missing_are_not_chance() {
-    // Three tries of two large datagrams and a small one, of which the peer misses as many, or one fewer.
+    // Three tries of two large datagrams and a small one, of which the peer misses as many as were large, or one fewer.
     for (missing, expected) in [(6, 500), (5, 1_200)] {
         paced(0.1, |timing| {
             let mut size = PathSize::new(false, true);

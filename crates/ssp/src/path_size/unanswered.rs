@@ -33,7 +33,7 @@ struct Try {
     at: Instant,
     /// The largest number of datagrams that one of the contents needed.
     datagrams: usize,
-    /// The size in bytes of the largest datagram of the contents for which this is smallest.
+    /// The smallest size, among these contents, of their largest datagram, in bytes.
     largest_min: usize,
     /// How many datagrams of the contents had the largest size.
     large: u64,
@@ -123,7 +123,7 @@ impl Unanswered {
     }
 
     /// Returns whether the peer misses as many datagrams as there were large ones among those that it reports on, and
-    /// the earlier loss does not explain that. The present estimate of the loss already includes these datagrams.
+    /// the loss estimated earlier does not explain that. The present estimate includes these datagrams.
     fn are_large_lost(&self) -> bool {
         let (Some(report), Some(first)) = (self.report, self.tries.front()) else { return false };
         let told = self.tries.iter().take_while(|it| it.sent <= report.sent);
@@ -147,7 +147,7 @@ fn is_rare(lost: u64, sent: u64, loss: f64) -> bool {
 }
 
 /// Returns how many unanswered sends chance does not explain. Each has `datagrams` datagrams and one acknowledgment,
-/// all lost with the probability `loss`.
+/// each lost with the probability `loss`.
 fn tries_max(loss: f64, datagrams: usize) -> usize {
     let datagrams = i32::try_from(datagrams).unwrap_or(i32::MAX).saturating_add(1);
     let wanted = beyond_chance(1.0 - (1.0 - loss).powi(datagrams));

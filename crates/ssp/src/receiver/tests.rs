@@ -78,7 +78,7 @@ fn a_state_below_all_that_are_held_is_outdated() {
     assert_eq!(receiver.newest().arrived_at, later);
 }
 
-/// An object that counts the applied bytes, one with each part, and refuses an `x`.
+/// An object that counts the applied bytes, one for each unit of effort, and refuses an `x`.
 #[derive(Clone, Debug, Default)]
 struct Slow {
     done: usize,
@@ -127,7 +127,7 @@ fn work_is_done_in_turns_and_refused_work_once() {
         |old, new, diff: &[u8]| Instruction { diff: diff.to_vec(), ..instruction(old, new, 0, 0) };
     let mut receiver = Receiver::new(Slow::default(), Instant::ZERO);
     let now = Instant::ZERO;
-    // Up to the limit at once, and one past it in a second turn.
+    // A diff of two bytes is applied at once, and a longer one needs a second turn.
     assert_eq!(
         receiver.handle_instruction(now, brings(0, 1, b"aa"), 2, &config),
         Ok(Received::Newest)
@@ -153,19 +153,19 @@ fn work_is_done_in_turns_and_refused_work_once() {
         assert_eq!(receiver.handle_instruction(now, bad.clone(), 2, &config), Err(again.clone()));
     }
     assert_eq!(APPLIED.load(core::sync::atomic::Ordering::Relaxed), applied);
-    // Another diff, or one from another reference, is another matter.
+    // Another diff, or a diff from another reference, is tried.
     assert!(receiver.handle_instruction(now, brings(2, 3, b"xaa"), 2, &config).is_err());
     assert_eq!(APPLIED.load(core::sync::atomic::Ordering::Relaxed), applied + 2);
     assert_eq!(
         receiver.handle_instruction(now, brings(1, 3, b"aa"), 2, &config),
         Ok(Received::Newest)
     );
-    // The oldest is forgotten when there are too many.
+    // Above the limit, the oldest refused instruction is forgotten.
     for num in 0..u64::try_from(REFUSED_MAX).unwrap() {
         let received = receiver.handle_instruction(now, brings(3, 10 + num, b"x"), 2, &config);
         assert!(matches!(received, Err(ReceiveError::Apply(_))), "{num}");
         let first = Refused::new(StateNum::new(2), StateNum::new(3), b"aax");
-        // Another one was refused after it.
+        // Another instruction was refused after `first`.
         assert_eq!(receiver.refused.contains(&first), num + 2 < 16, "{num}");
     }
     assert_eq!(receiver.refused.len(), REFUSED_MAX);

@@ -27,11 +27,11 @@ pub struct Resumed<Local, Remote> {
 }
 
 impl<Local: Object, Remote: Object> Transport<Local, Remote> {
-    /// Makes this end, which has sent nothing yet, continue from another one.
+    /// Makes this end, which has sent nothing yet, continue from a former end.
     ///
     /// # Panics
     ///
-    /// If there is no received state.
+    /// Panics if there is no received state.
     pub fn resume(&mut self, resumed: Resumed<Local, Remote>, now: Instant) {
         let Resumed { numbers_from, sealed_blocks, peer_datagrams, known, current, received } =
             resumed;

@@ -15,7 +15,7 @@ use crate::side_path::SidePath;
 use crate::transport::Transport;
 
 impl<Local: Object, Remote: Object> Transport<Local, Remote> {
-    /// Returns the work done so far for received datagrams, in the remote object's units. An upper estimate.
+    /// Returns an upper estimate of the work done so far for received datagrams, in the remote object's units.
     pub fn effort(&self) -> u64 {
         self.effort.saturating_add(self.receiver.effort())
     }
@@ -108,7 +108,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.remote_num() == StateNum::SHUTDOWN
     }
 
-    /// Returns how the session ended. `None` while it runs. Call [`Transport::poll_transmit`] until it is empty first.
+    /// Returns how the session ended, or `None`. First call [`Transport::poll_transmit`] until it returns `None`.
     pub fn closed(&self) -> Option<Closed> {
         self.closing.closed()
     }
@@ -161,7 +161,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Returns how many datagrams the peer has sent, by the highest number received. It grows only with an authentic
-    /// datagram that is newer than all before. A caller that stores a datagram's source compares it before and after.
+    /// datagram that is newer than all before. A caller that stores a datagram's source compares this number before and
+    /// after it.
     pub fn peer_datagrams(&self) -> u64 {
         self.connection.peer_datagrams()
     }
