@@ -37,8 +37,7 @@ _NAME() {
 complete -F _NAME PROGRAM
 "#;
 
-/// Completion script for zsh. Loaded as a function from `fpath`, it completes at once. Sourced, it registers the
-/// function.
+/// Completion script for zsh. If loaded from `fpath`, it completes at once. If sourced, it registers its function.
 const ZSH: &str = r#"#compdef PROGRAM
 _NAME() {
   local -a found valued others

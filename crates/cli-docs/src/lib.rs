@@ -4,9 +4,9 @@
 //! # Modules
 //!
 //! - `manual` describes a command for its users.
-//! - `completions` prints the completion scripts for bash, zsh and fish, and answers their questions.
-//! - `man` prints manual pages.
-//! - `refusal` words the errors in a command line.
+//! - `completions` makes the completion scripts for bash, zsh and fish, and answers the scripts' questions.
+//! - `man` makes manual pages.
+//! - `refusal` makes the error messages about a command line.
 //! - `integrity` checks the rules of a book, for the tests of the programs.
 
 #![forbid(unsafe_code)]

@@ -8,7 +8,7 @@ use clap::Command;
 use crate::manual::{Book, Manual, OptionEntry, matches};
 use crate::refusal::unknown_command;
 
-/// Reads the arguments of the `man` command: the command whose page is wanted.
+/// Reads the arguments of the `man` command, and returns the manual of the command that they name.
 ///
 /// # Errors
 ///
@@ -87,7 +87,8 @@ pub fn page(book: &Book, manual: &Manual) -> String {
     page
 }
 
-/// Returns the program's description, or on a command's page its first sentence and a sentence about the command.
+/// Returns the first paragraph of a page: the program's description, or for a command only the description's first
+/// sentence, then a sentence about the command.
 fn introduction(manual: &Manual) -> String {
     let whole = manual.program.about;
     if manual.word.is_empty() {
@@ -144,7 +145,7 @@ pub(crate) fn bold(text: &str) -> String {
     format!("\\fB{}\\fR", literal(text))
 }
 
-/// Returns roff for text that the reader may copy and type: without typographic characters and line breaks.
+/// Returns roff that shows `text` so that the reader can copy it: without typographic characters and line breaks.
 fn literal(text: &str) -> String {
     escaped(text, |character| match character {
         '-' => Some("\\-"),
@@ -176,7 +177,7 @@ fn prose(text: &str) -> String {
     words.join(" ")
 }
 
-/// Escapes characters that roff would interpret. The text cannot begin with a roff request either.
+/// Escapes characters that roff would interpret. Also escapes a first character that would begin a roff request.
 fn escaped(text: &str, special: impl Fn(char) -> Option<&'static str>) -> String {
     let mut out = String::new();
     for character in text.chars() {

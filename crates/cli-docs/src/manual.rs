@@ -28,7 +28,7 @@ pub struct Program {
 pub struct Book {
     /// The description of the program itself.
     pub program: &'static Program,
-    /// Returns the manuals, in the order of the help. The first describes the program when no command is named.
+    /// Returns the manuals, in the order of the help. The first is the manual of the program itself.
     pub manuals: fn() -> Vec<&'static Manual>,
 }
 
@@ -72,7 +72,7 @@ pub enum Words {
     Command,
     /// A word of this list.
     OneOf(&'static [&'static str]),
-    /// A word of this list, and after the word in the second field a host's name.
+    /// A word of this list. A host's name follows the word in the second field.
     OneOfThenHost(&'static [&'static str], &'static str),
     /// The name of a command of this program.
     OurCommands,
@@ -145,7 +145,7 @@ impl Book {
 }
 
 impl Manual {
-    /// Returns a manual of `program` with all texts empty: the base from which other manuals fill their gaps.
+    /// Returns a manual of `program` with all texts empty. Other manuals take the fields that they do not set from it.
     pub const fn of(program: &'static Program) -> Self {
         Self {
             program,
@@ -275,8 +275,8 @@ impl TypedValueParser for Suggested {
     }
 }
 
-/// Returns the letters of the short options as for getopt: the letters without a value, and the letters with a value.
-/// Leaves out options with a long form too, because the caller recognises those earlier.
+/// Returns the letters of the short options as for getopt: those that take no value, and those that take a value.
+/// Leaves out options that also have a long form, because the caller recognises those earlier.
 pub fn getopt_letters(definition: &Command) -> (String, String) {
     let takes_value = |arg: &&Arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     let letters = |of_values| {

@@ -1,4 +1,4 @@
-//! Error messages about a command line. Programs that parse options themselves word their errors as for clap's errors.
+//! Error messages about a command line. Programs that parse their options without clap use the same messages.
 
 use clap::Command;
 use clap::builder::StyledStr;
@@ -16,7 +16,7 @@ pub fn unknown_option(option: &str, near: Option<&str>) -> String {
 }
 
 /// Returns the existing option that resembles an unknown one, both with their dashes. `None` if no option is similar.
-/// For `-x` this is `-X`. For a long option it may also be a short one whose clap definition has a similar name.
+/// For `-x` this is `-X`. For a long option it may also be a short-only option whose clap id is similar.
 pub fn near_option(command: &Command, option: &str) -> Option<String> {
     let mut command = command.clone();
     // Adds --help and --version, if a definition leaves them to clap.
@@ -37,7 +37,7 @@ pub fn near_option(command: &Command, option: &str) -> Option<String> {
     known.iter().find(|(name, _)| *name == near).map(|(_, spelling)| spelling.clone())
 }
 
-/// Returns the message about a command that does not exist, with the most similar command that does.
+/// Returns the message about a command that does not exist, with the most similar command, or else with all commands.
 pub fn unknown_command(book: &Book, word: &str) -> String {
     let words = book.command_words();
     let advice = match nearest(word, words.iter().copied()) {
@@ -47,9 +47,9 @@ pub fn unknown_command(book: &Book, word: &str) -> String {
     format!("there is no command \"{}\"; {advice}", word.escape_debug())
 }
 
-/// Returns the name most similar to `written`. `None` if no name is similar. A similar name differs only in case or
-/// dashes, or by at most one typing error for each four characters: a missing, wrong or additional character, or two
-/// exchanged ones.
+/// Returns the name most similar to `written`. `None` if no name is similar. A similar name differs only in case,
+/// dashes and underscores, or by at most (length + 1) / 4 typing errors. A typing error is a missing, wrong or
+/// additional character, or two exchanged ones.
 pub fn nearest<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let fold = |text: &str| text.to_lowercase().replace(['-', '_'], "");
     let (folded, length) = (fold(written), written.chars().count());
@@ -84,7 +84,7 @@ pub fn sentence(manual: &Manual, error: &Error) -> String {
     let argument = text(error, ContextKind::InvalidArg);
     let value = text(error, ContextKind::InvalidValue);
     let Some(argument) = argument else {
-        // Errors without an argument carry a sentence of this program, or are of a kind that it does not cause.
+        // Errors without an argument carry a sentence of this program, or have a kind that this program never causes.
         let text = error.to_string();
         let text = text.strip_prefix("error: ").unwrap_or(&text);
         return text.lines().next().unwrap_or_default().to_owned();
@@ -135,7 +135,7 @@ fn in_words(reason: &str) -> String {
     }
 }
 
-/// Returns the text of one kind in the context of clap's error. `None` if the error has none.
+/// Returns the text of this kind, such as the refused value, in the context of clap's error. `None` if there is none.
 fn text(error: &Error, kind: ContextKind) -> Option<String> {
     Some(match error.get(kind)? {
         ContextValue::String(text) => text.clone(),
@@ -243,7 +243,7 @@ mod tests {
         ] {
             assert_eq!(nearest(written, names), near, "{written}");
         }
-        // Nobody waits for what is long.
+        // A very long name is rejected without a slow comparison.
         assert_eq!(nearest(&"x".repeat(100_000), names), None);
     }
 }

@@ -24,8 +24,7 @@ pub trait Engine {
     /// Judges the predictions by `screen`, the newest from the host. Returns `screen` with the visible predictions.
     fn frame(&mut self, now: Instant, screen: &Screen) -> Screen;
 
-    /// Returns whether any prediction exists, visible or not. Then the next frame may differ although the screen does
-    /// not.
+    /// Returns whether any prediction exists, visible or not. If so, the next frame of the same screen may differ.
     fn is_active(&self) -> bool;
 
     /// Returns when to make a new frame even if no input arrives. `None` if that is not needed.
@@ -38,8 +37,7 @@ pub trait Engine {
         self.reset();
     }
 
-    /// Returns whether the engine uses [`Engine::handle_tty`]. Such an engine also waits for echoes after their echo
-    /// ack.
+    /// Returns whether the engine uses [`Engine::handle_tty`]. If so, it waits for echoes even after a key's echo ack.
     fn uses_tty(&self) -> bool {
         false
     }

@@ -39,8 +39,7 @@
 //!   mode), `navigation` with `cursor_probe` and `ruler`, `drawn_cursor`, `history`, `paint`, and `echo_timeout`,
 //!   `late` and `latency` (slow hosts). `learned` holds all models.
 //! - A model counts its `evidence`, and keeps its knowledge in a bounded `memory` by an `id`.
-//! - `mask` and `echo_off` recognise prompts without echo. `trust` decides which predictions are likely enough to be
-//!   shown.
+//! - `mask` and `echo_off` recognise prompts without echo. `trust` selects predictions that are likely enough to show.
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,8 @@
 //! The mechanisms of the replay engine. An experiment can switch each of them off to measure its benefit.
 //!
-//! The engine checks for a mechanism in a single place: where it learns, or else where it predicts. A mechanism that is
-//! switched off neither learns nor predicts. This never weakens [`crate::secrecy`]: an experiment can remove reasons to
-//! show a key before its echo, but not reasons to hide it.
+//! The engine checks for a mechanism where the mechanism learns or predicts. A mechanism that is switched off has no
+//! influence on a frame. Switching off never weakens [`crate::secrecy`]: an experiment can remove reasons to show a key
+//! before its echo, but not reasons to hide it.
 
 /// A part of the replay engine that can be switched off by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,8 +16,7 @@ pub enum Mechanism {
     EditorModes,
     /// Grey text after the cursor is a program's suggestion, which typed characters do not shift.
     Suggestions,
-    /// The engine predicts Home, End, Delete and line editors' control keys, which move over a part of the line or
-    /// erase it.
+    /// The engine predicts Home, End, Delete and line editors' control keys that move over text or erase it.
     LineKeys,
     /// The engine predicts keys that move over a word or erase it.
     WordKeys,
@@ -27,7 +26,7 @@ pub enum Mechanism {
     Rulers,
     /// The engine predicts the lines that Up and Down recall.
     History,
-    /// The engine predicts a cursor that the program draws itself while it hides the terminal's, and its counts of characters.
+    /// The engine predicts a cursor that the program draws itself, and the program's counts of typed characters.
     DrawnCursors,
     /// The engine predicts input that continues in the next row.
     Wraps,
@@ -44,7 +43,7 @@ pub enum Mechanism {
     Latency,
     /// Text that the user typed ahead, and that follows a new prompt, is treated as the input at that prompt.
     TypeAhead,
-    /// A known prompt is accepted as the answer to Enter before the host's acknowledgment arrives.
+    /// A known prompt is accepted as the answer to Enter before Enter's echo ack arrives.
     NewPrompts,
     /// A pasted line is predicted like a typed one.
     Paste,

@@ -11,7 +11,8 @@ pub struct Content {
     pub glyph: Glyph,
 }
 
-/// Draws a prediction over a cell, underlined if asked. [`Screen::mend_row`] then repairs cut wide characters.
+/// Draws a prediction over a cell, underlined if `underlines` is true. The caller then calls [`Screen::mend_row`],
+/// which repairs cut wide characters.
 pub fn lay(frame: &mut Screen, at: Position, content: &Content, underlines: bool) {
     let Some(shown) = frame.glyph(at) else { return };
     let is_blank = content.glyph.is_blank() && shown.is_blank();
@@ -47,7 +48,8 @@ mod tests {
         Glyph { cell: Cell { base: Some(base), ..Cell::default() }, ..Glyph::default() }
     }
 
-    /// Lays `over` at `column` of the row `ab d`. Returns the character there afterwards, and whether it is underlined.
+    /// Lays `over` (`None`: an unknown character) at `column` of the row `ab d`. Returns the character there
+    /// afterwards, and whether it is underlined.
     fn laid(column: u16, over: Option<char>, underlines: bool) -> (Option<char>, bool) {
         let mut frame = Screen::blank(Size::new(4, 1).unwrap());
         for (column, c) in (0..).zip("abcd".chars()) {

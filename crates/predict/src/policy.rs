@@ -76,7 +76,7 @@ pub type MakeEngine = fn(Prediction, Size) -> Box<dyn Engine>;
 /// The settings of an engine, from the user or from an experiment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prediction {
-    /// Creates another engine than rove's own, for the laboratory.
+    /// Creates the laboratory's engine. `None` for rove's own engine.
     pub engine: Option<MakeEngine>,
     /// When predictions are shown.
     pub preference: Preference,
@@ -106,7 +106,7 @@ impl Policy {
         Self { preference, is_slow: false, underlines: false, glitch: 0, counted_at: None }
     }
 
-    /// Returns whether unconfirmed predictions are shown too.
+    /// Returns whether predictions are shown even if the engine is not confident of them.
     pub fn is_experimental(&self) -> bool {
         self.preference == Preference::Experimental
     }
@@ -119,7 +119,7 @@ impl Policy {
         }
     }
 
-    /// Updates whether the path counts as slow. A path of unknown SRTT does. `is_active` is true if a prediction is pending.
+    /// Updates whether the path counts as slow, as it does while SRTT is unknown. `is_active`: a prediction is pending.
     pub fn handle_srtt(&mut self, srtt: Option<Duration>, interval: Duration, is_active: bool) {
         if srtt.is_none_or(|srtt| srtt > SHOWN_ABOVE_SRTT) {
             self.is_slow = true;
@@ -172,7 +172,8 @@ impl Policy {
         self.underlines
     }
 
-    /// Returns when a prediction made at `made` and still pending next changes the frame by its age. `None` if never.
+    /// Returns when a prediction made at `made`, and still pending, next begins a glitch or a long one. `None` after
+    /// both.
     pub fn next_glitch(made: Instant, now: Instant) -> Option<Instant> {
         [made + GLITCH, made + LONG_GLITCH].into_iter().find(|at| *at > now)
     }
@@ -255,7 +256,7 @@ mod tests {
         let mut policy = adaptive();
         policy.handle_wait(ms(250));
         let mut now = Instant::from_millis(1000);
-        // Neither a slow one counts nor one right behind another.
+        // Neither a slow confirmation counts, nor one less than 150 ms after another.
         policy.handle_confirmation(now, ms(250));
         for count in 1..=10 {
             assert!(policy.shows_after(Duration::ZERO), "{count}");

@@ -1,4 +1,5 @@
-//! The prompts of one host that earlier sessions have learned or refused, as salted hashes of their names.
+//! The prompts of one host that earlier sessions have learned or refused, as salted hashes of their names. The name of
+//! a prompt is a hash in [`crate::secrecy::Prompt`].
 //!
 //! A session receives a memory before its first key and updates it as it learns. The caller stores the memory between
 //! sessions, and draws the salt. [`crate::secrecy`] decides which keys a known prompt permits to show.
@@ -77,7 +78,7 @@ impl PromptMemory {
         self.refuse_hash(self.hash(name));
     }
 
-    /// Adds the prompts that another session has kept and refused. Its memory must have the same salt.
+    /// Adds the prompts that another session has kept and refused. That session's memory must have the same salt.
     pub fn absorb(&mut self, kept: &[PromptHash], refused: &[PromptHash]) {
         refused.iter().for_each(|hash| self.refuse_hash(*hash));
         kept.iter().for_each(|hash| self.keep_hash(*hash));
@@ -179,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_hash_stays_what_it_was() {
-        // If this fails, all memories are forgotten: raise the number of the file's format in `prompt_store` with it.
+        // A new hash finds no prompt in stored memories: also raise the number of the file's format in `prompt_store`.
         assert_eq!(empty().hash(0x0123_4567_89ab_cdef), PromptHash(17_141_355_292_391_882_961));
     }
 

@@ -98,7 +98,7 @@ pub enum Reason {
     },
     /// The delay of a host that answers after its echo ack.
     Late {
-        /// How long after its echo ack the engine waits for an answer.
+        /// How long after a key's echo ack the engine waits for an answer.
         wait: Duration,
         /// Whether the engine still expects answers to earlier keys whose predictions it has dropped.
         is_awaited: bool,

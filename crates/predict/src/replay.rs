@@ -1,7 +1,7 @@
 //! The replay engine keeps the keys whose effect the host has not shown, and simulates them on each new screen.
 //!
 //! A screen shows how many keys the host has processed: the longest run of keys whose simulation agrees with the screen
-//! is *confirmed*, without an acknowledgment. The keys after that run are simulated on the newest screen, so that
+//! is *confirmed*, even before its echo ack. The keys after that run are simulated on the newest screen, so that
 //! predictions move with text that scrolls. A key of unknown effect (Enter, Tab, a command) is a *barrier*: the effects
 //! of later keys are not shown until a screen shows the effect of the barrier.
 //!
@@ -103,7 +103,7 @@ impl Replay {
         // The engine does not even store characters that the host's terminal hides.
         let key = if self.state.hides_input() || is_unknown { Key::Other } else { key };
         self.state.echo_off.handle_key(key);
-        // Escape changes the meaning of the next key, as Alt does. But an editor that shows its mode ends it at Escape.
+        // Escape changes the next key, as Alt does. But in an editor that shows its mode, Escape ends the mode.
         let is_alt = key == Key::Escape && !self.state.base.shows_mode();
         let follows_escape = self.state.log.note_escape(is_alt);
         let key = if follows_escape && key != Key::Escape { key.with_alt() } else { key };
@@ -261,8 +261,8 @@ impl Engine for Replay {
     }
 }
 
-/// Replaces the parts of a grapheme cluster that came in one read, as from an input method, by keys of unknown effect.
-/// The cluster is then shown as a whole when the host echoes it.
+/// Replaces the code points of a grapheme cluster that came in one read, as from an input method, by keys of unknown
+/// effect. The user sees the whole cluster when the host echoes it.
 fn hide_clusters(keys: &mut [Key]) {
     let text = |key: &Key| match key {
         Key::Text(c) => Some(*c),

@@ -194,8 +194,8 @@ impl Secrecy {
         self.refused.len() > REFUSED_MAX || is_refused(prompt.text) || is_refused(prompt.end)
     }
 
-    /// Handles a statement of the server: the input up to which the session's own shell waits at its prompt. `None` if
-    /// it does not wait.
+    /// Handles a statement of the server: the newest input that the session's own shell had read when it waited at its
+    /// prompt. `None` if it does not wait.
     pub(crate) const fn handle_statement(&mut self, until: Option<InputNum>) {
         self.statement.handle(until);
     }
@@ -213,12 +213,12 @@ impl Secrecy {
         self.doubt = self.doubt.filter(|doubt| !doubt.may_show());
     }
 
-    /// Records that a key of unknown effect, sent with `input`, was answered. Earlier statements concern another line.
+    /// Records that a key of unknown effect, sent with `input`, was answered. Older statements no longer count.
     pub(crate) const fn note_barrier(&mut self, input: InputNum) {
         self.statement.note_barrier(input);
     }
 
-    /// Records that a key was answered that does not end a line.
+    /// Records that a key that does not end a line was answered.
     pub(crate) fn note_key(&mut self, prompt: Option<Prompt>) {
         self.visit(prompt);
     }
@@ -230,7 +230,7 @@ impl Secrecy {
         self.insertion.close();
     }
 
-    /// Records the answer to a key that has no usual meaning in line editors and editors.
+    /// Records that a key without a usual meaning in editors was answered. Another program may have begun to read.
     pub(crate) fn note_command(&mut self) {
         self.doubt = Some(Line::default());
         self.insertion.note_miss();
@@ -241,8 +241,8 @@ impl Secrecy {
         self.doubt = Some(Line::default());
     }
 
-    /// Handles each screen's pane at the cursor, and its window there (`None` on the primary screen). Another pane
-    /// raises doubt, because another program reads the keys there.
+    /// Handles the pane around a new screen's cursor, and the cursor's window (`None` on the primary screen). Another
+    /// pane raises doubt, because another program reads the keys there.
     pub(crate) fn observe(&mut self, pane: Pane, window: Option<Window>) {
         if self.pane.replace(pane).is_some_and(|before| before != pane) {
             self.doubt = Some(Line::default());
@@ -250,8 +250,8 @@ impl Secrecy {
         self.insertion.observe(window);
     }
 
-    /// Records that a line was entered. It belongs to the prompt that has echoed text since its last line, if there is
-    /// one: programs change their modes, which identify a prompt, before they answer.
+    /// Records that a line was entered. If keys were typed at the newest prompt since its last line, the line belongs
+    /// to that prompt. Programs change their modes, which identify a prompt, before they answer.
     pub(crate) fn note_enter(&mut self, prompt: Option<Prompt>) {
         self.insertion.note_enter();
         let is_typed = |place: &&mut Place| place.line != Line::default();

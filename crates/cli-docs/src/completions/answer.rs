@@ -1,14 +1,14 @@
 //! The output of a program's `complete` command: candidates for the last word of a command line.
 //!
 //! The first line names the kind of the candidates. After `words`, each further line is a candidate, with its meaning
-//! after a tab. After `files` or `commands`, the shell finds the candidates itself. After `arguments N`, the shell
-//! completes as for the command that word N of the line names.
+//! after a tab. After `files` or `commands`, the shell finds the candidates itself. After `arguments N`, word N of the
+//! line is a command (the program's own name is word 0), whose arguments the shell completes.
 
 use std::ffi::OsString;
 
 use crate::manual::{Book, Manual, OptionEntry, Suggestions, Words};
 
-/// Names that a program knows and offers as candidates. Each function is called only when its names are needed.
+/// Names that a program offers as candidates. [`answer`] calls a function only when it needs the names.
 pub struct Names {
     /// Returns the names of hosts.
     pub hosts: fn() -> Vec<String>,
@@ -29,15 +29,15 @@ enum Place {
     Arguments(usize),
 }
 
-/// A command line before the word that is completed.
+/// The part of a command line before the word that is completed.
 struct Line {
     manual: &'static Manual,
     options: Vec<OptionEntry>,
-    /// The words that are not options.
+    /// The words besides the command's name, options and their values.
     named: Vec<String>,
-    /// The index of the word at which a command to run begins. `None` if the line has no such command.
+    /// The number of the word at which a command to run begins; the program's name is word 0. `None` without a command.
     command_at: Option<usize>,
-    /// The option whose value is completed. `None` if another word is completed.
+    /// The option whose value comes next, and is completed. `None` if another word is completed.
     awaiting: Option<OptionEntry>,
     /// Whether all further words are arguments, even if they begin with `-`.
     is_behind_options: bool,
@@ -46,7 +46,7 @@ struct Line {
 }
 
 /// Returns the answer to `complete [--part=TEXT] -- WORD...`, whose last word is to be completed. A shell that splits
-/// words states `TEXT`, the end of the last word, which is all that it replaces.
+/// words (bash) replaces only the end of the last word, and states this end as `TEXT`.
 ///
 /// No candidate contains control characters, and only options begin with `-`.
 pub fn answer(book: &Book, names: &Names, args: &[OsString]) -> String {
@@ -210,7 +210,7 @@ impl Line {
     }
 }
 
-/// Returns the candidates for an option's value, each after `prefix`.
+/// Returns the candidates for an option's value, each with `prefix` before it.
 fn values(option: &OptionEntry, prefix: &str, names: &Names, word: &str) -> Place {
     let words = match option.value.as_ref().map(|value| &value.suggestions) {
         Some(Suggestions::Files) => return Place::Files,

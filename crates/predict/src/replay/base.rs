@@ -13,12 +13,12 @@ pub(super) struct Base {
     pub(super) screen: Screen,
     /// The newest input whose effect the screen may show.
     pub(super) arrived: InputNum,
-    /// The newest input whose answer the screen certainly shows.
+    /// The screen's echo ack: the newest input that programs had had time to answer.
     pub(super) acked: InputNum,
     /// The newest input that counts as answered although the engine did not recognise its effect.
     pub(super) unsure: InputNum,
     pub(super) field: Field,
-    /// The column to which motions up and down return. `None` after any other key.
+    /// The column to which motions up and down return in a row that is long enough. `None` after any other key.
     pub(super) goal: Option<u16>,
     /// Whether typed text is a search pattern, which the program shows elsewhere than at the cursor.
     pub(super) is_searching: bool,
@@ -93,11 +93,10 @@ impl Base {
         from != to || is_changed(&self.screen, screen, to.row)
     }
 
-    /// Returns whether `screen` shows that the newest answered key changed neither the cursor nor its row. Always false
-    /// for characters.
+    /// Returns whether the newest answered key changed neither cursor nor row on `screen`. False for characters.
     pub(super) fn is_unmoved(&mut self, screen: &Screen) -> bool {
         let Some((key, input)) = self.command.take() else { return false };
-        // Enter may scroll all text and leave the cursor in place. The base screen may show that already.
+        // Enter may scroll all text and leave the cursor in place, which the base screen may show already.
         let may_be_moved = || {
             let mut rows = 0..screen.size().rows();
             input <= self.arrived || rows.any(|row| is_changed(&self.screen, screen, row))
@@ -110,8 +109,8 @@ impl Base {
             || is_enter(key) && may_be_moved())
     }
 
-    /// Returns whether a key erases a character that the program does not show. Such a key has no visible effect, but
-    /// this does not mean that another program reads it.
+    /// Returns whether a key erases a hidden character at a question for a secret. That this key has no visible effect
+    /// is no sign that another program reads the keys.
     pub(super) const fn hides(&self, key: Key) -> bool {
         self.field.prompt.is_secret && matches!(key, Key::Backspace)
     }

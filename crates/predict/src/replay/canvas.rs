@@ -34,8 +34,7 @@ pub(super) struct Canvas<'a> {
     /// The columns that scroll and change. The engine changes no other columns.
     columns: Range<u16>,
     rows: Vec<PredictedRow>,
-    /// For each row, the row of the base screen that has scrolled there (`None`: an empty row). Empty without
-    /// scrolling.
+    /// For each row, the base screen's row that has scrolled there (`None`: an empty row). Empty without scrolling.
     moved: Vec<Option<u16>>,
     pub(super) cursor: Position,
 }
@@ -245,8 +244,8 @@ impl<'a> Canvas<'a> {
         })
     }
 
-    /// Returns whether `screen` has the predicted text from row `top` to the cursor in other rows, with the cursor in
-    /// row `screen_row`. Requires at least [`MOVED_MIN`] characters.
+    /// Returns whether the predicted text from row `top` to the cursor is on `screen` in other rows, of which the last
+    /// is `screen_row`. False if the text has fewer than [`MOVED_MIN`] characters.
     pub(super) fn agrees_elsewhere(&self, screen: &Screen, top: u16, screen_row: u16) -> bool {
         let top = top.min(self.cursor.row);
         let Some(screen_top) = screen_row.checked_sub(self.cursor.row - top) else { return false };
@@ -318,7 +317,7 @@ impl PredictedRow {
     }
 }
 
-/// Returns the FNV-1a hash of integers. It serves for names that are not secret.
+/// Returns the FNV-1a hash of integers. It serves for identities that need no secrecy.
 pub(super) fn mix(numbers: impl IntoIterator<Item = u64>) -> u64 {
     let step = |hash: u64, number: u64| (hash ^ number).wrapping_mul(0x0100_0000_01b3);
     numbers.into_iter().fold(0xcbf2_9ce4_8422_2325, step)

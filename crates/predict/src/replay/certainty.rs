@@ -3,7 +3,7 @@
 /// The evidence that a field inserts typed characters, and the doubt about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Certainty {
-    /// How many typed characters were shown as predicted since the last wrong prediction, Escape or change of text.
+    /// How many typed characters screens have shown as predicted since the last error, Escape or change of text.
     confirmed: u32,
     doubt: Doubt,
 }

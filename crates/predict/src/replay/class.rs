@@ -186,7 +186,7 @@ impl Class {
     }
 }
 
-/// Returns whether a key without an effect of its own may begin a command of two keys.
+/// Returns whether a key that has no visible effect may be the first of a command of two keys.
 pub(super) const fn may_be_prefix(key: Key) -> bool {
     matches!(
         key,
@@ -207,7 +207,7 @@ pub(super) const fn is_enter(key: Key) -> bool {
     matches!(key, Key::Enter | Key::LineFeed | Key::Interrupt)
 }
 
-/// Returns whether a key ends a line and the editor keeps it (Enter or line feed).
+/// Returns whether a key ends a line that the editor then keeps in its history (Enter or line feed).
 pub(super) const fn is_end(key: Key) -> bool {
     matches!(key, Key::Enter | Key::LineFeed)
 }

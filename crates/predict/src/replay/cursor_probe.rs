@@ -35,8 +35,7 @@ impl CursorProbe {
         self.step.from.row != self.step.to.row
     }
 
-    /// Teaches a window's model the motions that a screen shows. If `rulers` is true, also looks for numbers that show
-    /// the cursor's position.
+    /// Teaches a window's model the motions that a screen shows, and (if `rulers`) numbers that show its position.
     pub(super) fn teach(
         &self,
         navigation: &mut Navigation,
@@ -56,8 +55,8 @@ impl CursorProbe {
     }
 }
 
-/// Returns how many of `keys` have moved the cursor like motions, and its path. All of them have an unknown effect and
-/// have reached the host, in this order. `None` if none has moved it.
+/// Returns how many of `keys` have moved the cursor to its place on `screen`, by the motions that their names suggest,
+/// and the cursor's path. All `keys` have reached the host, in this order. `None` if no number of keys has.
 pub(super) fn find(
     simulation: &Simulation<'_>,
     keys: &[Key],
@@ -85,7 +84,7 @@ pub(super) fn find(
     found
 }
 
-/// Returns the length of the longest prefix of `keys` that moves the cursor to `place`, and its path. `None` if none does.
+/// Returns how many of the first `keys` move the cursor to `place`, and the cursor's path. `None` if no number does.
 fn follow(
     mut simulation: Simulation<'_>,
     keys: &[(Key, Motion)],

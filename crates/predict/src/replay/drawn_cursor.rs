@@ -1,5 +1,5 @@
 //! Programs that hide the terminal's cursor and draw their own as a single cell in reverse video, like those built with
-//! Ink. The models use the drawn cursor's position. On the user's screen the drawn cursor moves.
+//! Ink. The models use the drawn cursor's position. In a frame, the engine moves the drawn cursor.
 
 use rove_terminal::{Attributes, Cell, Cursor, Position, Screen};
 
@@ -65,7 +65,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// Learns from a screen that shows the keys after which the input ends at `end`.
+    /// Learns from a screen that shows keys, after which the input ends at column `end`.
     pub(super) fn learn(&mut self, base: &Base, screen: &Screen, end: u16) {
         if base.has_drawn_cursor {
             let counter = self.known.entry(base.field.place);
@@ -73,7 +73,7 @@ impl Counters {
         }
     }
 
-    /// Draws the numbers for an input that ends at `end`.
+    /// Draws the numbers for an input that ends at column `end`.
     pub(super) fn draw(&self, base: &Base, end: u16, canvas: &mut Canvas<'_>) {
         let counter = self.known.find(&base.field.place);
         let is_known = |counter: &&Ruler| base.has_drawn_cursor && counter.is_known();
@@ -83,7 +83,7 @@ impl Counters {
     }
 }
 
-/// Returns how far the end of the input moves, as if it were a cursor.
+/// Returns the move of the input's end to column `end`, as if the end were a cursor.
 fn growth(base: &Base, end: u16) -> Step {
     let from = Position { row: base.field.row, column: base.field.bounds.end };
     Step { from, to: Position { column: end, ..from }, is_to_empty: false }

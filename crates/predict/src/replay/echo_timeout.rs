@@ -19,7 +19,7 @@ pub(super) struct EchoTimeout {
 }
 
 impl EchoTimeout {
-    /// Records that an answer came `late` after its echo ack, or zero if it came earlier.
+    /// Records that an answer came `late` after its key's echo ack. `late` is zero if the answer came earlier.
     pub(super) fn handle_answer(&mut self, late: Duration) {
         let late = late.min(MAX);
         self.measured = Some(match self.measured {
@@ -57,7 +57,7 @@ impl EchoTimeouts {
         self.known.find(&key.weak).copied().unwrap_or_default()
     }
 
-    /// Records that an answer at this prompt came `late` after its echo ack.
+    /// Records that an answer at this prompt came `late` after its key's echo ack.
     pub(super) fn handle_answer(&mut self, key: ContextKey, late: Duration) {
         self.known.entry(key.weak).handle_answer(late);
     }

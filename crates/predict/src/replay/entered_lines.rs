@@ -10,13 +10,13 @@ use crate::replay::match_result::Barrier;
 use crate::replay::state::State;
 
 /// Returns the line that a key of unknown effect is about to enter. `None` if there is no such line, if it is already
-/// recorded, or if the program is not known to keep lines.
+/// recorded, or if the engine remembers no lines of this program.
 pub(super) fn sheet(state: &State, barrier: &Barrier) -> Option<Sheet> {
     let name = state.editor()?;
     state.learned.history.sheet(&state.pending_keys(), barrier, name)
 }
 
-/// Records that `key`, sent with `input`, was answered. It may have ended a line or the program.
+/// Records that `key`, sent with `input`, was answered. Enter has ended a line, and Ctrl-D may have ended the program.
 pub(super) fn note_entered(state: &mut State, key: Key, input: InputNum, screen: &Screen) {
     let is_hidden = hides_lines(state);
     let (field, history) = (&state.base.field, &mut state.learned.history);

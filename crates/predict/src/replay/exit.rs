@@ -20,8 +20,8 @@ pub(super) struct Exits {
 }
 
 /// Finds a character that an editor holds back until the next key decides whether both end the mode. The editor draws
-/// it at the cursor without moving the cursor. Returns its index, and the screen without it. `None` if there is no such
-/// character, or if the next key is due too, because the editor may hang.
+/// it at the cursor without moving the cursor. Returns its index among the pending keys, and the screen without it.
+/// `None` if there is no such character, or if the next key is due too, because the editor may hang.
 pub(super) fn held(pending: &PendingKeys<'_>, screen: &Screen) -> Option<(usize, Screen)> {
     let at = screen.cursor().position();
     let shown = Text::of(screen, at);
@@ -56,8 +56,7 @@ impl Exits {
         *self.known.entry(editor) = Some(pair);
     }
 
-    /// Returns whether `key` may end an editor's insert mode, together with `next`, or with a future key if that is
-    /// `None`.
+    /// Returns whether `key` may end an editor's insert mode, together with `next` or (`None`) with a future key.
     pub(super) fn may_end(&self, editor: PromptId, key: Key, next: Option<Key>) -> bool {
         let known = self.known.find(&editor).and_then(Option::as_ref);
         known.is_some_and(|pair| pair.0 == [key, next.unwrap_or(pair.0[1])])

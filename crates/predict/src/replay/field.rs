@@ -26,7 +26,7 @@ pub(super) enum Kind {
     Kernel,
     /// A line editor at a prompt, with nothing below the input.
     Line,
-    /// An editor among other text that shows its insert mode (or with `Replace`, its overwrite mode).
+    /// An editor that shows its insert mode, or (`Replace`) its overwrite mode.
     Insert,
     Replace,
     /// An editor that shows that it interprets keys as commands.
@@ -85,7 +85,7 @@ impl Field {
             Some(row) => field.row = row,
             None => {
                 field = Self::begin(screen, kind, at, &pane, now);
-                // Trust in a prompt survives a change of its modes, or of the rows below it.
+                // A key that was answered without its echo still counts if only the modes or the rows below change.
                 if field.prompt.is_shell && field.begins_where(before) {
                     field.line = before.line;
                     field.line.end();
@@ -137,7 +137,7 @@ impl Field {
         self.bounds.left =
             if self.is_line() { self.bounds.start } else { scene::gutter(screen, at, pane) };
         self.bounds.layout = Layout::of_row(self.row);
-        // Input that reaches the edge is assumed to continue in the next row, which most programs do.
+        // The engine assumes that input at the edge continues in the next row, as in most programs.
         let goes_on = self.is_line() || self.wrap.is_some();
         let layout =
             (goes_on && self.kind != Kind::Kernel).then(|| self.bounds.layout_over_edge(self.row));
@@ -177,7 +177,8 @@ impl Field {
         }
     }
 
-    /// Returns the cursor, or if the text continues below it, the start of the lowest row in which it continues.
+    /// Returns the last position that is known to be input: the cursor, the last typed character, or the start of the
+    /// lowest row of the text.
     fn last_row(&self, screen: &Screen, at: Position, layout: Layout, place: u16) -> Position {
         let mut last = at;
         for row in at.row + 1..self.bounds.pane.bottom {
@@ -211,7 +212,7 @@ impl Field {
                 && scene::right_bound(screen, at, &self.bounds.pane) >= self.bounds.pane.right
     }
 
-    /// Returns the place after the suggestion that begins at the cursor. `None` if there is no suggestion.
+    /// Returns the input column after the suggestion that begins at the cursor. `None` if there is no suggestion.
     fn suggestion(&self, screen: &Screen, at: Position, layout: Option<Layout>) -> Option<u16> {
         let left =
             at.column.checked_sub(1).filter(|_| at.row > self.row || at.column > self.bounds.start);
@@ -239,7 +240,8 @@ impl Field {
         start(self) == start(other) && self.prompt.has_text_of(&other.prompt)
     }
 
-    /// Returns the start of the text if the cursor is in its indentation, which is no gap, and otherwise the cursor.
+    /// Returns the start of the row's text if the cursor is in the indentation, which does not end the input as a gap
+    /// does. Otherwise returns the cursor.
     fn behind_indentation(&self, screen: &Screen, at: Position, pane: &Pane) -> Position {
         let is_blank = |column: &u16| base(screen, Position { column: *column, ..at }).is_none();
         if self.kind != Kind::Full || !(self.bounds.left..at.column).all(|column| is_blank(&column))
@@ -271,7 +273,7 @@ impl Field {
             Kind::Full if self.bounds.is_last && self.has_name() => {
                 Some(Prompt { whole, end: whole, text, sort })
             }
-            // If other text is below, it may disappear. So such a prompt cannot become known, but it can be refused.
+            // Text below may disappear and change the other hashes. So this prompt cannot become known, only refused.
             Kind::Full if self.prompt.is_shell => Some(Prompt { text, ..Prompt::default() }),
             _ => None,
         }

@@ -37,7 +37,7 @@ impl<'a> Forecast<'a> {
         let gate = LazyCell::new(|| [false, true].map(|is_ahead| may_show(state, is_ahead)));
         let (exits, editor) = (&state.learned.exits, state.base.field.context.strong);
         let (mut count, mut oldest, mut stop) = (0, None, None);
-        // A key without a visible effect, like this one, may have started a program that reads without echo.
+        // Set by a key without a visible effect, which may have started a program that reads without echo.
         let mut has_idled = false;
         let mut events = state.log.iter().peekable();
         while let Some(event) = events.next() {
@@ -133,7 +133,8 @@ fn may_show(state: &State, is_ahead: bool) -> bool {
 }
 
 /// Returns whether no pending key may be part of a secret. A character is safe if it may be shown before its echo, no
-/// echo is overdue, and only characters precede it. All other keys are safe, except [`Key::Other`].
+/// echo is overdue, and only characters precede it. A pasted one also needs an echo in its line. All other keys are
+/// safe, except [`Key::Other`].
 pub(super) fn has_no_secret(state: &State) -> bool {
     let is_unknown = state.hides_input() || state.log.is_lost() || state.unexplained_at.is_some();
     // If all keys are shown at once by the user's choice, this says nothing about secrets.
@@ -146,7 +147,7 @@ pub(super) fn has_no_secret(state: &State) -> bool {
     state.log.iter().all(|event| {
         let is_safe = match event.key {
             Key::Text(_) => may_show && !is_behind_other && (has_echoed || !event.is_pasted),
-            // This key may replace a character that must be hidden.
+            // The engine stores this key in place of a character that must be hidden.
             Key::Other => false,
             _ => true,
         };

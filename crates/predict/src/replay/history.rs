@@ -55,13 +55,13 @@ pub(super) struct Sheet {
 }
 
 impl Sheet {
-    /// Returns the line that is about to be entered, from the last screen without text that was typed after it. `None`
-    /// if there is no such line or no such screen.
+    /// Returns the line that the key of `barrier` is about to end. `None` if that key does not end a line or has not
+    /// reached the host, or if the base may show text that was typed later.
     fn new(pending: &PendingKeys<'_>, barrier: &Barrier, name: Name) -> Option<Self> {
         let base = pending.base;
         let (text, row) = barrier.line.clone()?;
         let input = barrier.input;
-        // A line that follows another is empty at first, although the screen may still show text.
+        // A new line is empty at first, although the screen may still show text of the line before.
         let start = pending.start();
         let is_begun = !base.is_new_line || !start.bounds.is_empty();
         let is_over = input > pending.arrived || base.arrived >= input && is_begun;
@@ -137,8 +137,8 @@ impl History {
         self.is_pasted = true;
     }
 
-    /// Records that the key sent with `input` has ended a line. `is_hidden` is true if the entered line may differ from
-    /// the text on the screen.
+    /// Records that the key sent with `input` ended a line. `is_hidden`: the line may differ from the text on the
+    /// screen.
     pub(super) fn end_line(&mut self, input: InputNum, screen: &Screen, is_hidden: bool) {
         let is_pasted = core::mem::take(&mut self.is_pasted);
         let sheet = self.sheet.take().filter(|sheet| sheet.input == input);

@@ -66,7 +66,8 @@ impl HistoryCursor {
         self.is_open = false;
     }
 
-    /// Returns the line at this position. `None` if it is unknown. `lines` are the editor's lines, the newest last.
+    /// Returns the line at this position, which is empty before the first step back. `None` if it is unknown. `lines`
+    /// are the editor's lines, the newest last.
     pub(super) fn line(self, lines: &[Past]) -> Option<&str> {
         if self.is_lost || self.depth == 0 {
             return (!self.is_lost).then_some("");

@@ -83,7 +83,8 @@ pub(super) struct Answer {
     pub(super) barrier: Barrier,
     /// The position in the line editor's history, after this key.
     pub(super) history_cursor: HistoryCursor,
-    /// Whether the program interpreted characters as commands when this key was typed.
+    /// Whether the program interpreted characters as commands when this key was typed, and (`may_take_commands`)
+    /// whether it may do so after this key.
     pub(super) takes_commands: bool,
     pub(super) may_take_commands: bool,
 }
@@ -171,8 +172,9 @@ impl Judge<'_> {
 
     /// Returns the verdict that a key of unknown effect, and all earlier keys, were answered. `None` if not. The key
     /// was answered if it is due and the cursor or its row has changed, or if its echo timeout has passed. Before that,
-    /// the screen proves an answer by a known prompt after Enter, by a change after the first pending key, or (unless
-    /// `is_shown`) by all effects of the earlier keys. `is_shown`: the caller has removed keys that the screen shows.
+    /// the key must have reached the host, and the screen must prove the answer. After Enter in a line, a known prompt
+    /// is the proof. If the key is the first, a change is the proof. Otherwise all effects of the earlier keys are,
+    /// unless the caller has removed keys that the screen shows (`is_shown`).
     fn answer(&self, barrier: Barrier, is_shown: bool) -> Option<Verdict> {
         let base = &self.state.base;
         let event = self.state.log.iter().nth(barrier.index)?;
@@ -225,8 +227,7 @@ impl Judge<'_> {
         self.state.learned.contexts.strong(field.context).score(Class::Text).right >= 1.0
     }
 
-    /// Returns how many typed characters already follow a known prompt on the screen, and the field at that prompt.
-    /// `None` if no characters do.
+    /// Returns how many typed characters follow a known prompt on the screen, and the field there. `None` if none do.
     pub(super) fn type_ahead(&self) -> Option<(usize, Field)> {
         if !self.state.has(Mechanism::TypeAhead) {
             return None;
@@ -268,7 +269,7 @@ impl Judge<'_> {
     /// `None` if it shows no dropped key.
     pub(super) fn late(&self) -> Option<(usize, usize)> {
         let late = &self.state.learned.late;
-        // If the pending keys alone explain the screen, the dropped keys need not.
+        // If the pending keys alone explain the screen, it need not show a dropped key.
         if late.is_empty() || self.state.match_screen(self.screen).shown.is_some() {
             return None;
         }

@@ -1,5 +1,4 @@
-//! Keys whose predictions were dropped because no effect came in time. If an effect comes after all, the engine waits
-//! longer for later effects.
+//! Keys whose predictions were dropped because no effect came in time. After a late effect, the engine waits longer.
 
 use std::collections::VecDeque;
 

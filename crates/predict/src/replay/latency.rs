@@ -60,7 +60,7 @@ mod tests {
             latency.handle_answer(ms(400 + age));
         }
         assert!(latency.is_too_soon(ms(299)) && !latency.is_too_soon(ms(300)));
-        // A faster path.
+        // The path becomes faster.
         latency.handle_answer(ms(100));
         for age in 0..40 {
             assert_eq!(latency.is_too_soon(ms(299)), age >= 16, "{age}");

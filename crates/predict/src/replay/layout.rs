@@ -43,8 +43,7 @@ impl Layout {
         }
     }
 
-    /// Returns the place of a position. `None` if the input cannot contain it. The column at the edge is the first
-    /// place of the next row.
+    /// Returns the place of a position. `None` if the input cannot contain it. The edge is the next row's first place.
     pub(super) fn place(self, at: Position) -> Option<u16> {
         let rows = at.row.checked_sub(self.row).filter(|rows| *rows < INPUT_ROWS_MAX)?;
         if rows == 0 || self.edge == u16::MAX || self.left >= self.edge {
@@ -138,7 +137,7 @@ mod tests {
         for (place, expected) in [(3, 3), (10, 10), (13, 10), (14, 11)] {
             assert_eq!(LAYOUT.place_of(other, place), expected, "{place}");
         }
-        // Nothing can stand there.
+        // No character can be in this place.
         assert_eq!(LAYOUT.place_of(other, 12), 12);
     }
 

@@ -65,8 +65,7 @@ impl Learner<'_> {
         Judge { state: self.state, now: self.now, screen: self.screen }
     }
 
-    /// Learns from the facts that a screen reveals, and removes the keys of its verdict. Returns false if there are
-    /// none.
+    /// Learns from the facts that a screen reveals, and removes the verdict's keys. Returns whether it removed any.
     fn learn(&mut self, findings: Findings) -> bool {
         let Findings { exit, sheet, is_broken, verdict } = findings;
         let context = self.state.base.field.context;
@@ -153,7 +152,7 @@ impl Learner<'_> {
     }
 
     /// Removes the keys that a screen shows, or if it shows none, the next keys that it answers otherwise. Returns
-    /// false if none were removed.
+    /// whether it removed any.
     fn learn_shown(&mut self, mut proven: Proven, barrier: Option<Box<Barrier>>) -> bool {
         let has_preview = proven.count > 0 && self.judge().has_preview();
         let (count, row, probe) = (proven.count, proven.row, proven.probe.take());
@@ -179,8 +178,8 @@ impl Learner<'_> {
         self.leave_field() || count > 0 || self.learn_verdict(self.judge().rest(barrier))
     }
 
-    /// Makes a screen the base. If its field differs from the field in which keys were typed, the keys that had arrived
-    /// have caused that, and are removed. Returns false if none were removed.
+    /// Makes a screen the base. If its field differs from the field in which keys were typed, the keys that have
+    /// reached the host have caused that. Removes them. Returns false if it removed none.
     fn leave_field(&mut self) -> bool {
         let place = |field: &Field| (field.context, field.bounds.start);
         let (before, is_used) =
@@ -445,7 +444,7 @@ impl Learner<'_> {
             // In another row, the program may ask for something else.
             base.field = Field::default();
         }
-        // Typed text still ends at the same column.
+        // In the same row, confirmed text still ends at the same column.
         if !base.field.certainty.is_confirmed() {
             base.field.track.reach = 0;
             if !base.field.has_name() {

@@ -1,4 +1,5 @@
-//! Prompts that draw a masking character, such as a star, for each key. It counts as an answer, but is never predicted.
+//! Prompts that draw a masking character, such as a star, for each key. The masking character counts as an answer, but
+//! is never predicted.
 
 use rove_terminal::{Position, Screen};
 

@@ -37,8 +37,7 @@ pub(super) struct Barrier {
 }
 
 impl MatchResult {
-    /// Simulates the keys on the base one after the other, and finds the largest number of keys that explains the
-    /// screen.
+    /// Simulates the keys on the base in order, and finds the largest number of keys that explains the screen.
     pub(super) fn of(pending: &PendingKeys<'_>, latency: &Latency, screen: &Screen) -> Self {
         let PendingKeys { base, log, .. } = *pending;
         let cursor = screen.cursor().position();
@@ -50,7 +49,7 @@ impl MatchResult {
             && timeline.end.agrees_elsewhere(screen, cursor.row);
         let may_stay = timeline.end.is_at(cursor) || is_moved;
         let mut shown = may_stay.then(|| (0, timeline.end.clone()));
-        // If text has appeared or disappeared, the screen is not unchanged.
+        // The screen is unchanged only if the cursor and all text of its row are.
         let is_unchanged = shown.is_some() && !base.has_moved(screen);
         let (mut due_cursor, mut due_agrees) = (start, is_unchanged);
         let mut has_line = None;
@@ -79,8 +78,8 @@ impl MatchResult {
             if count <= due {
                 (due_cursor, due_agrees) = (canvas.cursor, agrees);
             }
-            // A screen cannot show a key that reached the host after it was sent. A key without acknowledgment counts
-            // as shown only if it has moved the cursor.
+            // A screen cannot show a key that reached the host after it was sent. A key without echo ack counts as
+            // shown only if it has moved the cursor, or if the keys with one do not explain the screen.
             let may_show = event.input <= pending.arrived;
             // The screens before text is typed and after it is erased are equal. The second is unlikely while the host
             // may still have to echo the text, or if it comes too soon.

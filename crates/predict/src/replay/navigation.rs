@@ -81,8 +81,7 @@ impl Navigation {
         habit.evidence.confirm();
     }
 
-    /// Records that a key had another effect than its known motion. `was_shown` is true if the user saw the wrong
-    /// prediction.
+    /// Records that a key had another effect than its known motion. `was_shown`: the user saw the wrong prediction.
     pub(super) fn miss(&mut self, key: Key, was_shown: bool) {
         if let Some(habit) = self.habits.find_mut(&key) {
             habit.evidence.refute(was_shown);

@@ -43,8 +43,8 @@ enum Axis {
     Column,
 }
 
-/// A number in a word: its digits' range, and its value. In `0-1`, which vim shows if a column is not a byte, only the
-/// second number is read.
+/// A number in a word: its digits' range, and its value. In `0-1`, which vim shows if the byte's number differs from
+/// the column, only the second number is read.
 struct Number {
     start: usize,
     end: usize,
@@ -128,7 +128,7 @@ impl Ruler {
         })
     }
 
-    /// Returns a row with the numbers of one word as changed by a step. `None` if the result is unknown.
+    /// Returns a row in which the numbers of one word have their values after a step. `None` if the result is unknown.
     fn turn(&self, line: &[char], row: u16, column: u16, step: Step) -> Option<Vec<char>> {
         let start = usize::from(column);
         let word = word(line, start)?;

@@ -66,7 +66,7 @@ pub(super) struct Simulation<'a> {
     pub(super) suggestion: Suggestion,
     /// The bracket that the last character closes. The cursor may jump to it for a moment.
     pub(super) flash: Option<Position>,
-    /// Whether any text was moved from one row to another.
+    /// Whether the cursor or any text has moved from one row of the input to another.
     pub(super) crosses: bool,
     /// Whether all text moved up to make room for a row.
     has_scrolled: bool,
@@ -322,7 +322,7 @@ impl<'a> Simulation<'a> {
             let is_bounded = matches!(self.kind, Kind::Line | Kind::Kernel);
             return if is_bounded { Effect::Nothing } else { Effect::Unknown };
         }
-        // A full field may hide text on its left, which comes back.
+        // A full field may hide text on its left, which comes back when a character is erased.
         if self.kind == Kind::Full && self.bounds.is_bounded && column + 1 >= self.bounds.right {
             return Effect::Unknown;
         }

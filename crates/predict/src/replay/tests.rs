@@ -93,7 +93,7 @@ fn another_clients_key_ends_every_permission_and_its_echo_proves_nothing() {
     assert_eq!(rig.row(), "$ ab");
     rig.let_another_type();
     assert_eq!(rig.row(), "$ a");
-    // The echo of these keys may be that of the other client's.
+    // The echo of these keys may belong to keys of the other client.
     for (key, row) in [("c", "$ a"), ("d", "$ abc")] {
         rig.type_keys(key);
         assert_eq!(rig.row(), row);
@@ -105,7 +105,7 @@ fn another_clients_key_ends_every_permission_and_its_echo_proves_nothing() {
         assert_eq!(rig.row(), row);
         rig.run_until_idle();
     }
-    // The prompt is not doubted any more.
+    // The engine no longer doubts the prompt.
     rig.prove("\r");
     rig.type_keys("g");
     assert_eq!(rig.row(), "$ g");

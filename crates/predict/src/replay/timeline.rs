@@ -127,8 +127,7 @@ impl Proven {
     }
 }
 
-/// Returns the last key's character and its position. `None` unless the screen has this character there, and every key
-/// has drawn something.
+/// Returns the value of [`Proven::typed`]: the last key's character and its position.
 fn last_typed(steps: &[Step], screen: &Screen) -> Option<(char, Position)> {
     let last = steps.last()?;
     let Key::Text(base) = last.event.key else { return None };

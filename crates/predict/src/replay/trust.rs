@@ -32,7 +32,7 @@ pub(super) struct Trust<'a> {
     pub(super) hides_input: bool,
     /// Whether a command may have turned echo off, and nothing was echoed since.
     pub(super) is_echo_off: bool,
-    /// Whether characters may be shown at this prompt although no line was entered at it in this session.
+    /// Whether secrecy permits characters at this prompt although fewer than three lines were entered there.
     pub(super) begins: bool,
 }
 
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_user_who_always_wants_predictions_sees_less_certain_ones() {
-        // Where keys have come true at once, these many that did not are too many.
+        // After one right prediction, so many wrong ones are still accepted, and one more is not.
         for (preference, most) in [(Preference::Adaptive, 0), (Preference::Always, 3)] {
             let threshold = Policy::new(preference).threshold();
             let trusts = |wrong: u8| {

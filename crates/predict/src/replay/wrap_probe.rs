@@ -61,8 +61,8 @@ pub(super) fn scrolled(base: &Base, keys: &[Key], due: usize, screen: &Screen) -
     found.map(|(count, _)| count).filter(|_| from.row == to.row)
 }
 
-/// Determines whether `keys`, which have reached the host, have continued in the next row in a way that was unknown.
-/// Returns the field including that row, or `None` if they have not.
+/// Determines whether the text of `keys`, which have reached the host, continues in the next row in a way that was
+/// unknown. Returns the field including that row, or `None` if it does not.
 pub(super) fn discover(
     base: &Base,
     habits: Habits<'_>,

@@ -67,7 +67,7 @@ const MODE_NAMES: [(EditorMode, &[&str]); 3] = [
             "置換",
         ],
     ),
-    // Vim shows the mode that a single command interrupts in brackets.
+    // During a single command in an insert mode, vim shows that mode in brackets.
     (
         EditorMode::Command,
         &["NORMAL", "NOR", "VISUAL", "SEL", "COMMAND", "(insert)", "(replace)", "(vreplace)"],

@@ -21,11 +21,11 @@ pub(crate) struct Fingerprint {
 /// and csh for users and for root, of psql and of Python; the themes of starship, pure and oh-my-zsh.
 const SHELL_SIGNS: [&str; 9] = ["$", "#", "%", ">>>", "❯", "➜", "λ", "»", "✗"];
 
-/// Returns the fingerprint of the prompt in `columns` of a row, from the pane's edge to the input. `None` if blank.
+/// Returns the fingerprint of the prompt in `columns` of a row, up to the input. `None` if these columns are blank.
 ///
-/// It includes text and colours. All runs of digits are equal, and so are all paths in place of the longest word that
-/// looks like a path. So prompts that show the time, a counter or a directory keep their fingerprint. A directory's
-/// name alone counts as a path only right after user and host: `[ann@host src]$`.
+/// The fingerprint includes text and colours. All runs of digits count as equal, and so does the longest word that
+/// looks like a path, whatever the path is. So prompts that show the time, a counter or a directory keep their
+/// fingerprint. A directory's name alone counts as a path only right after user and host: `[ann@host src]$`.
 pub(crate) fn fingerprint(screen: &Screen, row: u16, columns: Range<u16>) -> Option<Fingerprint> {
     let row = cells(screen, row);
     let end = usize::from(columns.end).min(row.len());

@@ -13,16 +13,16 @@ const GAP_COLUMNS_MIN: usize = 2;
 /// Returns the first column right of the cursor whose text does not move if a character is inserted: the edge of the
 /// field, the line of a box, text after a gap, or else the edge of the pane.
 ///
-/// `at` may also be the last position that is known to be input. Gaps on its left then do not end the input.
+/// `at` is the cursor, or the last position that is known to be input. Gaps left of `at` do not end the input.
 pub(crate) fn right_bound(screen: &Screen, at: Position, pane: &Pane) -> u16 {
     let (row, field_end) = field(screen, at, pane);
     to_column(behind_gap(row, usize::from(at.column), field_end).unwrap_or(field_end))
 }
 
-/// Returns the column after the input's last character, if the cursor is at `at`. Text after two or more blanks, or
-/// beyond the field, is not input. The column is never left of the cursor.
+/// Returns the column after the input's last character. Text after two or more blanks, or beyond the field, is not
+/// input. The column is never left of `at`.
 ///
-/// `at` may also be the last position that is known to be input. `right` is the result of [`right_bound`] there.
+/// `at` is the cursor, or the last position that is known to be input. `right` is the result of [`right_bound`] there.
 pub(crate) fn input_end(screen: &Screen, at: Position, right: u16) -> u16 {
     let row = cells(screen, at.row);
     let columns = usize::from(at.column)..usize::from(right);
@@ -30,8 +30,8 @@ pub(crate) fn input_end(screen: &Screen, at: Position, right: u16) -> u16 {
     last.map_or(at.column, |last| to_column(last + 1))
 }
 
-/// Returns the columns of a suggestion. `None` if there is none. A suggestion begins at the cursor, reaches the input's
-/// end and has one colour: grey or, if `typed` is given, another colour than typed text.
+/// Returns the columns of a suggestion. `None` if there is none. A suggestion begins at the cursor, ends before two
+/// blanks and has one colour: grey or, if `typed` is given, another colour than typed text.
 ///
 /// A grey suggestion may begin with a blank or follow one. Text in another colour may be a word that a highlighter has
 /// coloured, so it counts as a suggestion only if it directly follows a character.
@@ -40,7 +40,7 @@ pub(crate) fn suggestion(screen: &Screen, at: Position, typed: Option<Pen>) -> O
     let start = usize::from(at.column);
     let pen = row.get(start).filter(|cell| cell.base.is_some())?.pen;
     let is_behind_word = start > 0 && !is_blank(row, start - 1);
-    // A bracket on another background is a highlighted one.
+    // Text on another background than the text before it is highlighted, such as a bracket, and not suggested.
     let is_marked = start > 0 && Background::of(&row[start]) != Background::of(&row[start - 1]);
     let is_apart = typed.is_some() && is_behind_word && pen != Pen::default() && !is_marked;
     if typed == Some(pen) || !(is_apart || is_dim(pen)) {
@@ -75,7 +75,7 @@ fn field<'a>(screen: &'a Screen, at: Position, pane: &Pane) -> (&'a [Cell], usiz
     (row, edges.into_iter().flatten().min().unwrap_or(columns.end))
 }
 
-/// Returns the column where the background of the cursor's field ends. `None` if the field has no background of its own.
+/// Returns the column where the background of the cursor's field ends. `None` if it has none of its own.
 fn ground_end(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<usize> {
     let mark = mark(row, columns, start);
     let from = mark.as_ref().map_or(start, |mark| mark.end);
@@ -91,7 +91,7 @@ fn ground_end(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<usiz
 }
 
 /// Returns the columns of a highlight at the cursor: a bracket, a search match, or a drawn cursor, on another
-/// background than the field around it. `None` if there is none. A field is longer than its text.
+/// background than the field around it. `None` if there is none. A field, unlike a highlight, is longer than its text.
 fn mark(row: &[Cell], columns: &Range<usize>, start: usize) -> Option<Range<usize>> {
     let background_at = |column: usize| Background::of(&row[column]);
     let background = background_at(start);

@@ -54,9 +54,9 @@ pub(crate) fn continued(before: &[Cell], c: char) -> Option<Pen> {
     is_one_word.then_some(previous.pen)
 }
 
-/// Returns the colours of the string or comment that is open after these cells of a row. `None` if none is open. They
-/// are those of its last character, because some shells colour the quote differently until the string is closed. A
-/// quote in the default colours is an apostrophe.
+/// Returns the colours of the string or comment that is open after these cells of a row. `None` if none is open. The
+/// colours are those of its last character, because some shells colour the quote differently until the string is
+/// closed. If these are the default colours, the quote is an apostrophe.
 pub(crate) fn surrounding(before: &[Cell]) -> Option<Pen> {
     // In most rows the last character has the default colours, so that no string or comment is open.
     let last = before.iter().rposition(|cell| character(cell) != ' ')?;
@@ -99,7 +99,7 @@ fn is_in_comment(before: &[Cell]) -> bool {
     COMMENTS.iter().any(|sign| text.starts_with(sign))
 }
 
-/// Returns the most frequent colours of a word in these rows. Counts only occurrences in a single colour. `None` without any.
+/// Returns a word's most frequent colours in these rows, from occurrences in a single colour. `None` without any.
 pub(crate) fn word_pen(screen: &Screen, rows: Range<u16>, word: &[char]) -> Option<Pen> {
     let first = *word.first()?;
     let found = rows.flat_map(|row| {
@@ -123,7 +123,7 @@ pub(crate) fn word_pen(screen: &Screen, rows: Range<u16>, word: &[char]) -> Opti
     most_frequent(found)
 }
 
-/// Returns the most frequent colours of these cells. Among equally frequent ones, the first count. `None` without cells.
+/// Returns the most frequent colours of the cells. Among equally frequent ones, the first count. `None` without cells.
 fn most_frequent<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<Pen> {
     /// Most colours that are counted. Chosen: highlighters have fewer for one class.
     const PENS_MAX: usize = 8;

@@ -57,7 +57,7 @@ pub fn asks_for_secret(screen: &Screen, at: Position) -> bool {
 }
 
 /// Returns whether a word about secrets is left of the cursor or in a row above it, even outside of a question. Ignores
-/// a row with the text `answered`, a question that was answered.
+/// rows above whose text is `answered`, a question that the user has answered.
 pub(crate) fn mentions_secret(screen: &Screen, answered: Option<&str>) -> bool {
     let cursor = screen.cursor();
     let rows = cursor.row.saturating_sub(MENTION_ROWS)..cursor.row;

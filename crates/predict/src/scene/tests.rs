@@ -65,13 +65,13 @@ fn an_insert_moves_nothing_behind_a_gap_or_outside_the_field() {
         ("To: \x1b[44mab^cd    \x1b[0m more", 12, 8),
         ("To: \x1b[7m^        \x1b[0m", 12, 4),
         ("To: \x1b[31;7m^        \x1b[0m\x1b[7m  ", 12, 4),
-        // A word found is no field.
+        // A highlighted search match is no field.
         ("a^b \x1b[43mfound\x1b[0m more", 40, 13),
         ("a^b \x1b[43mbar                                  ", 3, 2),
         ("f^\x1b[46m(\x1b[0ma\x1b[46m)\x1b[0m b", 40, 6),
         ("^\x1b[46m(\x1b[0ma\x1b[46m)\x1b[0m b", 40, 5),
         ("ab^\x1b[7m \x1b[0m", 40, 2),
-        // By underscores, and by an underline; text may have one.
+        // Fields, by underscores or an underline. Text may be underlined, too.
         ("To: ab^______ more", 12, 12),
         ("To: a^b_c", 40, 8),
         ("To: \x1b[4mab^c     \x1b[0m more", 12, 7),
@@ -122,7 +122,7 @@ fn a_suggestion_is_painted_apart_from_the_cursor_to_the_end() {
             None,
         ),
         ("$ git ^\x1b[4m/tmp\x1b[0m", plain, None),
-        // A bracket that is marked beside its fellow.
+        // A bracket that is highlighted with the bracket that it closes.
         ("$ f\x1b[30;46m(\x1b[0mx^\x1b[31;41m)\x1b[0m", plain, None),
         ("$ gi^t status", plain, None),
         ("$ gi^\x1b[90mt\x1b[0m status", None, None),

@@ -53,7 +53,7 @@ fn the_next_character_of_a_line_is_shown_once_text_was_echoed_in_it() {
         (" ", false),
         ("*", false),
         ("\u{2022}*", false),
-        // They may mask others, but then it is always the same.
+        // These characters may be masks, but a mask is always the same character.
         ("x", false),
         ("xxx", false),
         ("..", false),
@@ -66,7 +66,7 @@ fn the_next_character_of_a_line_is_shown_once_text_was_echoed_in_it() {
         let spot = Spot { line, ..spot(QUESTION, &screen) };
         let secrecy = Secrecy::default();
         assert_eq!(secrecy.may_show(&spot), may_show, "{echoed:?}");
-        // Rows that are not there yet may be another question.
+        // In a row that the cursor is only predicted to reach, another question may follow.
         assert!(!secrecy.may_show(&Spot { is_ahead: true, ..spot }));
     }
     let mut line = Line::default();

@@ -67,7 +67,7 @@ fn a_line_that_was_not_expected_is_believed() {
     assert_eq!(expected(&history), ["other"]);
     history.observe(name(Kind::Line), 2, "older");
     assert_eq!(expected(&history), ["other", "older"]);
-    // At its first line an editor stays where it is.
+    // At the oldest line, an editor ignores further steps back.
     history.observe(name(Kind::Line), 3, "older");
     assert_eq!(expected(&history), ["other", "older"]);
     history.observe(name(Kind::Line), 4, "oldest");

@@ -42,8 +42,8 @@ impl Simulation<'_> {
         is_followed
     }
 
-    /// Returns whether the cursor is so near the right edge that the program may scroll the row sideways. It may if the
-    /// way of continuing in the next row is unknown.
+    /// Returns whether the cursor is so near the right edge that the program may scroll the row sideways. The program
+    /// may do so if it is unknown how input continues in the next row.
     pub(in crate::replay) fn is_near_edge(&self) -> bool {
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
         let is_at_end =
@@ -62,7 +62,7 @@ impl Simulation<'_> {
         self.may_cross() && !self.habits.is_lazy
     }
 
-    /// Returns whether the cursor may wait on the last character of a full row, or was moved there by a key.
+    /// Returns whether the cursor is on a full row's last character, where it waits, or to which a key has moved it.
     pub(super) fn may_wait(&self) -> bool {
         self.habits.is_lazy
             && self.canvas.cursor.column == self.bounds.layout.edge.saturating_sub(1)

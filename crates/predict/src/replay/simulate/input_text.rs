@@ -28,8 +28,7 @@ impl InputText<'_> {
         columns.map(|column| self.base(column)).collect()
     }
 
-    /// Returns the text of the input's row, from the prompt to the input's end. `None` if the input continues in
-    /// another row.
+    /// Returns the text of the input's row, from the prompt to the input's end. `None` if the input has more rows.
     pub(in crate::replay) fn row(&self) -> Option<Line> {
         let columns = self.bounds.pane.left..self.bounds.end;
         let text: String = columns.map(|column| self.base(column)).collect();

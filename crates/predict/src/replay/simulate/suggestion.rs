@@ -9,7 +9,7 @@ pub(in crate::replay) struct Suggestion {
     end: Option<u16>,
     /// Whether there was a suggestion when the simulation began.
     was_there: bool,
-    /// The class of the key that made the suggestion unknown. `None` while it is known. The next screen shows it again.
+    /// The class of the key that made the suggestion unknown, until the next screen. `None` while it is known.
     lost: Option<Class>,
 }
 

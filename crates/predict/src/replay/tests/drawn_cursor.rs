@@ -60,8 +60,7 @@ fn rig(program: Chat) -> Rig {
     Rig::wary(Size::new(30, 8).unwrap(), Preference::Adaptive, program)
 }
 
-/// Returns the input's row as the user sees it, and the columns in reverse video. In an erased cell, a terminal shows
-/// no reverse video.
+/// Returns the input's row as the user sees it, and its columns in reverse video, which erased cells do not show.
 fn input(rig: &Rig) -> (String, Vec<u16>) {
     let is_inverse = |column: &u16| {
         let glyph = rig.frame.glyph(Position { row: 1, column: *column }).unwrap();

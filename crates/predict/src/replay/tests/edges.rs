@@ -101,7 +101,7 @@ impl Editor {
         false
     }
 
-    /// Returns the row and column of a place in the input.
+    /// Returns the row and column of the character with this index in the line.
     fn at(&self, place: usize) -> (usize, usize) {
         let columns = self.columns - usize::from(self.style == Style::Mark);
         let place = place + self.prompt.len();
@@ -131,7 +131,7 @@ impl Editor {
         output += &format!("{}{}{}", up(self.last), to(0), self.prompt);
         let next_row = |wraps| match (self.style, wraps) {
             (Style::Mark, true) => format!("\\\r\n{}{}", to(0), self.lead),
-            // The terminal goes on by itself.
+            // The terminal itself continues in the next row.
             _ if self.wraps_itself => String::new(),
             _ => format!("\r\n{}{}", to(0), self.lead),
         };
@@ -185,7 +185,7 @@ fn rig(columns: u16, rows: u16, style: Style) -> Rig {
     Rig::sized(size, Preference::Always, Editor::new("$ ", usize::from(columns), style))
 }
 
-/// Types a line that continues in the next row and ends it, so that the engine learns the program's way.
+/// Types a line that continues in the next row and ends it, so that the engine learns how the program continues it.
 fn teach(rig: &mut Rig, columns: usize) {
     rig.type_keys(&"x".repeat(columns + 1));
     rig.run_until_idle();
@@ -324,7 +324,7 @@ fn at_the_bottom_all_rows_move_up() {
     assert_eq!(rig.rows(0..2), ["$ abcdefghij", "kl"]);
 }
 
-/// A shell whose line scrolls up because the text needs a second row, and which redraws only after the text fits one row again.
+/// A shell whose line scrolls up when the text needs a second row. It redraws only after the text fits one row again.
 struct Returner;
 
 impl Program for Returner {
@@ -375,7 +375,7 @@ fn nothing_is_shown_beyond_the_edge_where_a_program_does_something_else_there() 
     }
 }
 
-/// A shell like mksh. When a line has as many characters as the number says, it shows only the last twelve, without the prompt.
+/// A shell like mksh. At this number of characters, it redraws only the line's last twelve, without the prompt.
 struct Sideways(Vec<u8>, usize);
 
 impl Program for Sideways {
@@ -537,7 +537,7 @@ proptest! {
     ) {
         let size = Size::new(columns, rows).unwrap();
         let columns = usize::from(columns);
-        // No more than there is room for without a prompt.
+        // The longest line for which the screen has room besides the prompt.
         let line_max = columns * (usize::from(rows) - 1) - 4 * usize::from(rows);
         let editor = Editor::new("$ ", columns, style);
         let mut host = Terminal::host(size);
@@ -551,9 +551,9 @@ proptest! {
             let letter = letters.next().unwrap();
             let key = if key == "a letter" { letter } else { key };
             let is_text = key.bytes().all(|byte| (b' '..0x7f).contains(&byte));
-            // Nothing is known of what comes back over the edge there.
+            // In these styles, the engine cannot know which text comes back over the edge.
             let is_odd = style != Style::Eager && twin.line.len() > columns / 2 && !is_text;
-            // Nor of blanks at the end of a line that came back from there.
+            // It does not know blanks at the end of a line that came back over the edge either.
             let is_odd = is_odd || key == "\x05" && twin.line.ends_with(b" ");
             if is_odd || twin.line.len() + key.len() > line_max {
                 continue;

@@ -91,7 +91,7 @@ impl Program for Editor {
 /// A shell on a host that answers nothing for a while after it gets an `x`.
 struct Hiccup {
     shell: Shell,
-    /// How many more milliseconds the host is still.
+    /// For how many more milliseconds the host answers nothing.
     lag: u64,
 }
 
@@ -126,7 +126,7 @@ fn an_effect_that_comes_late_is_told_from_one_that_never_comes() {
     assert_eq!(rig.errors, 0);
 }
 
-/// A shell that adds a closing bracket to each opening one. A closing bracket that is typed next (flag) only moves over it.
+/// A shell that adds a closing bracket to each opening one. If the user then closes it (flag), the cursor moves on.
 struct Closer(Shell, bool);
 
 impl Program for Closer {
@@ -156,7 +156,7 @@ fn a_bracket_on_one_like_it_may_be_typed_over_it() {
     }
     rig.run_until_idle();
     assert_eq!(rig.row(), "> f(x);");
-    // Beside others it is text.
+    // A closing bracket next to other characters is text.
     rig.type_keys(")");
     assert_eq!(rig.row(), "> f(x);)");
     rig.assert_converges();
@@ -179,7 +179,7 @@ fn escape_makes_another_key_of_the_next() {
     }
     rig.type_keys("d");
     rig.run_until_idle();
-    // Backspace has nothing to do with it.
+    // The Escape does not change a later Backspace.
     rig.type_keys("\x7f");
     assert_eq!(rig.row(), "one  two");
     rig.assert_converges();
@@ -193,7 +193,7 @@ fn a_key_that_was_wrong_once_is_believed_again() {
         rig.type_keys(key);
         rig.run_until_idle();
     }
-    // It took out all four.
+    // Backspace erased all four blanks.
     assert_eq!(rig.column(), 0);
     for _ in 0..3 {
         rig.type_keys("abc");

@@ -2,7 +2,7 @@
 
 use super::rig::{Program, Rig};
 
-/// A page with two fields of underscores in one row. A field shows only the end of a text that is longer than the field.
+/// A page with two fields of underscores in one row. A field shows only the end of a text that is longer.
 #[derive(Default)]
 struct Page {
     texts: [String; 2],

@@ -192,7 +192,7 @@ fn the_empty_line_comes_back_and_what_was_begun_is_waited_for() {
     enter(&mut rig, &["ls", "make test"]);
     press(&mut rig, &[UP, UP, "\x7f", "\r"]);
     assert_shows(&mut rig, &[(UP, "l"), (UP, "make test"), (DOWN, "l"), (DOWN, ""), ("i", "i")]);
-    // A shell may search its lines for it.
+    // A shell may search its history for typed text.
     assert_shows(&mut rig, &[(UP, "i")]);
     rig.assert_converges();
     assert_eq!(rig.errors, 0);
@@ -254,7 +254,7 @@ fn type_history(habit: Habit, seed: u64, prompts: &'static [&'static str]) -> (u
 
 #[test]
 fn no_other_line_is_seen_than_comes_back() {
-    // Where the prompt changes with each line next to none is expected.
+    // Where the prompt changes with each line, hardly any line is expected.
     const PROMPTS: [(&[&str], usize); 2] =
         [(&["\x1b[?2004huser@host:~$ "], 5), (&["\x1b[?2004hon main $ ", "\x1b[?2004h$ "], 0)];
     for habit in [Habit::Keeps, Habit::DropsDoubles, Habit::DropsAll, Habit::Searches] {

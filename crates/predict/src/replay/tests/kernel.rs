@@ -49,7 +49,7 @@ fn tty() -> Tty {
 
 #[test]
 fn text_and_its_erasure_are_seen_at_once_and_every_other_key_waits_for_the_kernel() {
-    // Tab and the ends of a line are not about the text before them.
+    // Tab and the keys that end a line do not edit the text before them.
     for key in (1..0x20).filter(|key| !b"\t\n\r".contains(key)) {
         let mut rig = Rig::new(Bsd::default());
         rig.tell(tty());

@@ -54,7 +54,7 @@ fn vault(glyph: &'static str, tty: Option<Tty>) -> Rig {
     rig
 }
 
-/// Types the secret, and asserts that no letter of it is shown. Returns how many stars the user sees at once after each key.
+/// Types the secret, and asserts that no letter of it is shown. Returns how many stars the user sees after each key.
 fn type_secret(rig: &mut Rig) -> Vec<usize> {
     let stars = SECRET.chars().map(|key| {
         rig.type_keys(&key.to_string());

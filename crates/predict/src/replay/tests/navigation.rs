@@ -11,7 +11,8 @@ const DOWN: &str = "\x1b[B";
 const RIGHT: &str = "\x1b[C";
 const LEFT: &str = "\x1b[D";
 
-/// An editor with a ruler below its text. As vi it reads letters as commands, and stops on the last character.
+/// An editor with a ruler below its text. As vi (`is_vi`), it reads commands, and its cursor stops on the last
+/// character.
 struct Editor {
     lines: Vec<String>,
     row: usize,
@@ -142,7 +143,7 @@ fn a_column_is_kept_across_shorter_lines() {
     run_until_idle(&mut rig, UP);
     (0..20).for_each(|_| run_until_idle(&mut rig, RIGHT));
     assert_eq!(place(&rig), (0, 20));
-    // Whether the cursor may stand after the text is seen once.
+    // A single motion shows whether the cursor may be after the text.
     run_until_idle(&mut rig, DOWN);
     for (key, expected) in [(DOWN, (2, 20)), (DOWN, (3, 19)), (DOWN, (4, 6)), (DOWN, (5, 20))] {
         rig.type_keys(key);
@@ -171,7 +172,7 @@ fn numbers_that_follow_the_cursor_are_turned_on() {
 fn a_key_that_was_seen_to_fail_is_hidden_for_longer() {
     let mut rig = rig(Editor::new(&TEXT[..4], false));
     (0..3).for_each(|_| run_until_idle(&mut rig, DOWN));
-    // It goes no further, which cannot be known where a text below looks like its next line.
+    // The cursor goes no further, but the engine takes the text below for the editor's next line.
     rig.print(b"\x1b[s\x1b[5;1Hno text of its\x1b[u");
     rig.run_until_idle();
     run_until_idle(&mut rig, DOWN);
@@ -186,7 +187,7 @@ fn text_behind_a_motion_waits_for_its_answer() {
     run_until_idle(&mut rig, DOWN);
     run_until_idle(&mut rig, "ab");
     run_until_idle(&mut rig, UP);
-    // The place it has gone to may be one for a secret.
+    // In the row to which the cursor has gone, the program may ask for a secret.
     rig.type_keys(DOWN);
     rig.type_keys("c");
     assert_eq!(rig.row().chars().filter(|c| *c == 'c').count(), 0);

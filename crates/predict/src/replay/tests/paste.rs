@@ -67,7 +67,7 @@ fn a_paste_of_one_line_is_seen_at_once() {
     assert_eq!(rig.errors, 0);
 }
 
-/// Password managers paste. A program that imitates a shell's prompt would otherwise make the engine show a whole secret.
+/// Password managers paste. A program that imitates a shell's prompt could otherwise make the engine show a secret.
 #[test]
 fn a_paste_at_a_known_prompt_is_waited_for_until_something_is_echoed() {
     let marked_or_not: [fn(&mut Rig, &str); 2] = [Rig::paste, Rig::paste_keys];

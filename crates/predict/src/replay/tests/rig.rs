@@ -1,4 +1,4 @@
-//! A user with an engine, a path, and a host with a program; everything in virtual time.
+//! A user with an engine, a path, and a host with a program, all in virtual time.
 
 use core::ops::Range;
 
@@ -33,7 +33,7 @@ pub(super) struct Rig {
     /// The user's view, and the newest screen under it.
     pub(super) frame: Screen,
     screen: Screen,
-    /// How often the user saw text left of the cursor that the host's screen neither had nor got.
+    /// How often the user saw text left of the cursor that the host's screen neither had nor later got.
     pub(super) errors: usize,
     shown: Vec<String>,
 }
@@ -135,7 +135,7 @@ impl Rig {
         }
     }
 
-    /// Lets the host print something that no key has asked for.
+    /// Lets the host print output that answers no key.
     pub(super) fn print(&mut self, bytes: &[u8]) {
         self.schedule(0, Event::Output(bytes.to_vec()));
     }
@@ -264,7 +264,7 @@ impl Rig {
     }
 }
 
-/// A line editor with a prompt; commands print nothing.
+/// A line editor with a prompt, whose commands print nothing.
 pub(super) struct Shell {
     prompt: &'static str,
     line: Vec<u8>,

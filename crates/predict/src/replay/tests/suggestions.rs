@@ -79,7 +79,7 @@ impl Program for Suggester {
         if is_sequence && self.sequence.len() < 3 {
             return (0, Vec::new());
         }
-        // The letters that end a sequence are typed by nobody here.
+        // In these tests nobody types the letters that end a sequence.
         self.sequence.clear();
         self.press(key);
         let before = if key == b'\r' { "\r\n" } else { "" };
@@ -118,7 +118,7 @@ fn a_program_that_suggests_again_what_was_taken_back_is_learned() {
     rig.prove("grep");
     rig.prove("\x7f");
     assert_shows(&mut rig, &[("\x7f", "> grep -n apple", 4), ("\x7f", "> grep -n apple", 3)]);
-    // A character that the line does not go on with ends what is suggested.
+    // A character that does not continue the suggested line ends the suggestion.
     assert_shows(&mut rig, &[("r", "> grep -n apple", 4), ("x", "> grx", 5)]);
     rig.assert_converges();
     assert_eq!(rig.errors, 0);
@@ -150,7 +150,7 @@ fn a_hint_that_stays_behind_what_is_typed_is_not_erased_each_time_anew() {
     assert_shows(&mut rig, &[("e", "> se", 4)]);
     rig.run_until_idle();
     assert_eq!(rig.row(), "> se [key]");
-    // It moves, nobody knows where, and is there until it does.
+    // The hint will move to an unknown place, and stays where it is until then.
     assert_shows(&mut rig, &[("t", "> set[key]", 5), (" ", "> set key]", 6)]);
     rig.run_until_idle();
     assert_eq!(rig.row(), "> set  [key]");

@@ -13,7 +13,7 @@ struct WideShell {
 impl WideShell {
     fn draw(&self) -> Vec<u8> {
         let Self { before, line } = self;
-        // The cursor is set by going back to the start and printing as far as it.
+        // The program sets the cursor: it goes back to the start and prints the text before the cursor again.
         format!("\r\x1b[K> {before}{line}\r> {before}").into_bytes()
     }
 }
