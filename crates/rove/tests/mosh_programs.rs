@@ -19,7 +19,7 @@ use rustix::process::{Pid, Signal, kill_process};
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
 const SERVER_USAGE: &str = "Usage: mosh-server new [-s] [-v] [-i LOCALADDR] [-p PORT[:PORT2]] [-c COLORS] [-l NAME=VALUE] [-- COMMAND...]";
 
-/// A folder with ourselves under Mosh's names.
+/// A folder with links to our program under Mosh's names.
 struct Names(Scratch);
 
 impl Names {

@@ -19,8 +19,8 @@ use rove_rig::scratch::Scratch;
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
 const STOCK: &str = "/usr/bin/mosh";
 
-/// Notes how it was called, says what the test wants it to say: on the error output as a proxy command that it
-/// runs would, on the standard output as the host. `WORD` stands for the word of a rove's run.
+/// Records how it was called, and prints the test's texts: on the error output as a proxy command, on standard output
+/// as the host. `WORD` becomes the random word that rove put into its call.
 const RECORDING_SSH: &str = r#"#!/bin/sh
 case "$*" in *-G*) printf "$CONFIGURED"; exit 0;; esac
 word=$(printf '%s\n' "$*" | sed -n 's/.*echo "ROVE START \([0-9a-f]*\)".*/\1/p')
@@ -33,7 +33,7 @@ say "$SAYS"
 exit "$STATUS"
 "#;
 
-/// Notes how it was called, but for its process id, which must be the wrapper's.
+/// Records how it was called, except for its process id, which must be the wrapper's.
 const RECORDING_CLIENT: &str = r#"#!/bin/sh
 if [ "$1" = -c ]; then echo "$COLORS"; exit "$COLORS_STATUS"; fi
 { echo client; printf '%s\n' "$@"; env | grep '^SHELL=\|^MOSH_' | grep -v PID | sort; } >> "$RECORD"
@@ -42,7 +42,7 @@ test "$MOSH_CLIENT_PID" = $$ && echo "the pid is the wrapper's" >> "$RECORD"
 exit 7
 "#;
 
-/// A directory with the recording programs and ourselves under the name `mosh`.
+/// A directory with the recording programs, and our program under the name `mosh`.
 struct Bench {
     folder: Scratch,
 }
@@ -56,7 +56,7 @@ struct Outcome {
     record: String,
 }
 
-/// The error output. Ours has words of its own, so two are equal if both or neither said anything.
+/// The error output. Our words differ from stock's, so two outputs are equal if both or neither are empty.
 #[derive(Debug)]
 struct Stderr(String);
 
@@ -111,7 +111,7 @@ impl Bench {
         command
     }
 
-    /// A call of `rove`, whose host runs its command.
+    /// Returns a call of `rove`, whose host announces a server.
     fn rove(&self, args: &[&str]) -> Command {
         let mut command = self.command(&self.folder.join("rove"), args);
         command
@@ -133,7 +133,7 @@ impl Bench {
         }
     }
 
-    /// Runs ours with `args`, and stock beside it.
+    /// Runs our program with `args`, and asserts that stock's, where installed, has the same outcome.
     fn compare(&self, args: &[&str], environment: &[(&str, &str)]) -> Outcome {
         let run = |program: &Path| {
             let mut command = self.command(program, args);
@@ -274,7 +274,7 @@ fn output_of_ssh_is_read_as_stock_reads_it() {
     }
 }
 
-/// Stock takes every line from either stream, whatever becomes of ssh; here ours is another on purpose.
+/// Stock accepts every line from both streams, even if ssh fails. Our program differs on purpose.
 #[test]
 fn unlike_stock_each_line_counts_on_its_own_stream_and_never_of_an_ssh_that_failed() {
     let bench = Bench::new();

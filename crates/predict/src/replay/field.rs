@@ -178,7 +178,7 @@ impl Field {
     }
 
     /// Returns the last position that is known to be input: the cursor, the last typed character, or the start of the
-    /// lowest row of the text.
+    /// text's lowest row.
     fn last_row(&self, screen: &Screen, at: Position, layout: Layout, place: u16) -> Position {
         let mut last = at;
         for row in at.row + 1..self.bounds.pane.bottom {

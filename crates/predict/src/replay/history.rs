@@ -56,7 +56,7 @@ pub(super) struct Sheet {
 
 impl Sheet {
     /// Returns the line that the key of `barrier` is about to end. `None` if that key does not end a line or has not
-    /// reached the host, or if the base may show text that was typed later.
+    /// reached the host, or if the base may show text typed later.
     fn new(pending: &PendingKeys<'_>, barrier: &Barrier, name: Name) -> Option<Self> {
         let base = pending.base;
         let (text, row) = barrier.line.clone()?;

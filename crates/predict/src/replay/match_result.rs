@@ -79,7 +79,7 @@ impl MatchResult {
                 (due_cursor, due_agrees) = (canvas.cursor, agrees);
             }
             // A screen cannot show a key that reached the host after it was sent. A key without echo ack counts as
-            // shown only if it has moved the cursor, or if the keys with one do not explain the screen.
+            // shown only if it has moved the cursor, or if keys with one do not explain the screen.
             let may_show = event.input <= pending.arrived;
             // The screens before text is typed and after it is erased are equal. The second is unlikely while the host
             // may still have to echo the text, or if it comes too soon.

@@ -14,7 +14,7 @@ use crate::support::{
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const THERE: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
-/// Answers every line.
+/// A command that answers every line.
 const ECHO: [&str; 3] =
     ["sh", "-c", "echo ready; while IFS= read -r line; do echo \"got $line\"; done"];
 
@@ -26,8 +26,7 @@ fn client(addresses: &[IpAddr], server: &Server) -> Terminal {
     Terminal::start(&call, SIZE)
 }
 
-/// Starts a server at an address, and at its port something else that is to be at another one. A port that somebody
-/// has there is left.
+/// Starts a server at `address`, and `other` at the same port elsewhere. If that port is taken, starts a new server.
 fn server_beside<T>(
     maker: Maker,
     address: IpAddr,
@@ -69,7 +68,7 @@ fn a_session_begins_at_whichever_address_answers() {
     });
 }
 
-/// Silence is noticed after some seconds, so this test takes real time, beside the others.
+/// A client notices silence after some seconds, so this test takes real time, in parallel with others.
 #[test]
 fn a_session_whose_address_falls_silent_goes_on_at_another() {
     side_by_side([Maker::Rove, Maker::Stock], |maker| {

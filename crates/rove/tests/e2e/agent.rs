@@ -14,10 +14,11 @@ use crate::support::{
     within_guard,
 };
 
-/// A shell without a prompt that says when it is there, below the notice bar.
+/// A shell without a prompt. It prints the path of the agent's socket below the notice bar.
 const READY: [&str; 4] = ["--", "sh", "-c", "echo; echo; echo \"path=$SSH_AUTH_SOCK;\"; exec sh"];
 
-/// Requests of an agent. Source: draft-ietf-sshm-ssh-agent, section 6.1.
+/// Message types of an agent: the request for its keys, the list of keys, and a failure. Source:
+/// draft-ietf-sshm-ssh-agent, section 6.1.
 const LIST: u8 = 11;
 const KEYS: u8 = 12;
 const FAILURE: u8 = 5;
@@ -34,7 +35,7 @@ impl User {
         Self::with_agent(Scratch::new(), options, &[])
     }
 
-    /// As [`User::new`], with these variables more for the agent.
+    /// As [`User::new`], with more environment variables for the agent.
     fn with_agent(scratch: Scratch, options: &[&str], env: &[(&str, &str)]) -> Self {
         let key = scratch.path("key");
         let keygen = Command::new(require("ssh-keygen", "openssh-client"))
@@ -68,14 +69,14 @@ impl User {
         self.scratch.path("socket")
     }
 
-    /// Returns a call with these options, or with this command, for the host and these words.
+    /// Returns a call of rove with these options (or a command), for the host `far`, with these words after it.
     fn call(&self, sshd: &Sshd, options: &[&str], words: &[&str]) -> Invocation {
         let call = Invocation::new(rove()).args(options).arg(format!("--ssh={}", sshd.ssh()));
         let call = call.arg("far").args(words);
         call.env("SSH_AUTH_SOCK", self.socket()).env("ROVE_RUNTIME_DIR", self.scratch.path("run"))
     }
 
-    /// Starts a session with these options, and waits for it. Returns the path to the agent there.
+    /// Starts a session with these options, and waits for it. Returns the path of the agent's socket on the host.
     fn session(&self, sshd: &Sshd, options: &[&str]) -> (Terminal, PathBuf) {
         let terminal = Terminal::start(&self.call(sshd, options, &READY), (24, 160));
         let between = |text: &str| {
@@ -87,12 +88,12 @@ impl User {
         (terminal, path)
     }
 
-    /// Returns whether the agent has been sent a message of this type.
+    /// Returns whether the agent has received a message of this type.
     fn has_seen(&self, kind: u8) -> bool {
         self.seen(kind) > 0
     }
 
-    /// Returns how many messages of this type the agent has been sent.
+    /// Returns how many messages of this type the agent has received.
     fn seen(&self, kind: u8) -> usize {
         let log = self.scratch.read("log");
         let messages = log.lines().filter(|line| line.contains("process_message"));
@@ -282,7 +283,7 @@ fn an_agent_that_waits_for_its_user_keeps_no_key_of_the_session_waiting() {
     terminal.wait_exit().assert_code(0);
 }
 
-/// Runs `ssh-add` with these words at the agent of this path. Returns what it says.
+/// Runs `ssh-add` with these words at the agent of this path. Returns its output.
 fn ssh_add(path: &Path, words: &[&str]) -> String {
     let mut add = Command::new(require("ssh-add", "openssh-client"));
     add.args(words).env("SSH_AUTH_SOCK", path).env("SSH_ASKPASS_REQUIRE", "never");

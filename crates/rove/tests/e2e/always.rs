@@ -9,7 +9,7 @@ use crate::support::{
     process, rove, side_by_side, with_quick_login,
 };
 
-/// Answers every line and reports it, first where it is.
+/// A script that reports its server's process number, and then reports and answers every line.
 const ECHO: &str = r#"
 echo "server $PPID" > "$1"; echo ready
 while IFS= read -r line; do echo "$line" > "$1"; echo "got $line"; done
@@ -24,7 +24,7 @@ struct Crossing {
     _scratch: Scratch,
 }
 
-/// Starts one where UDP passes in these directions; `None` where no border can be made.
+/// Starts such a session. UDP passes in these directions. `None` if no border can be made.
 fn cross(up: bool, down: bool) -> Option<Crossing> {
     let prepare = || {
         let border = Border::start(Far::default(), up, down)?;
@@ -50,7 +50,7 @@ fn call(sshd: &Sshd, options: &[&str]) -> Invocation {
     call.arg(format!("--ssh={}", sshd.ssh())).args(options).arg("far")
 }
 
-/// Returns the path that `rove list` there names, which has just begun.
+/// Returns the session's path as `rove list` on the host names it. Asserts that this path is less than a minute old.
 fn listed_path(sshd: &Sshd) -> String {
     let call = Invocation::new(rove()).env("ROVE_RUNTIME_DIR", sshd.path("sockets"));
     let call = call.args(["list", "--json"]);
@@ -173,8 +173,8 @@ fn a_stock_server_is_served_as_ever() {
     sshd.wait_alone();
 }
 
-/// A session in whose network UDP is then dropped, and whose next login by itself goes on as this script; and the process
-/// that does.
+/// Starts a session, and then drops UDP. When the client logs in again by itself, `script` runs in place of ssh.
+/// Returns that process, too.
 fn log_in_by_itself(script: &str) -> Option<(Border, Terminal, Process)> {
     let prepare = || {
         let border = Border::start(Far::default(), true, true)?;

@@ -17,7 +17,7 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Says that it is there, and then what it reads.
+/// A script that prints `here`, and then each line that it reads.
 const ECHOING: &str = "echo here; while read -r line; do echo \"got $line\"; done";
 
 /// The message of a client whose session another one has taken over.
@@ -420,7 +420,7 @@ fn a_session_behind_a_tunnel_is_attached_to_through_ssh_without_a_word() {
     second.wait_exit().assert_code(0);
 }
 
-/// Waits until all sessions on the host are like this.
+/// Waits until `is_wanted` is true for all sessions on the host.
 fn wait_for_sessions(sshd: &Sshd, is_wanted: fn(&Value) -> bool) {
     let list = command(sshd, "list", &["far", "--json"]);
     within_guard("sessions", move || {
@@ -437,7 +437,7 @@ fn wait_for_sessions(sshd: &Sshd, is_wanted: fn(&Value) -> bool) {
 /// How many logins are tried until one has had its answers in time.
 const LOGINS_MAX: usize = 20;
 
-/// Logs in with this setting.
+/// Logs in with this value of the setting `attach`.
 fn login(sshd: &Sshd, scratch: &Scratch, setting: &str, options: &[&str]) -> Terminal {
     let file = scratch.path(setting);
     std::fs::write(&file, format!("[host.far]\nattach = \"{setting}\"\n")).expect("a file");
@@ -509,7 +509,7 @@ fn a_login_does_about_sessions_without_a_client_what_the_configuration_says() {
     assert!(output.contains("attach: \"always\" is none of hint, ask, newest, never"), "{output}");
 }
 
-/// An older rove, found first on the host.
+/// A host with an older rove first in its PATH.
 const OLDER: Far =
     Far { shell: "sh", programs: &["rove"], profile: "PATH=$HOME/old:$PATH", banner: "" };
 

@@ -9,15 +9,14 @@ use crate::support::{
     within_guard,
 };
 
-/// Says something, so that the session is seen to work, and ends in a way that only a rove server
-/// can tell a rove client.
+/// A command that prints a line and ends with status 7. Only a rove server passes this on to a rove client.
 const HELLO: [&str; 4] = ["--", "sh", "-c", "echo hello from afar; exit 7"];
 
 /// The exit status that tells which server answered: only a rove server passes the command's status on.
 const ROVE_ANSWERED: i32 = 7;
 const STOCK_ANSWERED: i32 = 0;
 
-/// Logs in with this program and asserts that the session ran and ended so.
+/// Logs in with this call, and asserts that the session ran and that the client ended with `code`.
 fn log_in(call: Invocation, sshd: &Sshd, code: i32) {
     let call = call.arg(format!("--ssh={}", sshd.ssh())).arg("far").args(HELLO);
     let mut terminal = Terminal::start(&call, SIZE);
@@ -239,7 +238,7 @@ fn sshs_own_options_are_handed_to_ssh() {
     assert!(!exit.output.contains("Usage"), "{}", exit.output);
 }
 
-/// Runs a command on a far computer; returns its exit status and what stands on the terminal then.
+/// Runs a command on a far computer. Returns its exit status, and the text on the terminal afterwards.
 fn left_behind(programs: &'static [&'static str], command: &[&str], keys: &str) -> (i32, String) {
     let sshd = Sshd::start(Far { programs, ..Far::default() });
     std::fs::write(sshd.path(".profile"), "PS1='ready '\n").expect("the folder takes a file");
@@ -329,11 +328,11 @@ fn the_demo_is_a_session_with_the_commands_exit_status() {
     exit.assert_code(4).assert_restored(Maker::Rove);
 }
 
-/// A master connection of ssh's, until this is dropped.
+/// A master connection of ssh. It ends when this value is dropped.
 pub(crate) struct Master(Child);
 
 impl Master {
-    /// Opens one that rove finds.
+    /// Opens a master connection that rove finds.
     pub(crate) fn open(sshd: &Sshd) -> Self {
         sshd.configure(&format!(" ControlPath {}\n", sshd.path("cm").display()));
         let ssh = sshd.ssh();
@@ -354,7 +353,7 @@ impl Master {
         Self(child)
     }
 
-    /// Lets it carry nothing any more, though its socket still takes every ssh.
+    /// Stops the master: its socket still accepts each ssh, but it carries nothing.
     pub(crate) fn stop(&self) {
         kill_process(Pid::from_child(&self.0), Signal::STOP).expect("it runs");
     }

@@ -1,4 +1,4 @@
-//! Standard descriptors that take or bring nothing, and names that nobody can have: a call ends as that of ssh does, in words.
+//! Calls with broken standard descriptors or impossible names. They end as those of ssh do, with an error message.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::support::{Far, Invocation, Scratch, Sshd, rove, within_guard};
 
-/// Runs a call with these redirections of a shell, and returns its exit code and what it says of itself.
+/// Runs a call with these redirections of a shell. Returns its exit code and its error messages.
 fn run(call: &Invocation, redirections: &str) -> (Option<i32>, String) {
     let script = format!("exec \"$@\" {redirections}");
     let mut command = call.clone().behind(&["sh", "-c", &script, "sh"]).command();

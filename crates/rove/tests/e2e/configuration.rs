@@ -10,7 +10,7 @@ use crate::support::{Invocation, SIZE, Scratch, Terminal, rove, side_by_side, wi
 /// Another user's number, and the number of a group.
 const NOBODY: u32 = 65_534;
 
-/// A home directory with a file of settings in `.config/rove`, safe but for what a case changes.
+/// A home directory with a file of settings in `.config/rove`, which is safe until a case changes it.
 struct Home {
     scratch: Scratch,
 }
@@ -41,7 +41,7 @@ impl Home {
         chown(self.scratch.path(path), owner, group).expect("only root tries this");
     }
 
-    /// Puts a link in the file's place.
+    /// Replaces the file of settings by a link to `target`.
     fn link(&self, target: &str) {
         let file = self.scratch.path("home/.config/rove/config.toml");
         fs::remove_file(&file).expect("the file is there");
@@ -54,7 +54,7 @@ impl Home {
         call.env("HOME", self.scratch.path("home"))
     }
 
-    /// Runs rove; returns what it said, on which no terminal is needed.
+    /// Runs rove without a terminal. Returns its output, also as text.
     fn run(&self, words: &[&str]) -> (Output, String) {
         run(&self.call(words))
     }
@@ -103,7 +103,7 @@ const CASES: [Case; 8] = [
     ),
 ];
 
-/// Cases in which another user has something, which only root can make.
+/// Cases in which a file or folder belongs to another user or group. Only root can make them.
 const CASES_OF_ROOT: [Case; 6] = [
     ("owner", |home| home.give("home/.config/rove/config.toml", Some(NOBODY), None), "chown -h 0"),
     ("folder's owner", |home| home.give("home/.config", Some(NOBODY), None), "chown -h 0"),
@@ -177,7 +177,7 @@ fn settings_that_others_can_write_are_refused_and_the_repair_is_shown() {
     });
 }
 
-/// Runs the command that repairs a home, and the next one if there is one more, until settings are obeyed.
+/// Runs the command that repairs a home, and each further one that rove then names, until rove obeys the settings.
 fn repair_by(home: &Home, first: &str) {
     let mut command = first.to_owned();
     loop {

@@ -1,10 +1,10 @@
-//! Bytes on the far side, a picture on this one: what crosses a bad network is the screen.
+//! Bytes that a program prints on the host, and the screen that the user then sees across a bad network.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::support::{Maker, Scratch, Session, draw, lines, lossy, same_picture, side_by_side};
 
-/// Clears the screen and writes the file whose name it reads, again and again.
+/// A script that reads names of files. For each, it clears the screen and prints the file.
 const SHOW: &str = r#"
 stty -echo; cd "$1"; echo ready
 while IFS= read -r name; do stty -opost; printf '\033c'; cat "$name"; stty opost; done
@@ -29,7 +29,7 @@ fn e(count: usize) -> String {
     "E".repeat(count)
 }
 
-/// The right margin: a line that is full but not yet wrapped.
+/// Returns cases of the right margin: a line that is full but not yet wrapped.
 fn margin_cases() -> Vec<Case> {
     let full = e(80);
     vec![
@@ -48,7 +48,7 @@ fn margin_cases() -> Vec<Case> {
     ]
 }
 
-/// Motion, scrolling and editing.
+/// Returns cases of motion, scrolling and editing.
 fn motion_cases() -> Vec<Case> {
     let ten = "l1\r\nl2\r\nl3\r\nl4\r\nl5\r\nl6\r\nl7\r\nl8\r\nl9\r\nl10";
     vec![
@@ -101,7 +101,7 @@ fn motion_cases() -> Vec<Case> {
     ]
 }
 
-/// Characters of every width, and bytes that are none.
+/// Returns cases of characters of every width, and of bytes that are no characters.
 fn text_cases() -> Vec<Case> {
     vec![
         case("e\u{301}x", "e\u{301}x", (1, 3)),
@@ -131,7 +131,7 @@ fn text_cases() -> Vec<Case> {
     ]
 }
 
-/// Colours and attributes, where a second emulator is the judge.
+/// Colours and attributes. A second emulator determines the expected screen.
 const COLOURS: [&str; 6] = [
     "\x1b[1mA\x1b[22;4mB\x1b[24;7mC\x1b[27;3mD\x1b[23mE",
     "\x1b[31;42mA\x1b[39mB\x1b[49mC\x1b[94;103mD\x1b[mE",

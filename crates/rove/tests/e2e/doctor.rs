@@ -17,7 +17,7 @@ struct Report {
 }
 
 impl Report {
-    /// Returns the status of a leg.
+    /// Returns the status of a leg: a step on the way to a session.
     #[track_caller]
     fn status(&self, leg: &str) -> &str {
         let mut lines = self.text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
@@ -64,12 +64,12 @@ fn doctor() -> Invocation {
     Invocation::new(rove()).arg("doctor")
 }
 
-/// Examines the way to this sshd, on which nothing is wrong.
+/// Lets the doctor examine the way to this sshd, on which nothing is wrong.
 fn examine(sshd: &Sshd, options: &[&str]) -> Report {
     examine_until(sshd, options, |report| report.code == Some(0))
 }
 
-/// Examines the way to this sshd, on which this leg is the first that fails.
+/// Lets the doctor examine the way to this sshd, on which this leg is the first that fails.
 fn examine_problem(sshd: &Sshd, options: &[&str], leg: &str) -> Report {
     examine_until(sshd, options, |report| report.first_problem() == Some(leg))
 }
@@ -312,14 +312,14 @@ fn script(scratch: &Scratch, name: &str, text: &str) -> PathBuf {
     scratch.script(name, &format!("#!/bin/sh\n{text}\n"))
 }
 
-/// A middlebox between the doctor and a server that says the middlebox's port for its own.
+/// A middlebox between the doctor and a server. The server announces the middlebox's port as its own.
 struct BadPath {
     scratch: Scratch,
     server_port: u16,
 }
 
 impl BadPath {
-    /// Starts one that lets pass what `passes`. Its threads end with the tests.
+    /// Starts a middlebox that forwards a datagram if `passes` allows it. Its threads end with the tests.
     fn start(passes: fn(Way, usize) -> bool) -> Self {
         let bind = || UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports");
         let port = |socket: &UdpSocket| socket.local_addr().expect("it is bound").port();
@@ -359,7 +359,7 @@ impl BadPath {
         Self { scratch, server_port }
     }
 
-    /// Returns the option that makes the server speak through it.
+    /// Returns the option that makes the server use the middlebox.
     fn option(&self) -> String {
         format!("--server={}", self.scratch.path("server").display())
     }

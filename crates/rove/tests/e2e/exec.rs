@@ -1,4 +1,4 @@
-//! `rove exec` in the place of ssh: the same observables as ssh's at one sshd, and the programs that name it.
+//! `rove exec` in place of ssh: it behaves as ssh at the same sshd, also when programs such as git run it.
 
 use std::fs;
 use std::io::Write;

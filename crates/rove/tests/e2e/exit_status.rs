@@ -1,4 +1,4 @@
-//! The remote command's exit status: carried between two roves, as ever with a stock peer.
+//! The remote command's exit status. Only two rove ends pass it on: with a stock peer, the client ends with 0.
 
 use std::net::{IpAddr, Ipv4Addr};
 

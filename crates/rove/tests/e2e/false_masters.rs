@@ -1,4 +1,4 @@
-//! Sockets of ssh's at which somebody else may listen: no ssh that rove starts goes there.
+//! Sockets of ssh at which another user may listen: no ssh that rove starts connects to them.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
@@ -14,7 +14,7 @@ use crate::support::{
 /// Another user's number.
 const NOBODY: u32 = 65_534;
 
-/// Somebody who listens in a master connection's place, and lets nobody in.
+/// A listener in place of a master connection. It counts connections and closes them.
 struct FalseMaster {
     visits: Arc<AtomicUsize>,
 }
@@ -37,20 +37,20 @@ impl FalseMaster {
     }
 }
 
-/// The ways in which a socket is somebody else's.
+/// The ways in which another user may control a socket.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     /// Everybody may put sockets into its folder.
     OpenFolder,
-    /// The same, but only its owner may remove it.
+    /// Everybody may put sockets into its folder, but only a socket's owner may remove it.
     StickyFolder,
     /// A link in the user's own folder leads to it.
     Link,
-    /// It belongs to another user.
+    /// The socket belongs to another user.
     Owner,
 }
 
-/// Listens at a socket with this fault; returns the path for ssh.
+/// Listens at a socket with this fault. Returns the listener, and the path for ssh.
 fn false_master(scratch: &Scratch, fault: Fault) -> (FalseMaster, PathBuf) {
     let folder = scratch.path("folder");
     fs::create_dir(&folder).expect("the scratch folder takes a folder");
@@ -78,7 +78,7 @@ fn faults() -> Vec<Fault> {
     faults
 }
 
-/// Runs a command of rove's that logs in once; returns what it said.
+/// Runs a command of rove's that logs in once. Returns its output.
 fn run(call: &Invocation) -> String {
     let call = call.clone();
     let words = call.words();

@@ -1,4 +1,4 @@
-//! Forwarded connections of a session: `-L` and `-D` in ssh's forms, and the ends of the world that they meet.
+//! Forwarded connections of a session: `-L`, `-D` and `-R` in ssh's forms, and how they end.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Says that it is there, below the notice bar, and echoes lines until its input ends.
+/// A command that prints `ready` below the notice bar, and echoes lines until its input ends.
 const READY: [&str; 4] = ["--", "sh", "-c", "echo; echo; echo ready; cat"];
 
 /// Starts a session at `far` with these options, and waits for it.
@@ -31,7 +31,7 @@ fn listener() -> (TcpListener, u16) {
     (listener, port)
 }
 
-/// Says `hello` and the end, and returns everything that comes back.
+/// Sends `hello`, ends the stream's direction by `end`, and returns everything that comes back.
 fn greet(
     mut stream: impl Read + Write,
     end: impl FnOnce(&mut dyn Read),
@@ -43,7 +43,7 @@ fn greet(
     Ok(answer)
 }
 
-/// Connects when the host has come so far as to listen, which nobody is told of a port that is not the host's choice.
+/// Connects as soon as the host listens. The client announces a listening port only if the host has chosen it.
 fn connect_once_open<T>(connect: impl Fn() -> std::io::Result<T>) -> T {
     loop {
         match connect() {
@@ -59,7 +59,7 @@ fn greet_port(port: u16) -> std::io::Result<String> {
     greet(stream, |_| writer.shutdown(Shutdown::Write).expect("it is open"))
 }
 
-/// Answers connections, after their end, with `far: ` and all that they said. It ends with this process.
+/// Answers each connection, after its peer's end, with `far: ` and all that the peer sent, until this process ends.
 fn answer<S: Read + Write + Send + 'static>(
     mut accept: impl FnMut() -> S + Send + 'static,
     end: impl Fn(&S) + Send + Sync + Copy + 'static,
@@ -549,7 +549,7 @@ fn a_line_after_the_escape_key_adds_and_removes_forwards_and_the_status_shows_th
     terminal.wait_exit().assert_code(0);
 }
 
-/// A call of a client that forwards this port of its own, and lets the host choose a port that leads to `there`.
+/// Returns a client's call that forwards its `port` to `target`, and lets the host choose a port that leads to `there`.
 fn forwarding_call(port: u16, target: u16, there: u16) -> String {
     let place = |port| json!({"Port": ["127.0.0.1", port]});
     let choices = json!({

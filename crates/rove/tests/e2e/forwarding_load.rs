@@ -1,4 +1,4 @@
-//! Very many short connections through `-L`, and a full table of them: keys are answered, bounds hold, and no descriptor is left.
+//! Many short connections through `-L`, and a full table of them: keys are answered, bounds hold, no descriptor leaks.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -20,7 +20,7 @@ const THREADS: usize = 48;
 /// Most connections that a session carries. Source: docs/limits.md.
 const OPEN_MAX: usize = 256;
 
-/// Returns how many descriptors a process has.
+/// Returns how many open descriptors a process has.
 fn descriptors(pid: u32) -> usize {
     fs::read_dir(format!("/proc/{pid}/fd")).expect("the process is there").count()
 }
@@ -37,7 +37,7 @@ fn server(sshd: &Sshd) -> u32 {
     pid.as_raw_nonzero().get().try_into().expect("a process has a positive number")
 }
 
-/// Starts a session that forwards a port to this one. Returns the port, too.
+/// Starts a session that forwards a free port to `target`. Returns that port, too.
 fn session(sshd: &Sshd, target: u16) -> (Terminal, u16) {
     let port = free_port();
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
@@ -54,7 +54,7 @@ fn listener() -> (TcpListener, u16) {
     (listener, port)
 }
 
-/// Says a number through the port, and asserts that it comes back.
+/// Sends a number through the port, and asserts that it comes back.
 fn ask(port: u16, number: usize) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("somebody listens");
     let said = number.to_be_bytes();

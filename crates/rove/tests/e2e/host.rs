@@ -1,4 +1,4 @@
-//! The far side: how a server starts, what its command finds, and when both of them leave.
+//! The far side: how a server starts, which environment its command has, and when both end.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Stdio;
@@ -12,7 +12,7 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// How many logins are tried until one has asked in time.
+/// How many logins are tried until one has asked its questions in time.
 const LOGINS_MAX: usize = 20;
 
 #[test]
@@ -267,7 +267,7 @@ fn a_user_signal_ends_the_session_unless_its_client_was_heard_lately() {
     });
 }
 
-/// The server is to have been left alone for a while, so this test takes real time, beside the others.
+/// The client must be silent for some seconds, so this test takes real time, in parallel with others.
 #[test]
 fn a_user_signal_ends_a_session_whose_client_has_been_silent_for_as_long_as_was_asked() {
     let script = r#"
@@ -323,8 +323,7 @@ fn quitting_while_the_server_does_not_answer_says_that_it_may_still_run() {
     });
 }
 
-/// A server waits a minute for its client (Mosh 1.4.0 as observed, docs/wire.md); so does this
-/// test, beside the others.
+/// A server waits a minute for its client (Mosh 1.4.0 as observed, docs/wire.md). So does this test.
 #[test]
 fn a_server_that_nobody_comes_to_leaves() {
     Server::start(Maker::Rove, LOCALHOST, &["sh", "-c", "read -r line"]).assert_gone();

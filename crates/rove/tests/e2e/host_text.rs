@@ -1,5 +1,4 @@
-//! Text that a host sends reaches the user's terminal without characters that hide or turn around what stands beside
-//! them, at each of rove's exits.
+//! Wherever rove prints a host's text, the user's terminal gets no characters that hide or reorder other text.
 
 use crate::support::{
     Far, Invocation, SIZE, Sshd, Terminal, answered, install_script, rove, side_by_side,
@@ -9,12 +8,12 @@ use crate::support::{
 const HIDING: &str =
     "\u{202e}\u{2066}\u{2069}\u{2028}\u{2029}\u{200b}\u{feff}\u{e0041}\u{ad}\u{61c}\u{9b}\u{7f}";
 
-/// Returns the characters of a text that are among these.
+/// Returns the characters of a text that are in [`HIDING`].
 fn hiding(text: &str) -> Vec<char> {
     text.chars().filter(|c| HIDING.contains(*c)).collect()
 }
 
-/// A host that says this on every occasion, with a word in it that is to be seen.
+/// Starts a host with this profile, whose `uname` prints hiding characters and then a visible word.
 fn host(profile: &'static str) -> Sshd {
     let sshd = Sshd::start(Far { profile, ..Far::default() });
     let uname = sshd.path("bin").join("uname");

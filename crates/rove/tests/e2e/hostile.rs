@@ -1,4 +1,4 @@
-//! A server that holds the key and sends nothing but work: the user and signals are obeyed all the same.
+//! A server that has the key and keeps its client busy. The client still obeys its user and signals.
 
 #[path = "../../../session/tests/common/forger.rs"]
 #[allow(
@@ -20,14 +20,14 @@ use rustix::process::Signal;
 use crate::support::{Exit, HANG_GUARD, Maker, Terminal};
 use forger::{Forger, member};
 
-/// The largest window that promises are made for: rows, columns.
+/// The rows and columns of the largest window for which rove promises anything.
 const LARGE: (u16, u16) = (200, 500);
 
-/// Sequences of which each touches as many cells as it can.
+/// Sequences that each touch as many cells as possible.
 const HEAVY: [&str; 4] = ["\x1b[ A\x1b[65$x\x1b['}", "\x1b[1;1;200;500;2;1$v", "\x1bc", "e\u{301}"];
 
-/// Bytes of one state. Chosen: close to the most that a client inflates, whose work took seconds a datagram when a
-/// turn had no end.
+/// Bytes of one state. Chosen: close to the most that a client inflates. When turns had no bound, the work for one
+/// datagram took seconds.
 const STATE_BYTES: usize = 4_000_000;
 
 /// The one key of these sessions.

@@ -1,5 +1,5 @@
-//! Logins that others want to take over: whoever answers at ssh's TCP port, a jump host, a banner, a
-//! start-up file. Each forges what a server announces; behind that stands a session of theirs.
+//! Logins that an attacker wants to take over, by ssh's TCP port, a jump host, a banner or a start-up file. Each forges
+//! a server's announcement, which leads to a session of the attacker.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Stdio;
@@ -18,13 +18,13 @@ fn trap() -> Server {
     Server::start(Maker::Rove, IpAddr::V4(Ipv4Addr::LOCALHOST), &command)
 }
 
-/// Starts an impostor that forges the announcement of such a session.
+/// Starts an impostor that forges the announcement of such a session. Returns both.
 fn impostor() -> (Impostor, Server) {
     let trap = trap();
     (Impostor::start(&Impostor::forged(trap.address.port(), &trap.key)), trap)
 }
 
-/// Asserts that this call ends without a session, the impostor's above all.
+/// Asserts that this call ends without any session.
 #[track_caller]
 fn assert_refused(call: &Invocation) {
     let mut terminal = Terminal::start(call, SIZE);
@@ -105,7 +105,7 @@ const FORGED: &str = "ROVE DOCTOR begin now\nROVE START\nROVE IP 127.0.0.9\nMOSH
                       MOSH SSH_CONNECTION 127.0.0.1 1 127.0.0.9 22\n\
                       MOSH CONNECT 9 AAAAAAAAAAAAAAAAAAAAAA\n";
 
-/// Says something and ends in a way that only a rove server can tell.
+/// A command that prints a line and ends with status 7, which only a rove server passes on.
 const HELLO: [&str; 4] = ["--", "sh", "-c", "echo hello from afar; exit 7"];
 
 #[track_caller]

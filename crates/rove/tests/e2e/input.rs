@@ -10,10 +10,10 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Pasted at once: far more than a terminal, a state or a datagram holds.
+/// Bytes that are pasted at once: far more than a terminal, a state or a datagram holds.
 const PASTE_BYTES: usize = 1 << 20;
-/// Length of a paste into a stock client. It sends all it holds in every frame, in one burst that must arrive whole,
-/// and a busy machine's sockets do not hold a megabyte of that.
+/// Length of a paste into a stock client. In every frame, this client sends all input that it holds, in one burst that
+/// must arrive whole. A busy machine's sockets do not hold a megabyte of that.
 const STOCK_PASTE_BYTES: usize = 1 << 16;
 
 #[test]
@@ -45,8 +45,7 @@ fn a_large_paste_arrives_byte_for_byte() {
     });
 }
 
-/// Returns bytes of every value, without the few that a server or a client reads itself: escape
-/// sequences are translated on their way, as the outer terminal's cursor keys must be.
+/// Returns bytes of every value except ESC: the ends translate escape sequences, as they must for cursor keys.
 fn random_bytes(count: usize) -> Vec<u8> {
     let chance = Seed::new(1).stream("paste");
     (0..u64::try_from(count).expect("a megabyte fits"))

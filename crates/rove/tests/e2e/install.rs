@@ -14,8 +14,8 @@ use crate::support::{
 /// A host with neither rove nor mosh-server.
 const EMPTY: Far = Far { shell: "sh", programs: &[], profile: "", banner: "" };
 
-/// A static program that becomes the rove under test, which itself is not static where cargo builds for glibc.
-/// Behind the mark stands the version that a build tells of itself.
+/// The source of a static program that executes the rove under test, which itself is not static where cargo builds for
+/// glibc. After the mark, it has the version that a build states.
 const STUB: &str = r#"
 #include <unistd.h>
 const char mark[] = "\001rove-build VERSION\001";
@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// Makes the program for a host of this machine's kind.
+/// Compiles [`STUB`] for a host of this machine's kind.
 fn build(scratch: &Scratch) -> PathBuf {
     let compiler = require("cc", "gcc");
     let text = STUB
@@ -50,7 +50,7 @@ fn run(call: &Invocation) -> (Output, String) {
     (output, String::from_utf8_lossy(&said).into_owned())
 }
 
-/// Returns what lies in the folder on the far side.
+/// Returns the names of the files in the host's folder for programs.
 fn folder(sshd: &Sshd) -> Vec<String> {
     let Ok(entries) = fs::read_dir(sshd.path(".local/bin")) else { return Vec::new() };
     entries
@@ -58,7 +58,7 @@ fn folder(sshd: &Sshd) -> Vec<String> {
         .collect()
 }
 
-/// Puts a program of the test's own in place of one on the far side.
+/// Replaces a program on the host by this script.
 fn replace(sshd: &Sshd, name: &str, script: &str) {
     let path = sshd.path("bin").join(name);
     let _ = fs::remove_file(&path);
@@ -226,7 +226,7 @@ fn session(scratch: &Scratch, sshd: &Sshd, config: &str) -> Invocation {
     session_by(scratch, &sshd.ssh(), config, "echo hello from afar; exit 7")
 }
 
-/// Returns the same by this ssh, with this piece of sh as the session's command.
+/// Returns such a call by this ssh, with this piece of sh as the session's command.
 pub(crate) fn session_by(scratch: &Scratch, ssh: &str, config: &str, script: &str) -> Invocation {
     let program = build(scratch);
     let builds = scratch.path("data/rove/builds");
@@ -290,11 +290,11 @@ fn nobody_is_asked_without_a_terminal() {
     assert!(!said.contains("[y/N]") && said.contains("rove install far"), "{said}");
 }
 
-/// The ways in which a host is left after an offer.
+/// The outcomes of rove's offer to copy itself to a host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Answer {
     Yes,
-    /// A copy that the host cannot take.
+    /// The user agrees, but the host cannot take the copy.
     Vain,
     No,
     Interrupt,
@@ -302,8 +302,7 @@ enum Answer {
     Death,
 }
 
-/// Returns the number of ssh's sockets in a folder, in which a running session also keeps its record, and its socket for calls
-/// that share it.
+/// Returns how many sockets of ssh are in a folder. A running session also has its record and a socket for calls there.
 fn count_sockets(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).expect("rove made it").map_while(Result::ok);
     let is_sshs = |entry: &fs::DirEntry| {

@@ -4,12 +4,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::support::{Maker, Scratch, Session, draw, lossy, same_picture, side_by_side};
 
-/// Lines typed one by one, each after the answer to the one before it.
+/// How many lines are typed one by one, each after the answer to the one before it.
 const TALK: u32 = 20;
-/// Lines typed as fast as they go.
+/// How many lines are typed without waiting.
 const BURST: u32 = 60;
 
-/// Answers every line, keeps a record of it, turns echo off when told to and ends when told to.
+/// A script that answers and records every line. It turns echo off at `quiet`, and ends at `quit`.
 const FAR_END: &str = r#"
 printf '\033[H\033[2Jready\n'
 while IFS= read -r line; do

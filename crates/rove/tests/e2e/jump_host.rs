@@ -24,12 +24,12 @@ struct Jumping {
     _scratch: Scratch,
 }
 
-/// Starts one; `None` where no networks can be made.
+/// Starts such a session. `None` where no networks can be made.
 fn jump(host: Far) -> Option<Jumping> {
     jump_through(|| Bastion::start(host))
 }
 
-/// Starts one through this jump host, with a login that rove repeats by itself.
+/// Starts such a session through this jump host, with a login that rove can repeat by itself.
 fn jump_through(start: impl Fn() -> Option<Bastion>) -> Option<Jumping> {
     let prepare = || {
         let bastion = start()?;
@@ -150,7 +150,7 @@ fn the_doctor_says_that_a_session_goes_by_the_jump_host() {
 /// A forwarder by itself, as ssh would run it.
 struct Alone {
     child: Child,
-    /// `None` once it is closed.
+    /// The forwarder's standard input. `None` after it is closed.
     input: Option<ChildStdin>,
     output: ChildStdout,
     carrier: Carrier,
@@ -169,7 +169,7 @@ impl Alone {
         Self { child, input, output, carrier: Carrier::default() }
     }
 
-    /// Gives an order; the next answer, if one comes, is about the first.
+    /// Gives the forwarder an order. Its next answer, if any, is about the first order.
     fn order(&mut self, server: SocketAddr, key: &Key) {
         self.carrier.handle_words(Order { server, key: key.clone() }.to_text());
         let bytes = self.carrier.poll_bytes().to_vec();
@@ -177,7 +177,7 @@ impl Alone {
         self.input.as_mut().expect("it is open").write_all(&bytes).expect("it reads");
     }
 
-    /// Waits for its answer. `None` if it ends.
+    /// Waits for the forwarder's answer. `None` if the forwarder ends.
     fn ends(&mut self) -> Option<Ends> {
         let (mut skipped, mut buffer) = (false, [0; 1]);
         while self.output.read(&mut buffer).expect("it writes") > 0 {
@@ -192,7 +192,7 @@ impl Alone {
         None
     }
 
-    /// Closes its input, and returns what it has said when it has ended.
+    /// Closes the forwarder's input, waits for its end, and returns its error output.
     fn end(mut self) -> String {
         self.input = None;
         let output = within_guard("its end", move || self.child.wait_with_output());
@@ -204,7 +204,7 @@ fn socket() -> UdpSocket {
     UdpSocket::bind("127.0.0.1:0").expect("loopback has free ports")
 }
 
-/// Waits for the next datagram; returns it and where it is from.
+/// Waits for the next datagram. Returns it and its source address.
 fn next(socket: &UdpSocket) -> (Vec<u8>, SocketAddr) {
     let socket = socket.try_clone().expect("a descriptor can be duplicated");
     within_guard("a datagram", move || {
@@ -214,7 +214,7 @@ fn next(socket: &UdpSocket) -> (Vec<u8>, SocketAddr) {
     })
 }
 
-/// Returns whether nothing waits at a socket.
+/// Returns whether no datagram waits at a socket.
 fn is_silent(socket: &UdpSocket) -> bool {
     socket.set_nonblocking(true).expect("it can be set");
     let is_silent = socket.peek(&mut [0; 9]).is_err();

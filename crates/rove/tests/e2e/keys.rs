@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use crate::support::{Maker, Report, SIZE, Scratch, Server, Terminal, each_pair};
 
-/// Reports as many bytes as its second argument says, in hexadecimal.
+/// A script that reports as many bytes of its input as its second argument says, in hexadecimal.
 const DUMP: &str = r#"
 stty raw -echo; printf 'ready\r\n'
 head -c "$2" | od -An -v -tx1 > "$1"

@@ -1,5 +1,5 @@
-//! The keys of sessions in each case of bad input around attaching and resuming. No key is in an argument vector, which other
-//! users see, or legible in a log or a file.
+//! Session keys in each case of bad input while attaching and resuming. No key is in an argument vector, which other
+//! users see, or readable in a log or a file.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,17 +18,17 @@ use crate::support::{
     wait_until,
 };
 
-/// Says that it is there, and then what it reads.
+/// A script that prints `here`, and then each line that it reads.
 const ECHOING: &str = "echo here; while read -r line; do echo \"got $line\"; done";
 
-/// Passes ssh's output on, and keeps a copy.
+/// A script that runs ssh, passes its output on, and keeps a copy.
 const TEE: &str = r#"#!/bin/sh
 exec 3>&1
 status=$({ { SSH "$@"; echo $? >&4; } | tee -a OUT >&3; } 4>&1)
 exit "$status"
 "#;
 
-/// Where another rove is found first, once it is there.
+/// A host whose PATH begins with a folder for another rove.
 const FAR: Far =
     Far { shell: "sh", programs: &["rove"], profile: "PATH=$HOME/old:$PATH", banner: "" };
 
@@ -118,10 +118,10 @@ fn assert_not_in(bytes: &[u8], keys: &BTreeSet<String>, place: &Path) {
     }
 }
 
-/// The course of a case.
+/// The actions of a case.
 type Case = fn(&User);
 
-/// The cases, each with its name, its course, and the least number of keys.
+/// The cases, each with its name, its actions, and the least number of keys.
 const CASES: [(&str, Case, usize); 10] = [
     ("names", names, 1),
     ("one name twice", one_name_twice, 2),

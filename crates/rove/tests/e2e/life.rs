@@ -1,4 +1,4 @@
-//! How sessions pause and end, and that the user's terminal is his own again.
+//! How sessions pause and end, after which the user's terminal is as it was before.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -18,15 +18,15 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Turns on whatever a terminal must get back, then answers every line.
+/// A script that changes the modes that a client must restore, and then answers every line.
 const DIRTY: &str = r#"
 printf '\033[?2004h\033[?1003h\033[?1006h\033[?1h\033[?25l\033[1mready\033[m\n'
 while IFS= read -r line; do echo "got $line"; done
 "#;
 
-/// Opens a session on a path without loss: the end of a session that the client begins is
-/// acknowledged once. Stock clients complain when that datagram is lost. They complain as well of a server that a
-/// busy computer leaves waiting for 16 frame intervals; half a second of round trip makes these 4 s.
+/// Opens a session on a path without loss. The server acknowledges an end that the client begins only once, and stock
+/// clients complain if that datagram is lost. They also complain if a busy computer delays the server for 16 frame
+/// intervals. With a round trip of half a second, these take 4 s.
 fn dirty_session((client, server): (Maker, Maker)) -> Session {
     let far = LinkConfig::lossless(Duration::from_millis(250));
     let link = if client == Maker::Stock { far } else { lossy(0.0) };
@@ -47,9 +47,8 @@ fn the_escape_key_and_a_dot_end_the_session() {
     });
 }
 
-/// The path from the server is cut from the moment when the user leaves until the client has announced its end a few times;
-/// the server's first acknowledgment, which a round trip of half a second brings after the third announcement, is among what
-/// is lost.
+/// The path from the server is cut when the user leaves, until the client has announced its end a few times. The
+/// server's first acknowledgment is lost, too: it comes half a second later, after the third announcement.
 #[test]
 fn a_client_learns_that_its_session_is_over_though_the_acknowledgment_is_lost() {
     side_by_side([Maker::Rove, Maker::Stock], |client| {
@@ -135,8 +134,8 @@ fn the_port_of_a_session_that_its_user_has_left_is_free_for_the_next() {
     }
 }
 
-/// The other program shares the port with whoever wants to, at any address of this computer: the system would give it
-/// datagrams that are meant for the server.
+/// The other program lets any program share its port, at any address of this computer. The system could then give it
+/// datagrams for the server.
 #[test]
 fn a_port_that_another_program_would_share_is_not_taken() {
     let holders: &[&[&str]] = &[
@@ -166,7 +165,7 @@ fn a_port_that_another_program_would_share_is_not_taken() {
     }
 }
 
-/// Opens sockets at one port of these addresses, which share it with others that want to; returns the port as well.
+/// Opens a socket at the same port of each address. Other programs may share that port. Returns the port, too.
 fn shared(addresses: &[&str]) -> io::Result<(Vec<Socket>, u16)> {
     let (mut sockets, mut port) = (Vec::new(), 0);
     for address in addresses {
@@ -339,7 +338,7 @@ fn the_last_words_of_a_command_are_shown() {
     });
 }
 
-/// Few descriptors are refused to whoever asks last, which must not be a server that is already announced.
+/// If descriptors are few, the last request for one fails. A server that is already announced must not make it.
 #[test]
 fn a_server_that_is_announced_stands_however_few_descriptors_it_may_have() {
     let limits: Vec<u32> = (3..=20).collect();
@@ -369,7 +368,7 @@ fn a_server_that_is_announced_stands_however_few_descriptors_it_may_have() {
     });
 }
 
-/// The shell says how large its window is and that it lives, before any client has come, and later ends by itself.
+/// Before any client has come, the shell prints words and the size of its window. Later it ends by itself.
 #[test]
 fn a_login_shell_starts_while_its_client_is_on_its_way() {
     let scratch = Scratch::new();

@@ -1,4 +1,4 @@
-//! Logins that come back to a program on the host, through a port that the user opens here.
+//! Logins that call back: a connection to a port that the user opens here reaches a program on the host.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -18,7 +18,7 @@ fn session(border: &Border, text: &str) -> Terminal {
     terminal
 }
 
-/// Answers the first connection with everything that it said.
+/// Answers the first connection with everything that the peer sent.
 fn echo_once(listener: TcpListener) {
     thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a connection comes");

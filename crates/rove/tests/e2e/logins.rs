@@ -1,4 +1,4 @@
-//! The list of who is logged in: what `who` shows of a session, and what a login makes of the entries.
+//! The list of who is logged in: what `who` shows of a session, and how a login uses the entries.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
@@ -15,7 +15,7 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Runs a command where the list is empty and nobody else's.
+/// A script that runs a command with an empty list of its own.
 const ON_AN_EMPTY_COMPUTER: &str = r#"
 mount -t tmpfs -o mode=755 none /run && : > /run/utmp && chgrp utmp /run/utmp && chmod 664 /run/utmp
 exec "$@"
@@ -24,7 +24,7 @@ exec "$@"
 /// How long to let others run before the list is looked at again.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A computer as far as its list of logins goes: that of a server on it.
+/// A computer with a list of logins of its own, that of the server on it.
 struct Computer {
     namespace: String,
     scratch: Scratch,
@@ -68,8 +68,8 @@ impl Computer {
         });
     }
 
-    /// Logs in where no control socket is known, only the list, and returns the screen at the prompt.
-    /// (Stock's login says nothing on Debian: Mosh 1.4.0 as observed.)
+    /// Logs in where the list is known, but no control socket. Returns the screen at the prompt. (Stock's login says
+    /// nothing on Debian: Mosh 1.4.0 as observed.)
     fn log_in(&self) -> String {
         let home = self.scratch.path("home");
         std::fs::create_dir_all(&home).expect("the scratch folder takes a folder");
@@ -93,8 +93,8 @@ fn output(command: &mut Command) -> String {
     String::from_utf8(output.stdout).expect("a list is text")
 }
 
-/// The half minute after which a session counts as detached (Mosh 1.4.0 as observed) is real time; the
-/// test waits for it beside the others.
+/// The half minute after which a session counts as detached (Mosh 1.4.0 as observed) is real time. The test waits for
+/// it in parallel with others.
 #[test]
 fn the_list_of_users_shows_a_client_and_logins_are_told_of_detached_sessions() {
     if !rustix::process::geteuid().is_root() {

@@ -1,4 +1,4 @@
-//! Completions and manual pages are what shells and man can read.
+//! Shells and man can read rove's completions and manual pages.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -8,7 +8,8 @@ use rove_rig::clock;
 
 use crate::support::{Invocation, Maker, SIZE, Scratch, Server, Terminal, rove, within_guard};
 
-/// Hosts that no shell may offer: options, and what a shell or a terminal would act on. In each file a good host stands behind.
+/// Hosts that no shell may offer: options, and text that a shell or a terminal would interpret. Each file has a good
+/// host, too.
 const BAD_CONFIG: &str =
     "Host -oProxyCommand=x -X al'q al$(x) al;x alXESC[31m al\u{202e}x\nHost -P alpha\n";
 const BAD_KNOWN: &str = "-oProxyCommand=y,al\"q,al$(y),al`y`,al\u{202e}y,delta ssh-rsa A\n[-bad]:22,alXESC[1m ssh-rsa A\n";
@@ -20,7 +21,7 @@ fn write_bad_hosts(scratch: &Scratch) {
     scratch.write(".ssh/known_hosts", &BAD_KNOWN.replace("XESC", "\u{1b}"));
 }
 
-/// Returns whether a word may be offered as a host, maybe behind a user's name.
+/// Returns whether a word may be offered as a host, possibly after a user's name.
 fn is_good_host(word: &str) -> bool {
     let name = word.rsplit_once('@').map_or(word, |(_, name)| name);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:%-".contains(c);
@@ -61,8 +62,8 @@ fn bash_and_fish_offer_no_host_that_is_an_option_or_acts() {
     }
 }
 
-/// Command lines and their completions in bash: the words, of which bash makes `=` and `@` ones of their own, and a
-/// candidate that must be among the answers, or none at all. The candidate replaces the text from the `@` on.
+/// Command lines and their completions in bash: the words, and a candidate that must be among the answers (`None`: no
+/// answer). Bash also splits words at `=` and `@`. The candidate replaces the text from the `@` on.
 const COMPLETED: [(&[&str], Option<&str>); 35] = [
     (&["rove", "de"], Some("demo")),
     (&["rove", "al"], Some("alpha")),
@@ -215,7 +216,7 @@ fn fish_completes_commands_options_values_and_hosts() {
 const ZSH: &str =
     "unsetopt promptsp promptcr zle_bracketed_paste automenu; autoload -U compinit; compinit -u -D";
 
-/// Starts a shell at which a user sits, with rove's completions.
+/// Starts an interactive shell with rove's completions.
 fn interactive(scratch: &Scratch, program: &str, args: &[&str], set_up: &str) -> Terminal {
     let script = scratch.write(&format!("rove.{program}"), &output(&["completions", program]));
     let call = shell(program).args(args).env("PS1", "$ ").env("HOME", scratch.folder());
@@ -225,11 +226,10 @@ fn interactive(scratch: &Scratch, program: &str, args: &[&str], set_up: &str) ->
     terminal
 }
 
-/// How often a line is completed until a session has answered in time: a user's shell waits for none for long, and this
-/// computer may be busy.
+/// How often a line is completed until a session has answered in time. A busy computer may be too slow.
 const TRIES: usize = 20;
 
-/// Types a line and the tabulator, and waits for what becomes of it.
+/// Types a text and Tab, and asserts that the line becomes `wanted`.
 fn completes(terminal: &Terminal, typed: &str, wanted: &str) {
     let line = format!("$ {wanted}#");
     let mut found = String::new();
@@ -397,7 +397,7 @@ fn shell(program: &str) -> Invocation {
     Invocation::new(program).env("PATH", std::env::join_paths(folders).expect("they were a PATH"))
 }
 
-/// Returns what rove says, which must go well.
+/// Returns the output of rove, which must succeed.
 fn output(words: &[&str]) -> String {
     let output = run(&Invocation::new(rove()).args(words));
     assert!(output.status.success() && output.stderr.is_empty(), "{words:?}: {output:?}");

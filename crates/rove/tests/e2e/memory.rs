@@ -15,13 +15,13 @@ use rustix::process::geteuid;
 
 use crate::support::{Invocation, Maker, SIZE, Scratch, Server, Terminal, answered, require, rove};
 
-/// Echoes lines.
+/// A script that answers lines.
 const ECHO: &str = "echo ready; while IFS= read -r line; do echo \"got $line\"; done";
 
-/// Says which process it is.
+/// A script that prints the number of its process.
 const SHELL: &str = "echo $$ is the shell; cat";
 
-/// A user whom nobody is.
+/// The number of a user who does not exist.
 const STRANGER: u32 = 12_345;
 
 /// Round keys of AES-128, the session key itself first.
@@ -30,14 +30,14 @@ const ROUND_KEYS: usize = 11;
 /// Most that a mapping may have for the tests to read it: stacks, heaps and data are far smaller.
 const MAPPING_BYTES_MAX: u64 = 256 << 20;
 
-/// How often the memory is read anew because a mapping has gone.
+/// How often the memory is read again because a mapping has gone.
 const TRIES: usize = 10;
 
 /// The writable memory of a process, each mapping with its address.
 struct Memory(Vec<(u64, Vec<u8>)>);
 
 impl Memory {
-    /// Reads it; `None` where the system refuses.
+    /// Reads the memory of a process. `None` if the system refuses.
     fn read(pid: u32) -> Option<Self> {
         let refused = |error: &std::io::Error| error.kind() == ErrorKind::PermissionDenied;
         let memory = match File::open(format!("/proc/{pid}/mem")) {
@@ -58,7 +58,7 @@ impl Memory {
         panic!("the mappings of {pid} change each time that they are read");
     }
 
-    /// Reads the mappings that may be written; `None` if one of them is not there any more.
+    /// Reads the mappings that may be written. `None` if one of them has gone.
     fn read_mappings(maps: &str, memory: &File) -> Option<Vec<(u64, Vec<u8>)>> {
         let writable = maps.lines().filter(|line| line.contains(" rw"));
         let mappings = writable.map(|line| {
@@ -124,9 +124,8 @@ fn the_round_keys_are_those_of_the_standard() {
     assert_eq!(keys[10], 0xd014_f9a8_c9ee_2589_e13f_0cc8_b663_0ca6_u128.to_be_bytes());
 }
 
-/// Returns how often each round key is to be found: the schedules for sealing and for opening each hold the first
-/// and the last, and between them keys of their own. Other processors than those with instructions for AES keep
-/// them in another form.
+/// Returns how often a round key must be in the memory. The schedules for sealing and for opening both contain the
+/// first and the last round key, but different keys between them. Without AES instructions, keys have another form.
 fn expected(round: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
     let is_plain = std::arch::is_x86_feature_detected!("aes");
@@ -161,7 +160,7 @@ fn the_key_lies_in_one_place_of_the_heap_and_nowhere_else() {
     }
 }
 
-/// Looks for a session's key in a process, and says where it is that it should not be.
+/// Looks for a session's key in a process. Returns an error that names a place where the key should not be.
 fn look_for_key(who: &str, pid: u32, text: &str, key: [u8; 16]) -> Result<(), String> {
     let ensure = |holds: bool, what: String| holds.then_some(()).ok_or(what);
     let Some(memory) = Memory::read(pid) else {
@@ -221,7 +220,7 @@ impl User {
     }
 }
 
-/// Returns a field of what the system says of a process.
+/// Returns a field of the file `status` of a process.
 fn status(pid: u32, field: &str) -> String {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process is there");
     let value = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));

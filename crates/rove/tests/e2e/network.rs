@@ -1,4 +1,4 @@
-//! Networks that change and networks that lie: the session goes on.
+//! Sessions go on although their networks change, or alter datagrams.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -13,7 +13,7 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Answers every line and reports it.
+/// A script that answers every line and reports it.
 const ECHO: &str = r#"
 echo ready
 while IFS= read -r line; do echo "$line" > "$1"; echo "got $line"; done
@@ -74,8 +74,8 @@ fn an_outage_is_announced_and_what_was_typed_in_it_arrives_once() {
     });
 }
 
-/// The server gives its client up after 40 silent seconds (Mosh 1.4.0 as observed, docs/wire.md).
-/// The far end measures more than that, so this test takes real time, beside the others.
+/// The server gives its client up after 40 silent seconds (Mosh 1.4.0 as observed, docs/wire.md). The script on the
+/// host waits longer, so this test takes real time, in parallel with others.
 #[test]
 fn a_client_suspended_longer_than_the_association_timeout_comes_back() {
     let script = r#"

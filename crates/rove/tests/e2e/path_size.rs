@@ -10,7 +10,7 @@ use crate::support::{Maker, Session, side_by_side};
 /// Pages in a session: enough that larger datagrams are worth a try, in either direction.
 const PAGES: u32 = 40;
 
-/// Answers each line, which may be long, with a page that does not compress and the line's first word.
+/// A script that answers each line, which may be long, with an incompressible page and the line's first word.
 const FAR_END: &str = r#"
 stty -echo
 printf 'ready\n'

@@ -1,4 +1,4 @@
-//! Links of another user where a process of root's keeps files or listens: nothing is followed, and the user is told.
+//! Links of another user where a process of root keeps files or listens. The process follows none, and tells its user.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, lchown, symlink};
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use crate::support::{Far, Invocation, Scratch, Sshd, Terminal, rove, within_guard};
 
-/// Another user.
+/// The number of another user.
 const NOBODY: u32 = 65_534;
 
-/// Puts a link to a place where nothing is, which belongs to another user.
+/// Makes a link that belongs to another user, to a place where nothing is.
 fn plant(link: &Path, target: &Path) {
     fs::create_dir_all(link.parent().expect("a link is in a folder")).expect("it is ours");
     symlink(target, link).expect("the folder takes links");

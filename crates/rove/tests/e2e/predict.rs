@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use crate::support::{Maker, SIZE, Server, Terminal, each_pair, lossy, relay_to};
 
-/// Opens a session with a prediction mode; the path goes when the returned relay is dropped.
+/// Opens a session with a prediction mode. The path ends when the returned relay is dropped.
 fn open(
     (client, server): (Maker, Maker),
     mode: &str,

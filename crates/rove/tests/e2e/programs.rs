@@ -1,4 +1,4 @@
-//! Programs that own the whole screen look in a session as they do without one.
+//! Full-screen programs look in a session as they do without one.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -9,8 +9,8 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Runs a program both on a terminal of its own and in a session, types the same keys, and waits
-/// until both look the same. `drawn` says when the first has drawn what it should.
+/// Runs a program both on a terminal of its own and in a session. For each step, types the keys, waits for the step's
+/// text on the first terminal, and then until both look the same.
 fn same_with_and_without(
     command: impl Fn(&Scratch) -> Vec<String> + Sync,
     steps: &[(&str, &str)],
@@ -98,7 +98,7 @@ fn tmux_draws_splits_and_quits() {
     );
 }
 
-/// `tmux -CC` draws nothing. A server of rove says so, and the user goes on with Enter.
+/// `tmux -CC` draws nothing. A rove server tells the user so, who goes on with Enter.
 #[test]
 fn tmux_in_control_mode_is_refused_and_left() {
     side_by_side([Maker::Rove, Maker::Stock], |client| {

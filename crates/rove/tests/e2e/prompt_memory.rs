@@ -1,4 +1,4 @@
-//! Prompts that outlast a session: what the next one shows before its echo, and what it does not.
+//! Prompts that the client remembers: which keys the next session shows before their echo.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -18,7 +18,7 @@ const PROMPT: &str = "far$ ";
 /// Runs a shell with that prompt, below where the client shows the status.
 const SHELL: &str = "printf '\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n'; \
                      exec env PS1='far$ ' bash --norc --noprofile";
-/// Asks with the same prompt, on a terminal in the same modes, and echoes nothing, then runs the shell.
+/// A script that asks with the same prompt and terminal modes, echoes nothing, and then runs the shell.
 const ASKS_SILENTLY: &str = "printf '\\033[?2004hfar$ '; stty raw -echo; head -c 9 > /dev/null; stty sane; \
                              printf '\\r\\n'; exec env PS1='far$ ' bash --norc --noprofile";
 /// The first words of the status.
@@ -28,7 +28,7 @@ const ACCOUNT: &str = "me@far.example:22";
 
 /// The time from key to key where nothing is echoed. Chosen: that of the tests of secrets.
 const KEY_GAP_MS: u64 = 80;
-/// The time before the end of such a line. Chosen: the path's round trip, and what a screen waits for an echo.
+/// The time before the end of such a line. Chosen: the path's round trip, and the time that a screen waits for an echo.
 const THOUGHT_MS: u64 = 450;
 
 /// Both makes of servers.
@@ -90,7 +90,7 @@ impl Session {
         self.wait_for_prompt();
     }
 
-    /// Returns whether the first character of a line is seen while the server stands still, and takes it back.
+    /// Returns whether the user sees the first character of a line while the server is stopped. Then erases it.
     fn shows_the_first_character_ahead(&self) -> bool {
         let line = format!("{PROMPT}w");
         self.server.signal(Signal::STOP);
@@ -122,8 +122,8 @@ fn row_of_cursor(screen: &vt100::Screen) -> String {
     format!("{:<5}", text.trim_end())
 }
 
-/// The number of sessions in which lines are entered until the next one must know the prompt. Where a busy computer echoes
-/// a line too late, it does not count.
+/// In how many sessions lines are entered until the next one must know the prompt. A line that a busy computer echoes
+/// too late does not count.
 const SESSIONS_MAX: usize = 5;
 
 /// Runs a session in which three lines are entered at the prompt.
@@ -134,7 +134,7 @@ fn enter_three_lines(server: Maker, state: &Scratch) {
     session.leave();
 }
 
-/// Returns whether a session shows the first character of its first line ahead, after others in which lines were entered.
+/// Returns whether a session shows the first character ahead of its echo, after other sessions with entered lines.
 fn shows_ahead_in_time(server: Maker, state: &Scratch) -> bool {
     (0..SESSIONS_MAX).any(|_| {
         let is_known = shows_ahead(server, state, ACCOUNT, |call| call);
@@ -231,7 +231,7 @@ fn called_as_mosh_client_no_memory_is_read_or_written() {
     assert!(!state.path("rove").exists());
 }
 
-/// A far computer that has another name, too.
+/// Starts a far computer that ssh also knows by the name `alias`.
 fn far_computer() -> Sshd {
     let sshd = Sshd::start(Far { programs: &["rove", "bash"], ..Far::default() });
     let config = std::fs::read_to_string(sshd.path("ssh_config")).expect("it was written");

@@ -1,4 +1,4 @@
-//! Programs of ssh's that run over `rove -W` as their ProxyCommand while the network goes away and comes back at another address.
+//! Programs that use ssh over `rove -W` (its ProxyCommand) while the network goes and returns with another address.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use crate::support::{
     Bastion, Far, Invocation, Scratch, Sshd, pause, require, rove, wait_until, within_guard,
 };
 
-/// How long the network is away. Chosen: ssh's own connection would be sent again by TCP after it, but not to another address.
+/// How long the network is away. Chosen: after it, TCP would resend ssh's own data, but to no other address.
 const OUTAGE: Duration = Duration::from_secs(3);
 
 /// A user's computer, whose ssh reaches the host `far` only by `rove -W` through a gate.
@@ -20,7 +20,7 @@ struct Place {
 }
 
 impl Place {
-    /// Starts one. `None` for all but root, who can make networks.
+    /// Starts both computers. `None` for all but root, because only root can make networks.
     fn new() -> Option<Self> {
         let bastion = Bastion::start(Far::default())?;
         let (rove, ssh) = (rove(), bastion.jump.ssh());
@@ -100,7 +100,7 @@ fn rsync_of_ten_thousand_files_goes_on_after_an_outage_at_another_address() {
     place.assert_one_connection();
 }
 
-/// A `cat` on the host, by a session of ssh's master.
+/// A `cat` on the host, in a session of ssh's master connection.
 struct Session {
     child: Child,
     input: ChildStdin,
@@ -122,7 +122,7 @@ impl Session {
         Self { child, input, output }
     }
 
-    /// Writes these bytes, as the pipe and ssh take them whatever the network does.
+    /// Writes these bytes. The pipe and ssh accept them even without a network.
     fn write(&mut self, bytes: &[u8]) {
         self.input.write_all(bytes).expect("it is taken");
     }

@@ -1,4 +1,4 @@
-//! The client's questions to a terminal that answers: tmux around it.
+//! The client's questions to a terminal that answers them: the tmux in which the client runs.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -117,8 +117,8 @@ fn a_terminal_is_asked_unless_its_user_or_its_type_says_otherwise() {
     }
 }
 
-/// Runs a program that asks a question, and then for its status; `answer` must be all it reads, of so many bytes, with these
-/// variables of the client.
+/// Runs a program that asks this question, and then for the terminal's status. Asserts that it reads `answer`, of this
+/// many bytes, if the client has these environment variables.
 fn assert_answer(question: &str, variables: &[(&str, &str)], bytes: &str, answer: &str) {
     // Keys come after what the client has to say first, so the program waits for one.
     let script = format!(

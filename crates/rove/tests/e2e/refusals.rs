@@ -1,4 +1,4 @@
-//! Hosts that ssh does not get to: rove says why in one line, and ssh's questions are right.
+//! Hosts that ssh cannot reach: rove states the reason in one line. Ssh's question about a key has the right address.
 
 use std::net::TcpListener;
 
@@ -14,10 +14,10 @@ const COMMANDS: [(&[&str], &str); 4] = [
     (&["install"], "rove install"),
 ];
 
-/// Words of ssh's that say nothing of the host.
+/// Words of ssh's messages that tell a user nothing about the host.
 const EMPTY_WORDS: [&str; 4] = ["UNKNOWN", "hostip", "stands above", "os error"];
 
-/// Asserts that this call of each command says this and nothing else.
+/// Asserts that a call of each of [`COMMANDS`] for this host prints `wanted` and nothing else.
 fn assert_said(ssh: &str, host: &str, wanted: &str) {
     for (words, speaker) in COMMANDS {
         let call = Invocation::new(rove()).args(words).arg(format!("--ssh={ssh}")).arg(host);

@@ -1,5 +1,5 @@
-//! The steps of an editor whose other half runs on the host: a script for bash on ssh's standard input starts a server there, and
-//! the editor reaches that server's port through ssh. Source: VS Code's Remote-SSH as its logs tell.
+//! The steps of an editor with a server on the host: a script on ssh's standard input starts the server. The editor
+//! reaches the server's port through ssh. Source: VS Code's Remote-SSH as its logs tell.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,7 @@ use crate::support::{
 /// How long the network is away. Chosen: several probes of the session are lost.
 const OUTAGE: Duration = Duration::from_secs(3);
 
-/// The server's half: it answers a request for another protocol, and from then on returns what it is sent.
+/// The server's program. It answers a request for another protocol, and then returns all bytes that it receives.
 const SERVER: &str = r#"
 import signal, socket, threading
 signal.alarm(300)
@@ -35,7 +35,8 @@ const UPGRADE: &[u8] =
     b"GET /?reconnectionToken=1 HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
 const UPGRADED: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";
 
-/// Returns the script that the editor writes to bash, whose lines between two markers it reads. The server ends with bash.
+/// Returns the script that the editor writes to bash. The editor reads the lines between two markers. The server ends
+/// with bash.
 fn script() -> String {
     let python = require("/usr/bin/python3", "python3");
     format!(
@@ -82,7 +83,7 @@ impl Bash {
         })
     }
 
-    /// Writes one more command, and returns its line.
+    /// Writes one more command, and returns the line that it prints.
     fn answer(mut self, command: &str) -> (Self, String) {
         self.input.write_all(command.as_bytes()).expect("it is read");
         within_guard("an answer of bash", move || {
@@ -131,7 +132,7 @@ fn open(place: &Bastion, dynamic: u16, server: u16) -> TcpStream {
     })
 }
 
-/// Says this, and asserts that it comes back.
+/// Sends this text, and asserts that it comes back.
 fn assert_echoes(mut stream: TcpStream, text: &[u8]) -> TcpStream {
     let text = text.to_vec();
     within_guard("an echo", move || {

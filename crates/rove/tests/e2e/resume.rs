@@ -14,7 +14,7 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Says that it is there, and then what it reads.
+/// A script that prints `here`, and then each line that it reads.
 const ECHOING: &str = "echo here; while read -r line; do echo \"got $line\"; done";
 
 /// A user whose records are in a folder of the test's own.
@@ -38,12 +38,12 @@ impl User {
         Terminal::start(&call, SIZE)
     }
 
-    /// Returns how many sessions are kept, by their keys.
+    /// Returns how many sessions the user can resume: each has a file with its key.
     fn kept(&self) -> usize {
         fs::read_dir(self.0.path("data/rove/resume")).map_or(0, Iterator::count)
     }
 
-    /// Types keys, and waits until the record has changed.
+    /// Types keys, and waits until the client's record of the session has changed.
     fn type_into_record(&self, terminal: &Terminal, keys: &str) {
         let folder = self.0.path("run");
         let read = move || -> Vec<Option<Vec<u8>>> {
@@ -121,7 +121,7 @@ fn a_killed_client_of_a_rove_gets_a_fresh_key_over_ssh() {
     user.assert_nothing_waits();
 }
 
-/// A shell. Once a file is there, what was typed before is acknowledged when the title comes: a server acknowledges after 50 ms.
+/// A shell that sets a title two seconds after a file appears, when the server has acknowledged all earlier keys.
 const SHELL: &str = r#"(while [ ! -e "$0" ]; do sleep 0.05; done; sleep 2; printf '\033]2;acknowledged\007') &
     PS1='ann:~$ ' exec sh -i"#;
 
@@ -182,7 +182,7 @@ fn keys_that_had_not_arrived_at_a_rove_come_after_resume_and_lost_ones_are_named
     });
 }
 
-/// An older rove, found first on the host once it is there. It makes nothing of the former client.
+/// A host whose PATH begins with a folder for an older rove, which ignores what it is told of the former client.
 const OLDER: Far =
     Far { shell: "sh", programs: &["rove"], profile: "PATH=$HOME/old:$PATH", banner: "" };
 

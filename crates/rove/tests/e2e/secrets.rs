@@ -1,4 +1,4 @@
-//! Passwords: at their prompt, before the news of it, and typed ahead. No prediction shows any of it.
+//! Passwords typed at their prompt, before the client learns of it, and ahead. No prediction shows any of them.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
@@ -12,7 +12,7 @@ use crate::support::{
     Invocation, Maker, SIZE, Scratch, Server, Terminal, each_pair, relay_to, within_guard,
 };
 
-/// A session over a path that is slow enough to type before the news arrives.
+/// A session over a slow path, on which keys are typed before the client learns of the prompt.
 struct Session {
     terminal: Terminal,
     server: Server,
@@ -37,14 +37,14 @@ impl Session {
         Self { terminal, server, _relay: relay, scratch }
     }
 
-    /// Waits until the script has come so far.
+    /// Waits until the script has written this line.
     fn wait_for_go(&self) {
         let line = std::fs::read(self.scratch.path("go")).expect("the script opens the pipe");
         assert_eq!(line, b"go\n");
     }
 
-    /// Lets the session end, in which nothing may have been seen of the secret. No escape sequence and no
-    /// message has its letter in it.
+    /// Lets the session end, and asserts that no output has the secret's letter `j`. No escape sequence or message has
+    /// it.
     fn assert_secret(mut self, circumstances: &str) {
         let exit = self.terminal.wait_exit();
         let output = exit.output.escape_debug();

@@ -34,7 +34,7 @@ impl Host {
         self.scratch.path("sockets")
     }
 
-    /// Returns the only socket there is once there is one.
+    /// Waits until there is a single control socket, and returns its path.
     fn wait_for_socket(&self) -> PathBuf {
         let folder = self.sockets();
         within_guard("a control socket", move || {
@@ -48,7 +48,7 @@ impl Host {
         })
     }
 
-    /// Starts a session with a client that has its screen.
+    /// Starts a session, and waits until its client has the screen.
     fn session(&self, report: &Report) -> (Server, Terminal) {
         let call = Maker::Rove.server().env("ROVE_RUNTIME_DIR", self.sockets());
         let server =
@@ -59,7 +59,7 @@ impl Host {
         (server, terminal)
     }
 
-    /// Logs in and expects to be told of the only session without a client, and how to end it.
+    /// Logs in, and asserts that the login names the only session without a client, and how to end it.
     fn assert_login_tells_of(&self, detached: &Server) {
         let home = Scratch::new();
         let programs = rove().parent().expect("it is in a folder").to_owned();

@@ -39,7 +39,7 @@ impl Place {
         call.args(words).arg(format!("--ssh={}", self.gate.ssh()))
     }
 
-    /// Starts a session on a terminal, and waits until it lends.
+    /// Starts a session on a terminal, and waits until its client accepts calls.
     fn session(&self, options: &[&str]) -> Terminal {
         let call =
             self.call(options).args(["far", "--", "sh", "-c", "echo; echo; echo ready; cat"]);

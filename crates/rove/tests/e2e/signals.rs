@@ -8,14 +8,13 @@ use crate::support::{Invocation, Maker, Report, SIZE, Scratch, Server, Terminal,
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Starts a program deaf: to signals of terminals and of children, to others, and to blocked ones.
+/// Starts a program that ignores signals of terminals, of children and others, and has all signals blocked.
 const DEAF: [&str; 3] =
     ["env", "--ignore-signal=INT,QUIT,TSTP,TTOU,HUP,PIPE,CHLD,USR1,RTMAX", "--block-signal"];
-/// Starts a program that hears none until it asks for them.
+/// Starts a program with all signals blocked.
 const BLOCKED: [&str; 2] = ["env", "--block-signal"];
 
-/// Shows which signals it was started without, then floods until Ctrl-C. A shell cannot trap what
-/// it was started without.
+/// A script that shows which signals it was started without, then floods until Ctrl-C. A shell cannot trap these.
 const FLOOD: &str = r"
     trap : INT; grep -E 'Sig(Blk|Ign)' /proc/self/status; echo ready; read -r line; yes
     printf '\033[H\033[2Jstopped\n'; read -r line
@@ -24,7 +23,7 @@ const FLOOD: &str = r"
 /// Signals 32 and 33, which glibc keeps to itself, and ignores in what it spawns.
 const THE_C_LIBRARYS: u64 = 0b11 << 31;
 
-/// Asserts that a session with [`FLOOD`] has its signals.
+/// Asserts that a session with [`FLOOD`] was started with all signals.
 fn assert_hears(terminal: &mut Terminal) {
     terminal.wait_for_text("ready");
     let found = terminal.screen().contents();

@@ -1,5 +1,5 @@
-//! The same forwarding options given to ssh and to rove, at one sshd: everything that a user can observe is the same, or a
-//! sentence of docs/use.md says that it is not.
+//! The same forwarding options given to ssh and to rove, at one sshd. All that a user can observe is the same, or a
+//! sentence of docs/use.md states the difference.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -18,7 +18,7 @@ use crate::support::{
     within_guard,
 };
 
-/// The observables that are not ssh's, each with the sentence of docs/use.md about it.
+/// The observables that differ from ssh's, each with the sentence of docs/use.md about it.
 const DIFFERENCES: [(&str, &str); 13] = [
     (
         "a place that refuses: the connection",
@@ -107,7 +107,7 @@ fn listener() -> (TcpListener, u16) {
     (listener, port)
 }
 
-/// Answers each connection, after its end, with all that it said. It ends with this process.
+/// Answers each connection, after the peer's end of it, with all that the peer sent. Runs until this process ends.
 fn echo<S: Read + Write + Send + 'static>(mut accept: impl FnMut() -> S + Send + 'static) {
     thread::spawn(move || {
         loop {
@@ -121,7 +121,7 @@ fn echo<S: Read + Write + Send + 'static>(mut accept: impl FnMut() -> S + Send +
     });
 }
 
-/// Says `request` and the end of it. Returns the answer in hexadecimal, or how the connection failed.
+/// Sends `request` and its end. Returns the answer in hexadecimal, or how the connection failed.
 fn ask(stream: std::io::Result<TcpStream>, request: &[u8]) -> String {
     let Ok(mut stream) = stream else { return "nobody listens".to_owned() };
     let request = request.to_vec();
@@ -132,7 +132,7 @@ fn ask(stream: std::io::Result<TcpStream>, request: &[u8]) -> String {
     })
 }
 
-/// Says these pieces of a request of SOCKS, each after the reply to the one before, and, if it `says_hello`, `hello` and the
+/// Sends these pieces of a SOCKS request, each after the reply to the one before, and (`says_hello`) `hello` and the
 /// end after the last reply. Returns as [`ask`] does.
 fn ask_for_place(port: u16, pieces: Vec<Vec<u8>>, says_hello: bool) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("somebody listens");
@@ -171,7 +171,7 @@ fn answer(stream: &mut impl Read) -> String {
     format!("{}, {end}", said.escape_ascii())
 }
 
-/// Returns which addresses of this computer a port answers at. The last one is of the loopback, but is no loopback's own.
+/// Returns which addresses of this computer a port answers at. The last one is a loopback address, but not `localhost`.
 fn reach(port: u16) -> String {
     let addresses = ["127.0.0.1", "::1", "127.0.0.2"];
     addresses
@@ -236,7 +236,7 @@ impl Place {
         }
     }
 
-    /// Returns the exit status and the output of a command with this input, and whether it says anything else.
+    /// Returns the exit status and the output of a command with this input, and whether it prints errors.
     fn output(&self, name: &str, mut command: Command, input: &[u8]) -> String {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let input = input.to_vec();
@@ -256,7 +256,7 @@ impl Place {
         terminal
     }
 
-    /// Returns the exit status of a session with these options, and which words of ssh's are said.
+    /// Returns the exit status of a session with these options, and which of ssh's messages it prints.
     fn exit(&self, by: By, options: &[String]) -> String {
         let exit = self.start(by, options, "exit 7").wait_exit();
         let said = [
@@ -336,7 +336,7 @@ fn local(place: &Place, by: By, seen: &mut Observed) {
     }
 }
 
-/// Observes what clients of SOCKS are answered.
+/// Observes the answers to clients of SOCKS.
 fn socks(place: &Place, by: By, seen: &mut Observed) {
     let port = free_port();
     let terminal = place.session(by, &[format!("-D{port}")]);
@@ -415,7 +415,7 @@ fn settings(place: &Place, by: By, seen: &mut Observed) {
     let _ = fs::remove_file(&here);
 }
 
-/// Observes how sessions end whose forwards cannot be had.
+/// Observes how sessions end if a forward is impossible.
 fn failures(place: &Place, by: By, seen: &mut Observed) {
     let (_taken, port) = listener();
     let taken = format!("-L127.0.0.1:{port}:localhost:1");
@@ -472,7 +472,7 @@ fn programs_and_the_agent_are_observed_to_be_as_those_of_ssh_or_the_manual_says_
     compare(&[host::agent, host::programs], &OF_PROGRAMS);
 }
 
-/// Asserts that everything is observed alike with both programs, except for these differences.
+/// Asserts that all observations are the same with both programs, except for these differences.
 fn compare(all: &[fn(&Place, By, &mut Observed)], differences: &[(&str, &str)]) {
     let documents = include_str!("../../../../docs/use.md").replace('\n', " ");
     let mut wrong = Vec::new();

@@ -113,7 +113,7 @@ fn the_printed_section_is_ssh_configuration_and_leaves_the_gate_out() {
     }
 }
 
-/// Starts `rove -W` to a port of this computer through a gate. `options` come before.
+/// Starts `rove -W` with these options, to a port of this computer through a gate.
 fn join(gate: &Sshd, options: &[&str], target: &str) -> Child {
     let call = Invocation::new(rove()).arg(format!("--ssh={}", gate.ssh())).args(options);
     let mut command = call.args(["-W", target, "far"]).command();

@@ -13,7 +13,7 @@ use crate::support::{
     with_quick_login, within_guard,
 };
 
-/// Returns bytes that look the same nowhere else in the copy.
+/// Returns bytes in which nothing repeats.
 fn bytes(len: usize) -> Vec<u8> {
     (0_u64..)
         .flat_map(|it| it.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes())
@@ -32,7 +32,7 @@ fn exec(ssh: &str, settings: &std::path::Path, script: &str) -> Invocation {
         .env("ROVE_CONFIG", settings)
 }
 
-/// A program that was started with this standard input, of which the rest waits until it is read.
+/// A program with a given standard input, whose rest waits until the program reads it.
 struct Running {
     child: Child,
     output: Option<ChildStdout>,
@@ -117,8 +117,8 @@ fn programs_and_ports_go_through_ssh_alone() {
     assert_eq!(sshd.connections(), 2);
 }
 
-/// How often a copy is made until nobody but the expected ones has logged in. On a busy computer, ssh is silent for so long
-/// that another one logs in beside it.
+/// How often a copy is made until only the expected logins have happened. On a busy computer, ssh may be silent for so
+/// long that the client logs in once more.
 const COPIES_MAX: usize = 5;
 
 #[test]

@@ -12,7 +12,7 @@ use crate::support::{
     side_by_side, within_guard,
 };
 
-/// Answers every line and reports it, first where it is.
+/// A script that reports its server's process number, and then reports and answers every line.
 const ECHO: &str = r#"
 echo "server $PPID" > "$1"; echo ready
 while IFS= read -r line; do echo "$line" > "$1"; echo "got $line"; done
@@ -46,7 +46,7 @@ fn tunnelled_to(sshd: Sshd) -> Tunnelled {
     Tunnelled { terminal, report, server, sshd, _scratch: scratch }
 }
 
-/// Returns the server whose command is [`ECHO`]; it is killed when this is dropped.
+/// Returns the server whose command is [`ECHO`]. The server is killed when the value is dropped.
 fn reported_server(report: &Report) -> Process {
     let server = report.wait_where(|line| line.starts_with("server "));
     let pid = server.split_once(' ').and_then(|(_, pid)| pid.parse().ok()).expect("a number");

@@ -1,4 +1,4 @@
-//! Errors of a command line are said in a sentence, and the exit code tells.
+//! Errors of a command line give a sentence and an exit code.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Stdio;
@@ -180,7 +180,7 @@ fn a_host_that_refuses_and_a_name_that_leads_nowhere_are_told_in_one_line() {
     }
 }
 
-/// A call of rove by a user of ssh, who names ssh's port by `-p`, for a host whose ssh is thought to be elsewhere.
+/// Returns a call of rove that names ssh's port by `-p`, as ssh's users do, while ssh's configuration has another port.
 fn with_sshs_port(sshd: &Sshd, elsewhere: &ClosedPort, options: &[&str]) -> (Invocation, String) {
     let config = std::fs::read_to_string(sshd.path("ssh_config")).expect("it is there");
     let (_, rest) = config.split_once(" Port ").expect("it names the port");

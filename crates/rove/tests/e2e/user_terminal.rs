@@ -9,7 +9,7 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Writes a file to its terminal and waits for a line.
+/// A script that writes a file to its terminal and waits for a line.
 const SHOW: &str = "stty -echo -opost; cat \"$1\"; read -r line";
 
 /// Starts a server whose command shows these bytes, in a folder that has to outlive it.

@@ -1,4 +1,4 @@
-//! A server that says what it does: it checks each change before it is sent, and who listens may leave.
+//! A server that logs its work: it checks each change before it sends it, and survives the reader of its log.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -11,7 +11,7 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// A server started with `-vv`, and what it says. Killed when dropped.
+/// A server started with `-vv`, and its output. It is killed when this value is dropped.
 struct Verbose {
     address: SocketAddr,
     key: String,

@@ -1,5 +1,5 @@
-//! The program for Windows, under Wine, with servers of this computer. `cargo xtask wine` builds the program and runs these
-//! tests, which the daily gate leaves out: Wine takes long to start.
+//! The program for Windows, under Wine, with servers of this computer. `cargo xtask wine` builds the program and runs
+//! these tests. The daily gate leaves them out, because Wine takes long to start.
 //!
 //! Wine's console passes escape sequences on to the terminal that it runs in, and counts them as text. So the window of
 //! these tests is wide, and they look for words only.
@@ -36,7 +36,7 @@ fn call(program: &PathBuf, words: &[&str]) -> Invocation {
     call.env("WINEPREFIX", prefix).env("WINEDEBUG", "-all")
 }
 
-/// Starts the program for Windows with these words and a server's address behind them.
+/// Starts the program for Windows with these words, and a server's address after them.
 fn start(program: &PathBuf, words: &[&str], server: SocketAddr, key: &str) -> Terminal {
     let (ip, port) = (server.ip().to_string(), server.port().to_string());
     let call = call(program, words).args([ip, port]).env("MOSH_KEY", key);
@@ -57,7 +57,7 @@ fn start_with_ssh(program: &PathBuf, words: &[&str], sshd: &Sshd) -> Terminal {
     Terminal::start(&call(program, words).env("ROVE_TEST_SSH", port.to_string()), WIDE)
 }
 
-/// Runs `ssh` with the arguments that the other end sends, each with a null byte behind it. Answers with pieces of its
+/// Runs `ssh` with the arguments that the other end sends, each with a null byte after it. Answers with pieces of its
 /// output, and its exit code.
 fn answer(mut other: TcpStream, ssh: &str) -> std::io::Result<()> {
     let mut arguments = String::new();

@@ -1,4 +1,4 @@
-//! More programs that ask for passphrases, and editors, pagers and multiplexers that do.
+//! More programs that ask for passphrases, and editors, pagers and multiplexers that ask for secrets.
 
 use super::case::Step::{Answer, Key, Line, See, Settle, Three, Times};
 use super::case::{Case, Step};

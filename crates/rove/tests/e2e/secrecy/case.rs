@@ -1,9 +1,9 @@
 //! Cases: a program on the host, and the keys of its user.
 
-/// The usual secret. No screen of a case has a letter of it.
+/// The secret of most cases. No case shows any of its letters otherwise.
 pub(super) const SECRET: &str = "ZWJXVQzj";
 
-/// Interpreters of scripts: the word that a case has for one, and the Debian package that brings it.
+/// Interpreters of scripts: the first word of [`Case::interpreter`], and the Debian package that contains the program.
 const INTERPRETERS: [(&str, &str); 7] = [
     ("bash", "bash"),
     ("sh", "dash"),
@@ -17,7 +17,7 @@ const INTERPRETERS: [(&str, &str); 7] = [
 /// Debian's Python, which finds the modules that Debian packages bring. Another may stand before it in PATH.
 pub(super) const PYTHON: &str = "/usr/bin/python3";
 
-/// Programs whose packages are too large to be asked for: without them their cases are left out.
+/// Programs of large packages. If such a program is not installed, its cases are left out.
 const LARGE: [&str; 11] = [
     "node",
     "emacs",
@@ -35,14 +35,14 @@ const LARGE: [&str; 11] = [
 /// A program that asks for a secret, and what its user does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
-    /// A phrase about its peculiarity, for messages and for choosing it.
+    /// A phrase that tells this case from others, for messages and for choosing it.
     pub(super) name: &'static str,
     /// The words that run the script.
     pub(super) interpreter: &'static str,
     /// The script that runs in an empty folder on the host. It writes the secret it was given to `$OUT`, the file `out`
     /// there.
     pub(super) script: &'static str,
-    /// The user's doings, in order.
+    /// The user's actions, in order.
     pub(super) steps: &'static [Step],
     /// The programs (or files) it needs beside the interpreter, each with the Debian package that brings it.
     pub(super) needs: &'static [(&'static str, &'static str)],
@@ -52,13 +52,13 @@ pub(super) struct Case {
     pub(super) secret: &'static str,
     /// The share of datagrams that the path loses, each way.
     pub(super) loss: f64,
-    /// Whether the script is the session's own program, and not the child of one. It ends with `. ./canary` in place of itself.
+    /// Whether the script is the session's own program, not a child of it. Such a script itself ends with `. ./canary`.
     pub(super) is_own: bool,
     /// Whether predictions are shown as `--predict=always` shows them, with fewer proofs.
     pub(super) is_always: bool,
-    /// The letters at the beginning of the secret that are shown as nobody can know better (SECURITY.md): the program
-    /// has echoed in this very line and stops without a sign, or it asks with the very prompt of the shell before
-    /// it, or in the mode of an editor.
+    /// How many letters at the beginning of the secret may be shown, because no client can know better (SECURITY.md).
+    /// The program has echoed in this line and stops without a sign. Or it asks with the prompt of the shell before it,
+    /// or in an editor's mode.
     pub(super) excused: usize,
 }
 
@@ -98,7 +98,7 @@ impl Case {
         self
     }
 
-    /// Replaces the secret: a screen has letters of the usual one, or the case is about its characters.
+    /// Replaces the secret: a screen has letters of [`SECRET`], or the case is about the secret's characters.
     pub(super) const fn secret(mut self, secret: &'static str) -> Self {
         self.secret = secret;
         self
@@ -140,7 +140,7 @@ impl Case {
         self.programs().filter(|(program, _)| LARGE.contains(program))
     }
 
-    /// Returns the letters that nobody may see: those of the secret that no screen has otherwise.
+    /// Returns the letters that nobody may see: those of [`SECRET`] in the secret, except the excused ones.
     pub(super) fn letters(&self) -> String {
         self.letters_from(self.excused)
     }
@@ -171,7 +171,7 @@ pub(super) enum Step {
     Type(&'static str),
     /// Types text that everybody may see, and Enter after its answers have arrived.
     Line(&'static str),
-    /// Types lines as [`Step::Line`] at this prompt, each when the prompt is there once more, and waits for the prompt again.
+    /// Types lines as [`Step::Line`] at this prompt, each when the prompt appears again, and waits for it at the end.
     Lines(&'static str, &'static [&'static str]),
     /// Types lines as [`Step::Lines`], the first when the prompt is there this many times.
     LinesFrom(usize, &'static str, &'static [&'static str]),

@@ -20,10 +20,10 @@ const ANSWER_MS: u64 = 250;
 
 /// The time that a client may take to draw what it predicts. Chosen: a busy machine's; another key gets another chance.
 const DRAWING_MS: u64 = 1_000;
-/// How often it is looked for what the client draws.
+/// The time between two looks at the client's screen.
 const LOOK_AGAIN_MS: u64 = 20;
 
-/// Runs around a case's script.
+/// A script that runs a case's script, and then the canary.
 const AROUND: &str = "\
 cd \"$1\" || exit
 HOME=$1 OUT=$1/out SECRET=$2 ZDOTDIR=$1 XDG_CONFIG_HOME=$1 XDG_RUNTIME_DIR=$1 PS1='$ '
@@ -32,7 +32,7 @@ unset HISTFILE SSH_CONNECTION SSH_CLIENT SSH_TTY TMUX XDG_DATA_HOME XDG_STATE_HO
 $4 $3 ./case
 . ./canary
 ";
-/// Runs after a case's script. The canary's place and prompt are none of the case's.
+/// The canary: a script that reads a line after a case, in a place and with a prompt that no case has.
 const CANARY: &str = "\
 stty sane
 printf '\\033[?1049l\\033[?2004l\\033[0m\\033[?25h\\033[r\\033[2J\\033[9;1Hthat was all, say so: '
@@ -112,7 +112,7 @@ impl Run {
         played.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 
-    /// Returns the preference that shows predictions at this round-trip time. `adaptive` does so above 60 ms only.
+    /// Returns the preference that shows predictions at this round-trip time. Stock's `adaptive` needs over 60 ms.
     fn preference(&self) -> &'static str {
         match self.rtt_ms {
             _ if self.is_plain => "never",
@@ -233,14 +233,14 @@ impl User<'_> {
         pause(self.run.rtt_ms + ANSWER_MS);
     }
 
-    /// The program has got the secret.
+    /// Asserts that the program has got the secret.
     fn assert_arrived(&self) {
         let secret = self.run.case.secret;
         let out = self.scratch.read("out");
         assert!(out.contains(secret), "the program got {out:?} and not {secret:?}");
     }
 
-    /// Predictions were on in this session: some key is seen while the server stands still.
+    /// Asserts that predictions were on in this session: the user sees a key while the server is stopped.
     fn assert_predictions_are_shown(&self, server: &Server) {
         let mut typed = LAST_PROMPT.to_owned();
         let is_predicted = "okay then, that was it".chars().any(|key| {

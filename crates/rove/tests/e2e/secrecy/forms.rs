@@ -24,7 +24,7 @@ const fn form(name: &'static str, script: &'static str, steps: &'static [Step]) 
 /// A name in the first field, then the secret in the second.
 const NAME_THEN_SECRET: &[Step] =
     &[See("value:"), Line("anna"), Gone("anna"), Settle, Settle, Answer];
-/// A name, Tab, then the secret.
+/// Two names with Enter after them, then the secret.
 const THREE_FIELDS: &[Step] =
     &[See("an account"), Settle, Line("anna"), Settle, Line("berta"), Settle, Answer];
 /// Two names with Tab after them, then the secret.

@@ -1,5 +1,5 @@
-//! Ways by which an attack from outside once saw letters: modes of editors that are none of the question's, and programs
-//! that are taken for shells.
+//! Ways in which an outside attacker once saw letters: editors' modes near questions, and programs that look like
+//! shells.
 
 use super::case::Step::{Answer, Insert, Key, Line, Lines, See, Settle, Three, Times};
 use super::case::{Case, Step};

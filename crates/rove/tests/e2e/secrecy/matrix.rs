@@ -1,4 +1,4 @@
-//! Which runs there are, how many at a time, and what is said of them.
+//! Chooses the runs, limits how many run at a time, and reports their outcomes.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use crate::support::{Maker, is_installed};
 
 /// The round-trip time of the runs that no variable chooses. Chosen: most leaks that were found show at it.
 const USUAL_RTT_MS: u64 = 300;
-/// The round-trip times among which samples are spread. Chosen: the usual one for every other case; with 800 ms runs take long.
+/// The round-trip times of samples, in turn. Chosen: the usual one for every other case; with 800 ms runs take long.
 const SAMPLE_RTTS_MS: [u64; 4] = [300, 100, 300, 800];
 /// All round-trip times.
 const ALL_RTTS_MS: [u64; 4] = [40, 100, 300, 800];
@@ -28,8 +28,8 @@ pub(super) fn run(cases: &[Case]) {
     play(chosen(cases));
 }
 
-/// Runs each chosen case once, with one of these servers at one of several round-trip times; with both servers if a variable
-/// chooses the times.
+/// Runs each chosen case once, with one of these servers at one of [`SAMPLE_RTTS_MS`]. If a variable chooses times or
+/// servers, runs all of these.
 ///
 /// # Panics
 ///
@@ -101,7 +101,7 @@ fn chosen(cases: &[Case]) -> VecDeque<Run> {
     runs
 }
 
-/// Returns the value of a variable of the environment that is not empty.
+/// Returns the value of an environment variable. `None` if it is empty.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
@@ -146,7 +146,7 @@ fn failure(run: &Run, outcome: &Outcome) -> Option<String> {
 /// The places for runs, which all tests share.
 static PLACES: Places = Places { free: Mutex::new(RUNS_MAX), freed: Condvar::new() };
 
-/// A number of places, each held during one run.
+/// A number of places. Each run holds a place.
 struct Places {
     free: Mutex<usize>,
     freed: Condvar,

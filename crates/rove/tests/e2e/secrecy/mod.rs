@@ -5,7 +5,7 @@
 //! by cell. A run passes only if the secret has also arrived at the program, and if predictions were shown in the
 //! same session afterwards.
 //!
-//! The tests take every case at one round-trip time, and those of some lists with one server only, at times that differ from case to
+//! The tests run every case at one round-trip time. For some lists they use only one server, at times that differ by
 //! case ([`matrix::sample`]). These variables choose other runs:
 //!
 //! - `ROVE_SECRECY_RTT=40,100,300,800`: round-trip times in milliseconds; `all` is these four.

@@ -8,7 +8,7 @@ const SCREEN: &[(&str, &str)] = &[("screen", "screen"), ("vim", "vim"), ("bash",
 const VIM: &[(&str, &str)] = &[("vim", "vim"), ("bash", "bash")];
 const NVIM: &[(&str, &str)] = &[("nvim", "neovim"), ("bash", "bash")];
 
-/// Ways in which a vim takes a secret while it inserts.
+/// A vimrc with ways in which a vim takes a secret while it inserts.
 const RC: &str = r#"set nocompatible noswapfile shortmess+=I ttimeoutlen=50
 func Silent()
   call writefile([], 'begun')
@@ -498,8 +498,8 @@ pub(super) const EDITORS: &[Case] = &[
     ),
 ];
 
-/// An editor's mode with an echo in it, while a popup that nobody called takes the keys: the cursor stays in the text. The letters
-/// that are typed before the popup's silence is seen cannot be told from text.
+/// A popup that nobody called takes the keys after an echo in an editor's mode, with the cursor in the text. Letters
+/// that are typed before the popup's silence is seen look like text.
 pub(super) const BY_ITSELF: &[Case] = &[case(
     "vim, a popup that comes by itself takes the keys while it inserts",
     VIM,

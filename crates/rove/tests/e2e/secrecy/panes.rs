@@ -22,8 +22,8 @@ const BARE: &str = "set -g status off\nset -s exit-unattached on\n";
 /// As [`BARE`], with the status line.
 const STATUS: &str = "set -g status-right ''\nset -s exit-unattached on\n";
 
-/// The script that runs a bash script through an ssh to an sshd of its own, which needs no port. The far shell has the test's home:
-/// start files of whoever runs the tests may print anything.
+/// The script that runs a bash script through an ssh to an sshd of its own, which needs no port. The far shell has the
+/// test's home, because start files of the tests' user may print anything.
 pub(super) const NESTED: &str = "\
 PATH=$PATH:/usr/sbin
 ssh-keygen -q -t ed25519 -N '' -f host_key

@@ -35,7 +35,7 @@ pub(super) fn leak(output: &[u8], secret: &str) -> Option<Leak> {
     (!letters.is_empty()).then_some(Leak { letters, rows: worst })
 }
 
-/// Returns the letters of the secret that are seen on the screen: not those in the colour of their ground.
+/// Returns the letters of the secret that are seen on the screen: not those in the colour of their background.
 pub(super) fn letters(screen: &vt100::Screen, secret: &str) -> String {
     let (rows, columns) = screen.size();
     let places =

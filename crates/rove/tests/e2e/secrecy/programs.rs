@@ -113,7 +113,7 @@ expect_user -re {(.*)\\n}; stty echo; set f [open out w]; puts $f $expect_out(1,
     )]),
 ];
 
-/// Editors.
+/// Cases of editors.
 pub(super) const EDITORS: &[Case] = &[
     Case::new(
         "vim input(), then inputsecret(), same prompt",

@@ -10,7 +10,7 @@ const NAME_THEN_SECRET: &[Step] = &[Lines("value: ", &["anna"]), Answer];
 /// Four words at `value: `, then the secret at the same prompt.
 const FOUR_THEN_SECRET: &[Step] = &[Lines("value: ", &["one", "two", "three", "four"]), Answer];
 
-/// Reads with bash.
+/// Cases of bash's `read`.
 pub(super) const BASH: &[Case] = &[
     Case::new(
         "bash read, then read -s, same prompt",
@@ -190,7 +190,7 @@ pub(super) const BASH: &[Case] = &[
     ),
 ];
 
-/// Reads with other shells.
+/// Cases of the `read` of other shells.
 pub(super) const OTHERS: &[Case] = &[
     Case::new(
         "zsh read, then read -s, same prompt",

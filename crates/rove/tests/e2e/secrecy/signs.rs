@@ -1,4 +1,4 @@
-//! Prompts that end in the sign of a shell and are none, and what would have them taken for one: marked pastes and titles.
+//! Prompts that end in a shell's sign but are no shell's, also with other signs of a shell: marked pastes and titles.
 
 use super::case::Step::{
     Answer, Burst, Host, Key, Line, Lines, LinesFrom, Rows, See, Settle, Three, Times, Type,
@@ -72,8 +72,8 @@ macro_rules! at {
         &[Three($prompt), Answer]
     };
 }
-/// Three commands at a shell's prompt, one that asks with it, and the shell's end. `$count` is how often the question's screen has
-/// the prompt, in the command's line too.
+/// Three commands at a shell's prompt, one that asks with this prompt, and the shell's end. `$count` is how often the
+/// screen with the question has the prompt.
 macro_rules! command {
     ($prompt:literal, $line:literal, $count:literal) => {
         &[Three($prompt), Line($line), Times($count, $prompt), Answer, Settle, Settle, Line("exit")]
@@ -315,8 +315,7 @@ read -s -p \"$1\" word; echo \"$word\" > out")]),
     ),
 ];
 
-/// Prompts with all that tells a shell's from questions, at which a secret is read. They look as the shell's until its silence is
-/// seen.
+/// Prompts with every sign of a shell, at which a secret is read. They look like a shell's until the silence is seen.
 pub(super) const SHELLS: &[Case] = &[
     case(
         "bash read with a percent in rlwrap, then read -s",
@@ -395,8 +394,8 @@ pub(super) const SHELLS: &[Case] = &[
     .excused(4),
 ];
 
-/// Programs that echo in a line and stop in it. The letters that are typed before the silence is seen look as those before them;
-/// nothing is excused where a cursor that moves by itself, or a new size, comes in between.
+/// Programs that echo in a line and stop in it. Letters that are typed before the silence is seen look like those
+/// before them. No letter is excused after a cursor that moves by itself, or after a new size.
 pub(super) const LINES: &[Case] = &[
     stops(
         "only the first character is echoed",

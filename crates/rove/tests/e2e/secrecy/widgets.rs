@@ -315,7 +315,7 @@ pub(super) const OTHERS: &[Case] = &[
     .with(FILES),
 ];
 
-/// Prompts of shells, with all that tells them from questions, at which a hook reads in silence.
+/// Prompts of shells, with every sign of a shell, at which a hook reads in silence.
 pub(super) const HOOKS: &[Case] = &[
     zsh(
         "zsh, a silent widget on Ctrl-L, which clears the screen first",

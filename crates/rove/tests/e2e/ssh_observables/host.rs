@@ -13,7 +13,7 @@ use crate::support::{
     within_guard,
 };
 
-/// Starts a session with these options. It is there, and so are its listeners at the host.
+/// Starts a session with these options, and waits for its listeners at the host. Returns another port there.
 fn session(place: &Place, by: By, options: &[String]) -> (Terminal, u16) {
     // The host answers in the order of the options.
     let last = ["-oLogLevel=INFO".to_owned(), format!("-R0:127.0.0.1:{}", place.echo)];
@@ -108,7 +108,7 @@ pub(super) fn remote_socks(place: &Place, by: By, seen: &mut Observed) {
     }
 }
 
-/// Observes how sessions end whose listeners at the host cannot be had.
+/// Observes how sessions end if a listener at the host is impossible.
 pub(super) fn remote_failures(place: &Place, by: By, seen: &mut Observed) {
     let (_taken, port) = listener();
     let (echo, there) = (place.echo, place.path("dead"));

@@ -1,4 +1,4 @@
-//! Networks of their own: a far computer behind a border that passes UDP as a test wants, and one behind a jump host.
+//! Separate networks: a far computer behind a border that passes UDP as a test wants, and one behind a jump host.
 
 use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
@@ -13,7 +13,7 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use super::invocation::Invocation;
 use super::sshd::{Far, Sshd};
 
-/// The border before a far computer. Everything ends when it is dropped.
+/// The border before a far computer. Both end when this value is dropped.
 pub(crate) struct Border {
     pub(crate) sshd: Sshd,
     /// The UDP port that the session's server must have.
@@ -26,7 +26,8 @@ pub(crate) struct Border {
 }
 
 impl Border {
-    /// Starts one that lets UDP pass in these directions; `None` for all but root, who can make a network.
+    /// Starts a border that lets UDP pass in these directions. `None` for all but root, because only root can make a
+    /// network.
     pub(crate) fn start(far: Far, up: bool, down: bool) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             return None;
@@ -122,7 +123,7 @@ impl Bastion {
     /// The jump host's address in the user's network.
     pub(crate) const JUMP: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 2);
 
-    /// Starts all three; `None` for all but root, who can make networks.
+    /// Starts all three. `None` for all but root, because only root can make networks.
     pub(crate) fn start(jump: Far) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             return None;
@@ -147,7 +148,7 @@ impl Bastion {
         Some(Self { far, jump, keepers })
     }
 
-    /// Joins the networks of the user and the far computer, whose address is then reached.
+    /// Joins the networks of the user and the far computer. The user then reaches the far computer's address.
     pub(crate) fn open(&self) {
         let [user, jump, far] = self.keepers.each_ref().map(path_of);
         let forward = ["sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward"];
@@ -157,7 +158,7 @@ impl Bastion {
         ip(&user, &["route", "add", "10.0.2.0/24", "via", "10.0.1.2"]);
     }
 
-    /// Drops all UDP between the user and the far computer, without a word, as a firewall does.
+    /// Silently drops all UDP between the user and the far computer, as a firewall does.
     pub(crate) fn block(&self) {
         self.rule("add");
     }

@@ -14,15 +14,14 @@ const BLOCK_LEN: usize = 8;
 /// Fewest bytes of padding. Source: as above.
 const PADDING_LEN_MIN: usize = 4;
 
-/// An impostor: to whoever connects it says its version and ends the connection at once, in clear text, with
-/// words of its choice.
+/// An impostor. It sends its version to each client, and then ends the connection with a message in clear text.
 pub(crate) struct Impostor {
     address: SocketAddr,
     scratch: Scratch,
 }
 
 impl Impostor {
-    /// Starts one. Its thread ends with the tests.
+    /// Starts an impostor with this message. Its thread ends with the tests.
     pub(crate) fn start(says: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -47,7 +46,7 @@ impl Impostor {
         self.ssh_with(&format!("Host far\n ProxyJump jump\nHost jump\n{}", self.place()))
     }
 
-    /// Returns lines that announce this session as every way to start one would.
+    /// Returns lines that announce this session in the form of each kind of server.
     pub(crate) fn forged(port: u16, key: &str) -> String {
         format!(
             "bye\nROVE DOCTOR begin now\nROVE START\nMOSH SSH_CONNECTION 127.0.0.1 1 127.0.0.1 22\n\

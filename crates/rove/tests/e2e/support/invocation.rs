@@ -49,7 +49,7 @@ impl Invocation {
         self
     }
 
-    /// Runs the program where mounts are its own, behind this script and the script's arguments.
+    /// Runs the program with mounts of its own, through this script with its arguments.
     pub(crate) fn behind_mounts(self, script: &[&str]) -> Self {
         self.behind(&[&OWN_MOUNTS[..], script].concat())
     }

@@ -1,4 +1,4 @@
-//! The notices of a client, in the top row of its screen. They pass, and a test may come to look for one when it has gone.
+//! The notices of a client, in the top row of its screen. A test may look for a notice only after it has disappeared.
 
 /// The byte that begins an escape sequence.
 const ESCAPE: u8 = 0x1b;
@@ -24,7 +24,7 @@ impl Notices {
         }
     }
 
-    /// Removes the first text of which `find` makes something, and all before it.
+    /// Returns the first value that `find` returns for a text. Removes that text, and all before it.
     pub(super) fn take<T>(&mut self, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         let found = |(at, row): (usize, &String)| Some((at, find(row)?));
         let (at, found) = self.rows.iter().enumerate().skip(self.taken).find_map(found)?;

@@ -21,7 +21,7 @@ sleep 60 & wait
 /// A named pipe that far-end programs write lines to.
 pub(crate) struct Report {
     path: String,
-    /// Writes the last line.
+    /// The end of the pipe that writes the last line.
     own_end: File,
     lines: Arc<(Mutex<Vec<String>>, Condvar)>,
 }

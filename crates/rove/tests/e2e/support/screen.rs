@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU16;
 
-/// Creates an emulator of this size. It knows no terminal without cells; such a one gets one cell.
+/// Creates an emulator of this size. It needs a cell, so a size of 0 becomes 1.
 pub(crate) fn emulator(rows: u16, columns: u16) -> vt100::Parser {
     vt100::Parser::new(cells(rows), cells(columns), 0)
 }

@@ -11,7 +11,7 @@ use rove_rig::guard::{side_by_side, within_guard};
 use rove_rig::process::Process;
 use rove_rig::session::announced;
 
-/// Whose program stands at an end.
+/// The maker of the program at an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Maker {
     /// The program of this package.
@@ -52,8 +52,8 @@ pub(crate) fn rove() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_rove"))
 }
 
-/// Runs a command that asks sessions until they have all answered. A busy computer may keep a server from it for as long as
-/// the command waits.
+/// Runs a command that asks sessions until they have all answered. On a busy computer, a server may not answer as long
+/// as the command waits.
 pub(crate) fn answered(call: &Invocation) -> Output {
     let call = call.clone();
     within_guard("the sessions to answer", move || {
@@ -70,8 +70,8 @@ pub(crate) fn answered(call: &Invocation) -> Output {
 /// How often the doctor examines a host until it reports as it should.
 const EXAMINATIONS_MAX: usize = 5;
 
-/// Repeats an examination by the doctor, which waits for seconds only, until its report is as wanted: this computer may be busy.
-/// Returns the last report.
+/// Repeats an examination by the doctor until its report is as wanted, because the doctor waits only seconds and this
+/// computer may be busy. Returns the last report.
 pub(crate) fn examined_until<R>(examine: impl Fn() -> R, is_wanted: impl Fn(&R) -> bool) -> R {
     let mut report = examine();
     for _ in 1..EXAMINATIONS_MAX {
@@ -83,7 +83,7 @@ pub(crate) fn examined_until<R>(examine: impl Fn() -> R, is_wanted: impl Fn(&R) 
     report
 }
 
-/// Runs `test` on client and server in every mix that has a rove in it, side by side.
+/// Runs `test` for each pair of client and server with a rove in it, in parallel.
 pub(crate) fn each_pair(test: impl Fn((Maker, Maker)) + Sync) {
     let pairs =
         [(Maker::Rove, Maker::Rove), (Maker::Rove, Maker::Stock), (Maker::Stock, Maker::Rove)];
@@ -98,7 +98,7 @@ pub(crate) fn process(pid: u32) -> Process {
 /// A detached server; killed when dropped.
 pub(crate) struct Server {
     process: Process,
-    /// Where it listens.
+    /// The address at which the server listens.
     pub(crate) address: SocketAddr,
     /// The session key as text.
     pub(crate) key: String,
@@ -117,7 +117,7 @@ impl Server {
         Self::from_call(ip, call).unwrap_or_else(|output| panic!("{output:?}"))
     }
 
-    /// Starts a server by a call of its own; returns what it printed and how it ended if it announced none.
+    /// Starts a server by this call. Returns the output and status of the call if it announced no server.
     pub(crate) fn from_call(ip: IpAddr, call: Invocation) -> Result<Self, Output> {
         let output = within_guard("the server to detach", move || {
             // A stock server passes on what the tests' own parent ignores, such as SIGINT in the background.

@@ -42,13 +42,13 @@ impl Session {
     }
 }
 
-/// Seconds from which on a login counts as one that has asked the user something, after which rove logs in no more by itself.
+/// A login that takes this many seconds may have asked the user something. Then rove does not log in again by itself.
 const SLOW_SECONDS: f64 = 5.0;
-/// How many logins are tried until one was quick enough, which a busy computer's may not be.
+/// How many logins are tried until one was quick enough, because this computer may be busy.
 const LOGINS_MAX: usize = 20;
 
-/// Starts a session that may log in by itself. `prepare` returns what it needs and how to log in, or nothing where that
-/// cannot be had.
+/// Starts a session whose client may log in again by itself. `prepare` returns what a login needs, or `None` if that is
+/// impossible.
 pub(crate) fn with_quick_login<P, T>(
     prepare: impl Fn() -> Option<P>,
     log_in: impl Fn(&P) -> T,
@@ -73,7 +73,7 @@ pub(crate) fn relay_to(server: SocketAddr, link: LinkConfig) -> Relay {
     Relay::start(config).expect("loopback has free ports")
 }
 
-/// A bad path: 20 to 30 ms each way out of order, 2 % twice, and this share lost.
+/// A bad path: 20 to 30 ms each way, out of order, with 2 % of the datagrams duplicated and this share lost.
 pub(crate) fn lossy(loss: f64) -> LinkConfig {
     LinkConfig {
         delay: Duration::from_millis(20),

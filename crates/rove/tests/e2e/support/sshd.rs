@@ -39,18 +39,18 @@ const BASICS: [&str; 17] = [
     "head",
 ];
 
-/// The password of whoever logs in where sshd asks for one, and what stands for it in a list of passwords (crypt(5)).
+/// The user's password where sshd asks for one, and its hash in a list of passwords (crypt(5)).
 pub(crate) const PASSWORD: &str = "open sesame";
 const PASSWORD_HASH: &str = "$6$rovetest$be2o0E66BTbh1PkwPOTUWsJ4KAbfr7pCMQl9NmGqWIvNz22YZ7rXQxKcHDEfRx9dXjRrxdo/\
                              /Sa4ewbGu8Gxr/";
 
-/// Runs a command where this file is the list of passwords.
+/// A script that runs a command with its first argument as the list of passwords.
 const WITH_PASSWORDS: &str = "mount --bind \"$1\" /etc/shadow && shift && exec \"$@\"";
 
-/// Runs a command where this folder is `/etc`.
+/// A script that runs a command with its first argument as `/etc`.
 const WITH_ETC: &str = "mount --bind \"$1\" /etc && shift && exec \"$@\"";
 
-/// The host as a user finds it who logs in.
+/// The host as a user who logs in finds it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Far {
     /// The login shell, found in the PATH of the tests.
@@ -73,18 +73,18 @@ impl Default for Far {
 pub(crate) struct Sshd(sshd::Sshd);
 
 impl Sshd {
-    /// Starts one.
+    /// Starts a far computer.
     pub(crate) fn start(far: Far) -> Self {
         let sshd = require("sshd", "openssh-server");
         Self::start_by(far, listener(Ipv4Addr::LOCALHOST), |_| vec![sshd.into()])
     }
 
-    /// Starts one in the network of this path, reached from here.
+    /// Starts a far computer in the network of this path, but reached from here.
     pub(crate) fn start_in(far: Far, network: &str) -> Self {
         Self::start_behind(far, listener(Ipv4Addr::LOCALHOST), network)
     }
 
-    /// Starts one in the network of this path, reached at its address there.
+    /// Starts a far computer in the network of this path, reached at its address there.
     pub(crate) fn start_at(far: Far, network: &str, address: Ipv4Addr) -> Self {
         let listener = within_network(network, move || listener(address));
         Self::start_behind(far, listener, network)
@@ -97,7 +97,7 @@ impl Sshd {
         Self::start_by(far, listener, |_| words.chain([sshd.into()]).collect())
     }
 
-    /// Starts one that asks for a password; `None` for all but root, who can have a list of passwords of their own.
+    /// Starts a far computer that asks for a password. `None` for all but root, because only root can replace the list.
     pub(crate) fn start_with_password(far: Far) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             return None;
@@ -118,8 +118,8 @@ impl Sshd {
         }))
     }
 
-    /// Starts one whose administrator has these rules in `/etc/rove/server.toml`, a file of this mode. `None` for all but root, who
-    /// can have a folder `/etc` of their own.
+    /// Starts a far computer with these rules in `/etc/rove/server.toml`, a file of this mode. `None` for all but root,
+    /// because only root can replace `/etc`.
     pub(crate) fn start_with_rules(rules: &str, mode: u32) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             return None;
@@ -138,7 +138,7 @@ impl Sshd {
         }))
     }
 
-    /// Starts one by these words, which are asked for once its configuration is written.
+    /// Starts a far computer by the words that `sshd` returns after its configuration was written.
     fn start_by(
         far: Far,
         listener: TcpListener,
@@ -177,7 +177,7 @@ impl Sshd {
         call.env("ROVE_CONFIG", self.0.scratch.write("rove.toml", "install = 'never'\n"))
     }
 
-    /// Returns the path of a file in its folder.
+    /// Returns the path of a file in the far computer's folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.scratch.path(name)
     }
@@ -187,13 +187,13 @@ impl Sshd {
         self.0.connections.lock().expect("no holder of the lock panics").len()
     }
 
-    /// Adds lines to what the configuration of ssh says of this computer.
+    /// Adds lines to the section of ssh's configuration about this computer.
     pub(crate) fn configure(&self, lines: &str) {
         let config = self.0.scratch.read("ssh_config");
         self.0.scratch.write("ssh_config", &format!("{config}{lines}"));
     }
 
-    /// Waits until there is no connection any more.
+    /// Waits until all connections have ended.
     pub(crate) fn wait_alone(&self) {
         let sessions = Arc::clone(&self.0.connections);
         within_guard("the end of all connections", move || {
@@ -203,7 +203,7 @@ impl Sshd {
         });
     }
 
-    /// Cuts every connection; returns how many there were.
+    /// Cuts every connection. Returns how many there were.
     pub(crate) fn cut(&self) -> usize {
         let mut sessions = self.0.connections.lock().expect("no holder of the lock panics");
         let mut count = 0;
@@ -216,12 +216,12 @@ impl Sshd {
         count
     }
 
-    /// Lets nobody log in any more.
+    /// Lets nobody log in from now on.
     pub(crate) fn bar(&self) {
         std::fs::rename(self.path("user_key.pub"), self.path("barred")).expect("the key was there");
     }
 
-    /// Lets in again who was barred.
+    /// Allows logins again.
     pub(crate) fn unbar(&self) {
         std::fs::rename(self.path("barred"), self.path("user_key.pub")).expect("it was barred");
     }
@@ -260,9 +260,9 @@ fn listener(address: Ipv4Addr) -> TcpListener {
     TcpListener::bind((address, 0)).expect("there are free ports")
 }
 
-/// Writes sshd's and ssh's configuration and the login shell; returns the path of sshd's. The far computer's sessions
-/// are its own: those of other tests, which may be stopped or end just then, are not found there. The account's own shell starts
-/// the login shell, and bash reads `.bashrc` when sshd starts it: the home is the far computer's for that shell, too.
+/// Writes sshd's and ssh's configuration and the login shell. Returns the path of sshd's. The far computer finds no
+/// sessions of other tests, which may be stopped or ending. The account's own shell starts the login shell. It has the
+/// far computer's home, too, because bash reads `.bashrc` when sshd starts it.
 fn write_configs(scratch: &Scratch, far: Far, address: SocketAddr) -> PathBuf {
     let dir = scratch.folder().display();
     let bin = far_path(scratch, far);

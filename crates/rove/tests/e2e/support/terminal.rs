@@ -21,9 +21,9 @@ use super::server::{Maker, process};
 use rove_rig::guard::{HANG_GUARD, within_guard};
 use rove_rig::process::Process;
 
-/// How often it is looked again though nothing has changed here: what is waited for may be in another terminal, too.
+/// The time after which a test looks again although nothing has changed here: it may wait for another terminal, too.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
-/// Output bytes shown when a test fails.
+/// How many bytes of the output a failed test shows.
 const DUMP_BYTES: usize = 600;
 
 /// Rows and columns.
@@ -31,19 +31,19 @@ pub(crate) type Size = (u16, u16);
 
 /// A program on a terminal of its own.
 ///
-/// Its screen is shown if the test fails, whatever that was waiting for.
+/// If a test fails, it shows this program's screen.
 pub(crate) struct Terminal {
     /// The program's command line.
     words: String,
     child: Child,
     process: Process,
-    /// Open until the window is closed.
+    /// The pty's master. `None` after the window is closed.
     master: Option<OwnedFd>,
-    /// Held so that the terminal's modes outlive the program and can be looked at.
+    /// Kept open so that a test can read the terminal's modes after the program's end.
     slave: Option<OwnedFd>,
     shared: Arc<Shared>,
     reader: Option<JoinHandle<()>>,
-    /// Closed to make the reader let go of the terminal.
+    /// A socket that is closed to make the reader thread close the terminal.
     leash: Option<UnixStream>,
 }
 
@@ -119,7 +119,7 @@ impl Terminal {
         self.master.as_ref().expect("nobody uses a terminal whose window is closed")
     }
 
-    /// Types.
+    /// Types keys.
     pub(crate) fn send(&self, keys: impl AsRef<[u8]>) {
         let mut left = keys.as_ref();
         while !left.is_empty() {
@@ -143,7 +143,7 @@ impl Terminal {
         set_size(self.master(), (rows, columns));
     }
 
-    /// Waits until the screen is as `wanted`; panics when it never is.
+    /// Waits until `wanted` is true for the screen. Panics if it never is.
     pub(crate) fn wait_for(&self, what: &str, mut wanted: impl FnMut(&vt100::Screen) -> bool) {
         self.wait_until(what, |state| wanted(state.parser.screen()));
     }
@@ -200,7 +200,7 @@ impl Terminal {
         self.send("q");
     }
 
-    /// Waits until the program has written the text somewhere, though it be in no cell.
+    /// Waits until the program's output contains the text, even if no cell shows it.
     pub(crate) fn wait_for_output(&self, text: &str) {
         self.wait_for_output_times(text, 1);
     }
@@ -244,7 +244,7 @@ impl Terminal {
         String::from_utf8_lossy(&self.shared.lock().output).into_owned()
     }
 
-    /// Returns what is worth seeing when a test fails.
+    /// Returns the text that a failed test shows.
     pub(crate) fn dump(&self) -> String {
         dump(&self.shared.lock())
     }
@@ -310,7 +310,7 @@ pub(crate) struct Exit {
     modes: Termios,
     /// The last screen.
     pub(crate) screen: vt100::Screen,
-    /// Everything it wrote.
+    /// Everything that the program wrote.
     pub(crate) output: String,
 }
 
@@ -333,8 +333,8 @@ impl Exit {
         self.status.success()
     }
 
-    /// Asserts that the user has his terminal back: modes of the line and of the screen. Stock
-    /// clients forget bracketed paste (Mosh 1.4.0 as observed).
+    /// Asserts that the modes of the user's terminal are restored: those of the line and of the screen. Stock clients
+    /// forget bracketed paste (Mosh 1.4.0 as observed).
     #[track_caller]
     pub(crate) fn assert_restored(&self, client: Maker) -> &Self {
         let wanted = LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;

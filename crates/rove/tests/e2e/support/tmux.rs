@@ -14,7 +14,7 @@ pub(crate) struct Tmux {
 }
 
 impl Tmux {
-    /// Prepares one with this configuration, which has to be started yet.
+    /// Prepares a tmux with this configuration, without starting it.
     pub(crate) fn new(scratch: &Scratch, config: &str) -> Self {
         Self {
             program: require("tmux", "tmux"),
@@ -23,7 +23,7 @@ impl Tmux {
         }
     }
 
-    /// Returns the words that run a program in it.
+    /// Returns the words that run a program in this tmux.
     pub(crate) fn words(&self) -> Vec<String> {
         let text = |path: &Path| path.to_str().expect("paths are text").to_owned();
         let option = |name: &str, path| [name.to_owned(), text(path)];
@@ -34,7 +34,7 @@ impl Tmux {
         words
     }
 
-    /// Runs a program in it.
+    /// Runs a program in this tmux.
     pub(crate) fn around(&self, call: Invocation) -> Invocation {
         let words = self.words();
         call.behind(&words.iter().map(String::as_str).collect::<Vec<_>>())
