@@ -11,7 +11,7 @@ use rove_session::{Client, ClientConfig, ClientOutcome, Server, ServerConfig, Se
 use rove_ssp::{Config, Ecn, Key, Transmit};
 use rove_units::{Bytes, Duration, Instant};
 
-/// Runs like this often look at the time in a [`Crowd`].
+/// The step in which the time of a [`Crowd`] passes.
 const STEP: Duration = Duration::from_millis(5);
 
 /// A server and any number of clients, all a wire away.
@@ -36,7 +36,7 @@ impl Crowd {
         }
     }
 
-    /// Lets a client come; returns its place.
+    /// Adds a client, and returns its index.
     fn join(&mut self, key: Key) -> usize {
         let place = self.clients.len();
         let address = format!("203.0.113.{}:40000", place + 1).parse().expect("an address");
@@ -189,7 +189,7 @@ fn an_idle_session_says_a_little_each_way_every_three_seconds_and_less_between_t
     }
 }
 
-/// A session whose datagrams are counted: up, down.
+/// A session that counts its datagrams: up, down.
 struct Counting {
     now: Instant,
     client: ClientEnd,

@@ -9,7 +9,7 @@ use rove_ssp::Config;
 use rove_terminal::{Screen, Terminal};
 use rove_units::Duration;
 
-/// Between two pieces of output. Longer than a send interval, so that most make a frame of their own.
+/// The time between two pieces of output. It is longer than a send interval, so most pieces make a frame of their own.
 const PAUSE: Duration = Duration::from_millis(30);
 
 /// Inputs, each of which begins on a cleared screen.

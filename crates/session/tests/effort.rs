@@ -18,7 +18,7 @@ use rove_units::{Duration, Instant};
 /// here, with what stands beside them.
 const SEQUENCE_MAX: u64 = 16_000_000;
 
-/// The largest window that promises are made for.
+/// The largest window for which rove promises anything.
 const LARGE: (u16, u16) = (500, 200);
 
 /// A client of a large window, and a server that means it harm.
@@ -41,7 +41,7 @@ impl Victim {
         victim
     }
 
-    /// Sends a state made from the newest, and returns what came of its last datagram.
+    /// Sends a state with this diff from the newest, and returns the result of its last datagram.
     fn state(&mut self, diff: Vec<u8>) -> Result<(), ReceiveError> {
         let [old_num, new_num] = [self.num, self.num + 1].map(StateNum::new);
         let instruction = Instruction { old_num, new_num, diff, ..Instruction::default() };
@@ -52,7 +52,7 @@ impl Victim {
         result
     }
 
-    /// Goes on with the work that is left; returns the most that a turn took, and how many there were.
+    /// Lets the client do the work that is left. Returns the most that a turn took, and how many turns there were.
     fn work(&mut self) -> (u64, usize) {
         let (mut most, mut turns) = (0, 0);
         while self.client.has_work() {
@@ -67,7 +67,7 @@ impl Victim {
     }
 }
 
-/// Sequences that touch as much as they can, after which the most is left to do.
+/// Returns diffs of 4 MB, each of a sequence that touches as many cells as possible.
 fn heavy() -> Vec<Vec<u8>> {
     let sequences = [
         "\x1b[ A\x1b[65$x\x1b['}",
@@ -159,7 +159,7 @@ fn large(client: Config, server: Config) -> Pair {
     pair
 }
 
-/// Returns whether both ends show the same; whether a row goes on in the next no diff can always say.
+/// Returns whether both ends have the same cells. Row continuations may differ: no diff can always state them.
 fn same_cells(client: &ClientEnd, server: &ServerEnd) -> bool {
     let (ours, theirs) = (client.client.screen(), server.server.screen());
     ours.size() == theirs.size()

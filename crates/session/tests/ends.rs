@@ -9,7 +9,7 @@ use rove_session::{Client, ClientConfig, ClientOutcome, ExitStatus, ServerOutcom
 use rove_ssp::Config;
 use rove_units::{Duration, Instant, Seed};
 
-/// Sessions over each path.
+/// The number of sessions over each path.
 const SEEDS: u32 = 20;
 
 /// The party that ends a session.
@@ -26,7 +26,7 @@ enum By {
 struct End {
     /// Whether both ends know that it is over.
     is_sure: bool,
-    /// From its beginning until the client has gone.
+    /// The time from the beginning of the end until the client has gone.
     client: Duration,
 }
 

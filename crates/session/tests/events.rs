@@ -270,12 +270,12 @@ fn nothing_is_passed_on_to_a_terminal_without_commands_but_the_bell() {
     assert_eq!(pair.left.terminal.screen().bells(), 1);
 }
 
-/// How a user fares who types while a copy arrives.
+/// The times for a user who types while a copy arrives.
 #[derive(Debug)]
 struct Fare {
-    /// Until the copy was performed.
+    /// The time until the user's terminal performed the copy.
     copied_in: Duration,
-    /// From each key to its echo on the user's terminal, sorted.
+    /// The times from each key to its echo on the user's terminal, sorted.
     echoes: Vec<Duration>,
 }
 

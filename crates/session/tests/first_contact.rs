@@ -60,8 +60,7 @@ impl<E: End> End for Losing<E> {
     }
 }
 
-/// Returns after what time the user sees what the program has printed, and how many datagrams both ends have sent in
-/// five seconds.
+/// Returns the time until the user sees the printed line, and how many datagrams both ends have sent in five seconds.
 fn first_frame(
     rtt: Duration,
     [client, server]: [Config; 2],

@@ -1,4 +1,4 @@
-//! A peer that holds the key and means harm: whatever it says, no end panics.
+//! A peer that has the key and means harm: whatever it sends, no end panics.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 mod common;
@@ -15,7 +15,7 @@ use rove_units::{Duration, Instant};
 /// The bound on bytes waiting for the pty; one client message or answer may go over it.
 const HOST_INPUT_MAX: usize = 1_048_576;
 
-/// A client whose server says whatever a test wants.
+/// A client whose server sends whatever a test wants.
 struct Victim {
     forger: Forger,
     end: ClientEnd,

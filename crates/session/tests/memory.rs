@@ -127,7 +127,7 @@ impl Victim {
         });
     }
 
-    /// Draws all there is to draw.
+    /// Lets the client draw everything.
     fn settle(&mut self) {
         self.now += Duration::from_millis(300);
         let (client, now) = (&mut self.client, self.now);
@@ -135,7 +135,7 @@ impl Victim {
     }
 }
 
-/// Returns a page of cells, all of them as `cell` draws them, which is given a number of its own.
+/// Returns a page on which `cell` draws each cell, by a number of its own.
 fn page(size: Size, seed: usize, cell: impl Fn(usize) -> String) -> Vec<u8> {
     let mut text = String::from("\x1b[H");
     for n in 0..usize::from(size.columns()) * usize::from(size.rows()) {

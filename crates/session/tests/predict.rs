@@ -80,7 +80,7 @@ impl Session {
         self.run(AT_ONCE);
     }
 
-    /// Types a letter and waits until it is there: the epoch is confirmed.
+    /// Types a letter and waits for its echo, so that the engine knows the prompt.
     fn confirm(&mut self) {
         self.type_text(b"l");
         self.run(secs(2));

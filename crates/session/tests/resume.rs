@@ -19,18 +19,18 @@ struct Mortal {
     end: Option<ClientEnd>,
     /// The records that were written, as files hold them.
     written: Vec<u8>,
-    /// Keys in them, or sent without.
+    /// The keys in the records, or that the client sent without a record.
     accepted: Vec<u8>,
-    /// Keys that the client has, and that have not left it.
+    /// Keys that the client has, but has not sent.
     pending: Vec<u8>,
-    /// The number of the client's key, its name, and the one in the record.
+    /// The number of the client's key. `id` is the client's name, and `written_id` the name in the record.
     key: u8,
     id: ClientId,
     written_id: ClientId,
-    /// Keys that its record gives up.
+    /// The number of keys that the record gives up.
     missing: usize,
     nonces: BTreeSet<(u8, [u8; 8])>,
-    /// In how many records the client is killed, and whether that one is written.
+    /// After how many records the next one kills the client, and whether that one is written.
     dies: Option<(u32, bool)>,
 }
 
@@ -74,7 +74,7 @@ impl Mortal {
         self.accepted.append(&mut self.pending);
     }
 
-    /// Writes what is owed; returns whether the client lives.
+    /// Writes the records that are due. Returns whether the client lives.
     fn record(&mut self) -> bool {
         while let Some(end) = &mut self.end
             && let Some(record) = end.client.recording().poll()
@@ -190,8 +190,8 @@ fn take_up(run: &mut Run, client: Client, size: rove_terminal::Size) {
     run.left.end = Some(ClientEnd { client, terminal, user, traffic });
 }
 
-/// Asks a rove server for a key, and starts a client with it after so many milliseconds. Returns whether keys are lost, and said to
-/// be.
+/// Asks a rove server for a key, and starts a client with it after so many milliseconds. Returns whether keys are lost
+/// and reported.
 fn come_back_to_rove(run: &mut Run, seed: u64, millis: u64) -> bool {
     let left = LeftKeys::read(&run.left.written).expect("a record");
     run.left.key += 1;
@@ -223,8 +223,8 @@ fn is_settled(run: &Run) -> bool {
         .is_some_and(|end| end.client.pending_input() == 0 && in_sync(end, &run.right))
 }
 
-/// A session whose client is killed some times. Returns how often it was, and whether it ended because keys that may have been a
-/// secret were on their way.
+/// A session whose client is killed some times. Returns how often, and whether the session ended because keys on their
+/// way may have been a secret.
 fn session(seed: u64, is_rove: bool) -> (u32, bool) {
     let draws = Seed::new(seed).stream("test.resume");
     let draw = |number: u64| -> Draw { draws.at(number) };

@@ -165,7 +165,7 @@ fn every_fate_of_the_last_three_datagrams_each_way_ends_both_ends() {
     });
 }
 
-/// The program echoes what it has read since.
+/// Lets the program echo the keys that it has read since the last echo.
 fn echo(net: &mut FatedPair, echoed: &mut usize) {
     let now = net.now();
     let server = &mut net.right.end;
@@ -178,7 +178,7 @@ fn print_last(net: &mut FatedPair) {
     net.right.end.server.handle_host_output(now, b"bye");
 }
 
-/// The program ends; returns how both ends take it.
+/// Ends the program. Returns the outcomes of both ends.
 fn close(net: &mut FatedPair) -> (Option<ClientOutcome>, Option<ServerOutcome>) {
     let now = net.now();
     net.right.end.server.handle_host_closed(now, Some(ExitStatus::Code(7)));

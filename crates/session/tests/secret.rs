@@ -29,10 +29,10 @@ const UNKNOWN: [&str; 6] = ["Vault key: ", "Seed phrase? ", "vault> ", "$> ", "?
 /// Prompts at which ordinary text is typed.
 const SHELLS: [&str; 4] = ["$ ", "ann@host:~$ ", "> ", "\x1b[32mann\x1b[m: "];
 
-/// Lines are read and nothing is echoed.
+/// The modes while a program reads lines and nothing is echoed.
 const SILENT: Tty = Tty { modes: TtyModes::USUAL.difference(TtyModes::ECHO), ..Tty::USUAL };
 
-/// A program reads keys.
+/// The modes while a program reads keys.
 const RAW: Tty = Tty { modes: SILENT.modes.difference(TtyModes::CANONICAL), ..Tty::USUAL };
 
 /// How a program reads a secret.
@@ -63,7 +63,7 @@ struct Scenario {
     prompt: &'static str,
     /// Whether the program that asks for the secret tells pastes from typed text.
     knows_pastes: bool,
-    /// How long it takes to start; the user waits for it, unless it asks at once.
+    /// How long that program takes to start. The user waits for it, unless it asks at once.
     start: Duration,
     waits: bool,
     secrets: Vec<String>,
@@ -76,7 +76,7 @@ struct Scenario {
 enum State {
     Shell,
     Starting(Instant),
-    /// A secret is asked for, of which this many characters were read.
+    /// A program asks for a secret, and has read this many characters.
     Asking(usize),
 }
 
@@ -207,7 +207,7 @@ impl Session {
         }
     }
 
-    /// Answers as what asks for a secret.
+    /// Answers as the program that asks for a secret.
     fn read_secret(&mut self, len: usize, byte: u8) {
         let is_star = self.scenario.reader == Reader::Stars;
         let (len, echo) = match byte {
@@ -286,7 +286,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// How often and how fast is typed, and what.
+    /// Draws the typed lines and secrets, and the pauses between keys.
     fn any_keys()(
         lines in prop::collection::vec("[a-f ]{1,8}", 0..4),
         secrets in prop::collection::vec("[QXZJWK%&*\x7f]{1,10}", 1..3),

@@ -215,7 +215,7 @@ fn an_end_from_outside_tells_the_client_by_what() {
     }
 }
 
-/// Runs for so many seconds without a server, whose host refuses what is sent every third second, if it `refuses`.
+/// Runs for so many seconds without a server. If it `refuses`, the host refuses a datagram every third second.
 fn run_without_server(pair: &mut Pair, seconds: u64, refuses: bool) {
     pair.stop_right(true);
     for second in 1..=seconds {

@@ -24,7 +24,7 @@ const PROMPT: &str = "$";
 /// The ends of several sessions on one computer. A byte in front of each datagram stands for its port.
 struct Computer<E> {
     ends: Vec<E>,
-    /// The one that sends next: the system takes turns.
+    /// The index of the end that sends next: the ends take turns.
     next: usize,
 }
 

@@ -22,7 +22,7 @@ fn bar(trio: &Trio, client: usize) -> String {
     trio.left.0[client].row_text(0)
 }
 
-/// Answers why nobody may join, if so.
+/// Returns why nobody may join. `None` if clients may join.
 fn refusal(trio: &mut Trio) -> Option<Uninvited> {
     let now = trio.now();
     let chaff = Seed::new(9).stream("server.chaff");

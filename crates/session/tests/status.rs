@@ -8,7 +8,7 @@ use rove_link::LinkConfig;
 use rove_session::ClientConfig;
 use rove_ssp::Config;
 
-/// The first rows as the user sees them; how much was sent and received is somebody else's matter.
+/// Returns the first rows as the user sees them, without the digits of the amounts sent and received.
 fn rows(pair: &Pair, count: u16) -> String {
     let screen = pair.left.terminal.screen();
     (0..count)

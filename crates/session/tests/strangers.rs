@@ -45,7 +45,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// Both ends side by side, all they say kept.
+/// Both ends, and all datagrams that they send.
 struct Session {
     client: Client,
     server: Server,
@@ -125,7 +125,7 @@ impl Stranger {
         usize::try_from(self.draw().below(bound)).expect("below a length")
     }
 
-    /// Returns a source: the peer's own address as often as not, for that is forged as easily.
+    /// Returns a source address: every other time the peer's, which is as easy to forge.
     fn source(&mut self, peer: SocketAddr) -> SocketAddr {
         let other = SocketAddr::from(([203, 0, 113, 7], 4_242));
         if self.draw().chance(0.5) { peer } else { other }
@@ -139,7 +139,7 @@ impl Stranger {
         }
     }
 
-    /// Makes up the next one: noise, or something that was overheard and changed.
+    /// Makes up the next datagram: noise, or an overheard one with changes.
     fn next(&mut self, overheard: &[Vec<u8>]) -> &[u8] {
         self.datagram.clear();
         let how = if overheard.is_empty() { 0 } else { self.below(6) };

@@ -7,10 +7,10 @@ use rove_link::LinkConfig;
 use rove_session::{ClientConfig, Prediction, Preference, Tty, TtyModes};
 use rove_ssp::{Config, Mechanism};
 
-/// Lines are read and nothing is echoed.
+/// The modes while a program reads lines and nothing is echoed.
 const SECRET: Tty = Tty { modes: TtyModes::USUAL.difference(TtyModes::ECHO), ..Tty::USUAL };
 
-/// Returns two ends of which the client makes use of what is told.
+/// Returns two ends, of which the client uses the modes that the server reports.
 fn told_pair(link: &LinkConfig) -> Pair {
     let prediction = Prediction { preference: Preference::Always, ..Prediction::default() };
     let config = ClientConfig { prediction, ..client_config(rove(Config::client())) };
@@ -18,7 +18,7 @@ fn told_pair(link: &LinkConfig) -> Pair {
     join(near(config), server, link)
 }
 
-/// Tells the server of the terminal, now.
+/// Tells the server the terminal's modes, now.
 fn tell(pair: &mut Pair, tty: Tty) {
     pair.right.server.handle_tty(tty);
 }

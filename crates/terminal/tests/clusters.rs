@@ -23,15 +23,15 @@ enum Joining {
 #[derive(Clone, Copy, Debug)]
 struct RenderOptions {
     joining: Joining,
-    /// U+FE0F makes a character wide, U+FE0E makes it narrow.
+    /// Whether U+FE0F makes a character wide and U+FE0E makes it narrow.
     selects_width: bool,
-    /// U+200D is drawn and takes a column, as in a terminal without combining characters.
+    /// Whether U+200D is drawn and takes a column, as in a terminal without combining characters.
     draws_joiner: bool,
-    /// The characters of Unicode 9 and later are narrow.
+    /// Whether the characters of Unicode 9 and later are narrow.
     is_old: bool,
     /// The columns of characters that the crate's tables do not have. A terminal without them may draw none.
     newer: usize,
-    /// Half of a flag is wide.
+    /// Whether half of a flag is wide.
     has_wide_flags: bool,
 }
 

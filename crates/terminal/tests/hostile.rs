@@ -3,7 +3,7 @@
 
 use rove_terminal::{OscSupport, Renderer, Screen, Size, Terminal, TerminalCapabilities, display};
 
-/// A little more than a megabyte, and so longer than any string that is kept.
+/// A little more than a megabyte: longer than any string that the terminal keeps.
 const ENDLESS_BYTES: usize = (1 << 20) + 1;
 
 /// Most memory a screen of 80x24 may take: its cells and marks, titles and copied text. Chosen: 80 x 24 cells of 16
@@ -426,7 +426,7 @@ fn colors_set_and_asked_for_without_end_are_bounded() {
     }
 }
 
-/// Everything a diff must not do (docs/terminal.md, "Diffs").
+/// Sequences that no diff may contain (docs/terminal.md, "Diffs").
 const RULES_BROKEN: [&[u8]; 16] = [
     b"\x1b[2;3r",
     b"\x1b[?6h",

@@ -12,16 +12,16 @@ use rove_units::{Instant, Seed, Stream};
 
 use super::*;
 
-/// Where the user asks from who takes a session over.
+/// The address from which a user asks to take a session over.
 pub const ELSEWHERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 77));
 
-/// The clients of a session, each at a port of its own: a byte in front of each datagram stands for it.
+/// The clients of a session, each at a port of its own: a byte in front of each datagram is the port.
 #[derive(Default)]
 pub struct Clients(pub Vec<ClientEnd>);
 
 /// The server, to which each client has an address of its own.
 ///
-/// The clients after the first may lose datagrams each way: the share, by draws with these numbers.
+/// The clients after the first may lose a share of the datagrams each way, by draws that a counter numbers.
 pub struct Host(pub ServerEnd, pub Option<(f64, Stream, u64)>);
 
 impl Host {
@@ -106,7 +106,7 @@ pub fn invite(trio: &mut Trio, config: ClientConfig) -> ClientConfig {
     ClientConfig { key: key(), ..config }
 }
 
-/// Lets a client with this config come.
+/// Adds a client with this config.
 pub fn come(trio: &mut Trio, config: ClientConfig) {
     let client = ClientEnd::new(config, Typist::default(), trio.now());
     trio.left.0.push(client);
@@ -139,7 +139,7 @@ pub fn is_in_sync(trio: &Trio, client: usize) -> bool {
     in_sync(&trio.left.0[client], &trio.right.0)
 }
 
-/// Lets a client join in some way, and returns the config that it comes with.
+/// Invites a client to join in this way, and returns the config that it comes with.
 pub fn invite_to_join(trio: &mut Trio, way: JoinMode, config: ClientConfig) -> ClientConfig {
     let now = trio.now();
     let count = u8::try_from(trio.left.0.len()).expect("few clients");

@@ -1,4 +1,4 @@
-//! A peer that holds the key and says whatever a test wants.
+//! A peer that has the key and sends whatever a test wants.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 use rove_ssp::wire::{Cipher, Codec, Datagram, Instruction, SeqNum, Timestamp16, split};
@@ -6,7 +6,7 @@ use rove_ssp::{Direction, Hello, StateNum};
 
 use super::key;
 
-/// Seals whatever it is told to.
+/// Seals any instruction as a datagram.
 pub struct Forger {
     cipher: Cipher,
     codec: Codec,

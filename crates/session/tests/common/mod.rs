@@ -50,7 +50,7 @@ pub struct Typist {
     pub frames: usize,
     /// The copies that the user's terminal was made to perform, in order.
     pub copied: Vec<Copied>,
-    /// The notifications that it was made to show, in order.
+    /// The notifications that the user's terminal was made to show, in order.
     pub notified: Vec<String>,
     /// The bytes that the terminal has answered since a test took them.
     pub replies: Vec<u8>,
@@ -176,7 +176,7 @@ impl Program for Reader {
     }
 }
 
-/// Nobody: takes everything, sends nothing.
+/// An end that ignores every datagram and sends none.
 pub struct Nobody;
 
 impl End for Nobody {
@@ -197,7 +197,7 @@ pub fn type_text(pair: &mut Pair, text: &[u8]) {
     pair.left.client.handle_input(now, text);
 }
 
-/// Writes as a program on the pty, now.
+/// Writes this text to the server's pty, as a program would, now.
 pub fn print(pair: &mut Pair, text: &[u8]) {
     let now = pair.now();
     pair.right.server.handle_host_output(now, text);
@@ -208,7 +208,7 @@ pub fn in_sync(client: &ClientEnd, server: &ServerEnd) -> bool {
     same_picture(client, server) && client.shows_host_text()
 }
 
-/// Returns whether both ends hold the same picture. How often a bell rang is not part of one.
+/// Returns whether both ends hold the same picture. The number of bells is not part of a picture.
 pub fn same_picture(client: &ClientEnd, server: &ServerEnd) -> bool {
     let (ours, theirs) = (client.client.screen(), server.server.screen());
     ours.size() == theirs.size()

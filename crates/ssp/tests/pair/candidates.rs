@@ -19,9 +19,9 @@ const IPV6_PAYLOAD_MAX: usize = 1280 - 64;
 struct Way {
     /// Whether datagrams get to the server.
     up: bool,
-    /// Whether its own get back.
+    /// Whether datagrams of the server get back.
     down: bool,
-    /// How long they take.
+    /// How long datagrams take.
     delay: Duration,
     /// Index of the way whose address the server answers from when a datagram comes by this way.
     answers_from: usize,
@@ -36,14 +36,14 @@ struct World {
     server: End4096,
     ways: Vec<Way>,
     now: Instant,
-    /// By arrival: for the server or not, the way, the datagram.
+    /// The datagrams on the path, by arrival: whether each is for the server, its way, its payload.
     packets: BTreeMap<(Instant, usize), (bool, usize, Vec<u8>)>,
-    /// By which way each of the client's datagrams went, in the order of sending.
+    /// When, in ms, and by which way each of the client's datagrams went, in the order of sending.
     went: Vec<(u64, usize)>,
     sent: Vec<Vec<u8>>,
 }
 
-/// Where the server listens.
+/// Returns the server's address on this way.
 fn far(way: usize) -> SocketAddr {
     let way = u8::try_from(way).expect("a few ways");
     match way {
@@ -53,7 +53,7 @@ fn far(way: usize) -> SocketAddr {
     }
 }
 
-/// Where the server sees the client by that way.
+/// Returns the client's address as the server sees it on this way.
 fn near(way: usize) -> SocketAddr {
     SocketAddr::from(([192, 0, 2, 1], 50_000 + u16::try_from(way).expect("a few ways")))
 }
@@ -114,7 +114,7 @@ impl World {
         self.run_until(span, |_| false);
     }
 
-    /// Returns whether each end gets what the other says within `limit`.
+    /// Returns whether each end gets the other's text within `limit`.
     fn works_within(&mut self, limit: Duration) -> bool {
         self.client.write(b"key");
         self.server.write(b"screen");
@@ -161,7 +161,7 @@ impl World {
         }
     }
 
-    /// Returns how many datagrams went to others than the first.
+    /// Returns how many datagrams went to other addresses than the first.
     fn aside(&self) -> usize {
         self.went.iter().filter(|(_, way)| *way != 0).count()
     }

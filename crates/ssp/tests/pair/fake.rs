@@ -1,4 +1,4 @@
-//! A peer that says exactly what a test wants, against one real end.
+//! A peer that sends exactly what a test wants, against one real end.
 
 use core::net::SocketAddr;
 
@@ -42,7 +42,7 @@ pub(crate) fn text(old_num: u64, new_num: u64, ack_num: u64, diff: &str) -> Inst
 }
 
 impl<const MAX: usize> Fake<MAX> {
-    /// Talks to `party` in `direction`.
+    /// Creates a fake peer of `party`, which sends in `direction`.
     pub(crate) fn new(party: Party<MAX>, direction: Direction) -> Self {
         Self {
             party,
@@ -70,13 +70,13 @@ impl<const MAX: usize> Fake<MAX> {
         self.now = deadline;
     }
 
-    /// Says `instruction` and lets the real end answer.
+    /// Sends `instruction`, and lets the real end answer.
     pub(crate) fn say(&mut self, instruction: &Instruction) -> Result<(), ReceiveError> {
         let timestamp = Timestamp16::from_millis(self.now.as_millis());
         self.say_at(instruction, Some(timestamp), None)
     }
 
-    /// Says `instruction` with these timestamps.
+    /// Sends `instruction` with these timestamps.
     pub(crate) fn say_at(
         &mut self,
         instruction: &Instruction,
@@ -132,7 +132,7 @@ impl<const MAX: usize> Fake<MAX> {
         datagram.seal(&mut self.cipher).expect("a short test")
     }
 
-    /// Leaves out so many numbers and ids: what has them is still on its way.
+    /// Leaves out so many sequence numbers and fragment ids, as if their datagrams were still on their way.
     pub(crate) fn skip(&mut self, count: u64) {
         self.seq += count;
         self.id += count;
@@ -196,7 +196,7 @@ pub(crate) fn settled<const MAX: usize>(mut fake: Fake<MAX>) -> Fake<MAX> {
     fake
 }
 
-/// Lets the peer's first contents be acknowledged: they alone are without the usual delay.
+/// Sends the peer's first contents, which alone are acknowledged without the usual delay.
 pub(crate) fn acquainted<const MAX: usize>(fake: Fake<MAX>) -> Fake<MAX> {
     let mut fake = settled(fake);
     fake.say(&text(0, 1, 1, "motd")).expect("taken");

@@ -26,7 +26,8 @@ fn acquainted(config: fn(Config) -> Config) -> Pair<4096> {
     net
 }
 
-/// Types a key, has the far end answer it, and waits until each has what the other said, and for the user to think.
+/// Types a key that the far end answers, and waits until both ends agree. Returns that time, after a pause of
+/// `thinking`.
 fn key_and_echo(net: &mut Pair<4096>, thinking: Duration) -> Duration {
     let typed_at = net.now();
     net.left.write(b"k");

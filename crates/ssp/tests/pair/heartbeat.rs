@@ -1,4 +1,4 @@
-//! How often two ends speak that have nothing to say, and what becomes of those that had nothing to say for long.
+//! How often two ends without news send datagrams, and how they go on after a long silence.
 
 use rove_link::LinkConfig;
 use rove_ssp::{Capabilities, Config};
@@ -10,14 +10,14 @@ type End = Party<4096>;
 
 const ROUND_TRIP: u64 = 100;
 
-/// How late the server's word may be before the user is told.
+/// How late the server's datagram may be before the user is told.
 const TOLD_AFTER: Duration = ms(3_500);
 
 fn offering(config: Config) -> Config {
     Config { capabilities: Some(Capabilities::ANNOUNCED_HEARTBEAT), ..config }
 }
 
-/// Returns two ends, each of which has said something.
+/// Returns two ends, each of which has sent contents.
 fn acquainted([client, server]: [Config; 2], loss: f64, seed: u64) -> Pair<4096> {
     let link = LinkConfig { loss, ..LinkConfig::lossless(ms(ROUND_TRIP / 2)) };
     let mut net = pair_with(Seed::new(seed), link, client, server);
@@ -32,7 +32,7 @@ fn roves() -> [Config; 2] {
     [offering(Config::client()), offering(Config::server())]
 }
 
-/// Returns two ends that have had nothing to say for some minutes.
+/// Returns two ends that have had no news for some minutes.
 fn resting() -> Pair<4096> {
     let mut net = acquainted(roves(), 0.0, 1);
     net.run_for(ms(200_000));
@@ -43,7 +43,7 @@ fn datagrams(net: &Pair<4096>) -> usize {
     net.left.sent.len() + net.right.sent.len()
 }
 
-/// Returns the datagrams of an hour without a word.
+/// Returns the number of datagrams of an hour without news.
 fn idle_hour(configs: [Config; 2], loss: f64) -> usize {
     let mut net = acquainted(configs, loss, 1);
     let before = datagrams(&net);

@@ -1,4 +1,4 @@
-//! Acknowledgments that wait for company.
+//! Acknowledgments that wait for contents to travel with.
 
 use rove_link::LinkConfig;
 use rove_ssp::{Capabilities, Config, Mechanism};

@@ -44,9 +44,9 @@ pub(crate) struct Party<const MAX: usize> {
     /// The fates of the next datagrams; later ones are delivered.
     pub(crate) fates: VecDeque<Fate>,
     delayed: VecDeque<(SocketAddr, Vec<u8>)>,
-    /// How many of the delayed a later datagram has overtaken.
+    /// How many delayed datagrams were overtaken by a later one.
     releases: usize,
-    /// The other copy of what was duplicated.
+    /// The second copy of a duplicated datagram.
     twin: Option<(SocketAddr, Vec<u8>)>,
     pub(crate) events: Vec<(u64, Event)>,
     pub(crate) errors: Vec<ReceiveError>,

@@ -20,9 +20,8 @@ fn a_link_of_one_fragment_gives_the_turn_back_to_the_lost_one_before_it() {
     }
 }
 
-/// Lets a peer leave `len` bytes with us for a minute while it says something ten times a second, and
-/// returns how many datagrams that costs us, the first minute and the second, and how long it takes to
-/// go on afterwards.
+/// Lets a client write `len` bytes that the server does not take for two minutes, while it writes output ten times a
+/// second. Returns how many datagrams the client sends in each minute, and how long both ends need to agree afterwards.
 fn held_back(len: usize) -> (usize, usize, Duration) {
     let mut net = pair::<CHUNK>(Seed::new(1), LinkConfig::lossless(ms(5)));
     net.left.write(b"80x24");

@@ -105,7 +105,7 @@ fn a_datagram_that_was_here_before_tells_nothing_and_changes_nothing() {
     }
 }
 
-/// Returns all of an end that others can tell.
+/// Returns the part of an end's state that others can observe.
 fn look(party: &Party<4096>) -> impl PartialEq + core::fmt::Debug + use<> {
     let transport = &party.transport;
     let (path, peer, wakes) =

@@ -13,7 +13,7 @@ type End4096 = Party<4096>;
 
 /// How long a login takes once the host answers.
 const LOGIN: Duration = ms(400);
-/// How long a login exchanges keys after the host's answer, for about three round trips. After that it may wait for somebody.
+/// How long a login exchanges keys after the host's answer, for about three round trips. Then it may wait for the user.
 const KEYS: Duration = ms(160);
 /// How long a login waits in vain. Source: `bootstrap/tunnel/standby.rs`.
 const LOGIN_MAX: Duration = ms(5_000);
@@ -48,7 +48,7 @@ const DARK: Network = Network { ssh: false, ..BLOCKED };
 enum Ssh {
     Ended,
     LogsIn(Login),
-    /// It carries, unless the network has changed since.
+    /// The ssh carries datagrams, unless the network has changed since.
     Carries {
         is_alive: bool,
     },
@@ -61,7 +61,7 @@ struct Login {
     address: u16,
     tries: usize,
     answered_at: Option<Instant>,
-    /// When the network has cut it off.
+    /// When the network has cut the login off.
     cut_at: Option<Instant>,
 }
 
@@ -70,7 +70,7 @@ struct Login {
 enum LoginEnd {
     Stands,
     Unanswered,
-    /// The keys were exchanged, and somebody may have to confirm.
+    /// The keys were exchanged, and the user may have to confirm.
     NeedsUser,
 }
 
@@ -129,7 +129,7 @@ struct World {
     next: Option<Login>,
     logged_in_at: Option<Instant>,
     logins: usize,
-    /// How often the user had to log in, as the network had failed in the midst of a login.
+    /// How often the user had to log in, because the network had failed during a login.
     user_logins: usize,
     now: Instant,
     packets: BTreeMap<(Instant, u64), (bool, SocketAddr, Vec<u8>)>,
@@ -143,7 +143,7 @@ fn far() -> SocketAddr {
 }
 
 impl World {
-    /// Begins a session whose login's ssh carries, if it `has_side_path`.
+    /// Begins a session. If it `has_side_path`, the ssh of its login carries datagrams.
     fn new(seed: u64, network: Network, has_side_path: bool) -> Self {
         Self::of((Config::client(), Config::server()), seed, network, has_side_path)
     }
@@ -327,7 +327,7 @@ impl World {
         self.run_until(span, |_| false);
     }
 
-    /// Presses a key that the server answers as a program does; returns how long both took.
+    /// Presses a key that the server answers as a program does. Returns how long both took.
     fn key(&mut self, limit: Duration) -> Option<Duration> {
         let start = self.now;
         self.client.write(b"k");
@@ -341,9 +341,9 @@ impl World {
             .then(|| self.now.saturating_since(start))
     }
 
-    /// Presses a key; returns how much later it was answered than by a login and a round trip, which begin at once, 5 s
-    /// after UDP has ceased to answer, or a minute after the last login. A login that is under way goes on when TCP asks for
-    /// its connection the next time.
+    /// Presses a key. Returns how much later it was answered than by a login and a round trip. These begin at once, 5 s
+    /// after UDP has ceased to answer, or a minute after the last login. A login that is under way goes on when TCP
+    /// asks for its connection the next time.
     fn key_later_than_a_login(&mut self) -> Duration {
         let start = self.now;
         self.client.write(b"k");
@@ -430,7 +430,7 @@ fn a_start_is_as_fast_as_without_ssh_whether_udp_is_open_or_not() {
     assert!(first(half, true) <= plain + 4 + 50, "{}", first(half, true));
 }
 
-/// Returns the middle and the last of times, in milliseconds.
+/// Returns the median and the longest of these times, in milliseconds.
 fn middle_and_last(mut times: Vec<Duration>) -> String {
     times.sort();
     format!(

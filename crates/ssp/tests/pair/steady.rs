@@ -16,7 +16,7 @@ struct Shown {
     behind: usize,
     /// Datagrams of the server.
     datagrams: usize,
-    /// Their bytes.
+    /// The bytes of these datagrams.
     bytes: usize,
 }
 

@@ -1,4 +1,4 @@
-//! When an end sends what, against a peer that says exactly what the test wants.
+//! The datagrams of an end and their times, against a peer that sends exactly what the test wants.
 
 use rove_link::LinkConfig;
 use rove_ssp::wire::Timestamp16;

@@ -1,4 +1,4 @@
-//! An end with a layer, and an owner that writes and checks bytes by a plan.
+//! An end of the streams layer, and an owner that writes and checks bytes by a plan.
 
 use core::net::SocketAddr;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub(crate) struct Plan {
     pub(crate) writes: u64,
     /// After how many written bytes it resets its direction.
     pub(crate) resets_at: Option<u64>,
-    /// After how many bytes it reads no more, and whether it says so.
+    /// After how many bytes it reads no more, and whether it tells the peer so.
     pub(crate) reads: Option<(u64, bool)>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Job {
     pub(crate) read_at: Instant,
 }
 
-/// A layer and its owner.
+/// An end of the streams layer, and its owner.
 pub(crate) struct Host {
     pub(crate) mux: Mux,
     pub(crate) jobs: BTreeMap<StreamId, Job>,

@@ -1,4 +1,4 @@
-//! A peer that has the key and keeps no rule: no panic, no growth, and one sentence at the end.
+//! A peer that has the key and keeps no rule. The end does not panic or grow, and closes with one sentence.
 
 use proptest::prelude::*;
 use rove_congestion::new_reno::NewReno;

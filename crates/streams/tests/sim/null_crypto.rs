@@ -14,7 +14,7 @@ use quinn_proto::{ConnectError, ConnectionId, Side, TransportError};
 /// Bytes of a tag, as any cipher of TLS adds.
 const TAG: usize = 16;
 
-/// Seals nothing.
+/// The configuration of ends and their keys, which seal nothing.
 #[derive(Debug)]
 pub(crate) struct Null;
 

@@ -25,10 +25,10 @@ use crate::null_crypto::Null;
 /// For how long a copy runs.
 const SPAN: Duration = Duration::from_secs(30);
 
-/// Runs of each kind.
+/// The number of runs of each kind.
 const SEEDS: u64 = 8;
 
-/// The same where much is lost. Chosen: there the shares of 8 seeds differ by a tenth from those of 40.
+/// The number of runs where much is lost. Chosen: there the shares of 8 seeds differ by a tenth from those of 40.
 const SEEDS_OF_LOSS: u64 = 40;
 
 /// The least share of quinn's bytes that our streams must move. Source: the wire contract asks for 0.95 in all cells.
@@ -180,7 +180,7 @@ impl Quic {
         self.began + now.saturating_since(Instant::ZERO)
     }
 
-    /// Lets the endpoint, the writer and the reader do what they can.
+    /// Lets the endpoint, the writer and the reader work until they can do no more.
     fn turn(&mut self) {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {

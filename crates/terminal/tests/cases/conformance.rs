@@ -171,7 +171,7 @@ fn a_level_has_the_functions_of_its_terminals() {
     }
 }
 
-/// DECNCSM, which xterm has as a VT500.
+/// The mode DECNCSM, which xterm has at the level of a VT500.
 #[test]
 fn at_the_highest_level_a_change_of_columns_may_keep_the_text() {
     for (level, answer, shown) in [(4, "\x1b[?95;0$y", ""), (5, "\x1b[?95;1$y", "ab")] {

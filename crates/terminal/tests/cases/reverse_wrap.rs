@@ -71,7 +71,7 @@ fn bs_and_cub_go_on_at_the_end_of_the_row_above() {
     check_behind("\x1b[?45h\x1b[?1045h", &CASES[..40]);
 }
 
-/// xterm does this from 383 on.
+/// Versions of xterm from 383 on do this.
 #[test]
 fn within_a_line_bs_and_cub_stop_where_it_begins() {
     check_behind(
