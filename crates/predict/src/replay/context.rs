@@ -26,7 +26,7 @@ pub(super) struct Contexts {
 }
 
 impl Contexts {
-    /// Returns the context of this exact kind of prompt, which may be empty.
+    /// Returns the context of this exact kind of prompt. The context is empty for a new kind.
     pub(super) fn strong(&self, key: ContextKey) -> &Context {
         self.find(key.strong)
     }

@@ -47,7 +47,7 @@ pub(super) struct Field {
     pub(super) wrap: Option<WrapBehaviour>,
     pub(super) kind: Kind,
     pub(super) context: ContextKey,
-    /// Identifies this part of the screen and the program in it.
+    /// Identifies the field by its kind of prompt and the columns of its pane.
     pub(super) place: PlaceId,
     pub(super) prompt: PromptMarks,
     /// The echo of the current input line so far, for [`crate::secrecy`].

@@ -27,7 +27,7 @@ pub(super) struct Timeline<'a> {
 pub(super) struct Step {
     pub(super) event: Event,
     pub(super) class: Class,
-    /// The input column of the cursor when the key was typed, and its position.
+    /// The input column of the cursor when the key was typed. `at` is the cursor's position on the screen.
     place: u16,
     pub(super) at: Position,
     pub(super) effect: Effect,

@@ -150,7 +150,7 @@ fn wait_for_removal(path: &Path) {
     });
 }
 
-/// Waits until a connection to the path is closed.
+/// Waits until no agent answers at the path.
 fn wait_for_nobody(path: &Path) {
     let path = path.to_owned();
     within_guard("nobody at the path", move || {

@@ -150,7 +150,7 @@ pub fn invite_to_join(trio: &mut Trio, way: JoinMode, config: ClientConfig) -> C
     ClientConfig { key: key(), ..config }
 }
 
-/// Returns a session whose first client lets others join, and a client that has joined in each way.
+/// Returns a session whose first client lets others join, and which has a client that joined in each of these ways.
 pub fn shared_session(link: &LinkConfig, ways: &[JoinMode], seed: Seed) -> Trio {
     let mut trio = session(wide(Size::DEFAULT), link, seed);
     trio.left.0[0].client.set_door(Door::Open);

@@ -43,7 +43,7 @@ pub type ServerEnd = rove_headless::ServerEnd<Reader>;
 /// A user who types, and remembers what happened.
 #[derive(Default)]
 pub struct Typist {
-    /// Bytes that the user types as soon as they are read.
+    /// Bytes that the user types as soon as the client wants input.
     pub paste: Vec<u8>,
     pub events: Vec<ClientEvent>,
     pub pending_max: u64,
@@ -216,7 +216,7 @@ pub fn same_picture(client: &ClientEnd, server: &ServerEnd) -> bool {
         && (0..ours.size().rows()).all(|row| ours.row(row) == theirs.row(row))
 }
 
-/// Runs both ends to their ends.
+/// Runs until both ends have ended, and returns the server's outcome.
 pub fn run_to_end(pair: &mut Pair) -> ServerOutcome {
     pair.run_until(secs(30), |client, server| {
         client.client.outcome().is_some() && server.server.outcome().is_some()

@@ -7,7 +7,7 @@ use rove_rig::scratch::Scratch;
 
 /// The number of the message that ends a connection. Source: RFC 4253, section 12.
 const SSH_MSG_DISCONNECT: u8 = 1;
-/// The reason given in it, "by application". Source: RFC 4253, section 11.1.
+/// The reason in that message, "by application". Source: RFC 4253, section 11.1.
 const BY_APPLICATION: u32 = 11;
 /// Packet lengths are multiples of this before there is a cipher. Source: RFC 4253, section 6.
 const BLOCK_LEN: usize = 8;

@@ -62,7 +62,7 @@ impl Invocation {
         self
     }
 
-    /// Returns program and arguments on one line, to be read.
+    /// Returns the program and its arguments on one line, for messages.
     pub(crate) fn words(&self) -> String {
         let args = self.args.iter().map(OsString::as_os_str);
         let words = [self.program.as_os_str()].into_iter().chain(args);
