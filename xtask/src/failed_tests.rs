@@ -32,11 +32,19 @@ impl fmt::Display for FailedTests {
 ///
 /// Returns an error when the command does not start, or its output cannot be read or passed on.
 pub(crate) fn run(command: &mut Command) -> io::Result<(ExitStatus, FailedTests)> {
+    run_into(command, io::stdout(), io::stderr())
+}
+
+fn run_into(
+    command: &mut Command,
+    out: impl Write,
+    err: impl Write + Send + 'static,
+) -> io::Result<(ExitStatus, FailedTests)> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (stdout, stderr) =
         (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
-    let beside = thread::spawn(move || pass_on(stderr, io::stderr()));
-    let mut failed = pass_on(stdout, io::stdout())?;
+    let beside = thread::spawn(move || pass_on(stderr, err));
+    let mut failed = pass_on(stdout, out)?;
     failed.0.extend(beside.join().expect("reading does not panic")?.0);
     Ok((child.wait()?, failed))
 }
@@ -60,7 +68,9 @@ mod tests {
     fn a_failed_test_and_a_program_that_a_signal_ended_are_named_in_order() {
         let script = "echo 'test a::b ... ok'; echo 'test a::c ... FAILED'; echo '    a::c'
             echo '  process didn'\\''t exit successfully: `deps/x-1` (signal: 6, SIGABRT)' >&2; exit 101";
-        let (status, failed) = run(Command::new("sh").args(["-c", script])).unwrap();
+        let mut command = Command::new("sh");
+        let printed = run_into(command.args(["-c", script]), io::sink(), io::sink());
+        let (status, failed) = printed.unwrap();
         assert_eq!(status.code(), Some(101));
         assert_eq!(failed.to_string(), "\n    a::c\n    `deps/x-1` (signal: 6, SIGABRT)");
     }
