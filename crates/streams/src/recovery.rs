@@ -27,7 +27,7 @@ const SILENT_AFTER: u32 = 3;
 const SILENT_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(15)];
 
 /// How long a silent flow waits for a packet of the peer after a datagram of the session. Chosen: longer than a packet
-/// takes on a link of 1 Mbit/s. The acknowledgment in it avoids sending a window of bytes again that have arrived.
+/// takes on a link of 1 Mbit/s. An acknowledgment in that packet avoids that bytes which have arrived are sent again.
 const NEWS_MAX: Duration = Duration::from_millis(25);
 
 /// Delay of an acknowledgment above which it counts as a repeated one, which shows no round trip. Chosen: ten times as

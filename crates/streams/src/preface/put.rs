@@ -8,7 +8,7 @@ pub(super) const KIND: u64 = 4;
 /// Most bytes of a file's name. Source: Linux (NAME_MAX) and macOS.
 pub const FILE_NAME_MAX: usize = 255;
 
-/// Most bytes of a session's name. Chosen: as many as a name has, and a number.
+/// Most bytes of a session's name. Chosen: the longest name that a user can give, with a number after it.
 const SESSION_MAX: usize = 64;
 
 /// A file that a client copies to its server. The file's bytes follow this message, and the answer follows them.
