@@ -33,7 +33,7 @@ pub struct Silent {
     pub error: AskError,
 }
 
-/// The result of a survey: the sessions, and the servers and directories that could not be asked.
+/// The result of a survey: sessions, servers that did not answer, and directories that are not trusted.
 #[derive(Debug, Default)]
 pub struct Survey {
     /// The sessions whose servers answered, oldest first.

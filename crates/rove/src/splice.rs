@@ -76,7 +76,7 @@ pub(crate) struct Splice {
     is_writable: bool,
     /// Whether the last turn left bytes in the stream, because of [`BYTES_PER_TURN`].
     has_more: bool,
-    /// Whether a direction was cut off before its end.
+    /// Whether an error or a reset has cut a direction off. A peer that stops reading does not count.
     is_cut: bool,
     /// Whether the peer has cut the stream.
     is_reset: bool,
@@ -159,7 +159,7 @@ impl Splice {
         !self.waiting.is_empty()
     }
 
-    /// Returns whether a direction was cut off before its end.
+    /// Returns whether an error or a reset has cut a direction off. A peer that stops reading does not count.
     pub(crate) const fn is_cut(&self) -> bool {
         self.is_cut
     }

@@ -96,7 +96,7 @@ pub(crate) fn fall_back(call: &SessionCall, joined: &Joined, reason: &str) -> Bo
     exec(plain_ssh(&call.ssh, OsStr::new(call.host.as_deref().unwrap_or_default()), joined))
 }
 
-/// Returns the sentence about a host whose rove cannot receive files. ssh cannot take its place.
+/// Returns the message that no rove on the host receives files. For files there is no fallback to ssh.
 pub(crate) fn refusal(host: &str) -> String {
     format!(
         "no rove at {host} takes files (scp copies them, and rove install {host} copies this rove there)"

@@ -110,7 +110,7 @@ impl State {
         }
     }
 
-    /// Returns the known motions in this window. `None` if keys cannot move the cursor there, or no motions are known.
+    /// Returns the known motions in the program's pane that has the cursor. `None` if keys cannot move the cursor there, or no motions are known.
     pub(super) fn navigation(&self) -> Option<&Navigation> {
         self.learned.navigations.find(&self.base.field.place).filter(|_| self.base.may_navigate())
     }

@@ -21,7 +21,7 @@ pub(crate) struct Fingerprint {
 /// and csh for users and for root, of psql and of Python; the themes of starship, pure and oh-my-zsh.
 const SHELL_SIGNS: [&str; 9] = ["$", "#", "%", ">>>", "❯", "➜", "λ", "»", "✗"];
 
-/// Returns the fingerprint of the prompt in `columns` of a row, up to the input. `None` if these columns are blank.
+/// Returns the fingerprint of the prompt in `columns` of a row, without the blanks at its end. `None` if these columns are blank.
 ///
 /// The fingerprint includes text and colours. All runs of digits count as equal, and so does the longest word that
 /// looks like a path, whatever the path is. So prompts that show the time, a counter or a directory keep their

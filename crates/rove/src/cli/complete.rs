@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// The functions that list hosts and sessions for the completion.
 pub(super) const NAMES: Names = Names { hosts, sessions };
 
-/// Reads files of ssh's configuration, within limits, and collects the names of hosts in them.
+/// Reads ssh's configuration and known-hosts files, within limits, and collects the names of hosts in them.
 struct Reader {
     clock: Clock,
     deadline: Instant,

@@ -41,7 +41,7 @@ pub(crate) struct Dialect {
     pub(crate) repertoire: Repertoire,
     /// Whether a replica understands a stated cluster width (OSC 66), or a real terminal gives clusters our widths.
     pub(crate) clusters: bool,
-    /// Whether a real terminal gives half of a flag two columns, although the screen gives it one.
+    /// Whether a real terminal gives a lone regional indicator (half of a flag emoji) two columns; the screen gives it one.
     pub(crate) wide_flags: bool,
 }
 

@@ -14,8 +14,7 @@ pub(crate) const TITLE_CHARS_MAX: usize = 254;
 /// docs/terminal.md: 16384 with the five of `52;c;`.
 pub(crate) const CLIPBOARD_CHARS_MAX: usize = 16_379;
 
-/// Resets every mode that a stock Mosh client's screen can set, and mouse reports in pixels. The order is such that no
-/// kind of mouse report stays on.
+/// Resets every mode that [`modes`] writes. The order is such that no kind of mouse report stays on.
 pub(crate) const MODES_OFF: &[u8] = b"\x1b[?5l\x1b[?2004l\x1b[?1004l\
     \x1b[?1003l\x1b[?1002l\x1b[?1001l\x1b[?1000l\x1b[?9l\x1b[?1016l\x1b[?1015l\x1b[?1006l\x1b[?1005l";
 

@@ -1,4 +1,4 @@
-//! The shortest SGR sequence for a change of colours and attributes.
+//! A short SGR sequence for a change of colours and attributes: a reset and all of them, or only the changes.
 
 use crate::screen::cell::{Attributes, Color, Pen, Underline};
 use crate::screen::decoration::Decoration;

@@ -209,7 +209,7 @@ impl Pen {
 pub struct Cell {
     /// The base character, or `None` for an empty cell.
     pub base: Option<char>,
-    /// The colours and attributes with which the cell was printed or erased.
+    /// The colours and attributes with which the cell was printed. An erased cell has only the pen's background.
     pub pen: Pen,
     /// Whether the character occupies two columns. The next cell is then its right half.
     pub wide: bool,
