@@ -1,5 +1,5 @@
 //! Reads the command line, runs what it asks for, and returns the exit code. The name under which rove was called
-//! selects the program that it acts as: `rove`, `mosh`, `mosh-client` or `mosh-server`.
+//! selects the program that it acts as: `rove`, `mosh`, `mosh-client`, `mosh-server`, or `rove exec` (`rove-exec`).
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -72,14 +72,14 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some("mosh") => run_host(ProgramName::Mosh, &program, args),
         Some("mosh-client") => run_client(ProgramName::Mosh, args),
         Some("mosh-server") => run_server(ProgramName::Mosh, args),
-        // `scp -S` and `sftp -S` accept a program without arguments, so this name stands for `rove exec`.
+        // `scp -S` and `sftp -S` accept only the name of a program, so this name stands for `rove exec`.
         Some(EXEC_NAME) => run_rove(&program, iter::once("exec".into()).chain(args).collect()),
         _ => run_rove(&program, args),
     };
     ExitCode::from(code)
 }
 
-/// A command such as `rove list`, called by a word after `rove`.
+/// A command such as `rove list`, which the user calls by a word after `rove`.
 struct Subcommand {
     manual: &'static Manual,
     /// Runs the command with the words after its name; returns its exit code.
@@ -213,7 +213,7 @@ fn run_host(name: ProgramName, program: &OsStr, args: Vec<OsString>) -> u8 {
     run_session(&speaker, &invocation, host::parse(name, args, load))
 }
 
-/// Returns the command line of a rove command. `args` are the words after the command's name.
+/// Returns how rove was called, for a command such as `rove attach`. `args` are the words after the command's name.
 fn own_invocation(args: &[OsString]) -> Invocation {
     let program = env::args_os().next().unwrap_or_else(|| "rove".into());
     Invocation { name: ProgramName::Rove, program, args: args.to_vec() }
@@ -226,7 +226,7 @@ fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, Us
         Ok(HostCall::Help(text)) => print(&text),
         Ok(HostCall::HelpAll) => print(&BOOK.help(&host::MANUAL)),
         Ok(HostCall::Version) => print(&Program::Wrapper.version(name)),
-        // A path is the socket of a running session's client, which connects to the host in place of this process.
+        // If `host` is a path, a running session's client listens there, and connects to the host for this process.
         Ok(HostCall::FakeProxy { host, .. }) if host.starts_with('/') => {
             finish(speaker, proxy::join(&host))
         }
@@ -261,7 +261,7 @@ fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, Us
 }
 
 /// Returns the end of the error about an unknown host, which asks whether the user meant the rove command with a
-/// similar name. The text is empty if no command has a similar name.
+/// similar name. The text is empty for other errors, and if no command has a similar name.
 fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
     let BootstrapError::NoSession(NoSession::NotConnected { failure }) = error else {
         return String::new();
@@ -273,7 +273,7 @@ fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
     }
 }
 
-/// Resumes a session whose client was killed.
+/// Resumes a session whose client has gone without ending the session.
 fn resume_session(wanted: Option<&str>) -> u8 {
     match crate::resume_command::run(wanted) {
         Ok(Step::Done(code)) => code,
@@ -344,8 +344,7 @@ fn do_instead(manual: &Manual, instead: &Instead) -> u8 {
     }
 }
 
-/// Replaces this process by an ssh that prints its configuration for a host. Returns only if ssh cannot be run, with
-/// the exit code.
+/// Replaces this process by an ssh that prints its configuration for a host. Returns an exit code if ssh cannot run.
 fn ask_ssh(speaker: &str, ssh: &[String], host: &OsStr) -> u8 {
     let error = bootstrap::ask_ssh(ssh, host);
     warn(speaker, &error.to_string());
@@ -461,7 +460,7 @@ fn finish(speaker: &str, result: anyhow::Result<u8>) -> u8 {
     }
 }
 
-/// Works as [`finish`] does, for a command that takes the place of ssh. After a failure it returns 255, as ssh does.
+/// Works as [`finish`] does, for a command used in place of ssh. If `result` is an error, the exit code is 255.
 fn finish_as_ssh(speaker: &str, result: anyhow::Result<u8>) -> u8 {
     let is_failed = result.is_err();
     let code = finish(speaker, result);

@@ -69,7 +69,7 @@ pub(crate) static MANUAL: Manual = Manual {
 ///
 /// # Errors
 ///
-/// Returns the fault of the command line; the exit code is 255.
+/// Returns the fault of the command line or the configuration; the exit code is 255.
 pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,
@@ -115,8 +115,7 @@ fn option(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// Removes `--view` and `--share` from a command line. Returns the remaining words and the mode, or `None` if the line
-/// has both options.
+/// Removes `--view` and `--share` from a line. Returns the other words and the mode, or `None` if the line has both.
 fn take_mode(mut args: Vec<OsString>) -> Option<(Vec<OsString>, Option<JoinMode>)> {
     let mode = |word: &OsString| JoinMode::from_option(word.to_str()?);
     let mut modes: Vec<JoinMode> = args.iter().filter_map(mode).collect();

@@ -15,7 +15,7 @@ use crate::session_call::SessionCall;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ClientCall {
-    /// Print the usage and the version on standard output.
+    /// Print the help or, as `mosh-client`, the version and the usage on standard output.
     Help,
     Version,
     /// Print how many colours the terminal has.
@@ -168,11 +168,11 @@ fn server_address(address: &str, port: &str) -> Result<SocketAddr, ClientLineErr
     address::from_numeric(address, port).ok_or_else(|| ClientLineError::Address(address.to_owned()))
 }
 
-/// Completes the client's options with the key and the session's options, which it removes from the environment.
+/// Completes the client's options from the environment, and removes the key from there.
 ///
 /// # Errors
 ///
-/// Returns an error for a missing or wrong key and for an unknown prediction mode.
+/// Returns an error for a missing or wrong key, an unknown prediction mode, a malformed `ROVE_CALL`, or other threads.
 pub(crate) fn options(
     name: ProgramName,
     server: SocketAddr,

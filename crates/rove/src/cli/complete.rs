@@ -1,7 +1,7 @@
 //! Names of hosts and sessions, for the completion of command lines.
 //!
-//! The shell waits for the completion. The search ends within a second ([`PATIENCE`]), whatever ssh's files contain and
-//! even if a server does not answer.
+//! The shell waits for the completion. The searches for hosts and for sessions each end within about [`PATIENCE`],
+//! whatever ssh's files contain and even if a server does not answer.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -108,8 +108,8 @@ impl Reader {
         self.hosts.extend(names.filter(is_name).map(str::to_owned));
     }
 
-    /// Returns the text of a regular file, or an empty text if the file was read already or a limit is reached. Other
-    /// kinds of files, such as pipes, are not read, because they may be endless.
+    /// Returns the text of a regular file, up to the limit of bytes. The text is empty if the file is unreadable or was
+    /// read already, or at another limit. Other kinds of files, such as pipes, may be endless and are not read.
     fn read(&mut self, path: &Path) -> String {
         let mut text = Vec::new();
         if self.files.len() < FILES_MAX
@@ -125,7 +125,7 @@ impl Reader {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    /// Returns the files that match a path with `*` and `?`.
+    /// Returns at most [`FILES_MAX`] paths that match `path`, which may contain `*` and `?`.
     fn expanded(&self, path: &Path) -> Vec<PathBuf> {
         let mut paths = vec![PathBuf::new()];
         if self.is_late() {

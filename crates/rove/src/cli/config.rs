@@ -56,13 +56,13 @@ pub(crate) struct Fault {
 /// Why the user's file is not used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
-    /// The file cannot be read, or is refused because another user can change it.
+    /// The file cannot be read, or is refused because another user can change or create it.
     #[error("{}{}", .0, .0.repair().map_or("", |_| "; `rove config check` tells what to do"))]
     Refused(Refusal),
     /// The file was refused as for `Refused`, and the message also says what to do about it.
     #[error("{}{}", .0, .0.repair().map_or(String::new(), |repair| format!("\n{repair}")))]
     ToRepair(Refusal),
-    /// The file has faults: a sentence for each, with its line number.
+    /// The file has faults. The sentences describe the first of them, with their line numbers.
     #[error("{}", .0.join("\n"))]
     Faulty(Vec<String>),
 }
@@ -117,8 +117,7 @@ impl Config {
         faults.into_iter().next().map_or(Ok(config), Err)
     }
 
-    /// Parses the bytes of a file as far as possible. Also returns all faults, in the order of the file, at most one
-    /// for each line.
+    /// Parses the bytes of a file as far as possible. Also returns a fault for each faulty line, in order.
     fn survey(bytes: &[u8]) -> (Self, Vec<Fault>) {
         let mut config = Self::default();
         let text = match str::from_utf8(bytes) {
@@ -144,7 +143,8 @@ impl Config {
                 faults.extend(config.defaults.take(&key, &value).err());
             }
         }
-        // A syntax error takes precedence over other faults in its line, because the parser only guessed what follows.
+        // A syntax error takes precedence over other faults in its line, because the parser only guesses the entries
+        // after that error.
         faults.sort_by_key(|fault| fault.at);
         let mut lines = BTreeMap::new();
         let (mut line, mut counted) = (0, 0);

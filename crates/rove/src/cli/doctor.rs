@@ -43,7 +43,7 @@ pub(crate) static MANUAL: Manual = Manual {
     ..Manual::of(&ROVE)
 };
 
-/// Options of a session that a diagnosis ignores.
+/// Options of a session that the help leaves out, because a diagnosis hardly needs them.
 const OF_NO_USE: [&str; 14] = [
     "client",
     "predict",

@@ -52,7 +52,7 @@ struct ForgetArgs {
 ///
 /// # Errors
 ///
-/// Returns the line's fault, or its request for something else, such as `--help`.
+/// Returns a fault of the command line or the configuration, or a request for something else, such as `--help`.
 pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,

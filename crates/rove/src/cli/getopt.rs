@@ -14,7 +14,7 @@ pub(crate) enum Item {
     /// An option and its value.
     Value(char, OsString),
     Word(OsString),
-    /// A fault. The other items are still valid.
+    /// A fault in a word. The other items are still valid.
     Complaint(Complaint),
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum Complaint {
 
 impl Complaint {
     /// Returns the fault as the end of a message. Under the name `rove`, the text suggests a similar option of
-    /// `definition`. Under Mosh's names, the text says only what stock Mosh says.
+    /// `definition`, if any. Under Mosh's names, the text says only what stock Mosh says.
     pub(crate) fn sentence(&self, name: ProgramName, definition: &Command) -> String {
         match self {
             Self::Unknown(option) => {

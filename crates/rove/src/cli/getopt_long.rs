@@ -1,9 +1,9 @@
-//! The option syntax of stock `mosh` that clap does not support: long names with one dash, unique prefixes, any case,
-//! `--no-X` and `--noX`, and options after the host name. This syntax applies if rove is called as `mosh`. The command
-//! lines of `rove` are read by [`own_line`](crate::cli::own_line).
+//! The option syntax of stock `mosh` that clap does not support: long names with one dash, unique prefixes and any
+//! case. `--no-X`, `--noX` and options after the host name also belong to it. This syntax applies if rove is called as
+//! `mosh`. The command lines of `rove` are read by [`own_line`](crate::cli::own_line).
 //!
-//! [`canonical`] rewrites such a command line into `--name=value` words, a `--` and the positional words, which clap
-//! then reads. The names come from the clap definitions themselves. Source: Mosh 1.4.0 as observed.
+//! [`canonical`] rewrites such a command line into options in clap's spelling, a `--` and the positional words, for
+//! clap. The names come from the clap definitions themselves. Source: Mosh 1.4.0 as observed.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -56,7 +56,7 @@ enum Place {
 /// The kind of a word.
 enum Word<'a> {
     Positional,
-    /// An option, its name as the user wrote it, and its value if the value is in the same word.
+    /// An option, its name as the user wrote it but in lower case, and its value if the value is in the same word.
     Option(Target<'a>, String, Option<OsString>),
     Wrong(String),
 }
@@ -211,8 +211,8 @@ fn names<'a>(command: &'a Command, short_names: &'a [(String, String)]) -> Vec<N
     names
 }
 
-/// Splits `--name=value`, `-name=value`, `--name` and `-name` into the name in lower case, and the value. `None` for
-/// other words.
+/// Splits `--name=value`, `-name=value`, `--name` and `-name` into the name in lower case and the value, if any. `None`
+/// for other words.
 fn split(word: &OsStr) -> Option<(String, Option<OsString>)> {
     let bytes = word.as_bytes();
     let rest = bytes.strip_prefix(b"--").or_else(|| bytes.strip_prefix(b"-"))?;
@@ -244,7 +244,7 @@ fn find<'a>(names: &[Name<'a>], wanted: &str) -> Found<'a> {
     }
 }
 
-/// Splits `-p60001` into option and value, a form that ssh's users write and stock refuses. `None` for other words.
+/// Splits a word like `-p60001`, which users of ssh write and stock refuses, into option and value. `None` for others.
 fn attached_value<'a>(names: &[Name<'a>], word: &OsStr) -> Option<(Target<'a>, OsString)> {
     let [b'-', short, value @ ..] = word.as_bytes() else { return None };
     let short = char::from(short.to_ascii_lowercase()).to_string();

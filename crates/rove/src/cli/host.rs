@@ -1,5 +1,5 @@
 //! The command line of `mosh` and of `rove` without a command. clap defines the options. [`getopt_long`] reads them in
-//! the syntax of stock `mosh`, [`own_line`] in that of ssh, and [`HostOptions`] is the result.
+//! the syntax of stock `mosh`, [`own_line`] in that of ssh, and [`HostCall`] is the result.
 
 mod manual;
 mod values;
@@ -215,7 +215,7 @@ pub(crate) enum HostCall {
     FakeProxy {
         /// The address family, as the user wrote it.
         family: String,
-        /// The host to connect to.
+        /// The host to connect to, or the path of the socket of a client that connects in place of this process.
         host: String,
         /// The TCP port to connect to.
         port: String,
@@ -240,9 +240,9 @@ pub(crate) enum HostCall {
 /// Why a command line is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UsageError {
-    /// The error message; empty if the usage alone helps.
+    /// The error message; empty to print only the usage.
     pub(crate) message: String,
-    /// The usage to print after the message, if it helps.
+    /// The usage to print after the message, if any.
     pub(crate) usage: Option<String>,
 }
 
@@ -250,11 +250,11 @@ pub(crate) struct UsageError {
 ///
 /// The order of the checks is that of stock `mosh`: options, help, version, prediction, family, port, host. The
 /// settings from `load` apply where neither the line nor the environment sets an option. They never apply to a proxy
-/// command, because rove itself wrote its line.
+/// command, because rove itself wrote that command line.
 ///
 /// # Errors
 ///
-/// Returns the fault of the line; the exit code is 255.
+/// Returns the fault of the line or the configuration; the exit code is 255.
 pub(crate) fn parse(
     name: ProgramName,
     args: Vec<OsString>,
@@ -273,7 +273,7 @@ pub(crate) fn parse(
     }
     let settings = args.settings(&letters, load)?;
     let set = args.words_of(&settings, &command, |name| env::var_os(name).is_some());
-    // clap obeys the last of options that exclude each other, so the line's own words follow the settings.
+    // clap obeys the last of options that exclude each other, so the line's words come after those of the settings.
     let args = HostArgs::take(name, &command, set.into_iter().chain(words).collect())?;
     let predict = prediction(name, &args, env::var_os("MOSH_PREDICTION_DISPLAY").as_deref())
         .map_err(|error| UsageError { usage: usage(), ..error })?;
@@ -366,8 +366,8 @@ fn read(
     }
 }
 
-/// Returns `user@host` for the configuration's patterns. As with ssh, the first `-l` in `letters` takes precedence over
-/// a user in `host`.
+/// Returns `host` in the form that the configuration's patterns match. As with ssh, the user of the first `-l` in
+/// `letters` replaces a user in `host`.
 fn with_user(host: &OsStr, letters: &[String]) -> OsString {
     let user = letters.iter().position(|word| word == "-l").and_then(|at| letters.get(at + 1));
     let Some(user) = user else { return host.to_owned() };
@@ -459,8 +459,8 @@ impl HostArgs {
         Ok(config.for_host(&with_user(host, letters)))
     }
 
-    /// Returns the settings as options to put in front of the command line, without those that the environment sets.
-    /// `is_set` says whether a variable is set.
+    /// Returns the settings that are command-line options, as words to put in front of the line, without those that the
+    /// environment or `--init` overrides. `is_set` says whether a variable is set.
     fn words_of(
         &self,
         settings: &Settings,
@@ -471,7 +471,7 @@ impl HostArgs {
         let is_overridden = |key: &str| match key {
             "predict" => is_set("MOSH_PREDICTION_DISPLAY"),
             "escape-key" => is_set("MOSH_ESCAPE_KEY"),
-            // `--init` asks for the alternate screen, which has no history.
+            // `--init` asks for the alternate screen, of which terminals keep no history.
             "scrollback" => self.init,
             _ => false,
         };

@@ -1,5 +1,5 @@
-//! The options that say how to log in to a host, for commands that start no session there. They are `--ssh`, `-4`,
-//! `-6`, and ssh's own letters in the syntax of a session's command line.
+//! The options that say how to log in to a host, for commands that start no terminal session there. They are `--ssh`,
+//! `-4`, `-6`, and ssh's own letters in the syntax of a session's command line.
 
 use std::ffi::OsString;
 
@@ -17,7 +17,7 @@ use crate::cli::ssh_letters;
 pub(crate) enum Instead {
     /// The line asks for help or version, or clap refuses it.
     Clap(clap::Error),
-    /// The line is wrong.
+    /// The line or the configuration is wrong.
     Wrong(UsageError),
     /// The line asks for the version in ssh's way: a line on standard error.
     Version,
@@ -90,7 +90,7 @@ impl Login {
     ///
     /// # Errors
     ///
-    /// Returns the fault of the line, or its request for ssh's configuration.
+    /// Returns the fault of the line or the configuration, or the request for ssh's configuration.
     pub(super) fn options(
         self,
         host: OsString,

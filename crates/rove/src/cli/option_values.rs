@@ -64,7 +64,7 @@ pub(crate) fn check_own_port(text: &str) -> Result<(), ValueError> {
     check_port(text).map_err(|_| ValueError::Port(text.to_owned()))
 }
 
-/// Checks that a text has the form `PORT` or `LOW:HIGH`. rove then passes the text itself to the server.
+/// Checks that a text is a UDP port, or a range `LOW:HIGH` of them. rove then passes the text unchanged to the server.
 pub(crate) fn check_port(text: &str) -> Result<(), PortError> {
     let number = |digits: &str| -> Option<u64> {
         let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -2,8 +2,8 @@
 //! options.
 //!
 //! [`read`] sorts such a line into words for clap and words for ssh. Case counts. A long option may be abbreviated only
-//! after two dashes and to at least two letters. An option of ssh means the same as with ssh. Source: ssh(1), OpenSSH
-//! 9.2; the names come from the clap definition.
+//! after two dashes and to at least two letters. An option that rove passes to ssh means the same as with ssh. Source:
+//! ssh(1), OpenSSH 9.2; the names come from the clap definition.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -100,7 +100,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads `--name` or `--name=value`, without the dashes.
+    /// Reads `--name` or `--name=value`. `text` comes without the dashes.
     fn long(&mut self, text: &[u8]) -> Result<(), Complaint> {
         let (name, value) = match text.iter().position(|&byte| byte == b'=') {
             Some(at) => (&text[..at], Some(OsString::from_vec(text[at + 1..].to_vec()))),
@@ -126,7 +126,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the long option `written`, or the only one whose name begins with that text. `noX` counts as `no-X`.
+    /// Returns the long option `written`, or the only one in the help whose name begins with those two or more letters.
+    /// `noX` counts as `no-X`.
     fn named(&self, written: &str) -> Result<&'a str, Complaint> {
         let longs = || self.command.get_arguments().filter_map(|arg| Some((arg, arg.get_long()?)));
         let exact = longs().find(|(_, name)| {
@@ -158,7 +159,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads `-abc`, without the dash.
+    /// Reads `-abc`. `letters` come without the dash.
     fn letters(&mut self, letters: &[u8]) -> Result<(), Complaint> {
         self.refuse_single_dash(letters)?;
         for (at, &byte) in letters.iter().enumerate() {
@@ -207,7 +208,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns how to treat an option of ssh. An option that is refused in general is allowed if this command defines
+    /// Returns how to treat an option of ssh. An option that rove refuses elsewhere is allowed if this command defines
     /// it.
     fn fate(&self, letter: char) -> Option<Fate> {
         let fate = ssh_letters::fate(letter)?;

@@ -69,7 +69,7 @@ fn definition() -> Command {
 ///
 /// # Errors
 ///
-/// Returns the line's fault, or its request for something else, such as `--help`.
+/// Returns a fault of the command line, a file or the configuration, or a request for something else, such as `--help`.
 pub(crate) fn parse(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,
@@ -105,7 +105,8 @@ pub(crate) fn parse(
     Ok((options, Joined::Files { session, files }))
 }
 
-/// Splits `host:session` at the last colon. An IPv6 address with a session must be in brackets.
+/// Splits `host:session` at the last colon. Without a session, its name is empty. An IPv6 address with a session must
+/// be in brackets.
 fn split(place: &OsStr) -> (OsString, String) {
     let text = place.to_string_lossy();
     let at = text.rfind(':').filter(|at| {

@@ -16,7 +16,7 @@ use rove_session::JoinMode;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ServerCall {
-    /// Print the usage on standard output.
+    /// Print the help or, as `mosh-server`, the usage on standard output.
     Help,
     /// Print the version on standard output.
     Version,
@@ -193,7 +193,7 @@ pub(crate) fn parse(name: ProgramName, args: Vec<OsString>) -> Result<ServerCall
     Ok(ServerCall::Run { options, complaints })
 }
 
-/// Reads each `-l NAME=VALUE` at the beginning. Returns the other words and the facts in these options.
+/// Reads each `-l NAME=VALUE` at the beginning. Returns the words after it, and the values that `attach` uses.
 fn asked(mut words: &[OsString]) -> (&[OsString], Asked) {
     let mut asked = Asked::default();
     while let [option, variable, rest @ ..] = words
@@ -264,8 +264,8 @@ fn parse_new(
             }
             Item::Value('c', colors) => options.colors = color_count(&colors)?,
             Item::Value('l', word) => options.locale.extend(variable(&word)),
-            // `-@ WORD` lets a wrapper put options in front of a whole command line, whose `new` becomes WORD. Other
-            // words are ignored.
+            // By `-@`, a wrapper puts options in front of a whole command line: `new -p 60005 -@ new -s`. The second
+            // `new` is the value of `-@`. The server ignores other words before `--`.
             Item::Value(..) | Item::Word(_) => {}
             Item::Complaint(complaint) => {
                 complaints.push(complaint.sentence(options.name, &definition));
@@ -324,8 +324,8 @@ fn port(text: &str, which: &'static str) -> Result<u16, PortError> {
     text.parse().map_err(|_| PortError::Outside { which, text: text.to_owned() })
 }
 
-/// Reads the value of `-c`, a number of colours. `None` for an empty text, as with stock, and for -1, which a client
-/// sends if its terminal has no colours.
+/// Reads the value of `-c`, a number of colours. `None` for an empty text, as with stock, and for a number outside
+/// `u32`. A client sends -1 if its terminal has no colours.
 fn color_count(text: &OsStr) -> Result<Option<u32>, ServerLineError> {
     let text = text.to_string_lossy();
     if text.is_empty() {

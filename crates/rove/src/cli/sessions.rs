@@ -127,7 +127,7 @@ struct KillArgs {
 ///
 /// # Errors
 ///
-/// Returns the line's fault, or its request for something else, such as `--help`.
+/// Returns a fault of the command line or the configuration, or a request for something else, such as `--help`.
 pub(crate) fn parse_list(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,
@@ -141,7 +141,7 @@ pub(crate) fn parse_list(
 ///
 /// # Errors
 ///
-/// Returns the line's fault, or its request for something else, such as `--help`.
+/// Returns a fault of the command line or the configuration, or a request for something else, such as `--help`.
 pub(crate) fn parse_kill(
     args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,

@@ -63,7 +63,7 @@ impl Display for Refusal {
     }
 }
 
-/// Returns the path of the user's file. `None` if `ROVE_CONFIG` is empty, or no variable names a configuration folder.
+/// Returns the path of the configuration file. `None` if `ROVE_CONFIG` is empty or no folder for it is known.
 pub(crate) fn path() -> Option<PathBuf> {
     path_from(|name| env::var_os(name))
 }
@@ -75,7 +75,7 @@ pub(super) fn path_from(variable: impl Fn(&str) -> Option<OsString>) -> Option<P
     Some(Folder::Configuration.path(variable)?.join(FILE_NAME))
 }
 
-/// Reads a file of at most [`FILE_BYTES_MAX`] bytes that no other user can change. `None` if there is no file.
+/// Returns the bytes of a file, at most [`FILE_BYTES_MAX`], that no other user can change. `None` without a file.
 ///
 /// # Errors
 ///
@@ -88,7 +88,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
     };
     let home = match exposure::home() {
         Ok(home) => home,
-        // The owner of that home directory may create the file at any time, so even a missing file is refused.
+        // The other user who owns the home directory may create the file, so even a missing file is refused.
         Err(exposure) if path.starts_with(exposure.path()) => {
             return Err(Refusal::Homeless(exposure));
         }

@@ -11,8 +11,8 @@ pub(in crate::cli) fn matches(pattern: &str, host: &str) -> bool {
     glob(&fold(pattern), &fold(name))
 }
 
-/// Returns whether `text` matches `pattern`. After a mismatch, the search goes back to the last `*` only. The search
-/// thus takes at most as many steps as the product of the two lengths.
+/// Returns whether `text` matches `pattern`. After a mismatch, the search goes back to the last `*` only. The number of
+/// steps thus grows at most with the product of the two lengths.
 fn glob(pattern: &[char], text: &[char]) -> bool {
     let (mut at, mut read) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

@@ -1,5 +1,4 @@
-//! Reads the values of a session's options from the command line, the configuration and the environment, and refuses
-//! wrong ones with a sentence.
+//! Reads the values of a session's options from command line, configuration and environment, and refuses wrong ones.
 
 use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
@@ -73,7 +72,7 @@ pub(crate) fn controller_words(matches: &clap::ArgMatches) -> Option<OsString> {
     Some(format!("--{CONTROLLER}={name}").into())
 }
 
-/// Refuses options that do not go with `-N`, and `-f` without `-N`.
+/// Refuses options and a command that do not go with `-N`, and `-f` without `-N`.
 fn check_no_program(args: &HostArgs, command: &[OsString]) -> Result<(), UsageError> {
     if args.background && !args.no_program {
         let text = "-f: a session with a program stays in the foreground; add -N, or use ssh -f";
@@ -162,8 +161,9 @@ pub(super) const fn no_host(name: ProgramName) -> &'static str {
     }
 }
 
-/// Refuses a host that ssh would read as an option, because ssh's command line has no `--` in front of the host. Under
-/// the name `rove`, also refuses `user@` and `@host`, because ssh would run rove's proxy command without a host.
+/// Refuses an empty host, and a host that ssh would read as an option. ssh's command line has no `--` in front of the
+/// host. Under the name `rove`, also refuses `@host`, and `user@`, with which ssh would run rove's proxy command
+/// without a host.
 pub(super) fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageError> {
     let text = host.to_string_lossy();
     let lacks_part =
@@ -176,8 +176,7 @@ pub(super) fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageErr
     Ok(())
 }
 
-/// Returns under which conditions ssh carries the session. Fails if the value is unknown, or if other options rule a
-/// tunnel out.
+/// Returns when ssh carries the session. Fails if the value is unknown, or if other options rule a tunnel out.
 pub(super) fn tunnel_use(name: ProgramName, args: &HostArgs) -> Result<TunnelUse, UsageError> {
     let word = args.tunnel.as_deref().or(args.no_tunnel.then_some("false"));
     let usual = if name == ProgramName::Rove { "auto" } else { "false" };
@@ -189,7 +188,7 @@ pub(super) fn tunnel_use(name: ProgramName, args: &HostArgs) -> Result<TunnelUse
     check_tunnel(tunnel, args).map(|()| tunnel)
 }
 
-/// Refuses `--tunnel` together with `--local` or `--client`.
+/// Refuses `--tunnel=true` together with `--local` or `--client`.
 fn check_tunnel(tunnel: TunnelUse, args: &HostArgs) -> Result<(), UsageError> {
     match (tunnel == TunnelUse::Always, args.local, &args.client) {
         (true, true, _) => Err(UsageError::without_usage(
@@ -242,8 +241,7 @@ pub(super) fn target(args: &HostArgs, command: &[OsString]) -> Result<Option<Pla
     target::parse(text).map(Some).map_err(|error| UsageError::without_usage(format!("-W: {error}")))
 }
 
-/// Returns the ssh command with ssh's options (`letters`) from the line. Refuses forwardings that this session could
-/// not carry.
+/// Returns the ssh command with ssh's options (`letters`). Refuses forwardings that this session could not carry.
 pub(super) fn ssh(args: &HostArgs, letters: Vec<String>) -> Result<Vec<String>, UsageError> {
     let mut ssh = ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?;
     ssh.extend(letters);
@@ -292,7 +290,7 @@ fn check_forwards(args: &HostArgs, ssh: &[String]) -> Result<(), UsageError> {
     Err(UsageError::without_usage(format!("{named}: {reason}; leave one of them out")))
 }
 
-/// Reads the command line of rove's own proxy command: `host`, then the port and its other `words`.
+/// Reads the line of rove's own proxy command. `words` are the port, then perhaps a random word and [`HANDS_OVER`].
 pub(super) fn fake_proxy(
     family: String,
     host: &OsStr,
