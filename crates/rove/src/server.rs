@@ -98,7 +98,7 @@ pub(crate) struct ServerOptions {
     pub(crate) ports: PortRange,
     /// How many colours the user's terminal has (`-c`). `None` if unknown.
     pub(crate) colors: Option<u32>,
-    /// Variables from the client (`-l NAME=VALUE`): `COLORTERM`, facts for rove, and locale variables for a computer
+    /// Variables from the client (`-l NAME=VALUE`): `COLORTERM`, rove's own variables, and locale variables for a host
     /// whose own are not UTF-8.
     pub(crate) locale: Vec<(String, String)>,
     /// The command and its arguments; empty for the login shell.
@@ -111,14 +111,15 @@ pub(crate) struct ServerOptions {
     pub(crate) session: Option<SessionLabel>,
 }
 
-/// Runs a server: announces it on standard output, detaches, and serves in a child process. Returns the exit code: in
-/// the parent once the server is announced, in the child at the session's end.
+/// Runs a server: announces it on standard output, detaches, and serves in a child process. If a running session is
+/// wanted, starts no server, and prints that session's port and key or a list of sessions. Returns the exit code: in
+/// the parent after printing, in the child at the session's end.
 ///
 /// # Errors
 ///
 /// Returns why no server can start, in a sentence for the user.
 pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
-    // The lock is held until the new session can be found by its label.
+    // This process holds the lock until other logins can find the new session by its label.
     let lock = options.session.as_ref().map(|_| lock_labels()).transpose();
     let lock = lock.context("cannot give the session a name")?;
     if let Some(name) = &options.session
@@ -195,8 +196,7 @@ pub(crate) struct PreparedServer {
     session: Option<SessionLabel>,
     /// The random word in the environment of the session's programs (`ROVE_SESSION`).
     word: String,
-    /// The lock on session labels, so that no other session gets the same label at the same time. `None` without a
-    /// label.
+    /// The lock on session labels, so that no other session gets the label meanwhile. `None` without a label.
     lock: Option<OwnedFd>,
     network_timeout: Option<Duration>,
     signal_timeout: Option<Duration>,
@@ -335,7 +335,7 @@ fn capabilities(name: ProgramName) -> Capabilities {
     }
 }
 
-/// Returns the random word of the session in whose terminal the user's client runs. `None` if it runs in no session.
+/// Returns the random word of the session in whose terminal the user called rove. `None` outside of a session.
 fn inside(options: &ServerOptions) -> Option<&str> {
     offered(options, SESSION_VARIABLE)
 }
@@ -346,7 +346,7 @@ fn detached_use(options: &ServerOptions) -> DetachedUse {
     name.and_then(DetachedUse::from_name).unwrap_or_default()
 }
 
-/// Returns the size of the user's window, if the login shell may start before the client's first datagram.
+/// Returns the size of the user's window, if known, for a login shell that starts before the client's first datagram.
 fn window(options: &ServerOptions) -> Option<Size> {
     let is_shell = options.name == ProgramName::Rove && options.command.is_empty();
     let (columns, rows) =
@@ -365,7 +365,7 @@ fn warn(text: impl AsRef<str>) {
     say(io::stderr(), text.as_ref());
 }
 
-/// Returns the default network timeout of a session. `None` for no timeout.
+/// Returns the longest silence of the client, unless the environment sets another. `None` for no limit.
 const fn silence_max(purpose: Purpose, name: ProgramName) -> Option<Duration> {
     match (purpose, name) {
         (Purpose::Streams | Purpose::Forwards, _) => Some(stream_life::UNHEARD_MAX),
@@ -375,7 +375,8 @@ const fn silence_max(purpose: Purpose, name: ProgramName) -> Option<Duration> {
     }
 }
 
-/// Returns an idle limit from the environment variable, or `default` if that is unset or wrong. `None` for no limit.
+/// Returns a limit on the client's silence from the environment variable, or `default` if that is unset, empty or
+/// wrong. `None` for no limit.
 fn idle_limit(variable: &str, default: Option<Duration>) -> Option<Duration> {
     let Some(text) = std::env::var_os(variable).filter(|text| !text.is_empty()) else {
         return default;
@@ -389,7 +390,7 @@ fn idle_limit(variable: &str, default: Option<Duration>) -> Option<Duration> {
     }
 }
 
-/// Reads an idle limit in seconds. `None` if the text is not a number.
+/// Reads a number of seconds. `None` if the text is not a number.
 fn parse_idle_limit(text: &OsStr) -> Option<Duration> {
     text.to_str()?.parse().ok().map(Duration::from_secs)
 }
@@ -419,8 +420,7 @@ fn say_goodbye(name: ProgramName, server: Pid) {
     }
 }
 
-/// Leaves the terminal session of the ssh connection. Also lets go of the ssh connection's pipes, unless the user wants
-/// to read messages (`verbose`).
+/// Leaves the ssh connection's terminal session, and its pipes unless the user wants to read messages (`verbose`).
 fn detach(verbose: u8, nothing: OwnedFd) -> rustix::io::Result<()> {
     rustix::process::setsid()?;
     if verbose == 0 {

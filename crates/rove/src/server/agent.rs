@@ -1,8 +1,9 @@
-//! The host's end of a lent ssh agent. A socket at a constant path serves the session's programs. It connects them to
-//! the agent socket that the host's sshd has made for a second ssh (`ssh -A`), which the present client runs.
+//! The host's end of a lent ssh agent. A socket at a constant path serves the session's programs. The server connects
+//! them to a socket that leads to the client's agent. The host's sshd has made that socket for a second ssh (`ssh -A`)
+//! of the client. Without that ssh, the server itself listens there, and passes connections to the client in streams.
 //!
-//! While the client is away or its ssh has not logged in, the server closes a connection to the path at once. A program
-//! thus goes on without an agent instead of waiting.
+//! While the client is away or has named no such socket, the server closes a connection to the constant path at once. A
+//! program thus goes on without an agent instead of waiting.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -31,14 +32,14 @@ const NO_PATH: &str = "the session was started without -A";
 pub(super) struct Agent {
     /// The socket at the session's path. `None` if the session was started without `-A`.
     socket: Option<PrivateSocket>,
-    /// The stream on which the client names its ssh's socket. `None` if the client lends no agent.
+    /// The stream on which the client names the socket that leads to its agent. `None` if the client lends no agent.
     lent: Option<Lent>,
     joints: Vec<Joint>,
     is_client_there: bool,
     look_at: Option<Instant>,
 }
 
-/// The path of the agent socket of the client's ssh, as read from a stream.
+/// The path of the socket that leads to the client's agent, as read from a stream.
 #[derive(Debug)]
 struct Lent {
     id: StreamId,
@@ -60,7 +61,7 @@ impl Agent {
         self.socket.as_ref().map(PrivateSocket::path)
     }
 
-    /// Answers a stream on which the client will name its ssh's socket. The stream replaces the former such stream.
+    /// Answers a stream on which the client will name the socket for its agent. The stream replaces an earlier one.
     pub(super) fn begin(&mut self, mux: &mut Mux, reception: &mut Reception, id: StreamId) {
         if let Some(socket) = &mut self.socket {
             socket.restore();
@@ -127,7 +128,7 @@ impl Lent {
         }
     }
 
-    /// Returns the path of the socket. `None` until the client has sent a whole absolute path.
+    /// Returns the path. `None` until the client has sent a whole absolute path.
     fn place(&self) -> Option<PathBuf> {
         let path = self.line.strip_suffix(b"\n")?;
         let is_path = path.first() == Some(&b'/') && !path.contains(&0);
@@ -135,7 +136,7 @@ impl Lent {
     }
 }
 
-/// Connects to the socket of the client's ssh, if it is this user's. A Unix socket connects or fails at once.
+/// Connects to a socket for the agent if a process of this user listens there. A Unix socket connects or fails at once.
 fn connect(place: &Path) -> io::Result<OwnedFd> {
     let address = rustix::net::SocketAddrUnix::new(place)?;
     let socket = crate::listeners::open(rustix::net::AddressFamily::UNIX)?;

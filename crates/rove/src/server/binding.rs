@@ -10,7 +10,7 @@ use rove_udp::{PortRange, ServerSocket};
 use super::ssh_target::server_address;
 use crate::messages::{reason, say};
 
-/// The local address that a server binds.
+/// The local address that a server binds. If that fails, the server binds all addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum BindAddress {
     /// The server binds all addresses of this computer, IPv6 and IPv4.
@@ -18,7 +18,7 @@ pub(crate) enum BindAddress {
     Any,
     /// The server binds the local address of the ssh connection (`SSH_CONNECTION`).
     SshConnection,
-    /// The server binds this address, or all addresses if it cannot be bound.
+    /// The server binds this address.
     Address(IpAddr),
 }
 
@@ -48,7 +48,8 @@ pub(super) fn bind(at: BindAddress, ports: PortRange) -> anyhow::Result<ServerSo
     }
     let PortRange { low, high } = ports;
     let any = match bind_to(Ipv6Addr::UNSPECIFIED.into(), ports) {
-        // Another error means no IPv6. A port that another process has bound for IPv6 must not be bound for IPv4 alone.
+        // Another error may mean that there is no IPv6. A port that another process has bound for IPv6 must not be
+        // bound for IPv4 alone.
         Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
             bind_to(Ipv4Addr::UNSPECIFIED.into(), ports)
         }
@@ -65,7 +66,7 @@ pub(super) fn bind(at: BindAddress, ports: PortRange) -> anyhow::Result<ServerSo
     })
 }
 
-/// Binds a free port. If there is none, asks a server of this user that lingers after its session to release its port.
+/// Binds a free port. If there is none, asks the user's servers that linger after their sessions to release theirs.
 fn bind_to(address: IpAddr, ports: PortRange) -> io::Result<ServerSocket> {
     match ServerSocket::bind(address, ports) {
         Err(error)

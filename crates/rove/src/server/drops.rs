@@ -51,7 +51,7 @@ enum Typed {
 
 /// The progress of a file.
 enum Progress {
-    /// The file is incomplete. `true` if more bytes can be read at once.
+    /// The file is incomplete, or its session is still sought. `true` if more bytes can be read at once.
     More(bool),
     Complete,
     /// The client has given the file up.
@@ -77,8 +77,8 @@ impl Drops {
         }
     }
 
-    /// Reads the streams, and answers those of completed files. `type_file` gets the name of a file in the drop folder,
-    /// and types the file's path into this server's session.
+    /// Reads the streams, and answers those of completed and of failed files. `type_file` gets the name of a file in
+    /// the drop folder, and types the file's path into this server's session.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -212,7 +212,7 @@ impl Coming {
 }
 
 impl Kept {
-    /// Returns the answer to the client, once it is known whether the path was typed.
+    /// Returns the answer to the client. `None` until it is known whether the path was typed.
     fn answer(&mut self) -> Option<Answer> {
         if let Typed::Elsewhere(errand) = &self.typed {
             let typed = errand.take()?.map_err(TypingError::from);

@@ -32,7 +32,7 @@ const SFTP_SERVERS: [&str; 5] = [
 #[derive(Debug, Default)]
 pub(super) struct Programs {
     running: BTreeMap<StreamId, Running>,
-    /// Whether a child process has ended since the last turn.
+    /// Whether a child process may have ended since the last turn.
     has_news: bool,
 }
 
@@ -45,7 +45,8 @@ struct Running {
     exit: Option<ExitStatus>,
     /// Whether the client has stopped reading the stream on which the exit status is sent.
     is_unwanted: bool,
-    /// Whether the server has hung up the program, because the client has given it up. It still counts until its end.
+    /// Whether the server has hung up the program, because the client has given it up. The program counts in `len`
+    /// until its end.
     is_given_up: bool,
 }
 

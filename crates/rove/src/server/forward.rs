@@ -30,7 +30,7 @@ use crate::splice::{BYTES_PER_TURN, Splice};
 /// Chosen: the longest time for making a connection.
 const DRAIN_MAX: Duration = Duration::from_secs(30);
 
-/// The streams of a session's client. `layer` is `None` until the client uses streams.
+/// The streams of a session's client. `layer` is `None` until the present client uses streams.
 #[derive(Debug)]
 pub(super) struct Forwards {
     /// The limit on core dumps for programs.
@@ -50,7 +50,7 @@ struct Layer {
     reception: Reception,
     connects: BTreeMap<StreamId, Connect>,
     splices: BTreeMap<StreamId, Splice>,
-    /// The streams of programs of whose three streams not all have arrived.
+    /// The streams of programs whose three streams have not all arrived.
     gathering: Gathering,
     programs: Programs,
     drops: Drops,
@@ -77,7 +77,7 @@ impl Forwards {
         })
     }
 
-    /// Returns the facts for `rove list`.
+    /// Returns the listeners and the number of streams, for `rove list`.
     pub(super) fn status(&self) -> Forwarding {
         Forwarding { listeners: self.listeners.places(), streams: self.open() as u64 }
     }
@@ -91,8 +91,8 @@ impl Forwards {
     /// [`Forwards::poll_transmit`]. `program` is the session's program.
     pub(super) fn turn(&mut self, now: Instant, session: &mut Server, program: Option<&Hosted>) {
         if session.takeovers() != self.takeovers {
-            // The new client's packets have another key, and numbers from zero on. This cuts the former client's
-            // connections.
+            // The new client's packets have another key, and numbers from zero on. Dropping the layer cuts the former
+            // client's connections.
             (self.layer, self.takeovers) = (None, session.takeovers());
             self.listeners.handle_takeover(now);
         }
@@ -251,7 +251,8 @@ impl Layer {
         self.programs.turn(now, mux, reception, &mut self.buffer);
     }
 
-    /// Serves the streams about the session's terminal: files whose paths are typed, and questions for its program.
+    /// Serves the streams about the session's terminal: files whose paths are typed, and questions for the foreground
+    /// program.
     fn serve_terminal(&mut self, now: Instant, session: &mut Server, program: Option<&Hosted>) {
         self.tell_foreground(|| program.and_then(|hosted| hosted.master.foreground()));
         let (mux, reception) = (&mut self.streams.mux, &mut self.reception);

@@ -3,7 +3,7 @@
 //!
 //! Only the client knows the targets of the connections. A listener lives as long as the client's stream that asked for
 //! it. After another client has taken the session over, the listeners stay bound for a minute, so that the new client
-//! gets the same ports.
+//! can get the same ports.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -89,7 +89,7 @@ enum Holder {
 }
 
 impl HostListeners {
-    /// Opens a listener for the client, and answers the stream. If that listener exists, the stream takes it over.
+    /// Opens a listener for the client, or gives an existing one to the stream `id`, and answers on that stream.
     pub(super) fn begin(
         &mut self,
         mux: &mut Mux,
@@ -141,7 +141,7 @@ impl HostListeners {
         debug_assert!(self.waiting.is_empty() && !self.all.iter().any(Held::is_held));
     }
 
-    /// Closes all listeners.
+    /// Closes all listeners, and resets the connections that wait for the client's answer.
     pub(super) fn close(&mut self) {
         self.cut_waiting();
         self.all.clear();

@@ -1,7 +1,6 @@
 //! Finds another session of this user, and types the path of a copied file into it.
 //!
-//! Threads contact the other servers, because a suspended server does not answer, and this session's keys must not wait
-//! for the answer.
+//! Threads contact the other servers, as a suspended server does not answer, and this session's keys must not wait.
 
 use rove_bootstrap::SessionRef;
 use rove_control::{AskError, Conversation, Found, ReplyError, Request, survey};
@@ -26,7 +25,7 @@ pub(super) enum OtherSession {
 }
 
 impl OtherSession {
-    /// Begins to look for the session with a program and this name or number. An empty `name` means the only session.
+    /// Begins to look for the session with a program and this name or number; an empty `name` means the only session.
     ///
     /// # Errors
     ///

@@ -24,10 +24,10 @@ pub(crate) struct Policy {
     pub(crate) streams: bool,
     /// Whether listeners of `-R` may be at other addresses than the loopback.
     pub(crate) gateway_ports: bool,
-    /// The places that clients' connections may lead to: `host:port` as in sshd's `PermitOpen`, and paths of sockets. `None`
+    /// The places to which clients may connect: `host:port` as in sshd's `PermitOpen`, and paths of sockets. `None`
     /// permits all.
     pub(crate) permit_open: Option<Vec<String>>,
-    /// The addresses and ports at which listeners for clients may be. `None` permits all. A port alone holds for any address.
+    /// The places at which clients may have listeners. `None` permits all. A port alone holds for any address.
     pub(crate) permit_listen: Option<Vec<String>>,
 }
 
@@ -80,8 +80,8 @@ impl Policy {
         self.permit_open.as_ref().is_none_or(|list| is_listed(list, place))
     }
 
-    /// Returns whether a listener for a client may be at this place. A place without an address is at `localhost`. As with
-    /// sshd, the rules do not limit sockets in the file system.
+    /// Returns whether a client may have a listener at this place. A place without an address is at `localhost`. As
+    /// with sshd, the rules do not limit sockets in the file system.
     pub(crate) fn permits_listen(&self, place: &Place) -> bool {
         let list = self.permit_listen.as_ref().filter(|_| matches!(place, Place::Port(..)));
         list.is_none_or(|list| is_listed(list, place))
@@ -111,7 +111,7 @@ impl Policy {
     }
 }
 
-/// Returns whether a list has a place. An entry that is only a port means that port at every address.
+/// Returns whether a list has a place. An entry that is only a port, or `*`, holds at every address.
 fn is_listed(list: &[String], place: &Place) -> bool {
     match place {
         Place::Socket(path) => list.contains(path),

@@ -51,8 +51,8 @@ pub(super) struct Pump {
     program: Program,
     tty_watch: TtyWatch,
     prompt_watch: PromptWatch,
-    /// The newest input that the shell had read when the pty was last examined. `None` if the shell did not wait at its
-    /// prompt then.
+    /// The newest input that the shell, or a program in it, had read when the pty was last examined. `None` if neither
+    /// waited at its prompt then.
     prompt: Option<InputNum>,
     /// The value of [`Server::takeovers`] when the pty was last examined.
     takeovers: u32,
@@ -185,7 +185,7 @@ impl Pump {
             self.wire.receive(now, &mut self.session);
         }
         // Keys are written before output is read, because Ctrl-C must not wait for the output that it is to stop. New
-        // keys are written without polling the pty first. The next wait polls the pty for keys that it has not taken.
+        // keys are written without polling the pty, and the next wait polls it for the rest of the keys.
         if takes_input || (has_datagrams && self.program.has_terminal()) {
             self.write_host(now);
         }

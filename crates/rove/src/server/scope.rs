@@ -63,7 +63,7 @@ struct Host<'a> {
 }
 
 impl Host<'_> {
-    /// Leaves the login if needed and possible. Returns whether it has. Calls `user` only if logind ends processes.
+    /// Leaves the login if needed and possible, and returns whether this process left. `user` returns the user's name.
     fn leave_login(&self, user: impl FnOnce() -> Option<OsString>) -> bool {
         let logind = Logind::read(self.root);
         let is_possible = |user: &OsString| {

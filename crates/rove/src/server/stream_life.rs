@@ -10,7 +10,7 @@ const QUIET_MAX: Duration = Duration::from_secs(600);
 pub(super) const UNHEARD_MAX: Duration = Duration::from_secs(86_400);
 const _: () = assert!(QUIET_MAX.as_secs() < UNHEARD_MAX.as_secs());
 
-/// The reason why a session without a program continues.
+/// The reason why a session without a program continues or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StreamLife {
     /// Streams are open. Only the client's silence ends the session.

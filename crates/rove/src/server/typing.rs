@@ -1,4 +1,4 @@
-//! Types the path of a copied file into this session.
+//! Types the path of a copied file into the session of this server.
 
 use std::env;
 use std::io;
@@ -72,7 +72,7 @@ pub(super) fn type_file(
     Ok(session.paste(now, tty, &format!("{word} "))?)
 }
 
-/// Returns a path quoted for any shell. `None` if it contains a control character, or is not UTF-8.
+/// Returns a path, quoted for any shell if it needs quotes. `None` if it contains a control character, or is not UTF-8.
 pub(super) fn word(path: &Path) -> Option<String> {
     let path = path.to_str().filter(|it| !it.contains(char::is_control))?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@:".contains(c);

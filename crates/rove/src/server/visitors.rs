@@ -1,4 +1,4 @@
-//! Decides which clients may take over, view or share a running session, and writes that to the system's log.
+//! Decides which clients may take over, view or share a running session, and names them in the system's log.
 
 use std::net::IpAddr;
 
@@ -38,8 +38,8 @@ pub(super) enum Refusal {
     Uninvited(#[from] Uninvited),
 }
 
-/// Invites another client to take over (`way` is `None`), view or share the session. `former` is the client whose
-/// record the new one goes on from, if any. `is_attached` says whether the session's own client is alive. Returns the
+/// Invites another client to take over (`way` is `None`), view or share the session. `former` is the client that the
+/// new one resumes (`rove resume`), if any. `is_attached` says whether the session's own client is alive. Returns the
 /// new client's key, or `None` if the system gives no random bytes. Also returns how many keys of the former client the
 /// server has taken, if it knows that client.
 ///

@@ -50,8 +50,7 @@ impl Wire {
             if let Err(error) = session.handle_datagram(now, source, received.ecn, payload) {
                 tracing::debug!(%error, len, %source, "datagram of no use");
             }
-            // Only the session can tell the client's datagrams from forged ones, which may have the client's source
-            // address.
+            // Only the session can tell the client's datagrams from forged ones, which may have the client's address.
             if (session.takeovers(), session.client_datagrams()) > before {
                 note_way(ways, source, received.local);
             } else {
@@ -63,7 +62,7 @@ impl Wire {
         }
     }
 
-    /// Handles the timer of the socket's filter, which drops a part of the datagrams of other senders in a flood.
+    /// Handles the timer of the socket's filter, which in a flood drops a part of the datagrams that others send.
     pub(super) fn handle_timeout(&mut self, now: Instant, session: &Server) {
         self.sieve.handle_timeout(now, session.client_address(), &self.socket);
     }
