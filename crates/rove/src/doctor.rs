@@ -144,7 +144,8 @@ fn look_there(
         progress("nothing came back; logging in again to see why");
         let found = login::look_again(&door, &mark, &server, events);
         if !matches!(found, Ok(Some(_))) {
-            // The server may have received the doctor's datagrams, and no second login can end it.
+            // The second login, which would end the server, failed. The server may have received the doctor's
+            // datagrams.
             trial.say_goodbye(events);
         }
         host.aftermath = found?;
@@ -180,8 +181,8 @@ fn progress(what: &str) {
     }
 }
 
-/// Returns, in one line for the user, why the server did not answer at these addresses, and what to do. `attached_by`
-/// is the command, such as `rove attach`, by which the client joined a running session.
+/// Returns, in one line for the user, why the server did not answer at the addresses `tried`, and what to do. `host` is
+/// the host as the user wrote it. `attached_by` is the command that led to a running session, such as `rove attach`.
 pub(crate) fn one_line(
     tried: Vec<SocketAddr>,
     refusal: Option<&Refusal>,
@@ -207,8 +208,8 @@ pub(crate) fn one_line(
     )
 }
 
-/// Returns the advice to a client whose key may have become invalid, by a later login or by the session's own client.
-/// The caller appends further advice.
+/// Returns the advice to log in again, as a later login or the session's own client may have ended this login. The
+/// caller appends more advice.
 fn log_in_again(attached_by: &str, host: Option<&str>) -> String {
     let host = host.unwrap_or("HOST").escape_debug();
     format!(

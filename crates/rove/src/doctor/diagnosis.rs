@@ -242,7 +242,7 @@ fn start(host: &Host, diagnosis: &mut Diagnosis) {
     diagnosis.push("server-start", server_start(host));
 }
 
-/// Checks the agent. `None` if a session would not lend one.
+/// Checks the agent. `None` if a session would lend none, or the host did not answer the survey.
 fn agent(host: &Host) -> Option<Finding> {
     let far = host.far.as_ref()?;
     Some(match far.loan? {

@@ -44,11 +44,11 @@ pub(crate) struct Host {
     pub(crate) noise: Noise,
     /// The host's answers to the doctor's survey. `None` if it gave none.
     pub(crate) far: Option<Far>,
-    /// Whether `rove install` can put a server program on the host. `None` if the host has one.
+    /// Whether `rove install` can put a server program on the host. `None` unless the host lacks one.
     pub(crate) no_server_program: Option<Remedy>,
     /// Whether the server runs but its address is unknown.
     pub(crate) no_address: bool,
-    /// Whether the server could not bind any of the requested UDP ports.
+    /// Whether the server refused the requested range of UDP ports.
     pub(crate) port_refused: bool,
     pub(crate) locale_refused: bool,
     /// The server that announced itself. `None` if none did.
@@ -84,7 +84,7 @@ pub(crate) enum Ssh {
     TimedOut,
 }
 
-/// Output of the host's start-up files, printed before the output of the doctor's command.
+/// Output of the host's start-up files and messages of ssh, from before the output of the doctor's command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Noise {
     /// The number of lines in the output that contain text.
@@ -164,7 +164,7 @@ pub(crate) struct Path {
     pub(crate) by_jump_host: bool,
     /// How many datagrams the trial has sent.
     pub(crate) sent: usize,
-    /// The ICMP error that came back instead of an answer. `None` if none did.
+    /// The error that the network or the system reported instead of an answer. `None` if neither did.
     pub(crate) refusal: Option<Refusal>,
     /// How many received datagrams could not be opened with the session's key.
     pub(crate) foreign: usize,
@@ -175,7 +175,7 @@ pub(crate) struct Path {
     pub(crate) down: Large,
     /// Whether the server followed the client to a new local port. `None` if that was not tried.
     pub(crate) rebinding: Option<bool>,
-    /// Whether the server forwards connections. `None` if it has not said.
+    /// Whether the server forwards connections. `None` if the server has not said.
     pub(crate) forwards: Option<bool>,
     /// Whether the session ended by an acknowledged shutdown.
     pub(crate) ended: bool,
@@ -199,8 +199,8 @@ pub(crate) enum Large {
 pub(crate) struct Aftermath {
     /// Whether the server was still running. `None` if unknown.
     pub(crate) alive: Option<bool>,
-    /// Whether the server had received a datagram of the client. The session's command, which leaves a mark on the
-    /// host, starts only then.
+    /// Whether the server had received a datagram of the client. `None` if unknown. The session's command, which leaves
+    /// a mark on the host, starts only then.
     pub(crate) heard: Option<bool>,
     /// Whether the server's UDP port was still bound. `None` if unknown.
     pub(crate) bound: Option<bool>,

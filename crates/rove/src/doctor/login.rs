@@ -110,8 +110,7 @@ pub(crate) fn open(
     Ok(opening.map(|opening| (opening, door)))
 }
 
-/// Runs ssh. Returns its output and its exit status, or no status if ssh took too long. Returns `None` if ssh cannot be
-/// run.
+/// Runs ssh. Returns its output and its exit status, or no status if ssh took too long. `None` if ssh is missing.
 fn log_in(
     Door { options, plan }: &Door,
     events: &mut EventLoop,
@@ -181,8 +180,7 @@ struct Listener {
     is_announced: bool,
     noise: Noise,
     far: Far,
-    /// Messages of ssh and of start-up files. After the survey has begun, messages of the server until its
-    /// announcement.
+    /// Messages of ssh and of start-up files. Once the survey has begun, messages of the server until its announcement.
     said: Vec<String>,
     pid: Option<u32>,
     locale_refused: bool,

@@ -15,7 +15,7 @@ use crate::sessions;
 /// Beginning of the lines that the survey prints.
 const MARKER: &str = "ROVE DOCTOR ";
 
-/// The first line of the survey, followed by the run's challenge. Lines before it are from start-up files.
+/// The first line of the survey, followed by this run's random word (challenge). Start-up files print lines before it.
 const BEGIN: &str = "ROVE DOCTOR begin";
 
 /// An sh function that prints a line of the survey: a name and a value without line breaks.
@@ -41,7 +41,7 @@ const VALUE_LEN_MAX: usize = 4096;
 
 /// Returns the survey's sh code, which also looks for the server program if `searches` is true. The first output is a
 /// line break, because a start-up file may have left a line incomplete. If the host lacks a program that the survey
-/// runs, lines are missing.
+/// runs, a line or its value is missing.
 pub(crate) fn script(challenge: &Challenge, searches: bool) -> String {
     let found = "if [ -z \"$s\" ]; then s=\"$p\"; d server \"$(command -v \"$p\")\"; \
                  d version \"$(\"$p\" --version 2>/dev/null </dev/null | \
@@ -123,7 +123,7 @@ pub(crate) fn session_command(mark: &str) -> Vec<OsString> {
     ["sh", "-c", &script, "sh", mark].map(OsString::from).to_vec()
 }
 
-/// Returns sh code that looks for traces of a server that does not answer, and ends that server.
+/// Returns sh code that looks for traces of a server that does not answer, and ends that server if `pid` is known.
 ///
 /// No text from the host becomes part of the code.
 pub(crate) fn aftermath_script(

@@ -158,7 +158,7 @@ impl Trial {
     fn hold(&mut self, events: &mut EventLoop) -> Result<(), Stop> {
         let heard = |trial: &Self| trial.path.answered.is_some();
         let mut is_heard = self.turn_until(events, FIRST_ALONE, heard)?;
-        // An ICMP error counts as an answer if there is no other address to try.
+        // If the only address refuses the port, there is nothing more to wait for.
         let is_refused = self.path.refusal == Some(Refusal::Port) && self.path.tried.len() == 1;
         if !is_heard && !is_refused {
             is_heard = self.turn_until(events, OTHERS_PATIENCE, heard)?;
@@ -222,8 +222,8 @@ impl Trial {
             true => Large::Unknown,
             false => Large::Stuck(Some(full)),
         };
-        // If the terminal echoes the input, the server answers large datagrams by large ones, so the direction that
-        // failed is unknown.
+        // If the terminal echoes the input, the server answers large datagrams by large ones, so either direction may
+        // have failed.
         if !arrived && is_quiet {
             self.client.handle_message_too_long(events.now(), full);
             self.sent_max = 0;
@@ -283,7 +283,7 @@ impl Trial {
         (0..ROWS).any(|row| self.client.screen().row_text(row).contains(text))
     }
 
-    /// Runs the session until `done` holds or `patience` is over, and returns whether `done` holds.
+    /// Runs the session until `done` holds, the session ends or `patience` is over. Returns whether `done` holds.
     fn turn_until(
         &mut self,
         events: &mut EventLoop,
@@ -339,7 +339,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Records an ICMP error about the first address. Errors about the others mean nothing, because those are guesses.
+    /// Records an error about datagrams to the first address. Errors about the others mean nothing: those are guesses.
     fn note_refusal(&mut self, refusal: Option<Refusal>) {
         if self.path.answered.is_none() && !self.client.candidates().is_probing() {
             self.path.refusal = refusal.or(self.path.refusal.take());

@@ -1,5 +1,5 @@
 //! Derives the results of the legs after the server's announcement: whether the server runs, and whether datagrams pass
-//! in both directions, also large ones and those from a new port.
+//! in both directions. Large datagrams and a new port have their own legs.
 
 use std::net::IpAddr;
 
@@ -15,7 +15,7 @@ const LINGER: &str =
 /// The remedy that keeps the processes of all programs after a logout.
 const SETTING: &str = "KillUserProcesses=no in logind.conf";
 
-/// Checks the legs of datagrams, and adds the results to `diagnosis`.
+/// Checks the legs after the server's announcement, and adds the results to `diagnosis`.
 pub(super) fn check(host: &Host, diagnosis: &mut Diagnosis) {
     let legs = ["server-alive", "udp-out", "udp-back"];
     let later = ["address", "datagram-size", "rebinding", "session-end"];
@@ -133,8 +133,8 @@ fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
     }
 }
 
-/// Returns the finding about a server that answers after its ssh has ended. If a shared ssh connection keeps the login
-/// alive, the host's logout rule has not yet taken effect.
+/// Returns the finding about a server that answers after its ssh has ended. A shared ssh connection may have kept the
+/// login alive, so that the host's logout rule has not yet taken effect.
 fn alive(host: &Host) -> Finding {
     match logout(host) {
         Some(Logout::Ends) => note(format!(
