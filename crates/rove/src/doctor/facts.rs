@@ -156,7 +156,7 @@ pub(crate) struct Server {
 /// The results of the datagrams between client and server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Path {
-    /// The addresses that datagrams were sent to, in order.
+    /// The addresses at which the server may be, in the order to try.
     pub(crate) tried: Vec<SocketAddr>,
     /// The index in `tried` of the address that answered first. `None` if none did.
     pub(crate) answered: Option<usize>,

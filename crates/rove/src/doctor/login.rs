@@ -175,7 +175,7 @@ struct Listener {
     startup: Startup,
     /// The incomplete last line of each output stream, without the lines that `startup` has recognised.
     lines: [Vec<u8>; 2],
-    /// Whether the survey has begun. Start-up files have printed all earlier output.
+    /// Whether the survey has begun. Earlier output comes from start-up files and from ssh itself.
     has_begun: bool,
     is_announced: bool,
     noise: Noise,

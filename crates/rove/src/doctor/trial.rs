@@ -188,7 +188,7 @@ impl Trial {
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`Trial::run`].
+    /// Returns [`Stop`] if the system fails or the user interrupts, without telling the server.
     pub(crate) fn run_by_jump(
         &mut self,
         call: &JumpCall,

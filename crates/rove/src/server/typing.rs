@@ -46,7 +46,7 @@ pub(super) enum TypingError {
     /// The other session's server refuses, for this reason.
     #[error("{0}")]
     Refused(String),
-    /// The other session's server does not answer.
+    /// The other session's server gives no valid answer.
     #[error(transparent)]
     Server(AskError),
     /// No thread could be started to contact the other session's server.

@@ -45,7 +45,7 @@ pub(super) enum Refusal {
 ///
 /// # Errors
 ///
-/// Returns why the client is refused. A lock keeps nobody from taking over while the session's own client is silent.
+/// Returns why the client is refused. Even a locked session can be taken over while its own client is silent.
 pub(super) fn invite(
     session: &mut Server,
     now: Instant,
