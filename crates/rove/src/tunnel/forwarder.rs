@@ -1,5 +1,5 @@
-//! The program on a jump host (`rove tunnel forward`): passes a client's datagrams to its server by UDP while the
-//! client's ssh lasts.
+//! The program on a jump host (`rove tunnel forward`): relays datagrams between a client and its server by UDP while
+//! the client's ssh lasts.
 
 use std::env;
 use std::fs::{self, File};
@@ -23,7 +23,7 @@ use crate::tunnel::pipes::Pipes;
 const SSHD_FOLDER: &str = "/etc/ssh";
 const SSHD_CONFIG: &str = "/etc/ssh/sshd_config";
 
-/// Runs a forwarder until standard input ends. The first message there names the server.
+/// Runs a forwarder until standard input ends. The first message on it names the server.
 ///
 /// # Errors
 ///
@@ -92,7 +92,7 @@ impl Passage {
     fn pass(&mut self, is_outside: bool, is_inside: bool) {
         let Self { outside, inside, forwarder } = self;
         if is_outside {
-            // A receive error belongs to an earlier datagram, for which nobody waits.
+            // A receive error reports that an earlier datagram was lost, as on any path.
             let _ = receive_waiting(outside.get(), |received, payload| {
                 let end = (received.source, received.local);
                 if let Some(datagram) = forwarder.handle_client(end, received.ecn, payload) {
@@ -124,8 +124,7 @@ fn refusal(server: SocketAddr) -> Option<String> {
     Forwarding::read(&config, &included).refusal(server)
 }
 
-/// Returns the texts of the files that match a pattern of `Include`, sorted by name. The pattern may have a star in its
-/// last part.
+/// Returns the texts of the files that match an `Include` pattern, sorted by name. Its last part may have one star.
 fn included(pattern: &str) -> Vec<String> {
     let path = Path::new(SSHD_FOLDER).join(pattern);
     let Some((before, after)) = pattern.rsplit('/').next().and_then(|name| name.split_once('*'))
@@ -144,7 +143,7 @@ fn included(pattern: &str) -> Vec<String> {
     paths.iter().filter_map(|path| read(path)).collect()
 }
 
-/// Returns at most [`FILE_BYTES_MAX`] and one more byte of a file, so that the caller notices a longer file.
+/// Returns at most [`FILE_BYTES_MAX`] + 1 bytes of a file, so that the caller notices a longer file.
 fn read(path: &Path) -> Option<String> {
     let (mut text, len_max) = (Vec::new(), u64::try_from(FILE_BYTES_MAX + 1).unwrap_or(u64::MAX));
     File::open(path).ok()?.take(len_max).read_to_end(&mut text).ok()?;

@@ -1,8 +1,6 @@
-//! Passes the ssh of the login to the session's client: its descriptors, its process number, and the command that
-//! starts another.
+//! Passes the login's ssh to the session's client: its descriptors, its process number, and how to start another.
 //!
-//! The client is the same process after an exec. It inherits the descriptors, and learns their numbers from its
-//! `SessionCall`.
+//! The client is the same process after an exec. It inherits the descriptors; its `SessionCall` has their numbers.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -36,7 +34,7 @@ pub(crate) struct Inherited {
 pub(crate) struct Again {
     /// The argument vector that starts another ssh, which asks the user nothing. Empty if no other ssh can be started.
     pub(crate) words: Vec<String>,
-    /// The first line of the remote command's output, which contains a random word of the run.
+    /// The first line of the remote command's output, which contains a random word of this run of rove.
     pub(crate) first_line: String,
     /// For an ssh beside UDP: whether the first login asked the user nothing. `None` if ssh is the only path.
     pub(crate) asks_nothing: Option<bool>,
@@ -46,12 +44,12 @@ pub(crate) struct Again {
     pub(crate) jump: Option<JumpCall>,
 }
 
-/// How to start a forwarder on a jump host, and the host's addresses.
+/// How to start a forwarder on a jump host, and the jump host's addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct JumpCall {
     /// The argument vector that starts the forwarder, and asks the user nothing.
     pub(crate) words: Vec<String>,
-    /// The host's addresses, as this computer resolves its name.
+    /// The jump host's addresses, as this computer resolves its name.
     pub(crate) addresses: Vec<IpAddr>,
 }
 
@@ -67,8 +65,7 @@ impl Again {
         Self { words, first_line, asks_nothing, shares: false, jump: None }
     }
 
-    /// Returns the argument vector that starts another ssh. If `is_own`, the ssh opens its own connection instead of
-    /// sharing one.
+    /// Returns the argument vector that starts another ssh. If `is_own`, that ssh opens a connection and shares none.
     pub(crate) fn call(&self, is_own: bool) -> Vec<String> {
         let mut words = self.words.clone();
         let position = words.windows(2).rposition(|pair| pair == ASKS_NOTHING);

@@ -1,7 +1,7 @@
 //! The client's end of a forwarder on a jump host: the ssh that runs the forwarder, and the sealing of datagrams to it.
 //!
-//! The client starts a forwarder while ssh carries the session, in case UDP reaches the jump host, and ends it when the
-//! session does not need it.
+//! The client starts a forwarder while ssh carries the session, in case UDP reaches the jump host. It ends the
+//! forwarder when the session does not need one.
 
 use std::io;
 use std::net::SocketAddr;
@@ -52,8 +52,8 @@ impl Line {
         Ok(Self { ssh, wrapper, ends: Vec::new() })
     }
 
-    /// Starts a forwarder to the first of the server's addresses, and waits for its answer. `None` if it does not
-    /// answer in time.
+    /// Starts a forwarder to the first of the server's addresses, and waits for its answer. `None` if its ssh ends, or
+    /// if it does not answer within [`LOGIN_MAX`].
     pub(crate) fn open(
         call: &JumpCall,
         first_line: &str,
@@ -73,8 +73,8 @@ impl Line {
         Ok(Some(line))
     }
 
-    /// Reads and writes without blocking. Returns the forwarder's answer, if it has arrived. An answer that leads only
-    /// to the server's own addresses is ignored.
+    /// Reads and writes without blocking. Returns ssh's state, and the forwarder's answer if it has just arrived. An
+    /// answer that leads only to the server's own addresses is ignored.
     fn look(
         &mut self,
         buffer: &mut [u8],
@@ -106,7 +106,7 @@ impl Line {
 #[derive(Debug)]
 pub(super) struct Jump {
     call: JumpCall,
-    /// The first line of the remote command's output, which contains a random word of the run.
+    /// The first line of the remote command's output, which contains a random word of this run of rove.
     first_line: String,
     /// The server to which the forwarder sends.
     server: SocketAddr,
@@ -121,7 +121,7 @@ pub(super) struct Jump {
 pub(super) enum News {
     /// The forwarder has answered, and sends from this address.
     Answered(SocketAddr),
-    /// The ssh must end, or has ended. `was_logging_in` says that the forwarder has not answered.
+    /// The ssh has ended, or the caller must end it (`pid`). `was_logging_in` says that the forwarder had not answered.
     Ended { pid: Option<Pid>, was_logging_in: bool },
 }
 
@@ -138,13 +138,13 @@ impl Jump {
         }
     }
 
-    /// Returns when to log in for a forwarder. `None` while none is needed.
+    /// Returns when to log in for a forwarder. `None` while none is needed or may be started.
     pub(super) fn wanted_at(&self, session: &Client) -> Option<Instant> {
         let is_possible = self.line.is_none() && self.failures < FAILURES_MAX;
         session.side_path_since().filter(|_| is_possible).map(|since| since + WANTED_AFTER)
     }
 
-    /// Returns when [`Jump::turn`] must end the ssh if nothing else happens.
+    /// Returns when [`Jump::turn`] must end the ssh if nothing else happens. `None` for never.
     pub(super) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
         if self.line.as_ref()?.ends.is_empty() {
             return Some(self.started_at + LOGIN_MAX);
@@ -171,7 +171,7 @@ impl Jump {
         self.line.is_some()
     }
 
-    /// Reads and writes without blocking, and ends an ssh that is late or not needed. Returns news, if any.
+    /// Reads and writes without blocking, and gives up an ssh that has ended, is late or is not needed. Returns news.
     pub(super) fn turn(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! Logs in again for a tunnel, by an ssh that may ask the user on the terminal.
+//! Logs in again to carry datagrams, by an ssh that may ask the user on the terminal.
 
 use std::io;
 
@@ -16,7 +16,7 @@ const OUTLIVING: [&str; 4] = ["sh", "-c", "trap '' HUP; exec \"$@\"", "rove"];
 
 /// The result of a login.
 pub(super) struct Login {
-    /// The ssh that carries datagrams, or why there is none; `Err(None)` if the user has cancelled the login.
+    /// The ssh that carries datagrams, or why there is none; `Err(None)` if Ctrl-C or a signal cancelled it.
     pub(super) outcome: Result<Ssh, Option<String>>,
     /// The signals that arrived during the login.
     pub(super) signals: Vec<i32>,
@@ -44,8 +44,8 @@ pub(super) fn run(
         // A datagram that arrives during the login is lost, as on any path.
         let look = ssh.look(buffer, |_| ());
         if let Some(reaper) = &mut reaper {
-            // ssh has changed the terminal's modes to ask, and restores them only when it ends. If it did so after this
-            // function, keys would not reach the session.
+            // ssh may have changed the terminal's modes to ask, and restores them only when it ends. If it did so after
+            // this function, keys would not reach the session.
             if ssh.is_silent() {
                 break Err(None);
             }

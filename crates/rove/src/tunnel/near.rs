@@ -1,8 +1,6 @@
-//! The client's end of a tunnel, if ssh is the only path: runs the ssh that carries the session, and another when it
-//! fails.
+//! The client's end of a tunnel, if ssh is the only path: runs the session's ssh, and another if that fails.
 //!
-//! Nothing here blocks, except a login by the user. Bytes that ssh does not accept at once are queued in its carrier,
-//! within bounds.
+//! Nothing here blocks, except a login by the user. Datagrams for which ssh has no room wait in a bounded queue.
 
 use std::io;
 
@@ -32,7 +30,7 @@ pub(crate) struct Tunnel {
     line: Option<Ssh>,
     /// The ssh that is logging in. `None` while there is none.
     next: Option<Ssh>,
-    /// Why the last ssh ended. `None` while an ssh carries datagrams, and until the first one has ended.
+    /// Why the newest ssh failed. `None` if none has failed since an ssh last began to carry datagrams.
     pub(crate) reason: Option<String>,
     buffer: Vec<u8>,
 }
@@ -119,7 +117,7 @@ impl Tunnel {
         if self.next.is_some() { Some(self.retry.give_up_at()) } else { self.start_at() }
     }
 
-    /// Notes that this computer's network has changed, so that a new ssh may work sooner.
+    /// Notes that this computer's network has changed, so that another ssh may be started sooner.
     pub(crate) fn handle_network_change(&mut self, now: Instant) {
         self.retry.handle_network_change(now);
     }
@@ -168,7 +166,7 @@ impl Tunnel {
 
     fn start(&mut self, now: Instant) {
         tracing::info!("starting another ssh for the tunnel");
-        // This process has no other children than earlier ssh processes.
+        // All children of this process are ssh processes, whose exit codes nobody needs.
         while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
         let is_own = self.retry.handle_start(now, self.line.is_some());
         match Ssh::start(&self.again.call(is_own), &self.again.first_line, false) {
@@ -187,7 +185,8 @@ impl Tunnel {
         }
     }
 
-    /// Records the end of an ssh, with its reason. A reason that only the user can resolve makes it [`End::Refused`].
+    /// Records the end of an ssh, with its reason. A reason that only the user can resolve makes the end
+    /// [`End::Refused`].
     fn note_end(&mut self, now: Instant, mut ssh: Ssh, reason: Option<String>, end: End) {
         let said = ssh.last_words();
         let reason = reason.or((!said.is_empty()).then_some(said));

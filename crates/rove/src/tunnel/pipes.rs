@@ -1,4 +1,4 @@
-//! Standard input and output of a program that ssh runs on a host. They carry frames of datagrams.
+//! Standard input and output of a program that ssh runs on a host. They carry datagrams and messages in frames.
 
 use std::io::{self, Write};
 use std::os::fd::BorrowedFd;
@@ -21,7 +21,7 @@ pub(super) struct Pipes {
 }
 
 impl Pipes {
-    /// Prints the line by which the client recognises this end. From then on the pipes carry frames.
+    /// Prints the line by which the client recognises this end. From then on the pipes carry the frames of [`Carrier`].
     ///
     /// # Errors
     ///

@@ -102,8 +102,7 @@ impl Spare {
         [start, dead, self.standby.give_up_at(), reap, jump].into_iter().flatten().min()
     }
 
-    /// Reads and writes without blocking, passes arrived datagrams to `take`, and starts or ends ssh as the session
-    /// needs.
+    /// Reads and writes without blocking, passes arrived datagrams to `take`, and starts or ends ssh as needed.
     pub(crate) fn turn(&mut self, now: Instant, session: &mut Client, take: impl FnMut(Arrival)) {
         self.reap(now);
         self.turn_next(now, session);
@@ -155,7 +154,7 @@ impl Spare {
     }
 
     /// Reads from the ssh that logs in because the present one is silent. When the new one is ready, it replaces the
-    /// present one, unless that has answered meanwhile; then the new one ends.
+    /// present one. The new one ends if it takes too long, or if the present one has answered meanwhile.
     fn turn_next(&mut self, now: Instant, session: &mut Client) {
         let Some(mut next) = self.next.take() else { return };
         let look = next.look(&mut self.buffer, |_| ());
@@ -181,7 +180,7 @@ impl Spare {
         }
     }
 
-    /// Records the end of a login of `ssh`. While `next` is logging in, [`Standby`] waits for that login instead.
+    /// Records the end of a login of `ssh`, except while `next` is logging in. [`Standby`] then waits for `next`.
     fn handle_end(&mut self, end: End) {
         if self.next.is_none() {
             self.standby.handle_end(end);

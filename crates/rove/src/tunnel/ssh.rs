@@ -31,14 +31,14 @@ pub(super) struct Ssh {
     banner: Option<Banner>,
     carrier: Carrier,
     error_line: Vec<u8>,
-    /// The last line of ssh's error output, without control characters; empty if there was none.
+    /// The last error line of ssh that is no progress message, without control characters; empty if there was none.
     said: String,
     /// Whether ssh has exchanged keys with a host. `None` if ssh prints no progress messages.
     has_answer: Option<bool>,
     /// Whether ssh's output is still open, and whether its error output is (`has_error_output`).
     has_output: bool,
     has_error_output: bool,
-    /// The filter for ssh's messages to the user. `None` if ssh may not ask the user.
+    /// The filter for ssh's messages to the user. `None` if ssh may not ask the user, and after its login.
     dialogue: Option<Printable>,
 }
 
@@ -71,8 +71,8 @@ impl Ssh {
         })
     }
 
-    /// Starts ssh by the command `words`, whose output begins with `first_line`. If `asks` is true, ssh has the user's
-    /// terminal for its questions, and its messages are shown.
+    /// Starts ssh by the command `words`. Its output before the line `first_line` is skipped. If `asks` is true, ssh
+    /// has the user's terminal for its questions, and its messages are shown.
     pub(super) fn start(words: &[String], first_line: &str, asks: bool) -> io::Result<Self> {
         let (program, args) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
@@ -97,14 +97,14 @@ impl Ssh {
         self.banner.is_none()
     }
 
-    /// Returns whether ssh has printed progress messages, but has not exchanged keys, because the network or a shared
-    /// connection is silent.
+    /// Returns whether ssh prints progress messages, but has not exchanged keys. The network or a shared connection is
+    /// then silent.
     pub(super) fn is_unanswered(&self) -> bool {
         self.has_answer == Some(false)
     }
 
-    /// Returns whether both output streams have ended. Then neither this ssh nor one that it started for a jump host,
-    /// which shares its error output, does anything more.
+    /// Returns whether both output streams have ended. This ssh, and the one that it may have started for a jump host
+    /// (they share the error output), then do nothing more.
     pub(super) const fn is_silent(&self) -> bool {
         !self.has_output && !self.has_error_output
     }
@@ -132,7 +132,7 @@ impl Ssh {
         self.write();
     }
 
-    /// Returns whether at least half of the carrier's queue is free.
+    /// Returns whether no datagram waits in the carrier, and half of its window of unacknowledged bytes is free.
     pub(super) const fn has_room(&self) -> bool {
         self.carrier.has_room()
     }
@@ -160,7 +160,7 @@ impl Ssh {
         interests
     }
 
-    /// Reads ssh's output without waiting, and passes arrived datagrams to `take`. Returns whether ssh is running.
+    /// Reads ssh's output without waiting, and passes arrived datagrams to `take`. Returns ssh's state.
     pub(super) fn look(&mut self, buffer: &mut [u8], mut take: impl FnMut(Arrival)) -> Look {
         self.read_error_output();
         let len = match rustix::io::read(&self.descriptors.stdout, &mut *buffer) {
@@ -216,7 +216,7 @@ impl Ssh {
         }
     }
 
-    /// Reads ssh's error output, keeps its last line, and shows it to the user if ssh may ask.
+    /// Reads ssh's error output and keeps its last line. Shows the output to the user if ssh may ask.
     fn read_error_output(&mut self) {
         let mut buffer = [0; 4096];
         while self.has_error_output {
