@@ -1,9 +1,9 @@
 //! Checks the requests that a host makes of the user's ssh agent. The host may list the keys and ask for a signature.
 //!
-//! On a connection that ssh has bound to the host, `query` and `session-bind` pass too. A program sends `session-bind`
-//! for its next hop, and the agent then applies the limits of its keys. The filter refuses every other request (to add
-//! or delete keys, to lock the agent, to load a library), and the agent never sees it. The filter does no I/O. Source:
-//! draft-ietf-sshm-ssh-agent; OpenSSH 9.2, PROTOCOL.agent.
+//! On a connection that ssh has bound to the host, `query` and `session-bind` pass too. An ssh on the host sends
+//! `session-bind` for its next hop. The agent then applies the host restrictions of its keys (`ssh-add -h`). The filter
+//! refuses every other request (to add or delete keys, to lock the agent, to load a library), and the agent never sees
+//! it. The filter does no I/O. Source: draft-ietf-sshm-ssh-agent; OpenSSH 9.2, PROTOCOL.agent.
 
 use std::fmt::{self, Display};
 
@@ -52,7 +52,8 @@ pub(crate) struct Filter {
     asks: bool,
     /// Whether ssh has bound the connection to the host's key (`session-bind`).
     is_bound: bool,
-    /// Bytes from the host that have not been passed on: an incomplete request, or one that waits for the user.
+    /// Bytes from the host that have not been passed on: an incomplete request, or requests that wait for the user's
+    /// decision or the agent's answer.
     request: Vec<u8>,
     answer: Vec<u8>,
     state: State,
@@ -69,7 +70,7 @@ enum State {
     Free,
     /// The connection waits for the user's decision about the request.
     Asking,
-    /// The connection waits for the agent's answer to a request of this kind.
+    /// The connection waits for the agent's answer to a request of this type.
     Asked(u8),
 }
 
@@ -142,7 +143,7 @@ impl Filter {
         !matches!(self.state, State::Asked(_)) && !self.request.is_empty()
     }
 
-    /// Handles bytes from the host. Appends requests that may pass to `to_agent`, and refusals to `to_host`.
+    /// Handles bytes from the host. Appends a request that may pass to `to_agent`, and refusals to `to_host`.
     ///
     /// # Errors
     ///
@@ -204,8 +205,7 @@ impl Filter {
         debug_assert_ne!(self.state, State::Asking, "a decision is taken once");
     }
 
-    /// Handles bytes from the agent. Appends a complete answer to `to_host`, and the next request that may pass to
-    /// `to_agent`.
+    /// Handles bytes from the agent. Appends a complete answer to `to_host`, and then handles requests that wait.
     ///
     /// # Errors
     ///
@@ -271,7 +271,7 @@ impl Filter {
 }
 
 impl Use {
-    /// Returns the key of the only host that accepts the signature.
+    /// Returns the key of the only host that accepts the signature, if that is known.
     pub(crate) fn host_key(&self) -> Option<&[u8]> {
         match &self.purpose {
             Purpose::Login { host_key, .. } => host_key.as_deref(),
@@ -357,8 +357,7 @@ fn purpose(data: &[u8]) -> Purpose {
     Purpose::Login { user: shown(user), host_key: host_key(rest).map(<[u8]>::to_vec) }
 }
 
-/// Returns the host's key from the end of a login's data: the method, a byte, the user's algorithm and key, and the
-/// host's key.
+/// Returns the host's key from the end of a login's data: method, a byte, the user's algorithm and key, the host's key.
 fn host_key<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     string(rest).filter(|method| *method == HOST_BOUND)?;
     let (_has_signature, after) = rest.split_first()?;
@@ -368,7 +367,7 @@ fn host_key<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     string(rest).filter(|_| rest.is_empty())
 }
 
-/// Splits an ssh string off `rest`: four bytes of length, and as many bytes.
+/// Splits an ssh string off `rest`: a four-byte length, and that many bytes.
 fn string<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (len, after) = rest.split_first_chunk::<4>()?;
     let len = usize::try_from(u32::from_be_bytes(*len)).ok()?;

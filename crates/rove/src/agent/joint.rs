@@ -11,7 +11,8 @@ use super::filter::{Fault, Filter, Use};
 /// Most bytes read at a time. Chosen: the usual request and answer are far shorter.
 const CHUNK: usize = 4096;
 
-/// Most bytes that wait to be written to a socket. At this number, the other socket is no longer read. Chosen: one chunk.
+/// Most bytes that wait to be written to a socket. At this number, the other socket is no longer read. Chosen: one
+/// chunk.
 const WAITING_MAX: usize = CHUNK;
 
 /// Two sockets between which bytes are copied. Both close when this value is dropped.
@@ -108,7 +109,7 @@ impl Joint {
         Ok(())
     }
 
-    /// Reads from each socket, unless too many bytes wait to be written to the other one.
+    /// Reads from each socket, unless too many bytes wait for the other one or the filter takes no request now.
     fn read(&mut self) -> Result<(), Over> {
         let mut buffer = [0; CHUNK];
         if self.takes_requests() {

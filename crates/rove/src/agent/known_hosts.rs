@@ -26,7 +26,7 @@ pub(crate) enum KnownHost {
     Hashed,
     /// The files mark the key as revoked.
     Revoked,
-    /// No file has the key.
+    /// No entry for a host has the key.
     Unknown,
 }
 

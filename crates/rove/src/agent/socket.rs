@@ -12,8 +12,7 @@ use rustix::net::accept;
 
 use crate::listeners::{SocketFile, listen_at_path};
 
-/// A listening socket for one purpose, in a directory that only this user may enter. Dropping it removes the socket's
-/// file.
+/// A listening socket for one purpose, in a directory that only this user may enter. Dropping it removes its file.
 #[derive(Debug)]
 pub(crate) struct PrivateSocket {
     path: PathBuf,
@@ -46,8 +45,7 @@ impl PrivateSocket {
         &self.path
     }
 
-    /// Makes the socket again if its file is gone. The system removes the runtime directory of a user whose last login
-    /// has ended.
+    /// Makes the socket again if its file is gone. The system removes the runtime directory when the last login ends.
     pub(crate) fn restore(&mut self) {
         if self.file.is_in_place() {
             return;
@@ -60,7 +58,7 @@ impl PrivateSocket {
         }
     }
 
-    /// Accepts a waiting connection from a process of this user. Returns `None` if there is none.
+    /// Accepts a waiting connection from a process of this user. Returns `None` if there is none, or after an error.
     pub(crate) fn accept(&mut self) -> Option<OwnedFd> {
         loop {
             let socket = match accept(&self.listener) {
@@ -81,7 +79,7 @@ impl PrivateSocket {
         }
     }
 
-    /// Waits for connections again after `accept` has failed. Call this after other connections have ended.
+    /// Lets the event loop wait again after `accept` has failed. Call this when a descriptor may have become free.
     pub(crate) const fn unmute(&mut self) {
         self.is_muted = false;
     }

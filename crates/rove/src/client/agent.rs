@@ -1,8 +1,8 @@
 //! Lends the user's ssh agent to the session's host. The client starts an ssh that logs in at the host through a stream
-//! of the session, and forwards the agent as `ssh -A` does. The agent thus knows that requests come from the host.
+//! of the session, and forwards the agent as `ssh -A` does. ssh tells the agent from which host requests come.
 //!
-//! That ssh forwards a socket of the client, where a [`Filter`] passes requests for signatures to the real agent and
-//! reports them. If ssh cannot log in a second time, a [`Relay`] replaces it.
+//! The ssh forwards a socket of the client, where a [`Filter`] checks requests to the real agent and reports
+//! signatures. If ssh cannot log in a second time, a [`Relay`] replaces it.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -64,7 +64,7 @@ pub(crate) struct AgentLoan {
     question: Option<Question>,
     /// The pause between the next end of an ssh and the start of another.
     pause: Duration,
-    /// Whether an ssh has ever logged in.
+    /// Whether an ssh has ever lent the agent.
     has_worked: bool,
 }
 
@@ -84,7 +84,7 @@ enum State {
     Asked(Opening),
     /// An ssh is logging in, or has logged in. The stream tells the host the path of that ssh's agent socket.
     Lent(StreamId, Box<Login>),
-    /// The host listens for a relay, or has been asked to listen.
+    /// The host listens for a relay, or the client asks it to.
     Relayed(Box<Relay>),
     /// The loan has ended for good.
     Over,
@@ -139,8 +139,8 @@ impl AgentLoan {
         self.answer(true);
     }
 
-    /// Accepts the connection by which the client's ssh wants to reach the host's sshd. Returns it with the sshd's
-    /// address.
+    /// Accepts the connection by which the client's ssh wants to reach the host's sshd. Returns it with a placeholder
+    /// for the sshd's address.
     pub(crate) fn accept(&mut self) -> Option<(OwnedFd, Target)> {
         let State::Lent(_, login) = &mut self.state else { return None };
         // The server replaces this address by that of the sshd at which the session's login arrived.
@@ -148,14 +148,14 @@ impl AgentLoan {
         login.accept().map(|socket| (socket, target))
     }
 
-    /// Returns the listener that the host must open for a relay. `None` after the first call.
+    /// Returns the listener that the host must open for a relay. `None` without a relay, and after the first call.
     pub(crate) fn poll_listener(&mut self) -> Option<RemoteForward> {
         let State::Relayed(relay) = &mut self.state else { return None };
         relay.poll_listener()
     }
 
-    /// Handles the host's answer about the relay's listener: `None` for success, or why the host does not listen.
-    /// Returns a sentence for the user.
+    /// Handles the host's answer about the relay's listener. `refusal` says why the host does not listen; it is `None`
+    /// if the host listens. Returns a sentence for the user.
     pub(crate) fn handle_listener(
         &mut self,
         mux: &mut Mux,
@@ -254,7 +254,7 @@ impl AgentLoan {
 
     /// Lends the agent by a relay, after the ssh has ended for this reason.
     fn relay(&mut self, mux: &mut Mux, stream: StreamId, reason: String) -> Option<String> {
-        // The new socket has the same path as the login's, so the login must be dropped first.
+        // The new socket has the same path as the login's socket, so the login must be dropped first.
         self.state = State::Over;
         match AgentSocket::open(&self.call.agent) {
             Ok(socket) => {

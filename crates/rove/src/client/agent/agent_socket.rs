@@ -40,7 +40,7 @@ impl AgentSocket {
     }
 
     /// Accepts a connection from the host, connects to the user's agent for it, and returns both. Closes a connection
-    /// if `has_room` is false, or if the agent does not accept at once (it may wait for its user).
+    /// if `has_room` is false, or if the agent does not accept at once, perhaps because it waits for its user.
     pub(super) fn accept(&mut self, has_room: bool) -> Option<(OwnedFd, OwnedFd)> {
         self.socket.unmute();
         loop {
@@ -71,7 +71,7 @@ fn connect(path: &Path) -> io::Result<OwnedFd> {
     connect_unix(path.as_os_str().as_bytes())
 }
 
-/// Returns the path of the agent's socket. `None` if its environment variable is not set.
+/// Returns the path of the agent's socket. `None` if its environment variable is not set or empty.
 fn real_agent(agent: &LentAgent) -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty());
     match agent {

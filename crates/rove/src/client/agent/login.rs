@@ -1,4 +1,4 @@
-//! The ssh process that lends the agent, with the socket through which it reaches the host and the agent socket that it
+//! The ssh process that lends the agent, the socket through which it reaches the host, and the agent socket that it
 //! forwards.
 
 use std::io;
@@ -53,13 +53,13 @@ pub(crate) struct AgentCall {
 #[derive(Debug)]
 pub(super) struct Login {
     ssh: Child,
-    /// The read end of ssh's standard output, and that of its error output below. `None` after ssh has closed the pipe.
+    /// The read ends of ssh's standard output and error output. Each is `None` after ssh has closed it.
     output: Option<ChildStdout>,
     errors: Option<ChildStderr>,
     /// The beginning of the line with the socket's path. `None` after that line was read.
     mark: Option<String>,
     line: Vec<u8>,
-    /// The last complete line of ssh's error output; `error_line` is the incomplete next one.
+    /// The last complete error line of ssh, except empty and debug lines. `error_line` is the incomplete next line.
     said: Vec<u8>,
     error_line: Vec<u8>,
     /// The socket at which the client accepts the connection by which ssh reaches the host.
@@ -81,7 +81,7 @@ pub(super) enum Look {
 }
 
 impl Login {
-    /// Starts an ssh.
+    /// Opens both sockets and starts an ssh.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl Login {
         self.way.accept()
     }
 
-    /// Reads ssh's output and error output.
+    /// Reads ssh's output and error output, and returns the change that they show.
     pub(super) fn look(&mut self) -> Look {
         read_lines(&mut self.errors, &mut self.error_line, |line| {
             if !line.starts_with(b"debug") && !line.is_empty() {
@@ -167,7 +167,7 @@ impl Login {
 
 impl Drop for Login {
     fn drop(&mut self) {
-        // Both calls fail if ssh has already ended.
+        // An error means that ssh has already ended.
         let _ = self.ssh.kill();
         let _ = self.ssh.wait();
     }

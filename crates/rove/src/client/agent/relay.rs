@@ -2,7 +2,7 @@
 //! session's `SSH_AUTH_SOCK`, and connections come to the client through streams.
 //!
 //! ssh binds no host key to a connection through the relay. The agent thus refuses to sign with keys that are
-//! restricted to hosts (`ssh-add -h`). The filter of `agent.rs` forbids a program to bind the connection itself.
+//! restricted to hosts (`ssh-add -h`). The filter (`agent/filter.rs`) stops a program from binding the connection.
 
 use rove_bootstrap::{Place, RemoteForward};
 use rove_streams::{Mux, StreamId};
