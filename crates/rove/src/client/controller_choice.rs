@@ -9,9 +9,9 @@ use crate::opening::{Answered, Opening};
 /// The user's choice of a congestion controller, until the host has answered.
 #[derive(Debug, Default)]
 pub(super) struct ControllerChoice {
-    /// The name of the controller. `None` after the host's answer, or if the user chose none.
+    /// The name of the controller. `None` without a choice, after the host's answer, or if the host cannot be asked.
     name: Option<String>,
-    /// The pending request to the host. `None` until this end uses the controller.
+    /// The pending request to the host. `None` before this end uses the controller, and after the host's answer.
     opening: Option<Opening>,
 }
 
@@ -31,7 +31,7 @@ impl ControllerChoice {
             let target = Target::Controller(name.clone());
             match Opening::begin(now, &mut streams.mux, &target) {
                 Ok(opening) => self.opening = Some(opening),
-                // The stream layer is closed and sends no more packets.
+                // Without a stream, the client cannot ask the host.
                 Err(_) => self.name = None,
             }
             return None;

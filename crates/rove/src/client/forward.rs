@@ -121,7 +121,7 @@ fn config(options: &ClientOptions) -> anyhow::Result<ClientConfig> {
 enum Whose {
     /// This process's own call, which has ended, so that the process exits.
     Call,
-    /// Calls of other processes that use streams of this session.
+    /// Calls of other processes that use streams of this session. After a failed fork, these calls have ended, too.
     Others,
 }
 
@@ -130,7 +130,7 @@ enum Whose {
 enum Contact {
     Heard,
     Silent,
-    /// No datagrams arrive, and an ICMP message says that the server's port is closed.
+    /// No datagrams arrive, and ICMP or the host's end of an ssh has reported that the server's port is closed.
     Refused,
 }
 
@@ -140,7 +140,7 @@ enum Contact {
 struct OwnCall {
     /// The call's job, which opens the streams.
     load: Option<Box<dyn Load>>,
-    /// Reports the state of the network to the program that started this call.
+    /// Reports the state of the network to `rove exec --json`, if that started this process.
     channel: Option<Channel>,
     /// The splices, which copy bytes between the job's streams and descriptors.
     splices: Vec<Splice>,
@@ -157,12 +157,13 @@ struct Forward {
     own: OwnCall,
     lender: Option<Lender>,
     contact: Contact,
-    /// Whether the client has opened the streams of the own call, because the server carries streams.
+    /// Whether the client has opened the streams of its own call, after learning that the server carries streams.
     is_open: bool,
     incoming: Reception,
-    /// The result of the own call, and the deadline for the server to confirm the session's end. `None` before the end.
+    /// The result of the own call, and the deadline for the server to confirm the session's end. `None` before the
+    /// call's end, and in the child that [`Forward::split`] forks.
     end: Option<(Carried, Instant)>,
-    /// The last error that the system reported for a sent datagram.
+    /// The last error in sending or receiving datagrams since `contact` last became `Heard` or `Silent`.
     refusal: Option<Refusal>,
     queue: PacketQueue,
     buffer: Vec<u8>,
@@ -292,8 +293,8 @@ impl Forward {
         Ok(())
     }
 
-    /// Reports to the callers when the host falls silent or is heard again, and tells the user if the server's port is
-    /// closed.
+    /// Tells `rove exec --json` and other calls when the host falls silent or is heard again. Tells the user if the
+    /// server's port is closed.
     fn look_for_silence(&mut self, now: Instant) {
         let is_dark = self.session.is_server_late(now);
         if is_dark != (self.contact != Contact::Heard) {
@@ -324,7 +325,7 @@ impl Forward {
         }
     }
 
-    /// Sends the session's datagrams, and then packets of streams while few of them wait in the kernel's send queue.
+    /// Sends the session's datagrams, and then packets of streams, as [`Wire::send_packets`] does.
     fn send(&mut self, now: Instant) {
         let refusal = self.wire.send(now, &mut self.session, |_| ());
         self.refusal = refusal.or(self.refusal.take());

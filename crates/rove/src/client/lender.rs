@@ -40,9 +40,10 @@ const UNWANTED: u64 = 18;
 #[derive(Debug)]
 pub(super) struct Lender {
     gate: Gate,
-    /// The socket for requests. `None` until the host is known to carry streams, and if no socket can be made.
+    /// The socket for requests. `None` before [`Lender::open`], after [`Lender::rest`] or `close`, or if it cannot be
+    /// made.
     socket: Option<PrivateSocket>,
-    /// Whether the client has tried to make the socket.
+    /// Whether [`Lender::open`] must not make a socket, because it has tried or the lender is closed.
     is_open: bool,
     asking: Vec<Asking>,
     loans: Vec<Loan>,
@@ -87,7 +88,7 @@ impl Lender {
         Self { gate, socket: None, is_open: false, asking, loans, told: 0, is_dark: false }
     }
 
-    /// Listens for calls. Call this once the host is known to carry streams.
+    /// Listens for calls, unless this was tried already. Call this while the session carries streams.
     pub(super) fn open(&mut self) {
         if !std::mem::replace(&mut self.is_open, true) {
             debug_assert!(self.socket.is_none(), "one socket is open at a time");

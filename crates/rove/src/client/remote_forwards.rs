@@ -1,8 +1,9 @@
 //! Listeners on the host (`-R`). For each connection, the host names the number of a listener, and the client's table
 //! of listeners says where to connect.
 //!
-//! A hostile host thus reaches only the places in the table. With `-R PORT`, a SOCKS client on the host names the
-//! place. It can name a place of this computer itself only if `PermitRemoteOpen` names that host.
+//! A hostile host thus reaches only the places in the table. With `-R PORT`, however, a SOCKS client on the host names
+//! the place. It reaches addresses of this computer, link-local ones and cloud metadata only if `PermitRemoteOpen`
+//! names the requested host.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, UdpSocket};
@@ -60,7 +61,7 @@ struct Entry {
 /// The reason for a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
-    /// The user's command line has an option for the listener, such as `-R`.
+    /// The user set the listener by `-R`, or by `RemoteForward` in ssh's configuration.
     Option,
     /// The user typed a line for the listener during the session. Its failure does not end the session.
     Added,
@@ -92,11 +93,11 @@ struct Making {
 pub(super) enum News {
     /// The host listens. The sentence, if any, is for the user.
     Opened(Option<String>),
-    /// A connection has failed, or a listener that the user added during the session. The text is for the user.
+    /// A connection to a fixed target, or a listener that the user added, has failed. The text is for the user.
     Said(String),
-    /// The host cannot open a listener of the user's options, for this reason.
+    /// A listener of the user's options is not opened, for this reason.
     Failed(String),
-    /// The host listens for the relay of the agent, or does not, for this reason.
+    /// Why the host does not listen for the relay of the agent. `None` if the host listens.
     Agent(Option<String>),
 }
 
@@ -116,7 +117,7 @@ impl RemoteForwards {
         }
     }
 
-    /// Returns whether the user wants no listeners.
+    /// Returns whether there are no listeners, except the relay's.
     pub(super) fn is_empty(&self) -> bool {
         self.options().next().is_none()
     }
@@ -155,8 +156,7 @@ impl RemoteForwards {
         self.next_number += 1;
     }
 
-    /// Closes the listener at `place`, which may be a port that the host chose, and returns it as an option. Its open
-    /// connections go on.
+    /// Closes the listener at `place`, also at a port that the host chose. Returns its option. Its connections go on.
     pub(super) fn remove(&mut self, mux: &mut Mux, place: &Place) -> Option<String> {
         let is_meant = |it: &Entry| {
             let is_chosen = matches!((&it.state, &it.forward.listen, place),
@@ -178,7 +178,7 @@ impl RemoteForwards {
         Some(forward.to_string())
     }
 
-    /// Drops all listeners and requests, because the session carries no streams.
+    /// Drops all listeners and unfinished connections, because the session carries no streams.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.requests.clear();
@@ -195,14 +195,15 @@ impl RemoteForwards {
         }
     }
 
-    /// Reads the listener's number from a stream of the host, and begins to connect to the listener's target.
+    /// Reads the listener's number from a stream of the host. Begins to connect to the target, or waits for a SOCKS
+    /// request.
     pub(super) fn handle_readable(&mut self, now: Instant, mux: &mut Mux, id: StreamId) {
         let entry = match self.reception.handle_readable(now, mux, id) {
             None => return,
             Some(Target::Accepted(number)) => self.entries.get(&number),
             Some(_) => None,
         };
-        // The target breaks the protocol, or the user has removed the listener.
+        // The host has named no listener of the table; the user may have removed it.
         let Some(Entry { forward, state: State::Asked(_) | State::Open { .. }, .. }) = entry else {
             return self.reception.handle_strange(now, mux, id);
         };
@@ -229,8 +230,7 @@ impl RemoteForwards {
         }
     }
 
-    /// Asks the host for new listeners, and begins to copy the bytes of connections that were made. Returns news for
-    /// the user.
+    /// Asks the host for new listeners, and begins to copy bytes of new connections. Returns news for the user.
     pub(super) fn turn(
         &mut self,
         now: Instant,
@@ -289,7 +289,7 @@ impl RemoteForwards {
         news
     }
 
-    /// Reads the requests of SOCKS clients, and begins to connect.
+    /// Reads the requests of SOCKS clients, and begins to connect. Ends malformed and late requests.
     fn read_requests(&mut self, now: Instant, mux: &mut Mux) {
         for (id, (mut request, until)) in std::mem::take(&mut self.requests) {
             let mut buffer = [0; REQUEST_MAX];
@@ -317,7 +317,8 @@ impl RemoteForwards {
         }
     }
 
-    /// Connects to a target that a SOCKS client has named, if `PermitRemoteOpen` permits the target.
+    /// Begins to connect to a target that a SOCKS client has named, if `PermitRemoteOpen` permits the target. Unless an
+    /// entry names the host, the address must also be elsewhere ([`is_elsewhere`]).
     fn connect_named(
         &mut self,
         now: Instant,
@@ -451,14 +452,15 @@ fn listen_place(place: &Place) -> ListenPlace {
     }
 }
 
-/// Returns the sentence about a port that the host chose, in ssh's words. `None` if the user chose the port.
+/// Returns the sentence about a port that the host chose, in ssh's words. `None` if the user chose the port or path.
 fn allocated(forward: &RemoteForward, port: &str) -> Option<String> {
     let Place::Port(_, 0) = forward.listen else { return None };
     let target = forward.target.as_ref().map_or("SOCKS".to_owned(), Place::to_string);
     Some(format!("Allocated port {port} for remote forward to {target}"))
 }
 
-/// Returns `false` for this computer's addresses, loopback, link-local and cloud metadata, and `true` for all others.
+/// Returns `false` for addresses of this computer, loopback, unspecified (`0.0.0.0/8`, `::`), link-local and cloud
+/// metadata, and `true` for all others.
 fn is_elsewhere(address: IpAddr) -> bool {
     let address = address.to_canonical();
     let is_local = match address {
@@ -470,7 +472,7 @@ fn is_elsewhere(address: IpAddr) -> bool {
     !is_local && !is_metadata && !is_here
 }
 
-/// Returns whether this computer has an address: the system would then send to it from the same one. Sends nothing.
+/// Returns whether this computer has `address`. If so, the system sends to `address` from `address`. Sends nothing.
 fn is_own(address: IpAddr) -> bool {
     let any = if address.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
     let reached_from = UdpSocket::bind(any).and_then(|socket| {

@@ -1,8 +1,8 @@
 //! The streams of an interactive client. They serve listeners on this computer (`-L`, `-D`), listeners on the host
 //! (`-R`), the agent, copied files, and calls of other processes.
 //!
-//! For each connection to a listener on this computer, the host connects to the listener's target, and `layer` copies
-//! bytes between the two. While the host is silent, a new connection waits.
+//! For each connection to a listener on this computer, the client opens a stream, and the host connects to the target.
+//! `layer` copies bytes between connection and stream. While the host is silent, a new connection waits.
 
 use std::os::fd::AsFd;
 
@@ -180,7 +180,7 @@ impl ClientStreams {
         self.purpose.ends_by(keys)
     }
 
-    /// Returns whether the client goes to the background (`-f`) now, because the host has opened all listeners.
+    /// Returns whether the client goes to the background (`-f`) now, because the host has answered for each listener.
     pub(super) fn are_settled(&self, session: &Client) -> bool {
         let carries = session.carries_streams() == Some(true) && self.failure.is_none();
         self.purpose == Purpose::Unseen && carries && !self.remote.is_asking()
@@ -342,7 +342,8 @@ impl ClientStreams {
         self.close(now, session, &format!("the server at {host} carries no connections"));
     }
 
-    /// Ends all uses of streams for this reason, and tells the user. Ends the session if it needs its listeners.
+    /// Ends all uses of streams for this reason. If there were listeners or an agent, tells the user. Ends the session
+    /// if the listeners are required, or if the client has yet to go to the background.
     fn close(&mut self, now: Instant, session: &mut Client, reason: &str) {
         self.lender.iter_mut().for_each(|lender| lender.close());
         if let Some(sentence) = self.agent.as_mut().and_then(|agent| agent.end(reason)) {
@@ -367,7 +368,7 @@ impl ClientStreams {
         }
     }
 
-    /// Ends the session, because a listener cannot be opened.
+    /// Ends the session, because connections cannot be forwarded.
     fn fail(&mut self, now: Instant, session: &mut Client, sentence: &str) {
         let required = self.rules.are_required.then_some(", and ExitOnForwardFailure wants that");
         self.failure.get_or_insert_with(|| format!("{sentence}{}", required.unwrap_or_default()));
@@ -433,7 +434,7 @@ impl ClientStreams {
         }
     }
 
-    /// Sends packets while few wait in the kernel's send queue. The caller must have sent the session's datagrams.
+    /// Sends packets as [`Wire::send_packets`] does. The caller must have sent the session's datagrams.
     pub(super) fn send(
         &mut self,
         now: Instant,

@@ -41,8 +41,8 @@ impl Connection {
         Carried::Failed(lines.collect())
     }
 
-    /// Begins to copy bytes between the stream and the descriptors. If `ends` are standard input and output, /dev/null
-    /// replaces them. The output's reader then sees the end when the stream ends.
+    /// Begins to copy bytes between the stream and the descriptors. If `ends` are this process's own, /dev/null
+    /// replaces them here. The output then closes with the [`Splice`], and its reader sees the end.
     fn join(&mut self, id: StreamId) -> anyhow::Result<Splice> {
         let (input, output) = (self.ends.take(0)?, self.ends.take(1)?);
         if matches!(self.ends, Ends::Standard { .. }) {

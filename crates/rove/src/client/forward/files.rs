@@ -1,5 +1,5 @@
-//! The work of a `rove put` call: copies files to the host, where the server types their paths into a session. The
-//! client prints these paths on its standard output.
+//! The work of a `rove put` call: copies files to the host. The server types the paths of the copies into a session,
+//! and the client prints the paths on its standard output.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -27,7 +27,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Creates the job. The server types the paths into `session`, or into its only session if `session` is empty.
+    /// Creates the job. The server types the paths into `session`; an empty text means the only session.
     pub(crate) fn new(session: String, files: Vec<Vec<u8>>) -> Self {
         let files = files.into_iter().map(|it| PathBuf::from(OsString::from_vec(it))).collect();
         Self { sender: FileSender::for_session(session, files), code: 0 }

@@ -19,8 +19,8 @@ pub(crate) trait Load {
     /// Returns an error if the stream layer is closed or has too many streams.
     fn open(&mut self, now: Instant, mux: &mut Mux) -> anyhow::Result<()>;
 
-    /// Reads the host's answers, and adds a [`Splice`] for each stream that the client must copy from or to a
-    /// descriptor. Returns the result when the job is done.
+    /// Reads the host's answers, and sends files. Adds a [`Splice`] for each stream that the client must copy from or
+    /// to a descriptor. Returns the result when the job is done.
     fn turn(
         &mut self,
         now: Instant,
@@ -45,9 +45,9 @@ pub(crate) trait Load {
 pub(crate) enum Carried {
     /// The job ended in order. The exit is the program's, 0 for a connection, or the highest code of the files.
     Ended(Exit),
-    /// The host refused the streams, they were cut, or the session ended. The texts are for the user.
+    /// The streams were refused or cut, or the session or a signal ended the job. The texts are for the user.
     Failed(Vec<String>),
-    /// The server cannot do the job, for this reason. Standard input is unread, so another program may do it.
+    /// The server has not begun the job, for this reason. Standard input is unread, so another program may do the job.
     Declined(String),
 }
 
@@ -67,7 +67,7 @@ impl Carried {
 pub(crate) enum Ends {
     /// This process's own standard descriptors. `errors` takes the place of standard error, if given.
     Standard { errors: Option<OwnedFd> },
-    /// Ends of pipes that another process has passed for its standard descriptors. `None` after [`Ends::take`].
+    /// Ends of pipes that another process has passed for its standard descriptors. Each is `None` after [`Ends::take`].
     Passed(Vec<Option<OwnedFd>>),
 }
 

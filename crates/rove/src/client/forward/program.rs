@@ -20,7 +20,7 @@ pub(crate) struct Program {
     command: Vec<u8>,
     /// The stream of input. The host's answer on it is the program's exit status. `None` until the streams are opened.
     input: Option<Opening>,
-    /// The streams of output and errors, each until the host has opened it.
+    /// The streams of output and errors. Each is `None` before the client opens it, and after the host has.
     outputs: [Option<Opening>; 2],
     exit: Option<Exit>,
 }
@@ -66,7 +66,7 @@ impl Program {
         Ok(())
     }
 
-    /// Reads the host's answer with the program's exit status. Returns the result of a job that has failed.
+    /// Reads the host's answer with the program's exit status. Returns the result of a job that failed or was declined.
     fn look_for_end(&mut self, now: Instant, mux: &mut Mux) -> Option<Carried> {
         let has_begun = self.outputs.iter().any(Option::is_none);
         match self.input.as_mut()?.answer(now, mux)? {

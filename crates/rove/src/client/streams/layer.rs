@@ -39,7 +39,7 @@ pub(super) struct Waiting {
 /// The way in which a connection came to the client.
 #[derive(Clone, Debug)]
 pub(super) enum Origin {
-    /// A listener with a fixed target accepted the connection. The text is the user's option.
+    /// A listener with a fixed target, or the agent's ssh, brought the connection. The text is the user's option.
     Listener(String),
     /// A SOCKS client made the connection, and expects a reply in this version.
     Socks(Version),
@@ -84,8 +84,7 @@ impl Layer {
         }
     }
 
-    /// Does the work of the loan of the agent and of the listeners on the host. Returns their sentences and news for
-    /// the user.
+    /// Does the work of the agent's loan and of the listeners on the host. Returns sentences and news for the user.
     pub(super) fn lend(
         &mut self,
         now: Instant,
