@@ -1,5 +1,5 @@
-//! The client: it takes over the user's terminal, moves bytes between the terminal and the network, and restores the
-//! terminal at the end.
+//! The interactive client takes over the user's terminal, moves bytes between the terminal and the network, and
+//! restores the terminal at the end. `forward` is the client of calls that use no terminal.
 
 use std::net::SocketAddr;
 
@@ -70,8 +70,8 @@ pub(crate) struct ClientOptions {
 ///
 /// # Errors
 ///
-/// Returns why the session could not start or how it failed, in a sentence for the user. The client has then restored
-/// the terminal.
+/// Returns why the session or job could not start, or which local error ended it, in a sentence for the user. The
+/// client has then restored the terminal.
 pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     if let Some(joined) = options.call.streams.joined.clone() {
         return carry(options, joined);
@@ -83,7 +83,7 @@ pub(crate) fn run(options: ClientOptions) -> anyhow::Result<u8> {
     run_from(options, way)
 }
 
-/// Runs a client that continues a killed client's session at a stock server, from that client's record.
+/// Runs a client that continues a former client's session at a stock server, from that client's record.
 ///
 /// # Errors
 ///
@@ -92,8 +92,8 @@ pub(crate) fn go_on(options: ClientOptions, saved: Saved) -> anyhow::Result<u8> 
     run_from(options, Way::Stock(saved))
 }
 
-/// Does the job that `joined` describes (`rove -W`, `exec` or `put`). If the host cannot do it, this process becomes an
-/// ssh that does, except for files.
+/// Does the job that `joined` describes (`rove -W`, `exec` or `put`). If the host does not begin the job, this process
+/// becomes an ssh that does it. For files, the call fails instead.
 fn carry(options: ClientOptions, joined: Joined) -> anyhow::Result<u8> {
     let joined = stdio_forward::handed_command::restore(joined);
     let channel = Channel::take();
@@ -123,8 +123,7 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     let End { outcome, tried, refusal, tunnel, output_error, signal, missing, not_forwarded } =
         session(options, way)?;
     let Some(outcome) = outcome else {
-        // The session goes on in a child process in the background, or waits for `rove resume` after its terminal was
-        // closed.
+        // The session goes on in a background child process, or waits for `rove resume` after its terminal was closed.
         return Ok(exit_code(ClientOutcome::Ended(None), name, signal));
     };
     tracing::info!(?outcome, "session over");
@@ -163,7 +162,7 @@ fn run_from(options: ClientOptions, way: Way) -> anyhow::Result<u8> {
     })
 }
 
-/// Runs a session on this process's terminal and restores the terminal.
+/// Runs a session on this process's terminal, or without one for `-f`, and restores the terminal.
 ///
 /// # Errors
 ///
@@ -187,7 +186,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let background = options.call.background;
     let forwards = if has_program { forwards } else { forwards.without_program(background) };
     let running = running(name, command.as_deref());
-    // A remote command's output scrolls into the terminal's history, as a local command's output does.
+    // By default, a remote command's output scrolls into the terminal's history, as a local command's output does.
     let scrollback = choices.scrollback.unwrap_or(running == Running::Command);
     let Choices { init, title_prefix, .. } = choices;
     let described = described(&term, RenderOptions { name, init, scrollback, title_prefix });
@@ -244,10 +243,10 @@ fn terminal(background: bool, closing: Vec<u8>) -> anyhow::Result<Tty> {
     }
 }
 
-/// Returns the protocol extensions that a client offers, which depend on how it came to its session.
+/// Returns the protocol extensions that a client offers: streams are among them, except after [`Way::Stock`].
 fn offered(way: &Way) -> Capabilities {
     match way {
-        // The killed client has sent stream packets under the same key. A new stream layer would use their numbers
+        // The former client may have sent stream packets under this key. A new stream layer would use their numbers
         // again.
         Way::Stock(_) => rove_session::CAPABILITIES,
         Way::New | Way::Rove(..) => rove_session::CAPABILITIES.union(Capabilities::STREAMS),
@@ -272,7 +271,7 @@ fn may_be_lent(
     false
 }
 
-/// Opens the listeners of `-L` and `-D`. Prints a warning for each one that fails.
+/// Opens the listeners of `-L` and `-D`. Warns of each failed one, or returns its error if the user requires all.
 fn listeners(name: ProgramName, wanted: &Forwards) -> anyhow::Result<Listeners> {
     let (listeners, failures) = Listeners::open(wanted)?;
     for failure in failures {
@@ -281,7 +280,8 @@ fn listeners(name: ProgramName, wanted: &Forwards) -> anyhow::Result<Listeners> 
     Ok(listeners)
 }
 
-/// Returns the capabilities of a terminal of this type. Prints a warning if the type is unknown.
+/// Returns the capabilities of a terminal of type `term`. If terminfo does not describe the type, prints a warning and
+/// returns those of a plain terminal.
 fn described(term: &str, options: RenderOptions) -> TerminalCapabilities {
     terminal_type::capabilities(term, options).unwrap_or_else(|warning| {
         warn(options.name.as_str(), &warning.to_string());
@@ -336,8 +336,7 @@ fn add_others(session: &mut Client, others: &[String], port: u16) {
     others.for_each(|address| session.candidates_mut().add(address));
 }
 
-/// Gives the session the user's choices: whether programs may read copied text, who may join, and whose window decides
-/// the size.
+/// Tells the session whether programs may read copied text, whether others may join, and whose window sets the size.
 fn allow(session: &mut Client, choices: &Choices) {
     if choices.read_copied {
         session.allow(TerminalReport::ReadCopied);
@@ -349,7 +348,7 @@ fn allow(session: &mut Client, choices: &Choices) {
 }
 
 /// Gives the session the prompts that earlier sessions with this account have learned. Returns the keeper that will
-/// save this session's prompts.
+/// save this session's prompts, or `None` if prompts are not remembered.
 fn remember_prompts(session: &mut Client, account: Account) -> Option<PromptKeeper> {
     if !session.uses_prompt_memory() {
         return None;
@@ -368,14 +367,14 @@ fn tell(name: ProgramName, sentence: &str) {
     tty::say(stderr, &format!("{text}\n"));
 }
 
-/// Returns whether the client prints at its end that it exits. The client does not if the session ran a command. The
-/// command's output stays on the terminal, like a local command's.
+/// Returns whether the client prints at its end that it exits. Under the name `rove`, the client does not if the
+/// session ran a command. That command's output stays on the terminal, like a local command's.
 fn says_end(name: ProgramName, command: Option<&str>) -> bool {
     running(name, command) != Running::Command
 }
 
-/// Returns whether the session runs a shell or a command, as far as this client knows. Under the name `mosh` the client
-/// need not know, because stock leaves no output on the terminal.
+/// Returns whether the session runs a shell or a command, as far as this client knows. Under the name `mosh` the answer
+/// is always `Unknown`: the last screen then disappears, as with stock.
 fn running(name: ProgramName, command: Option<&str>) -> Running {
     match (name, command) {
         (ProgramName::Mosh, _) | (_, None) => Running::Unknown,
@@ -390,7 +389,7 @@ fn running(name: ProgramName, command: Option<&str>) -> Running {
 ///
 /// # Errors
 ///
-/// Returns why there is no key. The error never contains the variable's text.
+/// Returns why the key cannot be taken. The error never contains the variable's text.
 pub(crate) fn take_key() -> anyhow::Result<Key> {
     hardening::conceal_memory().context("cannot conceal the key")?;
     let alone = threads::check_alone().context("cannot take the key")?;

@@ -12,12 +12,13 @@ use crate::socks::{REQUEST_MAX, Request, Step};
 pub(super) struct Asking {
     pub(super) socket: OwnedFd,
     pub(super) request: Request,
-    /// The time at which a connection without a complete request is closed.
+    /// The time at which the client closes the connection if its request is still incomplete.
     pub(super) until: Instant,
 }
 
 impl Asking {
-    /// Reads the available bytes, and returns the next step. `None` if the connection has ended or failed.
+    /// Reads the available bytes, sends SOCKS replies, and returns the next step. `None` if the connection ended or
+    /// failed.
     pub(super) fn turn(&mut self) -> Option<Step> {
         let mut buffer = [0; REQUEST_MAX];
         match rustix::io::read(&self.socket, &mut buffer) {

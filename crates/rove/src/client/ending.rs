@@ -43,7 +43,7 @@ pub(super) fn failure(
 
 /// Returns the sentence about what ended this client. The cause is a signal to client or server, `rove kill`, a long
 /// silence, `rove attach` elsewhere, or the dismissal of a joined client. `None` if the program was called as `mosh`,
-/// or if the session's command or user ended the session.
+/// or if the client ended in another way.
 pub(super) fn ended_by(
     outcome: ClientOutcome,
     name: ProgramName,
@@ -89,9 +89,9 @@ pub(super) fn stock_silence(server: SocketAddr) -> String {
     )
 }
 
-/// Returns the exit code. Under the name `rove`, the code is the remote command's if known, else that of the signal
-/// that ended this client, else 0 or [`FAILURE`]. Under the name `mosh`, the code is 0 for a session that ended in
-/// order, else [`FAILURE`].
+/// Returns the exit code. Under the name `rove`, the code is that of the session's exit status, if known, or else of
+/// the signal that ended this client. In all other cases, and under the name `mosh`, the code is 0 after an orderly
+/// end, else [`FAILURE`].
 pub(super) fn exit_code(outcome: ClientOutcome, name: ProgramName, signal: Option<i32>) -> u8 {
     let by_signal = signal.and_then(|signal| u8::try_from(signal).ok()).map(ExitStatus::Signal);
     match (outcome, name) {

@@ -1,4 +1,5 @@
-//! Copies files of this computer to the host, one by one. The server types their paths into a session in this order.
+//! Copies files of this computer to the host, one by one. In the same order, the server types the paths of the copies
+//! into a session.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -47,7 +48,7 @@ pub(crate) enum LineError {
 /// Why the copy of a file does not begin, in words for the user.
 #[derive(Debug, thiserror::Error)]
 enum BeginError {
-    /// The file cannot be opened.
+    /// The file cannot be opened, or is not a regular file.
     #[error("{}", reason(&.0.to_string()))]
     File(#[from] io::Error),
     /// The path ends without a name.
@@ -63,7 +64,8 @@ enum BeginError {
 pub(crate) struct FileSender {
     waiting: VecDeque<PathBuf>,
     current: Option<Current>,
-    /// The session into which the paths are typed. `None` for the session that carries the stream.
+    /// The session into which the server types the paths; empty for the only session. `None` for the session that
+    /// carries the stream.
     session: Option<String>,
     has_more: bool,
 }
@@ -197,7 +199,7 @@ impl Current {
             if self.chunk.is_empty() && !self.read()? {
                 return Ok(false);
             }
-            // An error means that the host has stopped reading. Its answer, read in the next turn, says why.
+            // An error means that the host has stopped reading, or the streams are closed. The next turn learns why.
             let Ok(count) = mux.write(self.opening.id(), &self.chunk) else { return Ok(false) };
             self.chunk.drain(..count);
             if !self.chunk.is_empty() {
@@ -220,7 +222,7 @@ impl Current {
         Ok(count > 0)
     }
 
-    /// Returns whether the stream took more than it can without a reader. A host that knows no files never reads.
+    /// Returns whether the host has read, by the bytes that the stream took. A host that knows no files never reads.
     fn is_known(&self) -> bool {
         let written = self.len - self.left - self.chunk.len() as u64;
         written > 2 * FIRST_CREDIT
@@ -256,7 +258,7 @@ impl Sent {
     }
 }
 
-/// Opens a file that can be copied, and returns its length.
+/// Opens a regular file, and returns it with its length.
 ///
 /// # Errors
 ///

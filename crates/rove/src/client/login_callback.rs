@@ -1,9 +1,8 @@
-//! Opens ports on this computer for web logins whose browser callback must reach a program on the host. Each port needs
-//! the user's yes.
+//! Opens ports of this computer for web logins whose browser callback must reach the host. Each needs the user's yes.
 //!
-//! The port comes from a web address on the screen, which any program can print. That text alone therefore opens no
-//! port. A question in rove's own words names the port, the host and the program in the terminal's foreground. After
-//! the user says yes, rove opens the port.
+//! The port comes from a web address on the screen, which any program can print. The address alone therefore opens no
+//! port. A question in rove's own words names the port, the host, and the host's foreground program if the host tells
+//! it. After the user says yes, rove opens the port.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -41,7 +40,7 @@ pub(super) enum CallbackError {
     /// [`OPEN_MAX`] ports are open.
     #[error("{OPEN_MAX} ports are open for logins; each closes in time")]
     Full,
-    /// Another program listens at the port.
+    /// Another socket already listens at the port.
     #[error("port {0} is in use on this computer, so the login cannot come")]
     InUse(u16),
 }
@@ -60,21 +59,21 @@ pub(super) struct LoginCallbacks {
 #[derive(Debug)]
 struct Wanted {
     callback: Callback,
-    /// The request for the program's name. `None` after the host's answer.
+    /// The request for the program's name. `None` if the request failed, or once the question is complete.
     opening: Option<Opening>,
-    /// The question's text, once the question is shown.
+    /// The question's text. `None` while the client waits for the program's name.
     question: Option<String>,
     /// The deadline for the host to name the program, and later for the user to answer.
     until: Instant,
 }
 
 impl LoginCallbacks {
-    /// Creates the value for a session. `host` is the host in the user's spelling.
+    /// Creates a session's state, without open ports. `host` is the host in the user's spelling.
     pub(super) fn new(host: Option<&str>) -> Self {
         Self { host: plain(host.unwrap_or_default()), ..Self::default() }
     }
 
-    /// Asks the host for its foreground program, and plans the question about a login in place of an earlier one.
+    /// Asks the host for its foreground program, and plans a question about the login, which replaces an earlier one.
     ///
     /// # Errors
     ///
@@ -98,7 +97,7 @@ impl LoginCallbacks {
         Ok(())
     }
 
-    /// Completes the question once the program's name has arrived or its deadline has passed. Withdraws a question that
+    /// Completes the question once the program's name has arrived, cannot arrive, or is late. Withdraws a question that
     /// the user did not answer in time.
     pub(super) fn turn(&mut self, now: Instant, mux: &mut Mux) {
         let Some(wanted) = &mut self.wanted else { return };

@@ -32,7 +32,7 @@ pub(super) const SIGNALS: [i32; 6] = [SIGWINCH, SIGCONT, SIGTERM, SIGINT, SIGHUP
 /// Most bytes of input read in one turn of the loop. Source: Mosh 1.4.0 as observed.
 const INPUT_PER_TURN: usize = 16_384;
 
-/// How a session ended, with the facts for messages to the user.
+/// How a client ended, with the facts for messages to the user.
 #[derive(Default)]
 pub(crate) struct End {
     /// The session's outcome; `None` if the session goes on without this client.
@@ -40,19 +40,19 @@ pub(crate) struct End {
     /// All addresses at which the server may be, in the order in which the client learnt them.
     pub(crate) tried: Vec<SocketAddr>,
     pub(crate) refusal: Option<Refusal>,
-    /// Why the tunnel's latest ssh ended, empty if none has ended. `None` without a tunnel.
+    /// Why the tunnel's newest ssh failed; empty if none failed, or if a later one worked. `None` without a tunnel.
     pub(crate) tunnel: Option<String>,
     /// Why drawing on the terminal failed.
     pub(crate) output_error: Option<String>,
-    /// The signal that ended the session, if one did.
+    /// The first signal that asked this client to end, if any.
     pub(crate) signal: Option<i32>,
-    /// The lines of a command's output that did not arrive.
+    /// The part of a command's output that did not arrive, if any.
     pub(crate) missing: Option<MissingLines>,
     /// Why the client ended the session, if it did so because connections cannot be forwarded.
     pub(crate) not_forwarded: Option<String>,
 }
 
-/// The event loop of a session with a terminal.
+/// The event loop of a client with a terminal, or with forwarded connections in the background (`-f`).
 pub(super) struct Pump {
     events: EventLoop,
     session: Client,
@@ -62,7 +62,7 @@ pub(super) struct Pump {
     network: Option<NetworkWatch>,
     terminal: Tty,
     name: ProgramName,
-    /// Saves the session's prompts. `None` if prompts are not remembered.
+    /// Saves the shell prompts that the session has learnt. `None` if prompts are not remembered.
     prompts: Option<PromptKeeper>,
     /// Keeps the record for `rove resume`. `None` if the session has no record.
     record: Option<RecordKeeper>,
@@ -73,7 +73,7 @@ pub(super) struct Pump {
     written: usize,
     /// Why drawing on the terminal failed.
     output_error: Option<String>,
-    /// The last error that the system reported for a sent datagram.
+    /// The last error in sending or receiving datagrams, over UDP or ssh.
     refusal: Option<Refusal>,
     /// The first signal that asked this process to end.
     signal: Option<i32>,
@@ -117,7 +117,8 @@ impl Pump {
         Self { forwards, ..self }
     }
 
-    /// Runs the loop until the session is over or [`Pump::is_left`], then restores the terminal.
+    /// Runs the loop until the session is over or [`Pump::is_left`], then restores the terminal. Also returns in the
+    /// parent of [`Pump::split`].
     pub(super) fn run(mut self) -> anyhow::Result<End> {
         let mut now = self.events.now();
         self.name_port();
@@ -129,7 +130,7 @@ impl Pump {
             self.draw(now);
             if let (Some(keeper), Some(memory)) = (&mut self.prompts, self.session.prompt_memory())
             {
-                // Prompts that did not echo a line are saved at once, because other sessions may show the same prompts.
+                // Prompts at which a line was not echoed are saved at once, because other sessions may show them, too.
                 keeper.note_refusals(memory);
             }
             if let Some(outcome) = self.session.outcome() {
@@ -173,8 +174,8 @@ impl Pump {
         let (mut told, tells) = std::io::pipe().context("cannot go to the background")?;
         if let Fork::Parent(_) = sys::fork(alone).context("cannot go to the background")? {
             drop(tells);
-            // The parent waits until the child has left the terminal's session. Otherwise the parent's end could send
-            // SIGHUP to the child.
+            // The parent waits until the child has left the terminal's session. Otherwise the parent's exit could make
+            // the kernel send SIGHUP to the child.
             let _ = told.read(&mut [0]);
             return Ok(true);
         }
@@ -381,7 +382,7 @@ impl Pump {
         Ok(())
     }
 
-    /// Gives the terminal to an ssh for the login of a tunnel, which may ask the user questions.
+    /// Gives the terminal to an ssh that logs in to carry datagrams, and that may ask the user questions.
     fn log_in(&mut self) -> io::Result<()> {
         self.leave_terminal();
         let name = self.name.as_str();
@@ -398,7 +399,7 @@ impl Pump {
         Ok(())
     }
 
-    /// Returns whether a frame waits for room on the terminal.
+    /// Returns whether a part of the current frame is not yet written to the terminal.
     fn is_drawing(&self) -> bool {
         self.written < self.frame.len()
     }
@@ -414,7 +415,7 @@ impl Pump {
         }
     }
 
-    /// Writes the rest of the frame. Returns `false` if the terminal has no room for all of it.
+    /// Writes the rest of the frame, or drops it after an error. Returns `false` if the terminal has no room for all.
     fn write_frame(&mut self, now: Instant) -> bool {
         while self.output_error.is_none() && self.is_drawing() {
             match self.terminal.write(&self.frame[self.written..]) {

@@ -30,10 +30,9 @@ pub(crate) enum Wire {
     Sockets {
         sockets: DualStackSockets,
         inbox: Inbox,
-        /// The ssh that carries datagrams while the server does not answer over UDP. `None` if the session may not use
-        /// ssh.
+        /// The ssh that carries datagrams while the server does not answer by UDP. `None` if no ssh may be used.
         spare: Option<Box<Spare>>,
-        /// The forwarder on a jump host, for whose addresses datagrams are sealed. Only `rove doctor` sets it.
+        /// A forwarder on a jump host. Datagrams to its addresses are sealed. Only `rove doctor` sets this field.
         line: Option<Box<Line>>,
         /// Datagrams and messages read from ssh that the session has not yet received.
         arrivals: VecDeque<Arrival>,
@@ -65,7 +64,7 @@ impl Wire {
         }
     }
 
-    /// Returns whether received datagrams wait to be passed to the session.
+    /// Returns whether received datagrams or messages of ssh wait to be passed to the session.
     pub(crate) fn has_arrivals(&self) -> bool {
         match self {
             Self::Sockets { arrivals, inbox, .. } => !arrivals.is_empty() || !inbox.is_empty(),
@@ -98,9 +97,9 @@ impl Wire {
         }
     }
 
-    /// Passes received datagrams to the session, within the limits of a turn of the event loop. `waiting` says which
-    /// sockets are readable. Calls `note` with each UDP datagram's socket, its length and the session's result. Returns
-    /// an error that a socket or ssh has reported, if any.
+    /// Reads datagrams and passes them to the session, within the limits of a turn of the event loop. `waiting` says
+    /// which sockets are readable. Calls `note` with each UDP datagram's socket, its length and the session's result.
+    /// Returns an error that a socket or ssh has reported, if any.
     pub(crate) fn receive(
         &mut self,
         now: Instant,
@@ -123,7 +122,7 @@ impl Wire {
                     is_heard |= result.is_ok();
                     note(socket, len, result);
                 };
-                // The inbox holds datagrams of an earlier turn. `note` gets the first socket, whichever received them.
+                // The inbox holds datagrams of an earlier turn, whose socket is unknown. `note` gets the first one.
                 if !inbox.is_empty()
                     && let Some(socket) = sockets.iter().next()
                 {
@@ -154,7 +153,7 @@ impl Wire {
     }
 
     /// Sends all datagrams that the session has. Calls `note` with the length of each sent datagram. Returns the last
-    /// error of the system, if any.
+    /// error of [`Wire::send_one`], if any.
     pub(crate) fn send(
         &mut self,
         now: Instant,
@@ -168,8 +167,8 @@ impl Wire {
         refusal
     }
 
-    /// Sends packets of streams while few of them wait in the kernel's send queue. Returns the last error of the
-    /// system, if any.
+    /// Sends packets of streams while few of them wait in the kernel's send queue, or none in ssh's queue. Returns the
+    /// last error of [`Wire::send_one`], if any.
     pub(super) fn send_packets(
         &mut self,
         now: Instant,
@@ -189,7 +188,8 @@ impl Wire {
         }
     }
 
-    /// Sends a datagram, and calls `note` with its length. Tells the session of a failure and returns the error.
+    /// Sends a datagram, and then calls `note` with its length. Tells the session of a failure, unless the datagram is
+    /// a probe. Also returns the error, unless the datagram was too long.
     fn send_one(
         &mut self,
         now: Instant,
@@ -300,7 +300,8 @@ impl Wire {
         }
     }
 
-    /// Returns the local UDP port from which datagrams to this address leave. `None` in a tunnel or without a socket.
+    /// Returns the local UDP port from which datagrams to this address leave. `None` in a tunnel, or if the address
+    /// family has no socket.
     pub(crate) fn local_port(&self, server: SocketAddr) -> Option<u16> {
         match self {
             Self::Sockets { sockets, .. } => sockets.local_port(server),
@@ -308,7 +309,7 @@ impl Wire {
         }
     }
 
-    /// Lets the user log in again on the terminal for the ssh that carries datagrams. The caller has restored the
+    /// Lets the user log in again on the terminal, for an ssh that will carry datagrams. The caller has restored the
     /// terminal. Returns the signals that arrived meanwhile.
     pub(crate) fn log_in(
         &mut self,
@@ -350,7 +351,7 @@ fn handler<'a>(
     }
 }
 
-/// Tells the session of an error that a socket has reported, and returns the error's kind.
+/// Tells the session of a socket's error, unless a probe may have caused it. Returns the error's kind.
 fn fail(now: Instant, error: &io::Error, session: &mut Client) -> Refusal {
     tracing::debug!(%error, "receive failed");
     let found = Refusal::of(error);
