@@ -6,7 +6,7 @@ use core::fmt;
 /// that they print. No banner, no start-up file and no impostor of the host knows it.
 ///
 /// Process lists on both computers show the word. That does no harm: nobody who can print on ssh's streams sees these
-/// lists, except the host's own account, which may run any command on the host anyway.
+/// lists, except the user's account on the host, which may run any command there anyway.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Challenge(String);
 

@@ -16,7 +16,7 @@ pub struct Choices {
     /// Whether lines that scroll off the host's screen enter the history of the user's terminal. The session then uses
     /// the terminal's normal screen. `None` if the user did not choose.
     pub scrollback: Option<bool>,
-    /// Whether window titles begin with the program's name.
+    /// Whether window titles begin with `[rove]` or `[mosh]`.
     pub title_prefix: bool,
     /// Whether the client queries the terminal's capabilities, if the terminal's type allows that.
     pub query: bool,

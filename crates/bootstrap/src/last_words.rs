@@ -1,6 +1,6 @@
 //! Explains why ssh could not reach a host, with one sentence that replaces the lines of ssh's own message.
 //!
-//! The filter holds back only lines that such a sentence may replace. If ssh succeeds after all, the user sees them.
+//! The filter holds back the lines that the sentence may replace. If ssh succeeds after all, the user sees them.
 
 use std::ffi::OsStr;
 
@@ -53,13 +53,13 @@ const ABOUT_KEYS: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum Refusal {
-    /// The host's name cannot be resolved.
+    /// ssh cannot resolve the name of the host or of a jump host.
     #[error("cannot find the address of {name}: {reason}")]
     UnknownName { name: String, reason: String },
     /// No address of the host accepted the connection.
     #[error("cannot connect to {host} port {port}: {reason}")]
     NoConnection { host: String, port: String, reason: String },
-    /// The host accepted the TCP connection, but closed it before it sent an ssh server's greeting.
+    /// The computer at `address` accepted the TCP connection, but closed it before it sent an ssh server's greeting.
     #[error("{address} hung up before it said that it is an ssh server ({reason})")]
     HungUp { address: String, reason: String },
     /// A jump host could not connect to the host.
@@ -104,13 +104,13 @@ pub struct LastWords {
     host: String,
     /// Whether the filter shows all output and holds nothing back.
     is_open: bool,
-    /// Whether the filter shows lines about host keys. True with a jump host, because ssh may still log in after them.
+    /// Whether the filter shows lines about host keys. True with a jump host or proxy command: ssh may still log in.
     shows_keys: bool,
     /// Whether ssh's configuration makes ssh ask the user about unknown keys.
     asks: bool,
     /// The bytes of the current line, while it may still become a line to hold back.
     line: Vec<u8>,
-    /// Whether the rest of the current line is shown.
+    /// Whether the filter shows the rest of the current line.
     is_text: bool,
     /// The complete lines that are held back.
     held: Vec<u8>,
@@ -121,7 +121,7 @@ pub struct LastWords {
 }
 
 impl LastWords {
-    /// Creates a filter. It holds nothing back if ssh may log in after a warning, or if the user wants all (`verbose`).
+    /// Creates a filter. It holds nothing back if ssh may log in despite a changed host key, or if `verbose` is true.
     pub fn new(host: &OsStr, config: &SshConfig, verbose: bool) -> Self {
         let host = rove_terminal::plain(&host.to_string_lossy());
         let refuses_other_key =
@@ -131,7 +131,7 @@ impl LastWords {
         Self { host, is_open, shows_keys, asks: config.asks_about_keys(), ..Self::default() }
     }
 
-    /// Returns the text to show: the part of the held bytes and of `bytes` that is not held back any further.
+    /// Returns the text to show: the held bytes and `bytes`, without lines that may still be replaced or are a goodbye.
     pub fn filter(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::new();
         for &byte in bytes {

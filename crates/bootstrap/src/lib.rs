@@ -14,7 +14,7 @@
 //!   parses a port forward that the user adds to a session. `sharing` decides whether to use an open ssh connection.
 //! - `last_words` explains why ssh has failed, and `no_session` why ssh has started no session.
 //! - `plan` decides what ssh runs, and where the session's server is.
-//! - `tunnel` carries datagrams through ssh: `banner` skips earlier output, `frame` has the format, and `carrier` is an
+//! - `tunnel` carries datagrams through ssh: `banner` skips earlier output, `frame` has the format, `carrier` is either
 //!   end. `retry` decides when to start another ssh, `standby` when ssh logs in while UDP is silent, and `connection`
 //!   whether ssh shares an open connection. `forwarder` is a relay on a jump host, if its `sshd_config` permits.
 

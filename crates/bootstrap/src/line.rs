@@ -1,4 +1,4 @@
-//! Reads lines as they arrive. Passes a line on to the user, without waiting for its end, once it cannot be rove's.
+//! Reads lines as they arrive. Once a line cannot be rove's own, its bytes go to the user without a wait for its end.
 
 /// Longest line of rove's own, in bytes. Longer lines are text for the user. Chosen: five times the longest possible,
 /// with two IPv6 addresses with zones and their ports.

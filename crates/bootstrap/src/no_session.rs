@@ -45,7 +45,7 @@ pub enum NoSession {
         sessions.len(), host.display(), host.display(), sessions[0].port
     )]
     SeveralSessions { host: OsString, sessions: Vec<RunningSession> },
-    /// The host has no such session, or the session's server refuses to issue a key. The host has printed the reason.
+    /// No session on the host fits, or the session's server refuses to issue a key. The host has printed the reason.
     #[error("nothing to attach to on {} ({status}); what it said stands above", host.display())]
     NotAttached { host: OsString, status: ExitStatus },
     /// The session's server listens on the host's loopback only, and this login has no tunnel through ssh.
@@ -82,7 +82,7 @@ pub enum NoSession {
     /// ssh logged in, but the host printed other text and ended the login, as for an account without a shell.
     #[error("{} did not run rove's command (ssh: {status}); what it said stands above", host.display())]
     TurnedAway { host: OsString, status: ExitStatus },
-    /// The server is too old for a range of ports.
+    /// The server, which is old, accepts no range of ports.
     #[error("the server does not take a range of UDP ports; give -p a single one")]
     NoPortRange,
 }
@@ -124,7 +124,7 @@ impl NoSession {
         }
     }
 
-    /// Returns the error that rove's command did not run. It gives no reason if the host printed one (`has_said`).
+    /// Returns the error that rove's command did not run. The error refers to the host's own text, if any (`has_said`).
     pub fn not_run(host: OsString, status: ExitStatus, has_said: bool) -> Self {
         if has_said || status.code() == Some(NO_LOGINS) {
             Self::TurnedAway { host, status }

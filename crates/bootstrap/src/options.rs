@@ -17,9 +17,9 @@ use crate::ssh_config;
 pub struct HostOptions {
     /// The name by which the program was called.
     pub name: ProgramName,
-    /// The client program. `None` for the usual one.
+    /// The client program. `None` if the user did not choose.
     pub client: Option<OsString>,
-    /// The server command. `None` for the usual one.
+    /// The server command. `None` if the user did not choose.
     pub server: Option<OsString>,
     /// The options for the client.
     pub choices: Choices,
@@ -41,7 +41,7 @@ pub struct HostOptions {
     pub remote_ip: Option<RemoteIp>,
     /// The escape key: `None` if the user did not choose, and `Some(None)` if the user disabled it.
     pub escape_key: Option<Option<u8>>,
-    /// Whether rove starts, on either computer, despite threads that an unknown emulator may have started.
+    /// Whether rove starts, on either computer, although its process has threads of an unknown emulator.
     pub allow_emulator: bool,
     /// Whether to print nothing but errors.
     pub quiet: bool,
@@ -106,7 +106,7 @@ pub enum WantedSession {
     /// The login attaches to the session with this name, or starts one and gives it the name.
     Named(SessionLabel),
     /// The login attaches to a running session, in this mode. Without a mode, the client takes the session over. If no
-    /// session is named, exactly one session may fit: one without a client or, with a mode, one with a client.
+    /// session is named, exactly one session must fit: one without a client or, with a mode, one with a client.
     Attached(Option<SessionRef>, Option<JoinMode>),
     /// The login starts a session without a program, only for a forwarded connection, remote command or file copy.
     Streams(Passage),
@@ -119,7 +119,7 @@ pub enum WantedSession {
 pub struct Passage {
     /// The remote end of the streams.
     pub joined: Joined,
-    /// The hosts of the enclosing `rove -W` processes and of this one, one in a line, for the environment of its ssh.
+    /// The hosts of the enclosing `rove -W` processes and of this process, a line each, for the environment of its ssh.
     pub gates: String,
 }
 
@@ -162,7 +162,7 @@ impl Joined {
 pub struct Resumed {
     /// The name of the record's files.
     pub record: String,
-    /// The file descriptor that holds the record's lock, from when the record was read.
+    /// The file descriptor of the record's lock, held since the record was read.
     pub lock: i32,
     /// The former client, in the text form of [`Former`](rove_session::Former), for the server.
     pub former: String,
@@ -255,7 +255,7 @@ impl HostOptions {
         self.port.as_ref()?.parse().ok().filter(|port| *port != 0)
     }
 
-    /// Returns a hint if the user probably meant the UDP port for ssh. `None` if the port is plausible.
+    /// Returns a hint if the user of `rove` probably meant `-p` as ssh's port. `None` if the UDP port is plausible.
     pub fn port_hint(&self) -> Option<String> {
         let port = self.single_port()?;
         let is_low = self.name == ProgramName::Rove && port < USER_PORTS_FROM;

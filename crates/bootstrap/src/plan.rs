@@ -33,7 +33,7 @@ pub enum Route {
     /// ssh connects as configured, without rove's proxy command, perhaps through a shared connection. The host has
     /// these addresses, at least one.
     Known(Vec<String>),
-    /// ssh connects to this address itself.
+    /// ssh connects directly to this address.
     Address(String),
     /// ssh connects as configured, and carries the whole session.
     Tunnel,
@@ -50,7 +50,7 @@ pub struct Way {
     pub destination: OsString,
     /// ssh's configuration for the host, if the program runs as `rove`.
     pub config: SshConfig,
-    /// How ssh shares the connection that this run of rove has opened. `None` if the run has opened none.
+    /// How ssh opens or shares this run's own connection. `None` if the run has none.
     pub own: Option<Shared>,
 }
 
@@ -67,11 +67,11 @@ pub struct Plan {
     pub challenge: Challenge,
     /// ssh's configuration for the host, if the program runs as `rove`.
     pub config: SshConfig,
-    /// How ssh shares the connection that this run of rove has opened. `None` if the run has opened none.
+    /// How ssh opens or shares this run's own connection. `None` if the run has none.
     own: Option<Shared>,
     /// Whether ssh refuses an unknown host key without asking the user.
     refuses_new_key: bool,
-    /// Whether ssh carries datagrams after the server has started, if the server is rove's.
+    /// Whether ssh carries datagrams after the server has started. Except in a tunnel, the server must be rove's.
     pub carries: bool,
 }
 
@@ -137,8 +137,8 @@ impl Plan {
         Self { carries, name, route, destination, remote, challenge, config, own, refuses_new_key }
     }
 
-    /// Returns a plan with which ssh refuses an unknown host key. This applies if ssh connects through rove's proxy
-    /// command, because ssh then does not know the host's address.
+    /// Returns a plan with which ssh refuses an unknown host key. The plan changes only if ssh would ask the user, and
+    /// connects through rove's proxy command: its question would lack the host's address.
     pub fn without_key_question(self) -> Self {
         let is_hidden = matches!(self.route, Route::Proxy(_));
         Self { refuses_new_key: is_hidden && self.config.asks_about_keys(), ..self }
@@ -180,7 +180,7 @@ impl Plan {
         matches!(self.route, Route::Local(_)).then_some(&*self.remote)
     }
 
-    /// Returns the `ProxyCommand` or `ProxyJump` of ssh's configuration. `None` if ssh connects directly.
+    /// Returns the `ProxyCommand` or `ProxyJump` of [`Route::Detour`]. `None` for other routes.
     pub fn detour(&self) -> Option<&str> {
         match &self.route {
             Route::Detour(words) => Some(words),
@@ -372,8 +372,8 @@ fn hands_over(options: &HostOptions) -> bool {
     options.name == ProgramName::Rove && ssh_config::is_ssh(&options.ssh)
 }
 
-/// Returns the ssh option that makes `program`, which is rove, the proxy command. If called as `mosh`, the option
-/// equals that of stock Mosh byte for byte.
+/// Returns the ssh option that makes `program`, which is rove, the proxy command. If the user called rove as `mosh`,
+/// the option equals that of stock Mosh byte for byte.
 pub fn proxy_option(options: &HostOptions, program: OsString, challenge: &Challenge) -> OsString {
     let mut option = OsString::from("ProxyCommand=");
     for word in [program, format!("--family={}", options.family).into()] {

@@ -18,7 +18,7 @@ pub struct Printable {
     state: State,
     /// The bytes of a UTF-8 character that is not complete yet.
     partial: Partial,
-    /// Number of blank lines to show if text follows. The server's announcement follows a blank line that is not shown.
+    /// Number of blank lines to show if text follows. So the blank line before a server's announcement stays hidden.
     blank_lines: u8,
     /// Whether the current line contains text already.
     in_line: bool,
@@ -40,7 +40,7 @@ enum State {
     Text,
     Escape,
     Control,
-    /// The filter is within a string, which BEL or `ESC \` ends.
+    /// The filter is within a control string (such as OSC), which BEL, `ESC \` or a line break ends.
     String,
     StringEscape,
 }

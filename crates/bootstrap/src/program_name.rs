@@ -1,6 +1,6 @@
 //! The name by which the user called the program.
 
-/// The name by which the user called the program. It decides the wording of messages, not the protocol.
+/// The name by which the user called the program. As `mosh`, the program imitates stock Mosh's messages and commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProgramName {
     /// The program was called as `rove`.

@@ -162,10 +162,10 @@ pub fn named(server: &OsStr, preamble: &str, challenge: &Challenge, args: &[OsSt
 }
 
 /// Returns the usual command of `rove`, for any login shell. It runs the first server program that it finds, and
-/// prefers rove to stock Mosh. The shell text `preamble` runs first. `bind` is an argument for a stock server, after
-/// the first word. If `bind` is `None`, the command does not use a stock server. If it finds no server and `waits` is
-/// true, it keeps the connection open. If `carries` is true, it becomes the tunnel's end after it has started a rove
-/// server. If both are true, it searches again for each line that it reads.
+/// prefers rove to stock Mosh. The shell text `preamble` runs first. A stock server gets the option `bind`, unless it
+/// is empty. If `bind` is `None`, the command does not use a stock server. If it finds no server and `waits` is true,
+/// it keeps the connection open. If `carries` is true, it becomes the tunnel's end after it has started a rove server.
+/// If both are true and it finds no server, it searches again for each line that it reads.
 pub fn searching(
     preamble: &str,
     challenge: &Challenge,
@@ -221,7 +221,7 @@ pub fn tunnel(
 }
 
 /// Returns the sh text that runs a server, prints all of its output, and then runs a program as the tunnel's end on the
-/// host. `rove` is the name of the shell variable with its path.
+/// host. `rove` is the name of the shell variable with that program's path.
 fn carrying(server: &str, rove: &str) -> String {
     format!(
         "o=$({server} \"$@\" </dev/null 2>&1); s=$?; echo \"$o\"; \
@@ -256,7 +256,7 @@ pub fn first_line(challenge: &Challenge) -> String {
     format!("{START} {challenge}")
 }
 
-/// Returns the sh text with which rove's own commands begin. It starts on a new line.
+/// Returns the sh text with which rove's own commands begin. Its output starts on a new line.
 fn starts(challenge: &Challenge) -> String {
     format!("echo; echo \"{}\"; {TELLS_ADDRESS}", first_line(challenge))
 }
@@ -279,8 +279,8 @@ fn find_rove(otherwise: &str) -> String {
     format!("t=; {}if [ -z \"$t\" ]; then {otherwise}fi;", search_for("rove", found))
 }
 
-/// Returns sh text that sets `$p` to each server program of the host in turn. It runs the text `rove` for a rove, and
-/// the text `mosh` for a stock Mosh server.
+/// Returns sh text that sets `$p` to each server program of the host in turn. It runs the text `rove` for each rove,
+/// and then the text `mosh` for each `mosh-server`.
 pub fn search(rove: &str, mosh: &str) -> String {
     search_for("rove", rove) + &search_for("mosh-server", mosh)
 }

@@ -1,4 +1,4 @@
-//! Decides whether a new ssh may use an open connection of another ssh (`ControlMaster`), and has the options for it.
+//! Whether a new ssh may use an open connection of another ssh (`ControlMaster`), and the ssh options for each case.
 
 use std::path::{Path, PathBuf};
 
@@ -50,12 +50,12 @@ impl Sharing {
     }
 }
 
-/// How a new ssh shares a connection that this run of rove has opened.
+/// How a new ssh opens or shares a connection of this run of rove.
 #[derive(Clone, Debug)]
 pub struct Shared {
     /// The path of the control socket.
     pub path: PathBuf,
-    /// Whether the connection is open already.
+    /// Whether the connection is open already. If not, the new ssh opens it.
     pub is_open: bool,
 }
 

@@ -63,7 +63,7 @@ pub struct SshConfig {
     pub key_files: Vec<String>,
     /// The files in which ssh looks up the keys of hosts.
     pub known_hosts: Vec<String>,
-    /// Whether ssh does not even print why it fails (`LogLevel`).
+    /// Whether `LogLevel` keeps ssh from reporting an unknown host key.
     is_silent: bool,
 }
 
@@ -86,8 +86,8 @@ impl JumpHost {
         Self { before, destination: format!("ssh://{last}") }
     }
 
-    /// Returns the command of an ssh to this jump host, like the one that the user's `ssh` would start itself: it keeps
-    /// the user's configuration file (`-F`), but no other option. `None` for a program other than ssh.
+    /// Returns an ssh command for this jump host, without its destination. Like the command that the user's `ssh` would
+    /// run, it keeps the configuration file (`-F`), but no other option. `None` for a program other than ssh.
     pub fn words(&self, ssh: &[String]) -> Option<Vec<String>> {
         let (program, options) = ssh.split_at(behind_name(ssh)?);
         let mut words = program.to_vec();

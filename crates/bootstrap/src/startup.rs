@@ -121,9 +121,9 @@ pub struct Announced {
     pub connect: Option<Connect>,
     /// The kind of output that the host printed before rove's command started, or without starting it.
     pub early_output: EarlyOutput,
-    /// Whether rove's own command has begun. If it then fails, it prints the reason itself.
+    /// Whether rove's own command has begun, which prints why it fails. Always true if the rules expect no start line.
     pub has_started: bool,
-    /// Whether the host's server is a stock Mosh server, because the host has no rove.
+    /// Whether rove's command started a `mosh-server`, because it found no rove.
     pub is_stock: bool,
     /// Whether the host has no server program.
     pub no_server_program: bool,
@@ -135,7 +135,7 @@ pub struct Announced {
     pub port_refused: bool,
     /// The running sessions from which the user must choose, at most [`CHOICES_MAX`].
     pub sessions: Vec<RunningSession>,
-    /// Facts about the session that was attached to.
+    /// Facts about the session to which the login attaches.
     pub attachment: Attachment,
     /// Whether the host's version of rove did not know the command.
     pub is_older: bool,

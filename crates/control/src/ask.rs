@@ -17,7 +17,7 @@ use crate::protocol::{Answer, REPLY_LEN_MAX, ReplyError, Request, decode_reply, 
 /// Why a request to a server brought no usable answer.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
-    /// The server process has ended.
+    /// The server's process has ended, or the server has closed the connection.
     #[error("its server is gone")]
     Gone,
     /// The server did not answer before the deadline.

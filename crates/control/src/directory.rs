@@ -58,7 +58,7 @@ pub enum DirectoryError {
     /// The directory belongs to another user, who could have put files there.
     #[error("{0:?} belongs to another user: have it removed")]
     Foreign(PathBuf),
-    /// Other users may enter the directory or write to it.
+    /// The directory's mode is not 0700, so other users may be able to enter it or to write to it.
     #[error("others may enter {0:?}: chmod 700 it, or remove it")]
     Open(PathBuf),
     /// The path is a file or a symbolic link.
@@ -193,7 +193,7 @@ fn owner(file_name: &str) -> Option<u32> {
     }
 }
 
-/// Writes a session's label beside its control socket, in case the server does not answer. `None` removes the label.
+/// Writes a session's label beside its control socket, to be read if the server does not answer. `None` removes it.
 pub(crate) fn write_label(socket: &Path, label: Option<&str>) {
     let path = label_path(socket);
     // A dead server with the same process number and port may have left a label.
@@ -328,7 +328,7 @@ fn paths() -> Vec<PathBuf> {
 }
 
 /// Returns the possible directories of control sockets, in order of preference. A server may have started with another
-/// environment than the process that looks for it, so all usual paths are included.
+/// environment than the process that looks for it, so all usual paths are included unless the user has `chosen`.
 fn candidates(
     chosen: Option<OsString>,
     runtime: Option<OsString>,

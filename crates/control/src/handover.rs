@@ -1,8 +1,8 @@
 //! Hands the UDP port of a server that lingers after its session to the next server of the same user.
 //!
 //! A server that lingers has no session left, and only repeats its last acknowledgment to a client that may have missed
-//! it. It listens at the path of a socket that is not ready, so `rove list` does not show it. If the server dies, later
-//! processes remove the socket. The server ends when a peer connects, because only this user's servers connect there.
+//! it. The name of its socket begins with a dot, so `rove list` does not show it. If the server dies, later processes
+//! remove the socket. The server ends when a peer connects, because only this user's servers connect to this socket.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};

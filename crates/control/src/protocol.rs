@@ -87,7 +87,7 @@ pub struct Answer {
     pub status: SessionStatus,
     /// The session key for the session's next client. `None` if the request asked for none.
     pub key: Option<KeyText>,
-    /// How many typed keys of the former client the server has received. `None` if it does not know that client.
+    /// How many typed keys of the former client the server has received. `None` if no request named one it knows.
     pub taken: Option<u64>,
     /// Why the server gives no key. The answer then consists of this text only.
     pub refusal: Option<String>,
@@ -364,7 +364,7 @@ pub fn decode_request(line: &[u8]) -> Result<Request, RequestError> {
     }
 }
 
-/// Returns a reply as a line of JSON with its line end. Texts that are too long are cut.
+/// Returns a reply as a line of JSON with its line end. Cuts texts of the session's description that are too long.
 pub(crate) fn encode_reply(answer: Result<Answer, RequestError>) -> Zeroizing<Vec<u8>> {
     // The buffer has its full size from the start, because growing would leave a copy of the key in memory.
     let mut line = Zeroizing::new(Vec::with_capacity(REPLY_LEN_MAX));

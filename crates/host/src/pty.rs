@@ -141,7 +141,7 @@ impl Master {
         tcgetattr(&self.0).ok().map(|found| modes::tty(&found))
     }
 
-    /// Returns the file name of the foreground program on the terminal. `None` where the system does not tell it.
+    /// Returns the file name of the foreground program on the terminal. `None` if the system does not tell it.
     pub fn foreground(&self) -> Option<String> {
         let group = rustix::termios::tcgetpgrp(&self.0).ok()?;
         let file = std::fs::read_link(format!("/proc/{}/exe", group.as_raw_nonzero())).ok()?;

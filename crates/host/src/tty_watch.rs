@@ -41,7 +41,7 @@ impl TtyWatch {
         is_due
     }
 
-    /// Returns when to check next. `None` if no check is due without a read or write.
+    /// Returns when to check next. `None` if the next check is due after the next read or write.
     pub fn deadline(self) -> Option<Instant> {
         self.next.map(|(due, _)| due)
     }

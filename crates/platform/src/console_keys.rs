@@ -3,7 +3,7 @@
 //! The console of Windows 10 and newer translates keys itself, and gives each byte as an event without a key. Older
 //! consoles, and Wine's, give the key, which this module translates as xterm does.
 
-/// Most bytes that one event types. Chosen: a key that is held for a second repeats some 30 times.
+/// Most repetitions of a key in one event. Chosen: a key that is held for a second repeats some 30 times.
 const REPEATS_MAX: u16 = 64;
 
 const _: () = assert!(REPEATS_MAX > 0, "a key that is pressed types something");

@@ -1,7 +1,7 @@
 //! Reports changes of this computer's network: its interfaces, addresses and routes.
 //!
 //! Linux reports changes over rtnetlink (rtnetlink(7)), macOS and FreeBSD over a routing socket (route(4)). The caller
-//! answers every change alike, by a datagram that tests the path, so this module does not read the kind of change.
+//! answers every change alike, by a datagram that tests the path, so this module does not report the kind of change.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -19,7 +19,7 @@ const RTF_WASCLONED: u32 = 0x20000;
 pub(crate) const BEGINNING_LEN: usize = 12;
 
 /// Returns whether a message that begins with these bytes reports a changed interface, address or route. Answers to
-/// other programs' questions and failed lookups are no changes.
+/// other programs' questions, failed lookups and routes that the system makes for single hosts are no changes.
 pub(crate) fn is_change(beginning: &[u8]) -> bool {
     let Some(&[_, _, _, kind, _, _, _, _, a, b, c, d]) = beginning.get(..BEGINNING_LEN) else {
         return false;

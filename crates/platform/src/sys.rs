@@ -80,7 +80,7 @@ mod system {
 
     /// The event to set when the console reports something; null for none.
     static REPORT_EVENT: AtomicPtr<std::ffi::c_void> = AtomicPtr::new(ptr::null_mut());
-    /// Whether the console has ended.
+    /// Whether the console or the user's login has ended, or Ctrl-Break was pressed.
     static HAS_ENDED: AtomicBool = AtomicBool::new(false);
     /// Whether Ctrl-C was pressed and came as no key.
     static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -233,15 +233,15 @@ mod system {
         }
     }
 
-    /// Makes the system set a copy of `event` when the console or the user's login ends, and at a Ctrl-C that comes as
-    /// no key, until the process ends.
+    /// Makes the system set a copy of `event` when the console or the user's login ends, at Ctrl-Break, and at a Ctrl-C
+    /// that comes as no key. This holds until the process ends.
     pub(crate) fn set_at_report(event: &OwnedHandle) -> io::Result<()> {
         REPORT_EVENT.store(event.try_clone()?.into_raw_handle(), Ordering::SeqCst);
         // SAFETY: the handler lives as long as the process.
         check(unsafe { SetConsoleCtrlHandler(Some(handle_report), 1) })
     }
 
-    /// Returns whether the console has ended since the last call.
+    /// Returns whether the console or the login has ended, or Ctrl-Break was pressed, since the last call.
     pub(crate) fn take_end() -> bool {
         HAS_ENDED.swap(false, Ordering::SeqCst)
     }

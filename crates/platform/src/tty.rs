@@ -1,4 +1,4 @@
-//! The user's terminal: raw during a session, and restored however the session ends.
+//! The user's terminal: raw during a session, and restored at its end, even by a panic or most deadly signals.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -45,7 +45,7 @@ pub struct Tty {
     /// The settings of raw mode. `None` without a terminal ([`Tty::nobodys`]).
     raw: Option<Termios>,
     way_back: Arc<WayBack>,
-    /// Whether `output` is the program's own descriptor and non-blocking, so that a stopped terminal never blocks it.
+    /// Whether `output` is a descriptor of the program alone, on which a write to a stopped terminal does not block.
     own_output: bool,
     /// The write end of the pipe that is the input of [`Tty::nobodys`]. While it is open, that input does not end.
     _keys: Option<OwnedFd>,
@@ -71,7 +71,7 @@ impl Tty {
     ///
     /// # Errors
     ///
-    /// Returns an error if standard input is not a terminal.
+    /// Returns an error if standard input is not a terminal, or standard output is closed.
     pub fn take_over(closing: Vec<u8>) -> anyhow::Result<Self> {
         let (input, output) = (rustix::stdio::stdin(), rustix::stdio::stdout());
         anyhow::ensure!(

@@ -59,7 +59,7 @@ impl PathArgs {
         parts.join(", ")
     }
 
-    /// Returns the configuration of one direction of the link.
+    /// Returns the configuration of the link in either direction.
     fn link(&self) -> LinkConfig {
         LinkConfig {
             delay: self.rtt / 2,

@@ -39,7 +39,7 @@ pub(crate) struct Asked {
 ///
 /// # Errors
 ///
-/// Returns why there is no such session or key. If several sessions match, they are printed for the user to choose.
+/// Returns why no session fits, or why its server gives no key. It is no error if several fit: they are printed.
 pub(crate) fn run(
     session: Option<&SessionRef>,
     way: Option<JoinMode>,

@@ -176,8 +176,8 @@ fn server_place(
     place
 }
 
-/// Checks the terminal, the client program and the ports of this computer, then lets ssh log in. Returns the result and
-/// the plan used.
+/// Checks the terminal, the client program and the ports of this computer, then lets ssh log in. Returns the plan used,
+/// the lookup of a jump host, and the result.
 fn first_login(
     options: &HostOptions,
     invocation: &Invocation,
@@ -386,7 +386,7 @@ fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCa
     }
 }
 
-/// Returns the client program: the one the user named, else `mosh-client` for `mosh` if that is installed, else rove.
+/// Returns the client program: the one the user named, else for `mosh` an installed `mosh-client`, else rove.
 fn client_program(options: &HostOptions) -> Command {
     if let Some(client) = &options.client {
         return Command::new(client);

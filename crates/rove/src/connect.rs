@@ -212,7 +212,7 @@ fn open(family: AddressFamily) -> Result<OwnedFd, Errno> {
     Ok(socket)
 }
 
-/// Returns the peer's address of a connected socket, or `None` while the connection is pending.
+/// Returns the peer's address of a connected socket (empty for Unix), or `None` while the connection is pending.
 fn peer(socket: &OwnedFd) -> Result<Option<String>, Errno> {
     match getpeername(socket) {
         Ok(address) => {

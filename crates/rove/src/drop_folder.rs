@@ -145,7 +145,7 @@ impl DropFolder {
         Err(Errno::EXIST.into())
     }
 
-    /// Locks a new file, so that no other copy removes it as that of a killed process. Returns `false` if another copy
+    /// Locks a new file, so that [`Self::sweep`] of another copy does not remove it. Returns `false` if another copy
     /// has already locked or removed it.
     fn lock(&self, part: &str, file: &File) -> rustix::io::Result<bool> {
         match flock(file, FlockOperation::NonBlockingLockExclusive) {

@@ -21,8 +21,8 @@ pub(crate) enum EscapeKeyError {
     Unreadable(String),
 }
 
-/// Reads `MOSH_ESCAPE_KEY` by stock's rules. An unset variable means the default key, an empty one no key, and one
-/// usable byte that key. Any other value means the default key.
+/// Reads `MOSH_ESCAPE_KEY` by stock's rules. An empty variable means no escape key, and one usable byte is the key. If
+/// the variable is unset or has another value, the default key counts.
 pub(crate) fn from_environment() -> Option<u8> {
     from_variable(std::env::var_os("MOSH_ESCAPE_KEY").as_deref())
 }

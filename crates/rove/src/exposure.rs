@@ -27,7 +27,7 @@ const STICKY: u32 = 0o1000;
 const GROUP_WRITES: u32 = 0o020;
 const WORLD_WRITES: u32 = 0o002;
 
-/// A file, a folder or a link that somebody else can change.
+/// Why a file, a folder or a link is not known to be safe from changes by others.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Exposure {
     /// The entry at `path` belongs to another user.

@@ -60,8 +60,8 @@ fn ways() -> &'static [Way] {
 }
 
 /// Checks the reading of ssh's output. Both streams may contain anything, in pieces of any size and order, and ssh may
-/// end with any status. Only the rules for stock servers refuse a line. A session counts only if it is announced on
-/// standard output after rove's own first line, with an address from rove's proxy command, and if ssh has not failed.
+/// end with any status. Only the rules for stock servers refuse a line. A session counts only if its port, key and
+/// address come from lines that the plan's rules admit on their streams, and if ssh has not failed.
 pub fn bootstrap_takes_anything(data: &[u8]) {
     let &[choice, status, ref rest @ ..] = data else { return };
     let way = &ways()[usize::from(choice) % CALLS.len()];
@@ -181,7 +181,7 @@ pub fn config_takes_anything(data: &[u8]) {
     }
 }
 
-/// Checks that any compiled terminfo entry is refused, or makes rove send at most twice its bytes to the terminal.
+/// Checks that the alternate screen's sequences that rove reads from a terminfo entry have at most twice its bytes.
 pub fn terminfo_takes_anything(data: &[u8]) {
     let render_options = RenderOptions { init: true, ..RenderOptions::default() };
     for term in ["xterm-256color", "dumb"] {

@@ -44,7 +44,7 @@ pub(crate) fn addresses(host: &str) -> Vec<IpAddr> {
     answer.map_or_else(Vec::new, |answer| parse_addresses(&answer))
 }
 
-/// Asks getent for one entry of a database; returns the lines of the answer, or `None` if there is no such entry.
+/// Asks getent for one entry of a database. Returns the lines of the answer, or `None` if getent finds none.
 pub(crate) fn lookup(database: &str, key: &str) -> Option<String> {
     let answer = answer::of(Command::new("getent").args([database, key]), ANSWER_BYTES_MAX)?;
     String::from_utf8(answer).ok()

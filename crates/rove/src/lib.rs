@@ -28,7 +28,7 @@
 //! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client, and `announcement`
 //!   prints port and key.
 //! - `splice` copies bytes between a stream and a socket or pipes, and `packet_queue` limits the stream packets in the
-//!   kernel's queue. `listeners` accepts connections to forward, and `socks` reads the target of those to a SOCKS port.
+//!   kernel's queue. `listeners` accepts connections to forward, and `socks` reads the target that a program names.
 //!   An `opening` is a stream that waits for its answer, and `connect` makes the connection at the other end. `errand`
 //!   is work in a thread.
 //! - `drop_folder` keeps files that are copied to the host.

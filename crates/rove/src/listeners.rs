@@ -272,7 +272,7 @@ fn listen_tcp(address: SocketAddr) -> io::Result<OwnedFd> {
     Ok(listener)
 }
 
-/// Listens at a path, in non-blocking mode. Replaces a socket of this user at which nobody listens, but no other file.
+/// Listens at a path, in non-blocking mode. Replaces a file only if [`may_replace`] permits that.
 pub(crate) fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(OwnedFd, SocketFile)> {
     if path.as_os_str().len() > PATH_MAX {
         return Err(Errno::NAMETOOLONG.into());

@@ -18,7 +18,7 @@ pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.mode(0o600).custom_flags(flags.try_into().expect("flags of open")).open(path)
 }
 
-/// Returns a file's metadata. `None` if it is no regular file, or other users have created it or may access it.
+/// Returns a file's metadata. `None` if it is no regular file, is another user's, or has a mode bit of [`OTHERS`].
 pub(crate) fn check(file: &File) -> io::Result<Option<Metadata>> {
     let found = file.metadata()?;
     let is_own = found.uid() == geteuid().as_raw() && found.mode() & OTHERS == 0;

@@ -43,8 +43,8 @@ pub(crate) struct SessionCall {
     /// The former client that this one resumes, if any. The record for `rove resume` omits this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) resumed: Option<Resumed>,
-    /// The command, without the host, by which the user can attach to the session again. `None` if the client started
-    /// the session.
+    /// The command, without the host, by which the user can attach to the session again. `None` if the login was for
+    /// a new session without a name, or the server is stock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) attached_by: Option<String>,
     /// Whether the session runs no program, so that Ctrl-C ends it.

@@ -24,7 +24,7 @@ const BROKEN: u64 = 16;
 #[derive(Debug)]
 pub(crate) struct Descriptor {
     fd: OwnedFd,
-    /// Whether the descriptor was in blocking mode, which is restored at the end.
+    /// Whether this value has ended the descriptor's blocking mode. The drop restores that mode.
     is_changed: bool,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Splice {
     has_more: bool,
     /// Whether an error or a reset has cut a direction off. A peer that stops reading does not count.
     is_cut: bool,
-    /// Whether the peer has cut the stream.
+    /// Whether [`Splice::cut`] has ended both directions, as after a reset by the peer.
     is_reset: bool,
 }
 
@@ -169,7 +169,7 @@ impl Splice {
         self.id == id
     }
 
-    /// Returns whether the peer has cut the stream.
+    /// Returns whether [`Splice::cut`] has ended both directions, as after a reset by the peer.
     pub(crate) const fn is_reset(&self) -> bool {
         self.is_reset
     }

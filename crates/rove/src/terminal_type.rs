@@ -146,8 +146,8 @@ pub(crate) fn read_entry(
     terminfo::read(entry, |info| described_by(info, term, options))
 }
 
-/// Returns the capabilities of a terminal without a terminfo entry: only xterm's alternate screen, which all present
-/// terminals have.
+/// Returns the capabilities of a terminal without a terminfo entry: only OSC sequences and xterm's alternate screen,
+/// which present terminals have or ignore.
 pub(crate) fn plain_capabilities(options: RenderOptions) -> TerminalCapabilities {
     TerminalCapabilities {
         osc: OscSupport { any: true, ..OscSupport::default() },

@@ -20,7 +20,7 @@ pub(crate) enum EntryError {
     /// No entry has this name, or the bytes are no entry.
     #[error("there is no such entry")]
     Unknown,
-    /// An offset in the entry points outside of the entry.
+    /// The entry begins as entries do, but is malformed.
     #[error("the entry is damaged")]
     Damaged,
 }

@@ -51,7 +51,7 @@ struct Facts {
     now: usize,
     /// Whether the system executes an emulator for this process.
     is_emulated: bool,
-    /// Whether the user has said, by an option, that an emulator runs this program.
+    /// Whether the user has said, by an option or a variable, that an emulator runs this program.
     is_allowed: bool,
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn allow_emulator() {
     IS_EMULATOR_ALLOWED.store(true, Ordering::Relaxed);
 }
 
-/// Checks that this process has no other threads, as far as the system reports.
+/// Checks that this process has no other threads except an emulator's, as far as the system reports.
 ///
 /// # Errors
 ///

@@ -251,7 +251,7 @@ pub(crate) fn keep_whole(socket: &UdpSocket, whole: bool) -> io::Result<()> {
     }?)
 }
 
-/// Refuses, because this system has no such option.
+/// Refuses, because rove knows no such option of this system.
 ///
 /// # Errors
 ///

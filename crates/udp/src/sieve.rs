@@ -1,9 +1,9 @@
 //! A filter of the server's socket that keeps a flood of other senders' datagrams from filling the receive buffer.
 //!
-//! While other senders send more than a server can read, the system passes only one in 2, 4, 8 and so on of their
-//! datagrams. All datagrams from the client's address pass. A client that moves to another address counts as another
-//! sender until its first datagram has passed, and it sends several. The filter does not stop a sender at the client's
-//! address.
+//! While other senders send more than a server can read, Linux passes only one in 2, 4, 8 and so on of their datagrams.
+//! Other systems pass all. All datagrams from the client's address pass. A client that moves to another address counts
+//! as another sender until its first datagram has passed, and it sends several. The filter does not stop a sender at
+//! the client's address.
 
 use std::net::SocketAddr;
 

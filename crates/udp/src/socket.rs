@@ -247,7 +247,7 @@ impl ServerSocket {
             let attempt =
                 || datagram::send_from(&self.socket, &transmit.payload, destination, local);
             match send_by(&self.socket, transmit.tries_size, attempt) {
-                // This computer has lost the address `local`, so the system chooses another one below.
+                // This computer may have lost the address `local`, so below, the system chooses another.
                 Err(SendFailure::Other(_)) => {}
                 result => return result,
             }
@@ -382,7 +382,7 @@ fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Asks for ECN marks. Path MTU discovery is off for UDP on systems that do not offer a choice.
+/// Asks for ECN marks. Path MTU discovery for UDP is off by default on these systems.
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
 fn set_options(socket: &Socket, ipv6: bool) -> io::Result<()> {
     use rustix::net::sockopt;

@@ -123,7 +123,7 @@ fn plan(options: &HostOptions) -> anyhow::Result<Plan> {
     Ok(Plan::new(options, way, challenge, &args, JOINS_STREAMS, OsStr::new("rove")))
 }
 
-/// Runs ssh to its end, and shows its output up to the server's announcement. Returns the latter and how ssh ended.
+/// Runs ssh to its end, and shows its output up to the server's announcement. Returns the found facts and ssh's status.
 fn log_in(options: &HostOptions, plan: &Plan) -> anyhow::Result<(Announced, ExitStatus)> {
     let mut startup = Startup::new(plan.rules());
     let mut last_words = LastWords::new(&options.host, &plan.config, false);
@@ -197,7 +197,7 @@ fn config(options: &HostOptions) -> SshConfig {
     }
 }
 
-/// Returns how the client learns the host's address: by resolving the name, or from the host if only ssh can reach it.
+/// Returns how the client learns the host's address: by the name, or from the host if only ssh can resolve or reach it.
 fn route(config: &SshConfig) -> Route {
     if let Some(words) = &config.detour {
         return Route::Detour(words.clone());

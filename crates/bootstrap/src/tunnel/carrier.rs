@@ -36,7 +36,7 @@ pub struct Carrier {
     taken: usize,
     /// Whether to tell the other end that no program listens at the session's port.
     refused: bool,
-    /// A text about a forwarder for the other end that is not yet in `out`.
+    /// Text for the other end, about a forwarder. It is not in `out` yet.
     words: Option<String>,
 }
 

@@ -1,7 +1,7 @@
 //! Decides whether the next ssh for a session shares an open connection (`ControlMaster`) or makes its own, sans I/O.
 //!
-//! A shared connection may be dead, and then every ssh that shares it waits in vain. So after a silent login the next
-//! ssh makes its own connection. If a new connection needs an answer of the user, only the shared connection is left.
+//! A shared connection may be dead, and then every ssh that shares it waits in vain. So after a silent login over it,
+//! the next ssh makes its own connection. If that needs an answer of the user, only the shared connection is left.
 
 /// The connection for the next login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

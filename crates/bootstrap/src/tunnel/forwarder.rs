@@ -3,10 +3,8 @@
 //! The client draws a key for the forwarder, and sends the key and the server's address through ssh. The client seals
 //! each of its datagrams once more, under this key and an ascending number. The forwarder ignores datagrams that do not
 //! open, or whose number has arrived earlier. It learns the client's address from the newest datagram, as a server
-//! does. It sends the server's datagrams unchanged, and only to that address.
-//!
-//! For each datagram that arrives, the forwarder sends at most one datagram, which is not longer. It has no queue,
-//! timer or second server.
+//! does. It sends the server's datagrams unchanged, and only to that address. For each datagram that arrives, the
+//! forwarder sends at most one datagram, which is not longer. It has no queue, timer or second server.
 
 use core::fmt;
 use core::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -82,7 +80,8 @@ impl Forwarder {
         (ecn != Ecn::CongestionExperienced).then_some(datagram)
     }
 
-    /// Returns where to send the server's datagram. `None` if it is marked or too long, or the client is unknown.
+    /// Returns where to send the server's datagram. `None` if the client is unknown, or if the datagram is too long or
+    /// bears a congestion mark.
     pub fn handle_server(&self, ecn: Ecn, len: usize) -> Option<End> {
         let passes = ecn != Ecn::CongestionExperienced && len <= DATAGRAM_LEN_MAX;
         self.client.filter(|_| passes)

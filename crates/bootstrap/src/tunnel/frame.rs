@@ -5,7 +5,7 @@
 //! | 0 | a datagram |
 //! | 1 | credit: how many bytes of datagram frames have arrived since the last credit, 4 bytes big-endian |
 //! | 2 | to the client: no program listens at the session's port on the host |
-//! | 3 | UTF-8 text between a client and a [`forwarder`](super::forwarder), or about a forwarder to the host |
+//! | 3 | UTF-8 text between a client and a [`forwarder`](super::forwarder), or to the host about a forwarder |
 //!
 //! Receivers skip frames of other kinds, because later versions may have more.
 
@@ -109,7 +109,7 @@ impl Decoder {
         }
     }
 
-    /// Moves bytes from the front of `bytes` to the buffer until it has `len` bytes.
+    /// Moves bytes from the front of `bytes` to the buffer until the buffer has `len` bytes, or `bytes` is empty.
     fn fill(&mut self, bytes: &mut &[u8], len: usize) {
         let wanted = len.saturating_sub(self.partial.len()).min(bytes.len());
         let (taken, rest) = bytes.split_at(wanted);

@@ -1,7 +1,7 @@
 //! Decides when ssh may log in automatically for a session whose UDP path fails, sans I/O.
 //!
 //! If the network fails often, the client must not log in often, because defences of the host count logins and
-//! failures. An automatic login must not ask the user questions either.
+//! failures. Also, an automatic login must not ask the user questions.
 
 use std::ffi::OsString;
 

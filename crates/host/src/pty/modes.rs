@@ -69,12 +69,12 @@ fn takes_utf8(_: InputModes) -> bool {
     false
 }
 
-/// Returns whether no mode that `tty` leaves out changes the echo of text and of the erase key. Linux, macOS and
-/// FreeBSD then agree on the echo of both.
+/// Returns whether only modes that [`tty`] reports change the echo of text and of the erase key. Linux, macOS and
+/// FreeBSD then echo text and the erase key alike.
 fn is_ordinary(found: &Termios) -> bool {
     let input = InputModes::ISTRIP | InputModes::INLCR | InputModes::IGNCR | InputModes::PARMRK;
     let output = OutputModes::OCRNL | OutputModes::ONOCR | OutputModes::ONLRET;
-    // Where a key can make the terminal discard output (FLUSHO), the terminal discards the echo, too. Linux never does.
+    // If a key has made the terminal discard output (FLUSHO), the terminal discards the echo, too. Linux never does.
     let local = LocalModes::ECHOPRT | LocalModes::EXTPROC | LocalModes::FLUSHO;
     let [more_input, more_output, more_local] = OF_LINUX;
     !found.input_modes.intersects(input | InputModes::from_bits_retain(more_input))

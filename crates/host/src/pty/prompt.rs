@@ -3,8 +3,8 @@
 //!
 //! The foreground process group and the terminal's modes are not enough evidence, because they are the same during
 //! `read -es` of bash and `read -s` of fish. But a shell waits at its prompt with the same stack pointer every time,
-//! and a command that reads a key has another. This module learns the stack pointer once for each start of a shell. It
-//! is that of the first wait, if the shell waits with it again after a job had the terminal. Start-up files of bash
+//! and a command that reads a key has another. This module learns that pointer once for each start of a shell: the
+//! pointer of the first wait, if the shell waits with it again after a job had the terminal. Start-up files of bash
 //! cannot cause such a second wait, because bash gives the terminal to no job before it has read them. Other programs
 //! run no jobs, so the first wait of a program counts as its prompt. If the prompt does not end in a sign such as `$`,
 //! the client believes this module only after the user entered a line there. Field 3 in docs/wire.md lists its errors.
@@ -64,7 +64,7 @@ pub struct PromptWatch {
     first: Option<Wait>,
     /// Whether a job has had the terminal since the first wait.
     has_run_job: bool,
-    /// Whether the shell has waited with the same stack pointer again after a job, so that this is its prompt.
+    /// Whether the shell has waited as in `first` again after a job. Only then does such a wait count as its prompt.
     is_known: bool,
     /// As `first`, but for the newest program that the shell has started.
     program: Option<Wait>,
@@ -128,7 +128,7 @@ impl PromptWatch {
 
 impl Wait {
     /// Reads from `proc`, the directory `/proc`, how the process `pid` waits. With `shell`, the process number of a
-    /// shell, `pid` has to be a program of that shell. `None` if `pid` does not wait, or may not be examined.
+    /// shell, `pid` has to be a program of that shell. `None` if `pid` is no [`Editor`] that waits, or is hidden.
     fn read(proc: &Path, pid: i32, shell: Option<i32>) -> Option<Self> {
         let directory = proc.join(pid.to_string());
         let text = |name: &str| fs::read(directory.join(name)).ok();

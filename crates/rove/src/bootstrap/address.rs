@@ -1,4 +1,4 @@
-//! Resolves a host's addresses, in the order of the user's preferred address family.
+//! Resolves a host's addresses, and orders them by the address family that the user prefers.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
@@ -19,7 +19,7 @@ pub(crate) enum AddressError {
     /// The host has no address of this family.
     #[error("{} has no address of the family {family}", host.escape_debug())]
     NoneLeft { host: String, family: String },
-    /// The host has addresses of both families, and the user chose none.
+    /// The host has addresses of both families, and the user chose neither.
     #[error(
         "{} has IPv4 and IPv6 addresses: choose with --family=inet or --family=inet6",
         host.escape_debug()
@@ -31,7 +31,7 @@ pub(crate) enum AddressError {
 ///
 /// # Errors
 ///
-/// Returns [`AddressError`] if there is none to try.
+/// Returns [`AddressError`] if there is no address to try, or the user must choose a family.
 pub(crate) fn resolve(
     host: &str,
     port: u16,

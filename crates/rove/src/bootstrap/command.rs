@@ -164,7 +164,7 @@ impl Running {
         }
     }
 
-    /// Waits until a stream has output, an event arrives or `deadline` passes. Returns which streams have output.
+    /// Waits until a stream has output, a signal arrives or `deadline` passes. Returns which streams have output.
     fn wait(&self, events: &mut EventLoop, deadline: Option<Instant>) -> io::Result<[bool; 2]> {
         let interest = |fd| Interest::new(fd, true, false);
         let errors = self.errors.as_ref().map(|errors| interest(errors.as_fd()));
@@ -177,7 +177,7 @@ impl Running {
         Ok([next(has_errors), next(has_output)])
     }
 
-    /// Asks the command to end, and kills it if it does not.
+    /// Asks the command to end. If it does not, the drop of this value kills it.
     pub(crate) fn end(&mut self, events: &mut EventLoop) {
         let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         let mut reaper = SshReaper::new(events.now());

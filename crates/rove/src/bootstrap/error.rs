@@ -1,4 +1,4 @@
-//! The errors for which no session starts, as sentences for the user with exit codes.
+//! The errors that keep a session from starting, as sentences for the user, with exit codes.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -38,7 +38,7 @@ pub(crate) enum BootstrapError {
     /// The host's name has no usable address.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// The server's announcement is malformed.
+    /// A line of the output is an error by the rules of stock Mosh.
     #[error(transparent)]
     Startup(#[from] StartupError),
     /// ssh did not reach the host, for a known reason.

@@ -16,12 +16,12 @@ use crate::bootstrap::screen::{Screen, tell_running};
 
 /// The result of a run of ssh, or of the server on this computer.
 pub(super) struct Launch {
-    /// The address, port and key that the server announced; each may be missing.
+    /// The facts in the output, such as the server's address, port and key; each may be missing.
     pub(super) announced: Announced,
     pub(super) end: End,
 }
 
-/// How ssh, or the server on this computer, ended.
+/// How ssh, or the server on this computer, ended, or why ssh goes on.
 pub(super) enum End {
     Ended(ExitStatus),
     /// ssh failed for this reason.
@@ -168,7 +168,7 @@ const FAREWELL_BYTES_MAX: usize = 4096;
 struct Listener {
     startup: Startup,
     screen: Screen,
-    /// ssh's own error lines, held back until one sentence can report them.
+    /// Holds back ssh's own error lines, which one sentence may replace.
     last_words: LastWords,
     /// Whether the command on the host has a terminal. Then only ssh itself prints on the error stream.
     has_terminal: bool,

@@ -38,8 +38,8 @@ pub(crate) struct Master {
 }
 
 impl Master {
-    /// Prepares a connection for a run that may copy rove to the host. `None` for an ssh other than OpenSSH, and if
-    /// there is no writable directory for the socket that only the user controls.
+    /// Prepares a connection for a run of `rove` that may copy rove to the host. `None` for other runs, for programs
+    /// other than OpenSSH's ssh, and if no writable directory for the socket is the user's alone.
     pub(crate) fn prepare(options: &HostOptions) -> Option<Self> {
         let may_copy = match options.install {
             InstallPolicy::Always => true,
@@ -93,7 +93,7 @@ impl Master {
         &self.addresses
     }
 
-    /// Returns how the next ssh shares this connection.
+    /// Returns how the next ssh opens or shares this connection.
     pub(crate) fn shared(&self) -> Shared {
         Shared { path: self.path.clone(), is_open: self.is_open() }
     }

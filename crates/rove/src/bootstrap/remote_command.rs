@@ -78,7 +78,7 @@ impl<'a> RemoteCommand<'a> {
         Ok(Self { options, challenge, remote, own: None })
     }
 
-    /// Runs the command through the run's own connection, if that is open.
+    /// Makes [`Self::run`] use the run's own connection, if that is open.
     pub(crate) fn through(self, master: Option<&Master>) -> Self {
         Self { own: master.filter(|master| master.is_open()).map(Master::shared), ..self }
     }
@@ -205,9 +205,9 @@ enum State {
 struct Output {
     challenge: Challenge,
     state: State,
-    /// The unfinished line, cut off at one byte more than [`LINE_BYTES_MAX`].
+    /// The unfinished line. If it gets too long for a marker, its first part is passed on as noise.
     line: Vec<u8>,
-    /// Whether the host has printed a line before the marker [`START`], other than [`NO_ROVE`].
+    /// Whether the host has printed a line that is not blank before the marker [`START`], other than [`NO_ROVE`].
     has_said: bool,
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn config(options: &HostOptions) -> SshConfig {
     sharing.into()
 }
 
-/// Returns which open connection ssh would use for this destination, and whether it may.
+/// Returns whether ssh may use an open connection to this destination, and whether there is one.
 pub(crate) fn sharing(options: &HostOptions, destination: &OsStr) -> Sharing {
     if options.name == ProgramName::Mosh
         && options.tunnel != TunnelUse::Always

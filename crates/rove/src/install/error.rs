@@ -13,7 +13,7 @@ pub(crate) enum InstallError {
     /// ssh did not run the script.
     #[error("{0}")]
     Login(String),
-    /// The script did not begin, although ssh logged in.
+    /// The script did not get ready for the program, although ssh logged in.
     #[error(
         "{host} did not run rove's command to its end, though the login succeeded; is its disk full, or its \
          shell no sh?"

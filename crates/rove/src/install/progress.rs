@@ -15,7 +15,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Creates a bar, which is drawn only on a terminal and unless the user wants no messages (`quiet`).
+    /// Creates a bar, which is drawn only on a terminal, and not if `quiet` is true.
     pub(crate) fn new(title: String, quiet: bool) -> Self {
         let title = (!quiet && io::stderr().is_terminal()).then_some(title);
         Self { title, is_drawn: false }

@@ -59,7 +59,7 @@ impl Progress {
     }
 }
 
-/// Seals the records of a generation: a file that begins with a whole record, which records of changes follow.
+/// Seals the records of a generation: a file with the session's facts, a whole record, and then records of changes.
 pub(super) struct Sealer {
     cipher: RecordCipher,
     pub(super) progress: Progress,
@@ -104,7 +104,7 @@ pub(super) struct Opened {
 ///
 /// # Errors
 ///
-/// Returns an error if the file has another secret, is cut short, or is older than `written`.
+/// Returns an error if the file was sealed with another secret, is cut short, or is older than `written`.
 pub(super) fn open(
     secret: &Secret,
     written: Progress,

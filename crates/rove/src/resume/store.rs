@@ -251,7 +251,7 @@ pub(crate) struct Store<D = System> {
 }
 
 impl Store {
-    /// Creates the key file of a new session.
+    /// Creates the key file and the file of the progress of a session.
     pub(super) fn create(
         folders: Folders,
         secret: Secret,

@@ -13,7 +13,7 @@ pub(crate) enum Choice {
     These(Vec<SessionRef>),
     /// All sessions of this user.
     All,
-    /// Sessions whose client has been silent for some time.
+    /// Detached sessions whose client has been silent for some time.
     Detached {
         /// The shortest silence of the client.
         silent_for: Duration,

@@ -104,7 +104,7 @@ struct Borrowed {
     /// This process's ends of the pipes: for standard input, output and error.
     pipes: Vec<File>,
     is_port: bool,
-    /// Reports the call's progress to the program that started it.
+    /// Reports the call's progress to the `rove exec --json` that started the call, if any.
     channel: Option<Channel>,
 }
 
@@ -146,8 +146,8 @@ impl Borrowed {
         }
     }
 
-    /// Copies bytes until the end, and returns the exit code. `None` if the client did not open the streams, so that
-    /// the call can log in by itself.
+    /// Copies bytes until the end, and returns the exit code. `None` if the client does not carry the call, which can
+    /// then log in by itself.
     fn carry(mut self) -> Option<u8> {
         match self.next_word()? {
             Word::Opened => {}

@@ -1,4 +1,4 @@
-//! Identifies the login of a session (the gate), and finds the sockets of clients with the same one.
+//! Identifies the login of a session (the gate), and finds the sockets of clients with the same gate.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -21,7 +21,7 @@ const HASH_BYTES: usize = 8;
 pub(crate) struct Gate(String);
 
 impl Gate {
-    /// Returns the gate of this destination. `None` if ssh's configuration does not name all parts.
+    /// Returns the gate of this destination. `None` if a part is missing in ssh's configuration, or is too long.
     pub(crate) fn of(destination: &OsStr, config: &SshConfig) -> Option<Self> {
         let account = config.account()?;
         let detour = config.detour.as_deref().unwrap_or_default();
@@ -42,7 +42,7 @@ impl Gate {
         }
     }
 
-    /// Returns whether any client on this computer accepts calls of `rove -W` and `exec`.
+    /// Returns whether there is a socket at which a client may accept calls of `rove -W` and `exec`.
     pub(crate) fn are_any() -> bool {
         !rove_control::sockets_of(PURPOSE).is_empty()
     }
