@@ -47,7 +47,7 @@ struct BoundSocket {
 }
 
 impl Listener {
-    /// Creates the control socket of a session. If that fails, the session runs without it, and `rove list` omits it.
+    /// Creates the control socket of a session. If that fails, the session runs on, and `rove list` omits the session.
     pub fn open(name: SessionName, label: Option<String>) -> Self {
         let mut listener = Self { name, label, socket: None, connections: VecDeque::new() };
         listener.flush();

@@ -87,7 +87,7 @@ pub struct Answer {
     pub status: SessionStatus,
     /// The session key for the session's next client. `None` if the request asked for none.
     pub key: Option<KeyText>,
-    /// How many typed keys of the former client the server has received. `None` if no request named one it knows.
+    /// How many typed keys of the former client the server has received. `None` if the request named no known client.
     pub taken: Option<u64>,
     /// Why the server gives no key. The answer then consists of this text only.
     pub refusal: Option<String>,

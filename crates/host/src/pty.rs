@@ -20,7 +20,7 @@ pub use self::prompt::PromptWatch;
 use crate::program::{Failure, Program};
 use crate::sys::{self, Standard};
 
-/// A watch over the shell's prompt that never reports one: only Linux tells where a program waits.
+/// A watch over the shell's prompt that never reports a prompt: only Linux tells where a program waits.
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 #[derive(Debug, Default)]
 pub struct PromptWatch;

@@ -233,8 +233,8 @@ mod system {
         }
     }
 
-    /// Makes the system set a copy of `event` when the console or the user's login ends, at Ctrl-Break, and at a Ctrl-C
-    /// that comes as no key. This holds until the process ends.
+    /// Makes the system set a copy of `event` when the console or the user's login ends, and at Ctrl-Break. A Ctrl-C
+    /// that comes as no key sets it, too. This holds until the process ends.
     pub(crate) fn set_at_report(event: &OwnedHandle) -> io::Result<()> {
         REPORT_EVENT.store(event.try_clone()?.into_raw_handle(), Ordering::SeqCst);
         // SAFETY: the handler lives as long as the process.

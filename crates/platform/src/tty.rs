@@ -39,7 +39,7 @@ const DEADLY_SIGNALS: [i32; 11] = [
     signal_hook::consts::SIGXCPU,
     signal_hook::consts::SIGXFSZ,
 ];
-/// The user's terminal, in raw mode while this value exists. Dropping the value restores the terminal.
+/// The user's terminal, in raw mode until [`Tty::leave`]. Dropping the value restores the terminal, too.
 #[derive(Debug)]
 pub struct Tty {
     /// The settings of raw mode. `None` without a terminal ([`Tty::nobodys`]).
@@ -219,7 +219,7 @@ impl Drop for Tty {
 }
 
 impl WayBack {
-    /// Writes the closing bytes and restores the terminal, unless that has been done. This is async-signal-safe.
+    /// Writes the closing bytes and restores the terminal, unless it is restored already. This is async-signal-safe.
     fn take(&self, closing: Option<&[u8]>) {
         if !self.armed.swap(false, Ordering::SeqCst) {
             return;

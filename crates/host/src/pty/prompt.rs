@@ -3,10 +3,10 @@
 //!
 //! The foreground process group and the terminal's modes are not enough evidence, because they are the same during
 //! `read -es` of bash and `read -s` of fish. But a shell waits at its prompt with the same stack pointer every time,
-//! and a command that reads a key has another. This module learns that pointer once for each start of a shell: the
-//! pointer of the first wait, if the shell waits with it again after a job had the terminal. Start-up files of bash
-//! cannot cause such a second wait, because bash gives the terminal to no job before it has read them. Other programs
-//! run no jobs, so the first wait of a program counts as its prompt. If the prompt does not end in a sign such as `$`,
+//! and a command that reads a key has another. This module learns that pointer once for each start of a shell. The
+//! pointer of the first wait counts if the shell waits with it again after a job had the terminal. Start-up files of
+//! bash cannot cause such a second wait, because bash gives the terminal to no job before it has read them. Other
+//! programs run no jobs, so the first wait of a program counts as its prompt. If the prompt ends in no sign such as `$`,
 //! the client believes this module only after the user entered a line there. Field 3 in docs/wire.md lists its errors.
 
 use std::fs;
@@ -128,7 +128,7 @@ impl PromptWatch {
 
 impl Wait {
     /// Reads from `proc`, the directory `/proc`, how the process `pid` waits. With `shell`, the process number of a
-    /// shell, `pid` has to be a program of that shell. `None` if `pid` is no [`Editor`] that waits, or is hidden.
+    /// shell, `pid` has to be a program of that shell. `None` if `pid` runs no [`Editor`] that waits for a key.
     fn read(proc: &Path, pid: i32, shell: Option<i32>) -> Option<Self> {
         let directory = proc.join(pid.to_string());
         let text = |name: &str| fs::read(directory.join(name)).ok();

@@ -51,14 +51,14 @@ pub struct EventLoop {
     clock: Clock,
     /// The event that Winsock sets when a datagram arrives at any socket of a wait.
     arrival: OwnedHandle,
-    /// The event that is set when the console reports its end or a Ctrl-C.
+    /// The event that Windows sets when the console or the login ends, at Ctrl-Break and at some Ctrl-C.
     report: OwnedHandle,
     idle_turns: IdleTurns,
 }
 
 impl EventLoop {
-    /// Creates a loop that also wakes when the user closes the console, logs off or presses Ctrl-Break. Windows then
-    /// gives the program some seconds for an orderly end.
+    /// Creates a loop that also wakes when the user closes the console, logs off or presses Ctrl-Break. Before a close
+    /// or logoff, Windows gives the program some seconds for an orderly end.
     ///
     /// # Errors
     ///

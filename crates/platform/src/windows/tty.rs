@@ -12,7 +12,7 @@ use rove_terminal::Size;
 use crate::console_keys::Keys;
 use crate::sys::{self, ConsoleModes, Record};
 
-/// The console of this process, in raw mode while this value exists. Dropping the value restores the console.
+/// The console of this process, in raw mode until [`Tty::leave`]. Dropping the value restores the console, too.
 #[derive(Debug)]
 pub struct Tty {
     way_back: Arc<WayBack>,
