@@ -44,7 +44,7 @@ pub enum Resume {
     Killed,
     /// The session can be resumed after the client was killed, or its terminal was closed.
     Closed,
-    /// The session can be resumed after the client was killed, its terminal was closed, or the computer was started again.
+    /// The session can be resumed after the client was killed, its terminal was closed, or the computer was restarted.
     Reboot,
 }
 

@@ -1,6 +1,6 @@
 //! Explains why ssh could not reach a host, with one sentence that replaces the lines of ssh's own message.
 //!
-//! The filter holds back the lines that the sentence may replace. If ssh succeeds after all, the user sees them.
+//! [`LastWords`] holds back the lines that the sentence may replace. If ssh succeeds, the user sees these lines.
 
 use std::ffi::OsStr;
 
@@ -104,7 +104,7 @@ pub struct LastWords {
     host: String,
     /// Whether the filter shows all output and holds nothing back.
     is_open: bool,
-    /// Whether the filter shows lines about host keys. True with a jump host or proxy command: ssh may still log in.
+    /// Whether lines about host keys are shown: with a jump host or proxy command, ssh may still log in after them.
     shows_keys: bool,
     /// Whether ssh's configuration makes ssh ask the user about unknown keys.
     asks: bool,
@@ -172,8 +172,8 @@ impl LastWords {
         }
     }
 
-    /// Adds a byte of ssh's messages to the current line. At the line's end, records the refusal if the line refuses an
-    /// unknown host key, even if the filter has shown the line.
+    /// Adds a byte of ssh's messages to the current line. At the line's end, records a refusal of an unknown host key
+    /// that an option of rove has caused, even if the line was shown.
     fn note(&mut self, byte: u8) {
         if byte != b'\n' {
             self.whole.extend((self.whole.len() < LINE_BYTES_MAX).then_some(byte));

@@ -45,7 +45,7 @@ pub enum NoSession {
         sessions.len(), host.display(), host.display(), sessions[0].port
     )]
     SeveralSessions { host: OsString, sessions: Vec<RunningSession> },
-    /// No session on the host fits, or the session's server refuses to issue a key. The host has printed the reason.
+    /// No session on the host fits the request, or its server refuses to issue a key. The host has printed the reason.
     #[error("nothing to attach to on {} ({status}); what it said stands above", host.display())]
     NotAttached { host: OsString, status: ExitStatus },
     /// The session's server listens on the host's loopback only, and this login has no tunnel through ssh.

@@ -23,7 +23,7 @@ pub struct HostOptions {
     pub server: Option<OsString>,
     /// The options for the client.
     pub choices: Choices,
-    /// The address family, as a word in lower case that may be unknown.
+    /// The user's word for the address family, in lower case. It may be an unknown word.
     pub family: String,
     /// The server's UDP port or range of ports, already validated. `None` if the user did not choose.
     pub port: Option<String>,

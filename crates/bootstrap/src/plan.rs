@@ -138,7 +138,7 @@ impl Plan {
     }
 
     /// Returns a plan with which ssh refuses an unknown host key. The plan changes only if ssh would ask the user, and
-    /// connects through rove's proxy command: its question would lack the host's address.
+    /// connects through rove's proxy command: ssh's question would then lack the host's address.
     pub fn without_key_question(self) -> Self {
         let is_hidden = matches!(self.route, Route::Proxy(_));
         Self { refuses_new_key: is_hidden && self.config.asks_about_keys(), ..self }
@@ -214,7 +214,7 @@ impl Plan {
         })
     }
 
-    /// Returns the server's address and announcement. If ssh has failed, they are not trusted: their origin is unknown.
+    /// Returns the server's address and announcement. If ssh has failed, this is an error: their origin is unknown.
     ///
     /// # Errors
     ///

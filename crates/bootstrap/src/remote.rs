@@ -1,5 +1,5 @@
-//! The commands that ssh runs on the host. Their lines contain the [`Challenge`], a random word of this run of rove, by
-//! which rove tells the lines from other output.
+//! The commands that ssh runs on the host. The output of rove's own commands begins with a line that contains the
+//! [`Challenge`], a random word of this run of rove. By this line rove tells their output from earlier output.
 
 use std::ffi::{OsStr, OsString};
 use std::iter;

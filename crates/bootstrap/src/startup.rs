@@ -121,7 +121,7 @@ pub struct Announced {
     pub connect: Option<Connect>,
     /// The kind of output that the host printed before rove's command started, or without starting it.
     pub early_output: EarlyOutput,
-    /// Whether rove's own command has begun, which prints why it fails. Always true if the rules expect no start line.
+    /// Whether rove's own command, which prints why it fails, has begun. Always true if the rules expect no start line.
     pub has_started: bool,
     /// Whether rove's command started a `mosh-server`, because it found no rove.
     pub is_stock: bool,

@@ -20,8 +20,8 @@ pub(crate) const SELF_CHECK_VERBOSITY: u8 = 2;
 /// The first error in writing the client's log.
 static FAILURE: OnceLock<String> = OnceLock::new();
 
-/// Starts the client's log in the file named by `ROVE_LOG`, if that is set. The log has events of the session and why
-/// rove acts, with `-v` also each packet, but never session keys, typed keys or screen text.
+/// Starts the client's log in the file named by `ROVE_LOG`, if that is set. The log has the session's events and rove's
+/// decisions, with `-v` also each packet, but never session keys, typed keys or screen text.
 ///
 /// # Errors
 ///

@@ -24,7 +24,7 @@ pub(crate) struct PacketQueue {
     retry_at: Option<Instant>,
     /// The time of the last check that found room.
     room_at: Option<Instant>,
-    /// How many packets at once the network device has sent without delay so far. 0 counts as 1.
+    /// How many packets the network device is expected to send at once without delay. 0 counts as 1.
     burst: usize,
 }
 

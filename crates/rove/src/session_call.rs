@@ -34,7 +34,7 @@ pub(crate) struct SessionCall {
     pub(crate) command: Option<String>,
     /// The user, host and port, by ssh's configuration, for which prompts are remembered. `None` to remember none.
     pub(crate) account: Option<String>,
-    /// The words of the ssh command by which the session was started; empty if it was started otherwise.
+    /// The words of the user's ssh command; empty if this client does not know them.
     pub(crate) ssh: Vec<String>,
     /// Other addresses at which the server may be.
     pub(crate) others: Vec<String>,
@@ -43,8 +43,8 @@ pub(crate) struct SessionCall {
     /// The former client that this one resumes, if any. The record for `rove resume` omits this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) resumed: Option<Resumed>,
-    /// The command, without the host, by which the user can attach to the session again. `None` if the login was for
-    /// a new session without a name, or the server is stock.
+    /// The command, without the host, by which the user can attach to the session again. `None` if the session is
+    /// certainly new, or the server is stock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) attached_by: Option<String>,
     /// Whether the session runs no program, so that Ctrl-C ends it.

@@ -79,7 +79,7 @@ impl Listing {
     }
 }
 
-/// Prints the user's sessions on standard output. Returns the exit code: 1 if [`tell_problems`] found any.
+/// Prints the user's sessions on standard output. Returns the exit code: 1 if [`tell_problems`] found a problem.
 ///
 /// # Errors
 ///
@@ -109,7 +109,7 @@ pub(crate) fn list(options: ListOptions, place: &Place) -> anyhow::Result<u8> {
 }
 
 /// Ends the chosen sessions and prints the result of each. Returns the exit code: 1 if a session was not found or has
-/// not ended, or if the user named no sessions and [`tell_problems`] found any.
+/// not ended. If the user named no sessions, the code is also 1 if [`tell_problems`] found a problem.
 ///
 /// # Errors
 ///

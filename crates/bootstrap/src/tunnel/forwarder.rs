@@ -81,7 +81,7 @@ impl Forwarder {
     }
 
     /// Returns where to send the server's datagram. `None` if the client is unknown, or if the datagram is too long or
-    /// bears a congestion mark.
+    /// has a congestion mark.
     pub fn handle_server(&self, ecn: Ecn, len: usize) -> Option<End> {
         let passes = ecn != Ecn::CongestionExperienced && len <= DATAGRAM_LEN_MAX;
         self.client.filter(|_| passes)

@@ -6,7 +6,7 @@
 //! and a command that reads a key has another. This module learns that pointer once for each start of a shell. The
 //! pointer of the first wait counts if the shell waits with it again after a job had the terminal. Start-up files of
 //! bash cannot cause such a second wait, because bash gives the terminal to no job before it has read them. Other
-//! programs run no jobs, so the first wait of a program counts as its prompt. If the prompt ends in no sign such as `$`,
+//! programs run no jobs, so a program's first wait counts as its prompt. If the prompt ends in no sign such as `$`,
 //! the client believes this module only after the user entered a line there. Field 3 in docs/wire.md lists its errors.
 
 use std::fs;

@@ -70,8 +70,8 @@ pub(crate) fn is_found_here(name: &str) -> bool {
     can_find(name, getent::IS_NEEDED, is_in_termux, Path::new(NAME_SERVERS))
 }
 
-/// A static program resolves names by files, `getent` and the DNS servers of `/etc/resolv.conf`. Termux may lack all
-/// three, because its programs ask Android.
+/// Returns whether a program can resolve `name`. A static program needs files, `getent` or the DNS servers in the file
+/// `servers`. Termux may lack all three, because its programs ask Android.
 fn can_find(name: &str, is_static: bool, is_in_termux: bool, servers: &Path) -> bool {
     from_numeric(name, 0).is_some() || !is_static || !is_in_termux || servers.exists()
 }

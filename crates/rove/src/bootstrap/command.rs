@@ -38,7 +38,7 @@ pub(crate) fn check_signals(events: &mut EventLoop) -> Result<(), Stop> {
     if leaves { Err(Stop::Interrupted) } else { Ok(()) }
 }
 
-/// A running command, with a pipe for each output stream. Dropping this value ends the command.
+/// A running command, with a pipe for each output stream. Dropping this value kills the command.
 pub(crate) struct Running {
     child: Child,
     /// The read ends of the pipes. `None` once a stream has ended.

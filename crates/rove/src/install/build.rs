@@ -115,7 +115,7 @@ pub(crate) fn megabytes(bytes: usize) -> String {
 }
 
 /// Returns why a file does not run on a platform, as the end of a sentence. The file is a program for the platform
-/// `found`.
+/// `found`, if any.
 fn unfitness(found: Option<&Platform>, platform: &Platform) -> String {
     match found {
         Some(found) if found == platform => "needs libraries of the host".to_owned(),

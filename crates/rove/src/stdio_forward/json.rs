@@ -82,7 +82,7 @@ impl Channel {
         let _ = rustix::io::write(&self.words, &line(word));
     }
 
-    /// Reports that ssh will run the program, and makes the channel this process's standard error, which ssh inherits.
+    /// Reports that ssh will run the program, and makes `errors` this process's standard error, which ssh inherits.
     pub(crate) fn leave_to_ssh(&self) {
         self.say(&Word::NotCarried);
         let _ = stdio::dup2_stderr(&self.errors);
