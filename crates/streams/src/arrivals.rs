@@ -20,13 +20,13 @@ pub(crate) struct Arrivals {
     numbers: Ranges,
     /// The arrival times of the packets with the highest numbers.
     times: BTreeMap<u64, Instant>,
-    /// How many packets that ask for an acknowledgment have arrived since the last was sent.
+    /// How many packets that ask for an acknowledgment have arrived since this end last sent one.
     waiting: usize,
     due: Option<Instant>,
 }
 
 impl Arrivals {
-    /// Records a packet. `asks` tells whether it asks for an acknowledgment, and `delay` how long this may wait.
+    /// Records a packet. `asks` tells whether it asks for an acknowledgment, which may wait for at most `delay`.
     pub(crate) fn handle_packet(
         &mut self,
         now: Instant,
@@ -44,7 +44,7 @@ impl Arrivals {
         }
         if asks {
             self.waiting += 1;
-            // A gap in the numbers shows a loss, which the peer should know at once.
+            // A number out of order hints at a loss, which the peer should know at once.
             let delay = if is_next && self.waiting < ACK_EVERY { delay } else { Duration::ZERO };
             let due = now + delay;
             self.due = Some(self.due.map_or(due, |at| at.min(due)));
@@ -52,7 +52,7 @@ impl Arrivals {
         debug_assert!(self.numbers.len() <= ACK_RANGES_MAX);
     }
 
-    /// Makes an acknowledgment due at once, because earlier ones may be lost. Before any packet it has no effect.
+    /// Makes an acknowledgment due at once, because earlier ones may be lost. Has no effect until a packet has arrived.
     pub(crate) fn repeat(&mut self, now: Instant) {
         if self.numbers.last().is_some() {
             self.due = Some(now);
@@ -97,7 +97,7 @@ impl Arrivals {
         ranges
     }
 
-    /// Returns up to `max` microseconds between neighbouring numbers' arrivals, from the highest downwards.
+    /// Returns up to `max` differences in microseconds between arrivals of neighbouring packets, highest numbers first.
     fn differences(&self, max: usize) -> Vec<i64> {
         let micros = |at: &Instant| i64::try_from(at.as_nanos() / 1_000).unwrap_or(i64::MAX);
         let highest = self.times.values().rev();

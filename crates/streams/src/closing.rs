@@ -1,4 +1,4 @@
-//! The end of the stream layer, and the messages that tell the peer.
+//! Closes the stream layer, and decides when to tell the peer.
 
 use crate::frame::{CLOSE_TEXT_MAX, Frame};
 
@@ -41,12 +41,12 @@ impl Closing {
         is_first
     }
 
-    /// Handles a packet of a peer that may not know that this end has closed the layer: the peer is told again.
+    /// Handles a packet that came after the layer has closed. The peer is told again, unless it closed the layer.
     pub(crate) fn handle_packet(&mut self) {
         self.is_due = self.closed.as_ref().is_some_and(|it| !it.is_by_peer);
     }
 
-    /// Returns the close frame, if it is due.
+    /// Returns the close frame if it is due and was sent fewer than [`TOLD_MAX`] times.
     pub(crate) fn take(&mut self) -> Option<Frame<'_>> {
         let closed = self.closed.as_ref()?;
         if !core::mem::take(&mut self.is_due) || self.told == TOLD_MAX {

@@ -1,8 +1,8 @@
 //! Credit: how many bytes the peer may send on a stream, and the memory that all streams share.
 //!
-//! Each stream always has its first credit. More comes from a shared pool. A stream's share never exceeds the part of
-//! the pool that stays free. So streams that nobody reads never use up the pool, and the credit of other streams can
-//! still grow.
+//! Each stream always has its first credit. More comes from a shared pool. A stream's share grows only if the pool then
+//! has at least as much left as the stream holds. So streams that nobody reads never use up the pool, and the credit of
+//! other streams can still grow.
 
 use rove_units::{Duration, Instant};
 

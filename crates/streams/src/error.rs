@@ -5,7 +5,7 @@ use crate::frame::FrameError;
 /// The code with which an end closes the layer because the peer broke a rule.
 pub const PROTOCOL: u64 = 1;
 
-/// The code of the reset of a stream for which there is no room.
+/// The code of the reset of a stream that an end refuses, for example for lack of room, or gives up.
 pub const REFUSED: u64 = 2;
 
 /// The code of the reset of a stream whose reader has stopped reading.
@@ -26,7 +26,7 @@ pub enum Violation {
     /// The data exceeds the credit.
     #[error("data beyond the credit")]
     BeyondCredit,
-    /// The data exceeds the end of its stream.
+    /// Bytes of a stream lie beyond its end, whether the end came after or before them.
     #[error("data beyond the end of its stream")]
     BeyondEnd,
     /// Two frames state different ends of the stream.
@@ -41,7 +41,7 @@ pub enum Violation {
     /// The control stream was reset or ended.
     #[error("the end of the control stream")]
     ControlEnded,
-    /// The peer opens more streams than permitted, although it has not acknowledged as many refusals as this end keeps.
+    /// Another stream must be refused, but the maximum number of refusals already waits for the peer's acknowledgment.
     #[error("too many refused streams")]
     TooManyRefused,
 }
@@ -63,7 +63,7 @@ pub enum PacketError {
 /// The reason why a call about a stream failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
-    /// There is no such stream, or this direction of it has ended.
+    /// There is no such stream, or the direction that the call uses has ended.
     #[error("there is no such stream")]
     Unknown,
     /// The peer has reset the stream.

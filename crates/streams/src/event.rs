@@ -34,7 +34,7 @@ impl Events {
         self.0.pop_first()
     }
 
-    /// Drops the events of a stream that has been removed.
+    /// Drops [`Event::Readable`] and [`Event::Writable`] of a stream that has been removed.
     pub(crate) fn forget(&mut self, id: StreamId) {
         self.0.remove(&Event::Readable(id));
         self.0.remove(&Event::Writable(id));

@@ -77,7 +77,7 @@ impl Flight {
         self.controller.on_start(now);
     }
 
-    /// Returns how many bytes a packet may have, at least `least`: a full packet, or what the pacer sends in [`SLOT`].
+    /// Returns how many bytes a packet may have: what the pacer sends in [`SLOT`], from `least` up to a full packet.
     pub(crate) fn packet_len(&self, srtt: Option<Duration>, least: u64) -> u64 {
         let full = interval(&*self.controller, self.packet, srtt);
         if full <= SLOT {
@@ -137,7 +137,7 @@ impl Flight {
         self.controller.poll_timeout().filter(|_| self.in_flight > 0)
     }
 
-    /// Returns the longest pause that the controller permits between packets. `None` if nothing is in flight.
+    /// Returns the longest permitted pause between packets. `None` without a limit, or with nothing in flight.
     pub(crate) fn heartbeat(&self) -> Option<Duration> {
         self.controller.heartbeat().filter(|_| self.in_flight > 0)
     }

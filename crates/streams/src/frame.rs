@@ -35,7 +35,7 @@ pub enum FrameError {
     /// A number is cut short, too large or not in its shortest form.
     #[error("a frame holds a malformed number")]
     Number,
-    /// A length or count reaches past the end of the packet, or past its own limit.
+    /// A length reaches past the end of the packet, or a length or count exceeds its own limit.
     #[error("a frame holds a length past its limit")]
     Length,
     /// The frame's kind is unknown.
@@ -44,7 +44,7 @@ pub enum FrameError {
     /// A flag of a data frame is unknown.
     #[error("the flags {0} of a data frame are unknown")]
     Flags(u64),
-    /// An acknowledgment names packets below number 0, or two ranges without a gap between them.
+    /// An acknowledgment's ranges are missing, empty, adjacent, below number 0, or do not begin at its largest number.
     #[error("an acknowledgment contradicts itself")]
     Ack,
     /// The packet has too many frames.
@@ -112,8 +112,8 @@ pub struct AckFrame {
     /// Two counts for each range of arrived numbers, from the highest range downwards: the missing numbers above it,
     /// and its own numbers. The first range ends with `largest`, and no number is missing above it.
     pub ranges: Vec<(u64, u64)>,
-    /// Microseconds between the arrivals of two successive numbers, from the highest two downwards. A value is negative
-    /// if the lower number arrived later.
+    /// Microseconds between the arrivals of neighbouring packets, the two highest numbers first. A value is negative if
+    /// the packet with the lower number arrived later.
     pub differences_micros: Vec<i64>,
 }
 
@@ -144,7 +144,7 @@ impl Frame<'_> {
 }
 
 impl AckFrame {
-    /// Returns the first and last number of each range, from the highest range downwards. `None` for a number below 0.
+    /// Returns the first and last number of each range, from the highest downwards. `None` for an empty one or below 0.
     pub fn numbers(&self) -> Option<Vec<(u64, u64)>> {
         let mut top = self.largest;
         let mut found = Vec::with_capacity(self.ranges.len());

@@ -4,28 +4,27 @@
 //! randomness and encrypts nothing. Packets go out and come in as numbered bytes, which `rove-ssp` seals (encrypts).
 //! Streams and credit follow RFC 9000, and loss recovery follows RFC 9002. docs/wire.md defines the bytes.
 //!
-//! The session has priority: the owner sends the session's datagrams first, and then polls the layer. The layer cannot
-//! delay them. There is no handshake and no idle timeout, because the session has a key and knows the path. After three
-//! probe timeouts without an answer, the layer sends only rare probes. Any authentic datagram ends this silence, and
-//! then the layer first sends again what was in flight.
+//! The session has priority: the owner sends the session's datagrams first, and only then polls this layer. There is no
+//! handshake and no idle timeout, because the session has a key and knows the path. After three probe timeouts without
+//! an answer, the layer sends only rare probes. Any authentic datagram soon ends this silence, and then the layer first
+//! sends again what was in flight.
 //!
 //! Memory is bounded per stream and in all. Each stream always has its first credit (16 KiB), so streams that nobody
-//! reads never stop another one. The peer is not trusted: if it breaks a rule, the layer closes, and the session goes
-//! on.
+//! reads never stop another one. The peer is not trusted: if it breaks a rule, the layer closes, but not the session.
 //!
 //! # Modules, from the bottom up
 //!
 //! - `id` numbers streams and packets, and `varint` writes numbers. `ranges` is a set of numbers. `error` has the peer's
 //!   faults.
 //! - `frame` is a part of a packet, and `packet` is what gets sealed. A `writer` fills a packet with frames.
-//! - `rtt` estimates the round-trip time. `pacer` spreads packets over it. `flight` asks the congestion controller how
-//!   much may be in flight.
+//! - `rtt` estimates the round-trip time, over which `pacer` spreads packets. `flight` asks the congestion controller
+//!   how much may be in flight.
 //! - `recovery` knows the packets that were sent, finds those that were lost, and probes. `arrivals` knows the packets
 //!   that came, and acknowledges them.
 //! - `send_half` and `receive_half` are the directions of a `stream`. `credit` bounds their memory.
 //! - `table` has the streams that are open. `scheduler` decides which of them sends next. `streams` joins both with the
 //!   shared memory.
-//! - `event` is an event for the owner, and `closing` the end of the layer. `mux` puts all of this together.
+//! - `event` is an event for the owner, and `closing` closes the layer. `mux` puts all of this together.
 //! - `preface` has the messages by which a stream is opened and answered, made of `fields`. A `reception` reads them at
 //!   the end that accepts streams. `program` gathers the three streams of a program.
 

@@ -36,12 +36,12 @@ pub struct Mux {
     events: Events,
     closing: Closing,
     packet_max: usize,
-    /// When the pacer permits the next packet, if the layer waits for nothing else.
+    /// When the pacer permits the next packet. `None` if the layer does not wait for the pacer.
     paced_until: Option<Instant>,
 }
 
 impl Mux {
-    /// Creates an end whose packets' payloads have at most `packet_max` bytes.
+    /// Creates an end whose packets' payloads have at most `packet_max` bytes, or [`PACKET_MIN`] if that is more.
     pub fn new(
         side: Side,
         controller: Box<dyn Controller>,
@@ -91,7 +91,7 @@ impl Mux {
     ///
     /// # Errors
     ///
-    /// Returns an error if the sending direction of the stream has ended, or the peer has stopped reading.
+    /// Returns an error if the layer has closed, the sending direction has ended, or the peer has stopped reading.
     pub fn write(&mut self, id: StreamId, bytes: &[u8]) -> Result<usize, StreamError> {
         self.check_open()?;
         self.streams.write(id, bytes)
@@ -126,7 +126,7 @@ impl Mux {
         self.streams.finish(id)
     }
 
-    /// Ends the sending direction of a stream at once, and drops bytes that have not arrived.
+    /// Ends the sending direction of a stream at once, and drops bytes that the peer has not acknowledged.
     ///
     /// # Errors
     ///
@@ -190,14 +190,15 @@ impl Mux {
         result
     }
 
-    /// Called for each authentic datagram of the peer, of streams or of the session. It ends a silence, in which this
-    /// end sends only rare probes.
+    /// Called when an authentic datagram of the peer has come, of streams or of the session. The call soon ends a
+    /// silence, in which this end sends only rare probes.
     pub fn handle_heard(&mut self, now: Instant) {
         self.note_heard(now, false);
     }
 
     /// Called when packets may take another path. The newest acknowledgment and the oldest packets in flight go again
-    /// at once. If the peer `is_elsewhere`, at another address, all packets in flight but the newest go again.
+    /// at once. If the peer `is_elsewhere`, at another address, all packets in flight go again, except those of the
+    /// last quarter of a round trip.
     pub fn handle_path_change(&mut self, now: Instant, is_elsewhere: bool) {
         if self.closing.closed().is_none() {
             self.arrivals.repeat(now);
@@ -275,7 +276,7 @@ impl Mux {
         self.recovery.in_flight()
     }
 
-    /// Returns how many bytes of all streams are kept: those to be read, and those that may have to be sent again.
+    /// Returns how many bytes of all streams are kept: received ones to be read, and written ones not yet acknowledged.
     pub fn held(&self) -> u64 {
         self.streams.held()
     }
@@ -375,8 +376,8 @@ impl Mux {
         let has_work = self.streams.has_work() || self.recovery.owes_probe();
         self.recovery.note_app_limited(!has_work && permit == Permit::Now);
         let is_ack_due = self.arrivals.due().is_some_and(|at| at <= now);
-        // While a probe is due, an acknowledgment gets its own packet: only small packets are repeated with the
-        // session's datagrams.
+        // While a probe is due, an acknowledgment gets its own packet, because the client sends only small packets
+        // again with the session's datagrams.
         let is_alone = is_ack_due && self.recovery.is_probing();
         let asks = has_work && permit == Permit::Now && !is_alone;
         if !asks && !is_ack_due {

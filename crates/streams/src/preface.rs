@@ -100,8 +100,8 @@ pub enum Target {
     },
     /// A program that the acceptor runs.
     Program(Part),
-    /// The acceptor's socket for the ssh agent of the opener's user. The opener then sends a line: the path of the
-    /// socket, on the acceptor's computer, by which ssh forwards this agent.
+    /// The acceptor's path at which programs reach the ssh agent of the opener's user. The opener then sends a line:
+    /// the path of the socket, on the acceptor's computer, by which ssh forwards this agent.
     Agent,
     /// The stream leads to no place: it asks the acceptor to listen for connections.
     Listen(Listen),
@@ -136,7 +136,7 @@ pub enum PrefaceError {
     /// The command has too many bytes.
     #[error("a command of more than {COMMAND_MAX} bytes")]
     Command,
-    /// The file's name is empty, or this name or that of its session has too many bytes.
+    /// The file's name is empty or too long, or the name of its session is too long or not UTF-8.
     #[error("a file's name that is empty or has over {FILE_NAME_MAX} bytes")]
     File,
     /// The stream's kind is unknown to its acceptor.
@@ -148,11 +148,11 @@ pub enum PrefaceError {
 }
 
 impl Target {
-    /// Checks the limits of the fields.
+    /// Checks the values of the fields.
     ///
     /// # Errors
     ///
-    /// Returns the limit that is exceeded.
+    /// Returns the reason why a field is not valid.
     pub fn check(&self) -> Result<(), PrefaceError> {
         match self {
             Self::Tcp { host, .. } | Self::Controller(host)
@@ -437,7 +437,7 @@ fn printable(text: &str) -> String {
     text.chars().take(TEXT_MAX).map(shown).collect()
 }
 
-/// Returns the first characters of a text that have at most [`SHOWN_MAX`] bytes.
+/// Returns as many first characters of a text as fit into [`SHOWN_MAX`] bytes.
 fn clipped(text: &str) -> &str {
     text.get(..text.floor_char_boundary(SHOWN_MAX)).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! The three streams of a program at the acceptor. They arrive in any order. The program begins when all have arrived.
 //!
-//! The first stream has the command and then the program's standard input, and its answer tells how the program ended.
-//! The others have standard output and standard error. Source: the wire contract, docs/wire.md.
+//! The input stream has the command and then standard input, and its answer tells how the program ended. The other
+//! streams have standard output and standard error. Source: the wire contract, docs/wire.md.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub struct Gathering(BTreeMap<StreamId, Parts>);
 /// The streams of one program that have come so far.
 #[derive(Debug, Default)]
 struct Parts {
-    /// The command's length, and whether it is a subsystem.
+    /// The command's length, and whether it names a subsystem of ssh. `None` until the input stream has come.
     wanted: Option<(usize, bool)>,
     command: Vec<u8>,
     output: Option<StreamId>,

@@ -42,7 +42,7 @@ pub(crate) struct ReceiveHalf {
     arrived: Ranges,
     /// How many bytes the stream has in all. `None` until the peer has told.
     end: Option<u64>,
-    /// The offset at which the highest bytes end that have arrived or that a reset has counted.
+    /// The highest end offset of any data frame or reset so far.
     highest: u64,
     discards: Discards,
 }
@@ -76,7 +76,7 @@ impl ReceiveHalf {
         Ok(())
     }
 
-    /// Handles a reset after `end` bytes. It has no effect if all bytes of the stream have arrived.
+    /// Handles a reset after `end` bytes. It has no effect if all bytes and the end of the stream have arrived.
     pub(crate) fn handle_reset(
         &mut self,
         code: u64,

@@ -21,7 +21,7 @@ pub struct Reception {
     reading: BTreeMap<StreamId, MessageReader>,
     /// The streams whose message was read, and which the owner has not answered.
     waiting: BTreeSet<StreamId>,
-    /// How many streams were of an unknown kind.
+    /// How many streams were of an unknown kind, or not permitted at this end.
     strange: u32,
 }
 
@@ -33,7 +33,7 @@ impl Reception {
         }
     }
 
-    /// Resets all streams that the peer has opened. Call this at an end where the peer may not open any.
+    /// Resets all new streams of the peer. Call this at an end where the peer may not open any.
     pub fn turn_away(&mut self, now: Instant, mux: &mut Mux) {
         while let Some(id) = mux.accept() {
             self.handle_strange(now, mux, id);
@@ -82,7 +82,7 @@ impl Reception {
         }
     }
 
-    /// Forgets a stream that the peer has reset or stopped reading, and ends it.
+    /// Forgets a stream and ends both of its directions, for example because the peer has reset it.
     pub fn give_up(&mut self, mux: &mut Mux, id: StreamId) {
         self.reading.remove(&id);
         self.waiting.remove(&id);

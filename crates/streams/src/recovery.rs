@@ -14,7 +14,7 @@ use crate::frame::AckFrame;
 use crate::id::{PacketNum, StreamId};
 use crate::rtt::Rtt;
 
-/// How many later packets must be acknowledged for a packet to count as lost. Source: RFC 9002, section 6.1.1.
+/// How far the number of an acknowledged packet must be above that of a lost one. Source: RFC 9002, section 6.1.1.
 const REORDERED_MAX: u64 = 3;
 
 /// How many probe timeouts the lost packets must span for persistent congestion. Source: RFC 9002, section 7.6.1.
@@ -85,13 +85,13 @@ pub(crate) struct Recovery {
     next: Option<PacketNum>,
     sent: BTreeMap<u64, Sent>,
     largest_acked: Option<u64>,
-    /// When the oldest packet counts as lost, if a later one was acknowledged.
+    /// When the oldest packet in flight will count as lost. `None` unless a later packet was acknowledged.
     lost_at: Option<Instant>,
-    /// When the wait for an acknowledgment began.
+    /// When the probe timer last started: at a packet that asks for an acknowledgment, or at the last due probe.
     asked_at: Instant,
     /// How many probe timeouts have passed without an answer.
     timeouts: u32,
-    /// The value of `timeouts` when the peer was last heard. While both are equal, its datagrams cause no early probes.
+    /// The value of `timeouts` when the peer was last heard. While both are equal, a datagram causes no early probe.
     heard_after: u32,
     /// When a silent flow sends data again, after a datagram of the peer.
     wakes_at: Option<Instant>,
@@ -99,7 +99,7 @@ pub(crate) struct Recovery {
     probes: u8,
     /// When a packet was last sent that asks for an acknowledgment.
     sent_at: Instant,
-    /// Whether a packet is due because the controller's longest pause has passed.
+    /// Whether a heartbeat is due: a packet that must be sent because the controller's longest pause has passed.
     owes_heartbeat: bool,
 }
 
@@ -154,7 +154,7 @@ impl Recovery {
         usize::try_from(len).unwrap_or(usize::MAX)
     }
 
-    /// Returns whether a packet of `len` bytes may carry frames that ask for an acknowledgment.
+    /// Returns when a packet of `len` bytes may carry frames that ask for an acknowledgment.
     pub(crate) fn permit(&self, now: Instant, len: usize) -> Permit {
         if self.owes_probe() {
             return Permit::Now;
@@ -167,12 +167,12 @@ impl Recovery {
         self.flight.permit(now, Bytes::from(len).get())
     }
 
-    /// Returns whether a probe is due, so that a packet must be sent even without other frames.
+    /// Returns whether a probe or heartbeat is due, so that a packet must be sent even without other frames.
     pub(crate) const fn owes_probe(&self) -> bool {
         self.probes > 0 || self.owes_heartbeat
     }
 
-    /// Returns whether a probe is due, because the peer has not answered or the path may have changed.
+    /// Returns whether a probe is due. A due heartbeat does not count.
     pub(crate) const fn is_probing(&self) -> bool {
         self.probes > 0
     }
@@ -252,8 +252,8 @@ impl Recovery {
     }
 
     /// Called for each authentic datagram of the peer. A packet of streams (`is_packet`) ends a silence at once, as it
-    /// may carry an acknowledgment. Another datagram ends it after [`NEWS_MAX`], and until then the flow probes. A flow
-    /// without an answer probes again at once, because the network may be back, but only once for each probe timeout.
+    /// may carry an acknowledgment. After another datagram, the silence ends [`NEWS_MAX`] later. If a probe timeout has
+    /// passed since the peer was last heard, the flow also probes at once, because the network may be back.
     pub(crate) fn handle_heard(&mut self, now: Instant, is_packet: bool) -> Fates {
         if self.is_silent() && is_packet {
             return self.wake(now);
@@ -290,11 +290,11 @@ impl Recovery {
     }
 
     /// Called when packets may take another path. If the peer `is_elsewhere`, at another address, all packets in flight
-    /// are sent again, except those sent in the last quarter of a round trip. If no packet is sent again, the flow
-    /// probes at once.
+    /// are sent again, except those sent in the last quarter of a round trip. If no packet is sent again, or the flow
+    /// is silent, the flow probes at once.
     pub(crate) fn handle_path_change(&mut self, now: Instant, is_elsewhere: bool) -> Fates {
         if !self.is_silent() {
-            // The pauses between probes have grown on the former path.
+            // The pauses between probes may have grown on the former path, so they begin with the shortest again.
             (self.timeouts, self.heard_after) = (0, 0);
             if is_elsewhere {
                 let fates = self.give_up(now, self.rtt.smoothed() / RACING_PART);
@@ -420,7 +420,7 @@ struct ArrivalTimes {
 }
 
 impl ArrivalTimes {
-    /// Returns when a packet arrived. Packets without a reported time count as arrived with the oldest that has one.
+    /// Returns when a packet arrived. Without a reported time, it counts as arrived with the lowest number with a time.
     fn of(&self, number: u64) -> Instant {
         self.by_number.get(&number).copied().unwrap_or(self.oldest)
     }

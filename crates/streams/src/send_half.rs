@@ -80,7 +80,7 @@ impl SendHalf {
         self.bytes.len() as u64
     }
 
-    /// Returns how many bytes the owner may add: the rest of the credit, and [`FIRST_CREDIT`] bytes that wait for more.
+    /// Returns how many bytes the owner may add: the rest of the peer's credit, and [`FIRST_CREDIT`] bytes beyond it.
     pub(crate) fn room(&self) -> u64 {
         self.limit.saturating_add(FIRST_CREDIT).saturating_sub(self.written())
     }
@@ -98,7 +98,7 @@ impl SendHalf {
         }
     }
 
-    /// Ends the direction at once. Later calls have no effect, nor has a call after all bytes were acknowledged.
+    /// Ends the direction at once, unless it was reset before or the peer has acknowledged all bytes and the end.
     pub(crate) fn reset(&mut self, code: u64) {
         if self.reset == Told::Never && !self.is_done() {
             (self.reset, self.reset_code) = (Told::Due, code);
@@ -195,7 +195,7 @@ impl SendHalf {
         }
     }
 
-    /// Handles that a chunk may be lost. Its bytes are then sent again.
+    /// Handles that a chunk may be lost. Its bytes that are not acknowledged are then sent again.
     pub(crate) fn handle_lost(&mut self, range: Range<u64>, is_end: bool) {
         if self.reset != Told::Never {
             return;

@@ -161,7 +161,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Handles the acknowledgment of a part of a packet. Returns the stream to which the part belongs.
+    /// Handles the acknowledgment of a part of a packet. Returns the stream whose sending direction may thus be over.
     pub(crate) fn handle_acked(
         &mut self,
         carried: &Carried,
@@ -187,7 +187,7 @@ impl Streams {
         }
     }
 
-    /// Handles that a part of a packet may be lost. The part is then sent again.
+    /// Handles that a part of a packet may be lost. The part is then sent again, if the peer still needs it.
     pub(crate) fn handle_lost(&mut self, carried: &Carried) {
         match carried {
             Carried::Data { id, range, is_end } => {
@@ -265,7 +265,7 @@ impl Streams {
         }
     }
 
-    /// Removes a stream if both directions are over. Returns whether it did.
+    /// Removes a stream if both directions are over. Returns whether it was removed.
     pub(crate) fn retire(&mut self, id: StreamId) -> bool {
         let is_done = self.table.stream(id).is_some_and(Stream::is_done);
         let Some(mut stream) = (if is_done { self.table.remove(id) } else { None }) else {

@@ -80,7 +80,7 @@ impl Table {
     }
 
     /// Handles that a frame for a stream has arrived. A new number of the peer opens its stream, and all of the peer's
-    /// streams with lower numbers. Returns whether the peer has opened any.
+    /// streams with lower numbers. Returns whether this opened a stream that was not refused.
     pub(crate) fn heed(&mut self, now: Instant, id: StreamId) -> Result<bool, Violation> {
         if id == StreamId::CONTROL {
             return Ok(false);
@@ -88,7 +88,7 @@ impl Table {
         if id.opener() == self.side {
             return if id < self.next_own { Ok(false) } else { Err(Violation::NotOpened) };
         }
-        // The peer counts a stream as open until this end has acknowledged its end.
+        // The peer counts a stream as open until this end has acknowledged its end, so it cannot run further ahead.
         let ahead = id.get().saturating_sub(self.next_peers.get()) / 2;
         if id >= self.next_peers && ahead >= STREAMS_MAX as u64 {
             return Err(Violation::FarAhead);

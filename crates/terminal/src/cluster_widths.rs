@@ -28,7 +28,7 @@ bitflags! {
         const JOINED = 1;
         /// Skin tones: U+1F3FB to U+1F3FF belong to the preceding emoji.
         const MODIFIERS = 1 << 1;
-        /// Flags: a regional indicator (half of a flag) occupies two columns, and so does a whole flag.
+        /// Flags: a regional indicator (half of a flag emoji) occupies two columns, and so does a whole flag.
         const FLAGS = 1 << 2;
         /// The picture selector U+FE0F makes a narrow character wide. A terminal without this kind never widens a
         /// printed cell (tmux 3.3a as observed).
@@ -51,7 +51,7 @@ impl ClusterWidths {
     /// Source: the specification of Python's wcwidth 0.9, which measures terminals.
     pub const ALL: Self = Self::from_bits_retain(0b11_1111);
 
-    /// Returns whether no kind is set, so that a width is the sum of its code points' widths.
+    /// Returns whether no kind is set, so that a text's width is the sum of its code points' widths.
     pub const fn is_code_points(self) -> bool {
         self.is_empty()
     }
@@ -98,7 +98,7 @@ impl ClusterWidths {
         for (index, c) in chars.enumerate() {
             let before = core::mem::replace(&mut last, c);
             width = match c {
-                // A terminal that joins no syllables joins letters only at this joiner, and does not widen the cell for
+                // A terminal without syllables and marks joins letters only at U+200D, and does not widen the cell for
                 // that (tmux 3.5a as observed).
                 _ if before == ZERO_WIDTH_JOINER
                     && !self.intersects(Self::SYLLABLES | Self::MARKS)
@@ -123,8 +123,8 @@ impl ClusterWidths {
     }
 }
 
-/// Returns whether `c` is a spacing mark. The vowels U+0E33 and U+0EB3 extend a cluster too, but they are letters, to
-/// which kitty 0.26 gives a column.
+/// Returns whether `c` extends a letter's cluster, as a spacing mark does. False for the vowels U+0E33 and U+0EB3. They
+/// extend a cluster too, but they are letters, to which kitty 0.26 gives a column.
 fn is_spacing_mark(c: char) -> bool {
     !matches!(c, '\u{e33}' | '\u{eb3}') && is_one_cluster("\u{915}", c)
 }
@@ -196,7 +196,7 @@ pub(crate) const fn is_selector(c: char) -> bool {
     matches!(c, TEXT_SELECTOR | EMOJI_SELECTOR)
 }
 
-/// Returns whether `c` is a regional indicator, half of a flag.
+/// Returns whether `c` is a regional indicator, half of a flag emoji.
 const fn is_regional(c: char) -> bool {
     matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
 }

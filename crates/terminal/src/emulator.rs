@@ -1,4 +1,4 @@
-//! The state of a terminal that its screen does not contain, and the functions that need all of this state.
+//! The whole state of a terminal (grid, modes, stacks and answers), and the functions that need several parts of it.
 
 mod charset;
 mod checksum;
@@ -156,8 +156,8 @@ impl Emulator {
         }
     }
 
-    /// Changes the size of both screens. Cuts and adds rows at the bottom, and does not wrap lines again. A host keeps
-    /// the cursor's row, so it first cuts rows at the top.
+    /// Changes the size of both screens. Cuts and adds rows at the bottom, and does not wrap lines again. A host first
+    /// cuts as many rows at the top as needed to keep the cursor's row.
     pub(crate) fn resize(&mut self, size: Size) {
         let Grid { screen, effort, role, .. } = &mut self.grid;
         if size == screen.size {
@@ -260,7 +260,7 @@ impl Emulator {
         *self = fresh;
     }
 
-    /// Resets modes, margins, pen and saved cursor (DECSTR). Keeps the text and the cursor's position.
+    /// Resets margins, pen, saved cursor and many modes (DECSTR). Keeps the text and the cursor's position.
     pub(crate) fn soft_reset(&mut self) {
         let Grid { screen, modes, .. } = &mut self.grid;
         modes.insert = false;
@@ -286,7 +286,7 @@ impl Emulator {
     }
 
     /// Returns whether programs can use kitty's keyboard protocol. On a host, this requires support by the user's
-    /// terminal. A replica always can, because diffs state which flags are set.
+    /// terminal. A replica always supports the protocol, because diffs state which flags are set.
     pub(crate) const fn has_kitty_keyboard(&self) -> bool {
         !self.grid.is_host() || self.user_terminal.kitty_keyboard
     }
@@ -301,8 +301,8 @@ impl Emulator {
         }
     }
 
-    /// Performs a soft reset, then restricts programs to the functions of this level (DECSCL). Controls stay 7-bit,
-    /// because 8-bit C1 controls are not valid UTF-8. Replicas ignore the sequence, as stock Mosh does.
+    /// Performs a soft reset, then restricts programs to the functions of this level (DECSCL). Answers keep 7-bit
+    /// controls, because 8-bit C1 controls are not valid UTF-8. Replicas ignore the sequence, as stock Mosh does.
     pub(crate) fn set_level(&mut self, parameter: u16) {
         if let Some(level) = Level::from_parameter(parameter).filter(|_| self.grid.is_host()) {
             self.soft_reset();

@@ -19,11 +19,11 @@
 //!
 //! Host bytes to the screen:
 //!
-//! - `parse` is the byte parser, and `emulator` holds the state that no screen contains. `terminal` joins the two.
+//! - `parse` is the byte parser, and `emulator` performs the sequences that it finds. `terminal` joins the two.
 //! - `dispatch` calls the function of each sequence. Most functions change the `grid`: a screen with its margins
 //!   (`region`), `tabs` and `protection`. The grid moves its cursor (`motion`, `reverse_wrap`) and can `edit` cells.
 //!   `print` and `rectangle` write to it, and `effort` counts its work.
-//! - Each other file of `emulator` is a mechanism with its own state. `sgr`, `charset` and `recolor` choose how text
+//! - Each other file of `emulator` is a separate mechanism. `sgr`, `charset` and `recolor` choose how text
 //!   looks. `decset`, `modes`, `noted_modes`, `saved_modes`, `level` and `settings` are modes. `reply`, `device`,
 //!   `checksum`, `terminfo` and `window` answer programs. `titles`, `copies` and `status` keep the texts that programs
 //!   set.

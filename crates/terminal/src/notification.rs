@@ -93,8 +93,7 @@ fn is_plain_kitty(text: &str) -> bool {
         && (!is_encoded || is_plain_base64(payload))
 }
 
-/// Returns whether `payload` is the base64 of plain text, perhaps of several lines. Other text is refused: programs
-/// mostly encode a text because it would break the sequence.
+/// Returns whether `payload` is the base64 of plain text, perhaps with line feeds and tabs.
 fn is_plain_base64(payload: &str) -> bool {
     let decoded = BASE64.decode(payload).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     decoded.is_some_and(|text| text.split(['\n', '\t']).all(is_plain))

@@ -31,13 +31,13 @@ pub(crate) trait Perform {
     fn print(&mut self, text: &str);
     /// Executes a C0 or C1 control.
     fn execute(&mut self, control: char);
-    /// Performs an escape sequence. The 7-bit form of a C1 control is executed as that control.
+    /// Performs an escape sequence. The 7-bit form of a C1 control goes to [`Perform::execute`] instead.
     fn escape(&mut self, intermediates: &[u8], last: u8);
     /// Performs a control sequence.
     fn csi(&mut self, sequence: &Sequence<'_>);
     /// Performs an operating system command. If `cut` is true, the text was too long and its end is missing.
     fn osc(&mut self, text: &str, cut: bool, terminator: Terminator);
-    /// Returns true if the parser must stop at the next sequence, because the effort limit is exceeded.
+    /// Returns true if the parser must read no further, because the effort limit is exceeded.
     fn is_spent(&self) -> bool {
         false
     }
@@ -412,7 +412,7 @@ impl Parser {
     fn enter_sequence(&mut self, state: State) {
         self.clear_head();
         self.text.clear();
-        // Frees the memory of a long copy.
+        // Frees the memory of a long copied text.
         self.text.shrink_to(OSC_BYTES_MAX);
         self.text_cut = false;
         self.unterminated = Unterminated::None;

@@ -7,8 +7,8 @@
 use core::ops::RangeInclusive;
 
 /// The characters that plain text omits: format characters (Unicode 16, General Category Cf, with all of Bidi_Control),
-/// line and paragraph separators (Zl, Zp), and other invisible characters (Default_Ignorable_Code_Point). It keeps the
-/// visible signs that enclose the number after them (Prepended_Concatenation_Mark), and the characters of
+/// line and paragraph separators (Zl, Zp), and other invisible characters (Default_Ignorable_Code_Point). Plain text
+/// keeps most visible signs that enclose the number after them (Prepended_Concatenation_Mark), and the characters of
 /// [`is_joiner`].
 const LEFT_OUT: [RangeInclusive<char>; 23] = [
     '\u{ad}'..='\u{ad}',       // soft hyphen
@@ -38,9 +38,9 @@ const LEFT_OUT: [RangeInclusive<char>; 23] = [
 
 /// Returns `text` without controls, and without characters that hide or reorder others.
 ///
-/// Keeps a joiner where a script or an emoji needs it: never at the beginning, never after another joiner, and U+200C
-/// and U+200D only after a character that is not ASCII. Omits a combining mark at the beginning, because it would
-/// change the character in front of the text.
+/// Keeps U+200C, U+200D and variation selectors where a script or an emoji may need them, never at the beginning. The
+/// first two follow neither ASCII nor each other. A selector follows neither a blank nor one of these characters. Omits
+/// a combining mark at the beginning, because it would change the character in front of the text.
 pub fn plain(text: &str) -> String {
     let mut filter = Plain::default();
     text.chars().filter(|c| filter.admits(*c)).collect()

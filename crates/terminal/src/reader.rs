@@ -2,7 +2,7 @@
 
 use crate::parse::{Parser, Perform, Sequence, Terminator};
 
-/// The action of a terminal on a part of a byte stream. Strings (OSC, DCS) cause no action.
+/// The action of a terminal on a part of a byte stream. Strings (OSC, DCS) cause none, except for a final `ESC \`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A printed character.
@@ -28,7 +28,7 @@ impl ActionReader {
         self.parser.advance(&[byte], &mut Outline(actions));
         match byte {
             0x7f if in_text => actions.push(Action::Execute('\x7f')),
-            // `ESC \` ends a string. Without a string it is an ordinary escape sequence.
+            // The parser does not report `ESC \`, with or without a string before it.
             b'\\' if in_escape => actions.push(Action::Escape),
             _ => {}
         }

@@ -28,7 +28,7 @@ const BELOW_ALL: &[u8] = b"\x1b[9999;1H\r\n";
 
 impl TerminalCapabilities {
     /// Returns the bytes that restore the terminal after an unexpected end, such as a panic, when no [`Renderer`] is
-    /// available. They reset everything that a session may have changed.
+    /// available. They reset the pen and all modes, but not titles, colours, working directory and progress bar.
     pub fn emergency_closing(&self) -> Vec<u8> {
         let mut out = Vec::new();
         if self.synchronized_output {
@@ -86,7 +86,7 @@ pub struct Renderer {
 impl Renderer {
     /// Creates a renderer for a terminal whose content is unknown.
     pub fn new(mut capabilities: TerminalCapabilities) -> Self {
-        // A terminal without an alternate screen has no screen to which it could return.
+        // Without an alternate screen, the session is on the normal screen from the start.
         capabilities.init &=
             !(capabilities.scrollback && capabilities.alternate_screen.enter.is_empty());
         Self {
@@ -131,14 +131,15 @@ impl Renderer {
         self.feed.follow();
     }
 
-    /// Returns whether lines can enter the terminal's history together with `frame`. This requires the normal screen.
+    /// Returns whether lines can enter the terminal's history together with `frame`. This requires a call of
+    /// [`Self::follow_scrollback`], and a frame that does not need the terminal's alternate screen.
     pub fn takes_lines(&self, frame: &Screen) -> bool {
         self.feed.is_followed()
             && !settings::wants_alternate_screen(frame, &self.capabilities, self.vocabulary)
     }
 
     /// Returns the bytes that move the session from the alternate screen to the normal screen, on which lines that
-    /// scroll off enter the terminal's history. Empty if the session is already on the normal screen.
+    /// scroll off enter the terminal's history. Empty unless the whole session is on the alternate screen.
     pub fn move_to_history(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
         if self.capabilities.init {

@@ -82,13 +82,13 @@ impl Terminal {
     }
 
     /// Removes and returns the answers to queries of the program on the pty, such as status reports. Their length is
-    /// limited, so a flood of queries gets no answers.
+    /// limited, so the last queries of a flood get no answers.
     pub fn take_replies(&mut self) -> Vec<u8> {
         self.emulator.answers.take()
     }
 
-    /// Removes and returns the text that a program has last copied (OSC 52). `None` if no program has since the last
-    /// call. Always `None` for a replica, because the same diff may arrive twice.
+    /// Removes and returns the text that a program has last copied (OSC 52). `None` if no program has copied text since
+    /// the last call. Always `None` for a replica, because the same diff may arrive twice.
     pub fn take_copied(&mut self) -> Option<Copied> {
         self.emulator.copies.last.take()
     }

@@ -125,7 +125,7 @@ impl Brush {
             && (!repertoire.links || self.state.link == decoration.link)
     }
 
-    /// Moves the cursor by the shortest sequence.
+    /// Moves the cursor, unless it is already at this place.
     pub(super) fn go(&mut self, row: u16, column: u16) {
         let to = Position { row, column };
         debug_assert!(row < self.size.rows() && column < self.size.columns(), "{to:?}");
@@ -138,7 +138,7 @@ impl Brush {
         self.state.moved = true;
     }
 
-    /// Hides a real terminal's cursor, so that the user does not see it jump. A replica's cursor stays visible.
+    /// Hides a real terminal's cursor, so that the user does not see it jump. A replica's cursor need not be hidden.
     fn hide(&mut self) {
         if self.state.visible && !self.dialect.replica {
             private_mode(&mut self.out, 25, false);
@@ -207,8 +207,8 @@ impl Brush {
         self.advance(cell.width(), width_is_settled(base) && marks.is_empty());
     }
 
-    /// Prints a cell whose width differs from the sum of its code points' widths on a replica. The bytes state the
-    /// width (OSC 66, kitty's text sizing protocol). A replica without OSC 66 gets a similar text of equal width.
+    /// Prints a cluster ([`is_cluster`]) on a replica. The bytes state its width (OSC 66, kitty's text sizing
+    /// protocol). A replica without OSC 66 gets a similar text of equal width.
     fn print_cluster(&mut self, base: char, cell: &Cell, marks: &str) {
         if self.dialect.clusters {
             self.out.extend(format!("\x1b]66;w={};{base}{marks}\x07", cell.width()).bytes());
@@ -371,7 +371,7 @@ impl Brush {
         self.state.place = Place::Unknown;
     }
 
-    /// Records that a wrap in the terminal itself has moved the cursor to this place.
+    /// Records that the terminal has wrapped into `row` by itself, and has printed there up to `column`.
     pub(super) fn wrapped_to(&mut self, row: u16, column: u16) {
         self.state.place = printed_to(row, column, self.size);
     }

@@ -22,8 +22,8 @@ const SCROLLED_CELLS_MAX: usize = 48_000;
 /// Fewest bytes of a frame for which drawing after a clear is tried too. Chosen: shorter frames gain nothing.
 const CLEAR_MIN: usize = 32;
 
-/// Appends the bytes that turn the cells of `shown` into those of `new` to `out`, and returns it. If `repaint` is true,
-/// the bytes do not depend on what the terminal displays.
+/// Appends to `out` the bytes that turn the cells, cursor and pen of `shown` into those of `new`, and returns `out`. If
+/// `repaint` is true, the bytes do not depend on what the terminal displays.
 pub(crate) fn picture(
     out: Vec<u8>,
     shown: &Screen,
@@ -105,7 +105,7 @@ impl Canvas {
         Some(brush).filter(|brush| best.is_none_or(|best| brush.len() < best.len()))
     }
 
-    /// Returns the canvas after one sequence has erased the rows at the bottom, if at least two must become blank.
+    /// Returns the canvas. If at least two rows at the bottom must become blank, one sequence has erased them.
     fn erased_below(&self, new: &Screen) -> Self {
         let mut canvas = self.clone();
         let is_blank = |row: &&Arc<Row>| Arc::ptr_eq(row, &self.blank) || **row == self.blank;
@@ -146,8 +146,8 @@ impl Canvas {
     }
 }
 
-/// Returns whether drawing can set the wrap flag of the bottom row. This requires two rows above it for the margins,
-/// and a first character that does not overwrite the last one.
+/// Returns whether drawing can set the wrap flag of the bottom row. This requires two rows above it for the margins, a
+/// last character of certain width, and a first character that does not overwrite the last one.
 fn bottom_row_can_wrap(new: &Screen) -> bool {
     let now = new.rows.last().expect("a screen has a row");
     let last = now.last_glyph();

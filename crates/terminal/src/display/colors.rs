@@ -1,5 +1,5 @@
-//! The sequences (OSC 4, 10 to 12 and 104 to 112) for colours that programs have set. Each colour gets a command of its
-//! own, because every terminal understands that form.
+//! The sequences (OSC 4, 10 to 12 and 104 to 112) for colours that programs have set. A command sets only one colour,
+//! because every terminal understands that form.
 
 use super::motion::push_number;
 use crate::screen::palette::{ColorSlot, Colors};

@@ -39,7 +39,7 @@ pub(crate) struct Dialect {
     pub(crate) background_color_erase: bool,
     /// The graphic renditions (SGR) that the terminal can show.
     pub(crate) repertoire: Repertoire,
-    /// Whether a replica understands a stated cluster width (OSC 66), or a real terminal gives clusters our widths.
+    /// Whether a replica understands stated cluster widths (OSC 66), or a real terminal draws clusters like the screen.
     pub(crate) clusters: bool,
     /// Whether a real terminal gives a lone regional indicator (half of a flag emoji) two columns; the screen gives it one.
     pub(crate) wide_flags: bool,

@@ -8,7 +8,7 @@ use crate::width::char_width;
 /// Zero width joiner. Terminals that support clusters draw the characters on its two sides as one picture.
 const ZERO_WIDTH_JOINER: char = '\u{200d}';
 
-/// Returns whether every Unicode version and every terminal in use gives `c` the same width.
+/// Returns whether `c` is listed as a character to which all Unicode versions and terminals in use give the same width.
 ///
 /// After any other character the cursor is positioned absolutely, because the receiver's C library may be years older
 /// or newer. The list contains the blocks that were complete in Unicode 11 (2018).
@@ -25,7 +25,7 @@ pub(super) const fn width_is_settled(c: char) -> bool {
     )
 }
 
-/// Returns whether real terminals differ in the width of a cell with `base` and `marks`. Many terminals draw flags,
+/// Returns whether real terminals may differ in the width of a cell with `base` and `marks`. Many terminals draw flags,
 /// keycaps, and emoji with a modifier, joiner or selector as one picture. Older terminals lack new characters.
 fn clusters(base: Option<char>, marks: &str) -> bool {
     base.is_some_and(|base| is_regional(base) || is_modifier(base) || may_be_newer(base))
@@ -38,7 +38,7 @@ fn clusters(base: Option<char>, marks: &str) -> bool {
         })
 }
 
-/// Returns whether a cell's width differs from the sum of its code points' widths.
+/// Returns whether a cell's width differs from its base character's, or a mark in it has a column by itself.
 pub(super) fn is_cluster(cell: &Cell, marks: &str) -> bool {
     cell.base.is_some_and(|base| char_width(base) != cell.width())
         || marks.chars().any(|mark| char_width(mark) > 0)
@@ -57,7 +57,7 @@ pub(super) fn first_cluster(row: &Row) -> u16 {
     };
     let mut cells = row.cells.iter().zip(0..);
     match cells.find(is_cluster) {
-        // A skin tone changes the character on its left.
+        // The glyph may change the character on its left, as a skin tone does.
         Some((_, column)) if joins_previous(row, column) => previous_glyph(row, column),
         Some((_, column)) => column,
         None => row.columns(),
@@ -82,8 +82,8 @@ pub(super) fn joins_row_above(row: &Row, clusters: bool) -> bool {
     row.cells[0].base.is_some_and(|base| is_modifier(base) || clusters && !width_is_settled(base))
 }
 
-/// Returns by how many columns a terminal may draw this cell wider than we count: one for each mark, and one for half
-/// of a flag.
+/// Returns by how many columns a terminal may draw this cell wider than we count: one for each mark, and one for a
+/// regional indicator (half of a flag emoji).
 pub(super) fn surplus(cell: &Cell, marks: &str) -> u16 {
     let marks = u16::try_from(marks.chars().count()).expect("a cell has few marks");
     marks + u16::from(cell.base.is_some_and(is_regional))
@@ -106,7 +106,7 @@ pub(super) const fn may_fall_short(cell: &Cell) -> bool {
 }
 
 /// Returns whether a terminal may draw a narrow cell two columns wide, because it has a newer Unicode version or draws
-/// halves of flags wide.
+/// a lone regional indicator wide (`wide_flags`).
 pub(super) fn may_be_wide(cell: &Cell, wide_flags: bool) -> bool {
     let is_doubtful = |base| may_be_newer(base) || wide_flags && is_regional(base);
     !cell.wide && cell.base.is_some_and(is_doubtful)
@@ -128,7 +128,7 @@ const fn is_modifier(c: char) -> bool {
     matches!(c, '\u{1f3fb}'..='\u{1f3ff}')
 }
 
-/// Returns whether `c` is half of a flag (a regional indicator).
+/// Returns whether `c` is a regional indicator, half of a flag emoji.
 const fn is_regional(c: char) -> bool {
     matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
 }

@@ -80,8 +80,8 @@ impl Edit {
 
 /// Returns the insertion or deletion that moves most text of `was` to its place in `now`. `None` if no gain is enough.
 ///
-/// A row with a wrap flag is not edited, because stock replicas move the flag with the cells. Neither are rows with
-/// marks or decorations.
+/// A row with a wrap flag is not shifted, because stock replicas move the flag with the cells. Neither are rows with
+/// decorations, or with marks from column `first` on.
 fn shift(was: &Row, now: &Row, first: usize) -> Option<Edit> {
     if was.wrapped || was.marks.reach(column(first)) || !was.decorations.is_empty() {
         return None;

@@ -243,7 +243,7 @@ impl<'a> Line<'a> {
         self.drawn.wraps = column + width == self.brush.size.columns();
     }
 
-    /// Writes the blank cells with the same pen from `column` on. Returns the column after them.
+    /// Blanks the cells from `column` on that must be blank with one pen. Returns the column after the blanked cells.
     fn erase_run(&mut self, column: u16) -> u16 {
         let pen = self.now.cells[usize::from(column)].pen.erased();
         let columns = self.brush.size.columns();

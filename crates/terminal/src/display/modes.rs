@@ -67,8 +67,8 @@ fn operating_system_command(out: &mut Vec<u8>, number: &[u8], text: &str) {
     out.push(b'\x07');
 }
 
-/// Writes copied text (OSC 52), unless it is not base64 or is too long for a stock Mosh client. In particular, a `?`
-/// would make the user's terminal send its clipboard to the remote program.
+/// Writes copied text (OSC 52) if it is base64, and short enough for a stock Mosh client. The text `?` is refused,
+/// because it would make the user's terminal send its clipboard to the remote program.
 pub(crate) fn clipboard(out: &mut Vec<u8>, text: &str) {
     let base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     if text.len() <= CLIPBOARD_CHARS_MAX && text.bytes().all(base64) {

@@ -1,4 +1,4 @@
-//! The shortest sequence that moves the cursor.
+//! Short sequences that move the cursor: relative motions, absolute motions and control characters.
 
 use crate::screen::Position;
 
@@ -62,7 +62,7 @@ pub(super) fn push_number(out: &mut Vec<u8>, number: u16) {
     }
 }
 
-/// Writes the shortest motion of the cursor from `from` to `to`. Margins and origin mode must be off.
+/// Moves the cursor from `from` to `to` by the shortest motion known here. Margins and origin mode must be off.
 pub(super) fn write_motion(out: &mut Vec<u8>, from: Place, to: Position) {
     let steps = match from {
         Place::Unknown => None,

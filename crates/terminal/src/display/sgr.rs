@@ -85,7 +85,7 @@ impl Repertoire {
         pen
     }
 
-    /// Returns the rendition most similar to that of a cell that the terminal supports.
+    /// Returns the rendition of a cell with this pen and decoration, as far as the terminal supports it.
     pub(crate) fn rendition(self, pen: Pen, decoration: &Decoration) -> Rendition {
         let underline_color =
             if self.underline_colors { decoration.underline_color } else { Color::Default };

@@ -1,7 +1,7 @@
 //! Checksums of rectangles of the screen, for DECRQCRA.
 //!
-//! The checksum of a single cell reveals its character, so programs could read the screen with it. Recordings allow
-//! this, and a session never does ([`crate::UserTerminal::screen_checksums`]).
+//! The checksum of a single cell reveals its character, so programs could read the screen with it. A replay of a
+//! recording allows this, and a session never does ([`crate::UserTerminal::screen_checksums`]).
 
 use crate::screen::cell::{Attributes, Cell, Underline};
 
@@ -41,7 +41,7 @@ impl ChecksumExtension {
 pub(crate) struct Checksum {
     extension: ChecksumExtension,
     sum: u16,
-    /// Whether no cell was added yet. The first cell is included as a space even if it was never written.
+    /// Whether no cell was added yet. Without bit 3, the first cell counts as a space even if it was never written.
     is_first: bool,
 }
 
@@ -55,7 +55,7 @@ impl Checksum {
         let is_first = core::mem::take(&mut self.is_first);
         let is_right_half = left.is_some_and(|left| left.wide);
         let is_written = cell.base.is_some() || is_right_half;
-        // Only bit 2 counts all empty cells. Otherwise the first cell alone counts if empty. Bit 3 counts none.
+        // Bit 3 excludes all empty cells. Otherwise bit 2 includes all, and without bit 2 only the first cell counts.
         if !(is_written || self.extension.counts_empty() || is_first && !self.extension.has(3)) {
             return;
         }

@@ -217,8 +217,8 @@ impl Emulator {
         })
     }
 
-    /// Returns the mouse encoding that a mode selects. `None` for other modes. Mode 1016 requires a user's terminal
-    /// that reports pixels.
+    /// Returns the mouse encoding that a mode selects. `None` for other modes. On a host, mode 1016 requires a user's
+    /// terminal that reports pixels.
     fn mouse_encoding(&self, mode: u16) -> Option<MouseEncoding> {
         use MouseEncoding::{Sgr, SgrPixels, Urxvt, Utf8};
         let has_pixels = !self.grid.is_host() || self.user_terminal.pixel_mouse;

@@ -14,7 +14,7 @@ pub(crate) struct TextModes {
     pub(crate) insert: bool,
     /// Whether programs can set side margins (DECLRMM).
     pub(crate) side_margins: bool,
-    /// Whether a line feed also returns to the first column (LNM).
+    /// Whether a line feed also returns to the start of the line (LNM).
     pub(crate) newline: bool,
     /// Whether HT and CHT perform a pending wrap first (mode 41).
     pub(crate) tab_wraps: bool,

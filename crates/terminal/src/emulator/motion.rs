@@ -105,8 +105,8 @@ impl Grid {
         }
     }
 
-    /// Moves the cursor to a later tab stop (HT, CHT). Keeps a pending wrap, but performs it in mode 41. The cursor
-    /// then moves to the first tab stop of the next row.
+    /// Moves the cursor to a later tab stop (HT, CHT), and keeps a pending wrap. In mode 41, a pending wrap moves the
+    /// cursor to the first tab stop of the next row instead.
     pub(crate) fn tab_forward(&mut self, count: u16) {
         let wraps = self.modes.tab_wraps && self.modes.autowrap && self.pending_wrap;
         if wraps {

@@ -1,5 +1,5 @@
-//! Printing. Each character gets its own cell, but if the user's terminal supports clusters, all characters of a
-//! cluster share a cell.
+//! Printing. Each character with a width gets its own cell. But if the user's terminal supports clusters, all
+//! characters of a cluster share a cell.
 
 use crate::cluster_widths::{ClusterWidths, begins_cluster, is_selector};
 use crate::emulator::charset::Charsets;
@@ -160,7 +160,7 @@ impl Printer {
         grid.advance(cursor.row, cursor.column, width);
     }
 
-    /// Adds a combining character to the cell that was printed last, or after a motion to the cell under the cursor.
+    /// Adds a combining character to the last printed cell or, if the cursor has moved since, to the cell under it.
     fn combine(&mut self, grid: &mut Grid, mark: char) {
         if grid.combining_target.is_none() && !self.may_combine_after_motion(mark) {
             return;
@@ -185,7 +185,7 @@ impl Printer {
         }
     }
 
-    /// Returns the length in bytes of the prefix of `text` in which each character certainly occupies one cell.
+    /// Returns how many bytes at the start of `text` certainly contain neither a cluster nor a newer wide character.
     fn plain_end(&self, grid: &Grid, text: &str) -> usize {
         let newer_wide = &self.newer_wide;
         let may_be_wide = |c| !newer_wide.is_empty() && may_be_newer(c);

@@ -1,4 +1,4 @@
-//! Protected characters: DECSCA, SPA and EPA protect them from some kinds of erasing.
+//! Protected characters: DECSCA and SPA protect them from some kinds of erasing.
 //!
 //! Each cell stores whether it is protected, but not by which function. As in xterm, the function that last protected
 //! characters decides for all cells which kinds of erasing spare them.
@@ -7,15 +7,15 @@ use std::ops::Range;
 
 use crate::screen::cell::{Attributes, Cell};
 
-/// The function that last protected characters since the last reset.
+/// The function for protection that a program has last used since the last reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Protection {
-    /// No function has protected any character.
+    /// No program has used DECSCA or SPA.
     #[default]
     Off,
-    /// DECSCA protected characters. Selective erasing spares them.
+    /// DECSCA was used last. Selective erasing spares protected characters.
     Dec,
-    /// SPA protected characters. All erasing spares them, except DECSERA.
+    /// SPA was used last. All erasing spares protected characters, except DECSERA.
     Iso,
 }
 

@@ -9,9 +9,9 @@ pub(crate) enum ReverseWrap {
     /// Mode 45: BS and CUB continue in the row above if its text wrapped into this row, and stop at the top margin.
     /// Source: xterm's ctlseqs; xterm does so since version 383.
     WithinLine,
-    /// Mode 1045: BS and CUB continue in any row above, and from the top margin in the bottom row. Source: mode 45 of
-    /// xterm 379 as observed. There, a CUB that begins in the upper left corner of the margins moves to the lower right
-    /// corner for any count.
+    /// Mode 1045: BS and CUB continue in any row above, and from the top margin at the bottom margin. Source: mode 45
+    /// of xterm 379 as observed. Only in xterm, a CUB that begins in the upper left corner of the margins moves to the
+    /// lower right corner for any count.
     Anywhere,
 }
 

@@ -8,7 +8,7 @@ use crate::screen::progress::Progress;
 /// second is kitty's.
 const DIRECTORY_SCHEMES: [&str; 2] = ["file://", "kitty-shell-cwd://"];
 
-/// Sets the URI of the working directory (OSC 7). An empty URI means that it is unknown. Ignores an invalid URI.
+/// Sets the URI of the working directory (OSC 7). An empty URI means an unknown directory. Ignores an invalid URI.
 pub(crate) fn set_directory(screen: &mut Screen, uri: &str) {
     let is_directory = uri.len() <= URI_BYTES_MAX
         && uri.bytes().all(|byte| byte.is_ascii_graphic())

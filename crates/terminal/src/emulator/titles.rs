@@ -42,7 +42,7 @@ impl TitleStack {
         }
     }
 
-    /// Returns the memory of the titles in bytes, without titles that are shared with `neighbour`.
+    /// Returns the memory of the titles in bytes, without titles shared with `neighbour`, another terminal's stack.
     pub(crate) fn bytes(&self, neighbour: Option<&Self>) -> usize {
         let theirs = neighbour.map_or(&[][..], |neighbour| &neighbour.0);
         let texts = self.0.iter().enumerate().map(|(at, Titles { icon_name, title, .. })| {

@@ -89,8 +89,8 @@ impl TerminalCapabilities {
         }
     }
 
-    /// Returns whether half of a flag (a regional indicator) occupies two columns on the terminal and one on `screen`,
-    /// as on a stock Mosh server.
+    /// Returns whether a regional indicator (half of a flag emoji) occupies two columns on the terminal and one on
+    /// `screen`, as on a stock Mosh server.
     const fn has_wide_flags(&self, screen: &Screen) -> bool {
         self.cluster_widths.contains(ClusterWidths::FLAGS)
             && !screen.cluster_widths().contains(ClusterWidths::FLAGS)

@@ -70,7 +70,7 @@ impl Settings {
     }
 
     /// Writes the settings of `wanted` that differ from the terminal's. If `all` is true, writes all of them, because
-    /// other programs may have changed the terminal. Never writes settings that no program has requested.
+    /// other programs may have changed the terminal. Omits cursor style and keyboard protocols that nobody requested.
     pub(super) fn change(&mut self, out: &mut Vec<u8>, wanted: RichModes, all: bool) {
         let old = core::mem::replace(&mut self.modes, wanted);
         if all || old.application_cursor_keys != wanted.application_cursor_keys {
@@ -153,7 +153,7 @@ pub(super) fn wanted(
         cursor_style: kept(capabilities.cursor_styles, program.cursor_style),
         alternate_screen: !capabilities.init
             && wants_alternate_screen(frame, capabilities, vocabulary),
-        // The whole session is on the terminal's alternate screen. Without this setting, the wheel would send cursor
+        // With `init`, the whole session is on the alternate screen. Without this setting, the wheel would send cursor
         // keys to the shell too.
         alternate_scroll: capabilities.init.then_some(program.alternate_screen && alternate_scroll),
         kitty_keyboard: kept(capabilities.kitty_keyboard, program.kitty_keyboard),

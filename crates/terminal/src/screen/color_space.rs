@@ -144,7 +144,7 @@ impl Xyz {
         let room = steps.map(|step| if step < 0.0 { grey / -step } else { (1.0 - grey) / step });
         let far = room.into_iter().fold(f64::INFINITY, f64::min);
         Intensities(steps.map(|step| match grey + step * far {
-            // This colour is at the edge of the range, where the intensity is above zero.
+            // At the edge of the range, an intensity stays above zero, so its component is the curve's floor and not 0.
             value if value < f64::EPSILON => f64::EPSILON,
             value => value,
         }))

@@ -87,7 +87,7 @@ impl Screen {
     }
 
     /// Returns a screen between `base` and `target`, of equal size, that differs from `base` in at most `cells_max`
-    /// cells. It is `target` with the last differing rows of `base`. `None` if `target` itself differs in so few cells.
+    /// cells, or in one row. It is `target` with the last differing rows of `base`. `None` if `target` is as near.
     pub(crate) fn on_the_way(base: &Self, target: &Self, cells_max: usize) -> Option<Self> {
         debug_assert_eq!(base.size, target.size);
         let rows_max = (cells_max / usize::from(target.size.columns())).max(1);

@@ -57,8 +57,8 @@ pub struct Hyperlink {
 }
 
 impl Hyperlink {
-    /// Parses the text of OSC 8, `parameters;URI`. `None` if the text ends a link, or if the URI is too long, not
-    /// printable ASCII or of a scheme that is not accepted.
+    /// Parses the text of OSC 8, `parameters;URI`. `None` if the text ends a link, if the URI or identifier is too long
+    /// or not printable ASCII, or if the URI's scheme is not accepted.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (parameters, uri) = text.split_once(';')?;
         let id = parameters.split(':').find_map(|part| part.strip_prefix("id=")).unwrap_or("");

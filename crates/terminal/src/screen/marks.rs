@@ -105,8 +105,8 @@ impl Marks {
         self.cells.truncate(kept);
     }
 
-    /// Copies the combining characters of `columns` in row `from` to this row's columns from `to` on, where none may
-    /// be.
+    /// Copies the combining characters of `columns` in row `from` to this row's columns from `to` on, which must have
+    /// none.
     pub(crate) fn copy(&mut self, from: &Self, columns: Range<u16>, to: u16) {
         let places = from.places(columns.clone());
         let moved = from.cells[places]

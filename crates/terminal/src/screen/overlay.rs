@@ -1,4 +1,4 @@
-//! Draws on a copy of the server's screen, which the client displays in its place.
+//! Draws on a copy of the server's screen. The client displays the copy in place of that screen.
 //!
 //! These functions replace cells at a position. Unlike a terminal's functions, they do not wrap, scroll or use the pen.
 

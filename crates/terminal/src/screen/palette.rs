@@ -28,7 +28,7 @@ const NAMED: [Rgb; 16] = [
 ];
 
 impl Rgb {
-    /// Parses a colour specification in the form of `XParseColor`. `None` for a colour's name.
+    /// Parses a colour specification in the form of `XParseColor`. `None` for other text, such as a colour's name.
     ///
     /// `rgb:r/g/b` scales components of one to four digits. In `#rgb` and its longer forms, the digits are the highest
     /// ones of each component. `rgbi:r/g/b` states intensities from 0 to 1. After `CIEXYZ:`, `CIEuvY:`, `CIExyY:`,

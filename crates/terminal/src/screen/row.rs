@@ -79,7 +79,7 @@ impl Row {
         u16::try_from(self.cells.len()).expect("a row has at most 4096 columns")
     }
 
-    /// Returns the column of the last character. For a wide character, that is the column of its left half.
+    /// Returns the last column, or the one before it if a wide character occupies both.
     pub(crate) fn last_glyph(&self) -> u16 {
         let last = self.columns() - 1;
         let index = usize::from(last);
@@ -181,7 +181,7 @@ impl Row {
         self.decorations.set(range, decoration, link_bytes_max);
     }
 
-    /// Returns whether the cells of `range` are known to be erased with `pen`. Unknown cells make the result false.
+    /// Returns whether the cells of `range` are known to be erased with `pen`. Always false for a row that wraps.
     pub(crate) fn is_erased(&self, range: Range<u16>, pen: Pen) -> bool {
         let range = usize::from(range.start)..usize::from(range.end);
         !self.wrapped && self.cells.is_erased(range, pen)
