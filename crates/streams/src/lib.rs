@@ -1,7 +1,7 @@
 //! Reliable streams of bytes beside a session: forwarded ports, an ssh agent, files.
 //!
-//! This layer carries many streams between two roves in packets of its own. It does no I/O, reads no clock, draws no
-//! randomness and encrypts nothing. Packets go out and come in as numbered bytes, which `rove-ssp` seals (encrypts).
+//! This layer carries many streams between a client and its server, in packets of its own. It does no I/O, reads no
+//! clock, draws no randomness and encrypts nothing. Each packet is numbered bytes, which `rove-ssp` seals (encrypts).
 //! Streams and credit follow RFC 9000, and loss recovery follows RFC 9002. docs/wire.md defines the bytes.
 //!
 //! The session has priority: the owner sends the session's datagrams first, and only then polls this layer. There is no
@@ -14,8 +14,8 @@
 //!
 //! # Modules, from the bottom up
 //!
-//! - `id` numbers streams and packets, and `varint` writes numbers. `ranges` is a set of numbers. `error` has the peer's
-//!   faults.
+//! - `id` numbers streams and packets, and `varint` encodes numbers. `ranges` is a set of numbers. `error` has the
+//!   peer's faults.
 //! - `frame` is a part of a packet, and `packet` is what gets sealed. A `writer` fills a packet with frames.
 //! - `rtt` estimates the round-trip time, over which `pacer` spreads packets. `flight` asks the congestion controller
 //!   how much may be in flight.

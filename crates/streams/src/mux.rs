@@ -86,7 +86,7 @@ impl Mux {
         self.streams.wait_for_room(id)
     }
 
-    /// Adds as many of `bytes` as there is room for, and returns their number. If it is less than all,
+    /// Adds as many of `bytes` as there is room for, and returns their number. If not all of them fit,
     /// [`Event::Writable`] tells when there is room again.
     ///
     /// # Errors
@@ -212,7 +212,7 @@ impl Mux {
         self.recovery.follow(now, controller);
     }
 
-    /// Notes that the session's user typed at this time, so that the controller may keep the queue short.
+    /// Notes that the session's user typed at this time, so that the controller may keep the path's queue short.
     pub fn handle_key(&mut self, at: Instant) {
         self.recovery.handle_interaction(at);
     }

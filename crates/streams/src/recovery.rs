@@ -49,7 +49,7 @@ const SENT_BYTES_MAX: u64 = 8 * 1024 * 1024;
 pub(crate) enum Carried {
     /// An acknowledgment, with the highest packet number in it.
     Ack { largest: u64 },
-    /// Bytes of a stream, and whether it ends with them.
+    /// Bytes of a stream, and whether the stream ends with them.
     Data { id: StreamId, range: Range<u64>, is_end: bool },
     /// The credit of a stream.
     Credit(StreamId),

@@ -45,7 +45,7 @@ impl Rtt {
         self.smoothed.unwrap_or(INITIAL)
     }
 
-    /// Returns the age at which a packet is lost, if a later one was acknowledged. Source: RFC 9002, section 6.1.2.
+    /// Returns at what age a packet counts as lost if a later one was acknowledged. Source: RFC 9002, section 6.1.2.
     pub(crate) fn loss_delay(&self) -> Duration {
         (self.smoothed().max(self.latest) * 9 / 8).max(GRANULARITY)
     }

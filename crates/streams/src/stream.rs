@@ -54,7 +54,7 @@ impl Stream {
     }
 }
 
-/// Counts the bytes that this end has sent on a stream in the present second.
+/// Counts the bytes that this end has sent on a stream within a second from `began`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Meter {
     began: Instant,
@@ -69,7 +69,7 @@ impl Meter {
         self.bytes += bytes;
     }
 
-    /// Returns whether the stream carries so few bytes that it has priority over others.
+    /// Returns whether the stream carries so few bytes that it has priority over bulk streams.
     pub(crate) fn is_interactive(&self, now: Instant) -> bool {
         self.bytes < INTERACTIVE_BYTES_MAX || now.saturating_since(self.began) >= METER_SPAN
     }

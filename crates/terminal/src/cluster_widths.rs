@@ -56,7 +56,7 @@ impl ClusterWidths {
         self.is_empty()
     }
 
-    /// Returns whether the set has all the emoji kinds that the terminal mode for clusters (2027) defines.
+    /// Returns whether the set has joined emoji, skin tones and the picture selector, as mode 2027 (clusters) requires.
     pub const fn has_mode(self) -> bool {
         self.contains(Self::JOINED.union(Self::MODIFIERS).union(Self::EMOJI_SELECTOR))
     }

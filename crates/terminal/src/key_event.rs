@@ -81,7 +81,7 @@ impl KeyEvent {
         })
     }
 
-    /// Returns the character that the key types. `None` if it types no or several characters.
+    /// Returns the character that the key types. `None` if it is unknown, or with modifiers other than Shift.
     pub fn as_text(self) -> Option<char> {
         if self.modifiers & !Self::SHIFT != 0 {
             return None;

@@ -23,10 +23,9 @@
 //! - `dispatch` calls the function of each sequence. Most functions change the `grid`: a screen with its margins
 //!   (`region`), `tabs` and `protection`. The grid moves its cursor (`motion`, `reverse_wrap`) and can `edit` cells.
 //!   `print` and `rectangle` write to it, and `effort` counts its work.
-//! - Each other file of `emulator` is a separate mechanism. `sgr`, `charset` and `recolor` choose how text
-//!   looks. `decset`, `modes`, `noted_modes`, `saved_modes`, `level` and `settings` are modes. `reply`, `device`,
-//!   `checksum`, `terminfo` and `window` answer programs. `titles`, `copies` and `status` keep the texts that programs
-//!   set.
+//! - Each other file of `emulator` is a separate mechanism. `sgr`, `charset` and `recolor` choose how text looks.
+//!   `decset`, `modes`, `noted_modes`, `saved_modes` and `level` are modes. `reply`, `device`, `settings`, `checksum`,
+//!   `terminfo` and `window` answer programs. `titles`, `copies` and `status` keep the texts that programs set.
 //! - `clipboard` holds text that programs copy, and `notification` their desktop notifications.
 //!
 //! The screen to bytes:

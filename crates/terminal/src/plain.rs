@@ -1,5 +1,5 @@
 //! Foreign text that the user's terminal or desktop shows outside of the screen: titles, notifications, messages. In
-//! plain text, no character is invisible, reorders its neighbours or acts on the terminal.
+//! plain text, no character hides or reorders its neighbours, or acts on the terminal.
 //!
 //! Within the screen, each character has its own cell. Elsewhere, other software lays out the text: a right-to-left
 //! override would reverse `[rove] `, and a line separator would hide it.

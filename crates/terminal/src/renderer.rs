@@ -125,14 +125,14 @@ impl Renderer {
         self.vocabulary = vocabulary;
     }
 
-    /// Declares that the caller will pass the lines that scroll off at the host ([`Self::frame_below`]). From then on,
-    /// no other rows enter the terminal's history.
+    /// Declares that the caller will pass the lines that scroll off at the host ([`Self::frame_below`]). With the
+    /// capability `scrollback`, no other rows enter the terminal's history from then on.
     pub fn follow_scrollback(&mut self) {
         self.feed.follow();
     }
 
-    /// Returns whether lines can enter the terminal's history together with `frame`. This requires a call of
-    /// [`Self::follow_scrollback`], and a frame that does not need the terminal's alternate screen.
+    /// Returns whether lines can enter the terminal's history together with `frame`. False before
+    /// [`Self::follow_scrollback`], and for a frame that needs the terminal's alternate screen.
     pub fn takes_lines(&self, frame: &Screen) -> bool {
         self.feed.is_followed()
             && !settings::wants_alternate_screen(frame, &self.capabilities, self.vocabulary)

@@ -5,7 +5,7 @@ use crate::fields::{put_bytes, put_number};
 /// Kind of a stream that keeps a listener open. Source: the wire contract, docs/wire.md.
 pub(super) const KIND: u64 = 8;
 
-/// A listener that a client asks its server to open. It stays open as long as its stream.
+/// A listener that a client asks its server to open. The listener stays open as long as the stream of this message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listen {
     /// The client's number of the listener, which the server repeats with each accepted connection.

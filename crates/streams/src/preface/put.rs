@@ -11,7 +11,7 @@ pub const FILE_NAME_MAX: usize = 255;
 /// Most bytes of a session's name. Chosen: the longest name that a user can give, with a number after it.
 const SESSION_MAX: usize = 64;
 
-/// A file that a client copies to its server. The file's bytes follow this message, and the answer follows them.
+/// A file that a client copies to its server. The client sends the bytes after this message, and then gets the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Put {
     /// The file's name without folders, as the client's system has it.

@@ -110,7 +110,7 @@ impl Canvas {
         let mut canvas = self.clone();
         let is_blank = |row: &&Arc<Row>| Arc::ptr_eq(row, &self.blank) || **row == self.blank;
         let kept = new.rows.len() - new.rows.iter().rev().take_while(is_blank).count();
-        // With this kind of history, no sequence may erase the whole screen, or its rows would enter the history.
+        // With `LinesOnly`, no sequence may erase the whole screen, or the screen's rows would enter the history.
         let kept = kept.max(usize::from(self.brush.dialect.history == History::LinesOnly));
         let written = self.rows[kept..].iter().filter(|row| !is_blank(row)).count();
         if written >= 2 {
@@ -146,8 +146,8 @@ impl Canvas {
     }
 }
 
-/// Returns whether drawing can set the wrap flag of the bottom row. This requires two rows above it for the margins, a
-/// last character of certain width, and a first character that does not overwrite the last one.
+/// Returns whether drawing can set the wrap flag of the bottom row. The margins need two rows above it. Its last
+/// character must have a certain width, and the row's first character must not overwrite it.
 fn bottom_row_can_wrap(new: &Screen) -> bool {
     let now = new.rows.last().expect("a screen has a row");
     let last = now.last_glyph();

@@ -2,7 +2,7 @@
 
 use super::sgr::Repertoire;
 
-/// The parts of a screen that the other end can store. A diff contains only sequences for these.
+/// The parts of a screen that the other end can store. A diff contains only sequences for these parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Vocabulary {
     /// The other end stores what a stock Mosh 1.4.0 client does. Source: Mosh 1.4.0 as observed, docs/terminal.md.
@@ -41,7 +41,7 @@ pub(crate) struct Dialect {
     pub(crate) repertoire: Repertoire,
     /// Whether a replica understands stated cluster widths (OSC 66), or a real terminal draws clusters like the screen.
     pub(crate) clusters: bool,
-    /// Whether a real terminal gives a lone regional indicator (half of a flag emoji) two columns; the screen gives it one.
+    /// Whether a real terminal gives a lone regional indicator (half of a flag emoji) two columns, and the screen one.
     pub(crate) wide_flags: bool,
 }
 

@@ -82,7 +82,7 @@ pub(super) fn joins_row_above(row: &Row, clusters: bool) -> bool {
     row.cells[0].base.is_some_and(|base| is_modifier(base) || clusters && !width_is_settled(base))
 }
 
-/// Returns by how many columns a terminal may draw this cell wider than we count: one for each mark, and one for a
+/// Returns by how many columns a terminal may draw this cell wider than we count. Each mark adds one, and so does a
 /// regional indicator (half of a flag emoji).
 pub(super) fn surplus(cell: &Cell, marks: &str) -> u16 {
     let marks = u16::try_from(marks.chars().count()).expect("a cell has few marks");
@@ -94,7 +94,7 @@ pub(super) fn surplus(cell: &Cell, marks: &str) -> u16 {
 pub(super) const fn may_fall_short(cell: &Cell) -> bool {
     match cell.base {
         Some(base) if cell.wide => !is_wide_everywhere(base),
-        // These signs and vowels join the letter on their left.
+        // A terminal may give these signs and vowels no column, because they join a neighbouring character.
         Some(base) => matches!(base,
             '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}'
             | '\u{900}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1700}'..='\u{17ff}'
@@ -105,8 +105,8 @@ pub(super) const fn may_fall_short(cell: &Cell) -> bool {
     }
 }
 
-/// Returns whether a terminal may draw a narrow cell two columns wide, because it has a newer Unicode version or draws
-/// a lone regional indicator wide (`wide_flags`).
+/// Returns whether a terminal may draw a narrow cell two columns wide. It may have a newer Unicode version, or draw a
+/// lone regional indicator wide (`wide_flags`).
 pub(super) fn may_be_wide(cell: &Cell, wide_flags: bool) -> bool {
     let is_doubtful = |base| may_be_newer(base) || wide_flags && is_regional(base);
     !cell.wide && cell.base.is_some_and(is_doubtful)

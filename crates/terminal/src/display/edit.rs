@@ -78,7 +78,7 @@ impl Edit {
     }
 }
 
-/// Returns the insertion or deletion that moves most text of `was` to its place in `now`. `None` if no gain is enough.
+/// Returns the insertion or deletion that moves most text of `was` to its place in `now`. `None` if none moves enough.
 ///
 /// A row with a wrap flag is not shifted, because stock replicas move the flag with the cells. Neither are rows with
 /// decorations, or with marks from column `first` on.

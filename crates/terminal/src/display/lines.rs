@@ -1,4 +1,4 @@
-//! Prints a screen as lines of output on a real terminal, from the cursor's row on.
+//! Prints a screen as lines of output on a real terminal, from the row of that terminal's cursor on.
 
 use super::brush::Brush;
 use super::dialect::Dialect;

@@ -79,7 +79,7 @@ pub(crate) fn clipboard(out: &mut Vec<u8>, text: &str) {
 }
 
 /// Writes the modes of `new` that differ from those of `old`. Writes all of them if `old` is `None`. If `pixels` is
-/// false, a mouse report in pixels becomes one in cells, in the same form.
+/// false, a mouse report in pixels (mode 1016) becomes one in cells (mode 1006).
 pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, pixels: bool) {
     let Some(old) = old else {
         out.extend(MODES_OFF);

@@ -193,7 +193,7 @@ impl Perform for Emulator {
 }
 
 impl Emulator {
-    /// Performs a control sequence on rectangles or columns (VT400).
+    /// Performs a control sequence of VT400: on rectangles, on columns, or for checksums.
     fn vt400_csi(&mut self, sequence: &Sequence<'_>) {
         let parameters = sequence.parameters;
         let grid = &mut self.grid;

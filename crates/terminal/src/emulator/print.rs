@@ -101,7 +101,7 @@ impl Printer {
             grid.wrap_if_pending();
             let cursor = grid.screen.cursor;
             let end = grid.line_end() + 1;
-            // Left of the left margin, text overwrites cells. From the margin on, the rest of it is inserted.
+            // Left of the left margin, text overwrites cells even in insert mode. From the margin on, text is inserted.
             let inserts_later = grid.modes.insert && cursor.column < grid.region.left;
             let stop = if inserts_later { grid.region.left } else { end };
             let room = stop - cursor.column;

@@ -5,7 +5,7 @@ use crate::screen::Size;
 use crate::user_terminal::UserTerminal;
 
 /// Returns the answer to XTWINOPS 14 (the window in pixels), 16 (a cell in pixels) and 18 (the window in cells). `None`
-/// if the size is unknown.
+/// for another `what`, or if the size is unknown.
 pub(crate) fn report(what: u16, user: &UserTerminal, size: Size) -> Option<String> {
     match what {
         14 => pixels(user, size).map(|(height, width)| format!("\x1b[4;{height};{width}t")),
@@ -16,8 +16,8 @@ pub(crate) fn report(what: u16, user: &UserTerminal, size: Size) -> Option<Strin
 }
 
 /// Returns whether mode 2048 is supported. Programs assume that a terminal that reports its size also reports the mouse
-/// in pixels, and divide by the size of a cell. Source: Textual 8.2.8 as observed. At the first click, it ends with an
-/// error if the size of a cell is 0. It clicks at wrong places if the mouse is reported in cells.
+/// in pixels, and divide by the size of a cell. Source: Textual 8.2.8 as observed. Textual ends with an error at the
+/// first click if the size of a cell is 0. It mistakes the place of a click that is reported in cells.
 pub(crate) const fn has_size_announcements(user: &UserTerminal) -> bool {
     user.cell_pixels.is_some() && user.pixel_mouse
 }

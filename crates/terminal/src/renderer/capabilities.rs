@@ -89,7 +89,7 @@ impl TerminalCapabilities {
         }
     }
 
-    /// Returns whether a regional indicator (half of a flag emoji) occupies two columns on the terminal and one on
+    /// Returns whether a regional indicator (half of a flag emoji) is two columns wide on the terminal and one on
     /// `screen`, as on a stock Mosh server.
     const fn has_wide_flags(&self, screen: &Screen) -> bool {
         self.cluster_widths.contains(ClusterWidths::FLAGS)

@@ -57,8 +57,8 @@ pub struct Hyperlink {
 }
 
 impl Hyperlink {
-    /// Parses the text of OSC 8, `parameters;URI`. `None` if the text ends a link, if the URI or identifier is too long
-    /// or not printable ASCII, or if the URI's scheme is not accepted.
+    /// Parses the text of OSC 8, `parameters;URI`. `None` if the text ends a link, or its URI has no accepted scheme.
+    /// Also `None` if the URI or identifier is too long or not printable ASCII.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (parameters, uri) = text.split_once(';')?;
         let id = parameters.split(':').find_map(|part| part.strip_prefix("id=")).unwrap_or("");
@@ -88,7 +88,7 @@ impl Hyperlink {
     }
 }
 
-/// The rare attributes of a cell, which are stored beside its pen.
+/// The rare attributes of a cell, which are stored beside the row's cells and not in the pen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Decoration {
     /// The underline's colour. The default is the colour of the text.

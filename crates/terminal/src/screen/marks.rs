@@ -3,7 +3,7 @@
 use core::hash::{Hash, Hasher};
 use std::ops::Range;
 
-/// Most bytes of text in a cell, base and combining characters together. Once a cell has them, further combining
+/// Most bytes of text in a cell, base and combining characters together. Once a cell has so many, further combining
 /// characters are dropped. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 pub(crate) const CELL_TEXT_BYTES_MAX: usize = 32;
 
