@@ -39,7 +39,7 @@ const LEFT_OUT: [RangeInclusive<char>; 23] = [
 /// Returns `text` without controls, and without characters that hide or reorder others.
 ///
 /// Keeps U+200C, U+200D and variation selectors where a script or an emoji may need them, never at the beginning. The
-/// first two follow neither ASCII nor each other. A selector follows neither a blank nor one of these characters. Omits
+/// first two follow neither ASCII nor one another. A selector follows neither a space nor any of these. Also omits
 /// a combining mark at the beginning, because it would change the character in front of the text.
 pub fn plain(text: &str) -> String {
     let mut filter = Plain::default();

@@ -28,7 +28,7 @@ const BELOW_ALL: &[u8] = b"\x1b[9999;1H\r\n";
 
 impl TerminalCapabilities {
     /// Returns the bytes that restore the terminal after an unexpected end, such as a panic, when no [`Renderer`] is
-    /// available. They reset the pen and all modes, but not titles, colours, working directory and progress bar.
+    /// available. They reset the pen and modes that a session changes, but not titles, colours, directory and progress.
     pub fn emergency_closing(&self) -> Vec<u8> {
         let mut out = Vec::new();
         if self.synchronized_output {
