@@ -34,9 +34,9 @@ impl<P> Bottleneck<P> {
         Self { queue: Queue::new(config, chance), server, in_service: None }
     }
 
-    /// Sends a packet past the queue if an idle serialiser and the discipline allow this. So even a queue of length 0
-    /// passes traffic. Returns when the transmission ends, or `None` if the caller must queue the packet. Before this
-    /// call, [`Self::serve`] must have taken out all packets due before `now`.
+    /// Sends a packet past an empty queue if the serialiser has no rate, or is idle and the discipline allows this. So
+    /// even a queue with a limit of 0 passes traffic. Returns when the transmission ends, or `None` if the caller must
+    /// queue the packet. Before this call, [`Self::serve`] must have taken out all packets due before `now`.
     pub(crate) fn bypass(&mut self, now: Instant, size: Bytes) -> Option<Instant> {
         let Server::Serialiser(serialiser) = &mut self.server else { return None };
         let is_wire = serialiser.rate.is_none() && self.queue.is_empty();
@@ -116,7 +116,7 @@ impl<P> Bottleneck<P> {
                 opportunities.wait(now);
             }
         } else if let Some((item, _)) = self.in_service.take() {
-            // A packet that opportunities have sent in part is sent again from its start.
+            // A packet in service returns to the queue, even if opportunities have sent a part of it.
             self.queue.restore(item);
         }
     }
@@ -145,7 +145,7 @@ impl<P> Bottleneck<P> {
 }
 
 impl Server {
-    /// Returns the server that `config` describes. It continues with the state of `self` if both are of the same kind.
+    /// Returns the server that `config` describes. It keeps the state of `self` if kind and schedule are the same.
     fn reconfigured(&self, now: Instant, config: &LinkConfig) -> Self {
         if let Some(schedule) = &config.schedule {
             return Self::Opportunities(match self {
@@ -172,7 +172,7 @@ impl Server {
     }
 }
 
-/// Returns a packet of which nothing has been sent, with its size.
+/// Returns a packet of which all bytes are still to be sent, with their number.
 fn whole<P>(item: Item<P>) -> (Item<P>, Bytes) {
     let size = item.size;
     (item, size)

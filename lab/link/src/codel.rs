@@ -15,7 +15,7 @@ const MEMORY_INTERVALS: u32 = 16;
 /// Parameters of the CoDel queue discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoDelConfig {
-    /// Longest wait in the queue that never causes a drop (`TARGET`).
+    /// Wait in the queue below which no packet is dropped (`TARGET`).
     pub target: Duration,
     /// How long waits must exceed `target` before the first drop: about the longest usual round-trip time.
     pub interval: Duration,

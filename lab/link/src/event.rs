@@ -65,9 +65,9 @@ pub enum EventKind {
 }
 
 impl Event {
-    /// Returns the event as a line of Mahimahi's log: milliseconds since `base`, then `+ size` for an arrival at the
-    /// queue, `d 1 size` for a packet dropped on arrival, `# size` for an opportunity, or `- size delay` for a
-    /// departure. `None` for events that Mahimahi does not log, such as CoDel's drops.
+    /// Returns the event as a line of Mahimahi's log. After the milliseconds since `base` comes `+ size` for an arrival
+    /// at the queue, `# size` for an opportunity, or `- size delay` for a departure. A drop at a full queue, by PIE or
+    /// as too large gives `d 1 size`. `None` for events that Mahimahi does not log, such as CoDel's drops.
     ///
     /// The delay is the difference of two times, each rounded down to milliseconds as by Mahimahi's clock.
     pub fn mahimahi_line(&self, base: Instant) -> Option<String> {

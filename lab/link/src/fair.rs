@@ -46,7 +46,7 @@ impl FlowKey {
     }
 }
 
-/// Returns the number of the flow of an IP packet. `None` if the packet is not IP.
+/// Returns the number of the flow of an IP packet. `None` if the packet is not IP or is cut short.
 fn ip_flow(packet: &[u8]) -> Option<u16> {
     let (addresses, protocol, payload) = match packet.first()? >> 4 {
         4 => {

@@ -109,7 +109,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         Some((at, packet))
     }
 
-    /// Returns when to poll next. `None` if no packet will ever leave the link.
+    /// Returns when to poll next. `None` if no packet inside will ever leave the link.
     pub fn poll_timeout(&self) -> Option<Instant> {
         let times = [
             self.exit.next_release(),
@@ -226,7 +226,7 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
         }
     }
 
-    /// Returns why a packet is lost at `at`. `None` if it passes.
+    /// Returns why a packet is lost at the time `at`. `None` if it passes.
     fn loses(&mut self, at: Instant, item: &Item<P>) -> Option<DropCause> {
         let Drops { outages, on_off, mtu, .. } = &self.config.drops;
         if !self.gate.is_open(outages, on_off.as_ref(), at) {

@@ -47,7 +47,7 @@ impl Opportunities {
         true
     }
 
-    /// Waits for no opportunity, because no packet needs one.
+    /// Stops waiting for opportunities, because no packet needs one.
     pub(crate) fn rest(&mut self) {
         self.next = None;
     }

@@ -41,7 +41,7 @@ impl<P> Queue<P> {
         }
     }
 
-    /// Changes limits and discipline for packets that arrive from this call on. The state of CoDel and PIE is kept.
+    /// Changes limits and discipline from this call on. Waiting packets stay, and so does the state of CoDel and PIE.
     pub(crate) fn reconfigure(&mut self, config: &LinkConfig) {
         self.discipline = config.queue;
         self.bytes_max = config.queue_max;

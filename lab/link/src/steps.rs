@@ -36,9 +36,8 @@ pub struct Netem {
 
 impl From<Netem> for LinkConfig {
     /// Returns a link that acts like Linux's netem followed by a token bucket (tbf). Losses are independent. Delays are
-    /// normally distributed and reorder packets, in a line of at most 1000 packets. Then follow a bucket for 10 ms at
-    /// the rate, at least 1600 bytes, and a queue for 400 ms beyond the bucket. The queue counts 14 bytes of Ethernet
-    /// header for each packet.
+    /// normally distributed and reorder packets, in a line of at most 1000 packets. With a rate, a bucket for 10 ms (at
+    /// least 1600 bytes) and a queue for 400 ms more follow. The queue counts 14 bytes of Ethernet header per packet.
     fn from(netem: Netem) -> Self {
         let bytes_in = |time: Duration| {
             let bits = netem.rate.map_or(0, BitRate::bits_per_second);

@@ -20,7 +20,7 @@ const FASTEST_RATE: f64 = 1e6;
 ///
 /// In each tick of 20 ms, deliveries are Poisson with a constant rate. Between ticks the rate makes a normal step, and
 /// is reflected at `rate_max`. A step to zero or below begins an outage. In each tick an outage may end with a step
-/// upwards, so likely that outages last `outage_mean` on average.
+/// upwards, with the probability that gives outages the mean length `outage_mean`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Synthetic {
     /// Rate at the start, in opportunities per second. `None`: a random rate, uniform up to `rate_max`.

@@ -39,13 +39,13 @@ pub enum TraceError {
         /// The number of the line, from 1.
         line: usize,
     },
-    /// The text has no line.
+    /// There is no opportunity.
     #[error("it is empty: a line for each delivery opportunity is expected")]
     Empty,
     /// The last time is zero, so the trace has no period.
     #[error("its last line is not above zero, so it has no length")]
     NoPeriod,
-    /// The text has more lines than a trace may have.
+    /// There are more opportunities than a trace may have, or a synthetic trace is longer than 49 days.
     #[error("it has more than {OPPORTUNITIES_MAX} lines")]
     TooLong,
 }
@@ -76,7 +76,7 @@ impl Trace {
         self.millis.iter().map(|millis| Duration::from_millis((*millis).into()))
     }
 
-    /// Returns the length of the trace, after which it repeats.
+    /// Returns the length of the trace, after which it may repeat.
     pub fn period(&self) -> Duration {
         Duration::from_millis(self.period.into())
     }
