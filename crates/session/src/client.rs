@@ -67,13 +67,14 @@ pub struct Client {
     notice_bar: NoticeBar,
     escape: EscapeKey,
     wishes: Wishes,
-    /// When the client stops waiting for the server to answer the client's end, and the session's outcome then.
+    /// For an unheard or gone server: when the client stops waiting for an answer to its end, and the outcome then.
     farewell: Option<(Instant, ClientOutcome)>,
     /// The outcome of a session that the client has left without the server's answer.
     given_up: Option<ClientOutcome>,
     end_request: EndRequest,
     recorder: Recorder,
-    /// When the notices were last updated. Output that was due by then needs no timeout ([`Client::poll_output`]).
+    /// When the notices were last updated. [`Client::poll_timeout`] omits output that was due by then, because
+    /// [`Client::has_output`] reports it.
     refreshed_at: Instant,
 }
 
@@ -137,9 +138,8 @@ impl Client {
         self.after_work(now, before, result)
     }
 
-    /// Returns whether work on a received server state remains, which was too much for one call.
-    /// [`Client::handle_timeout`] continues this work. Until it is done, the driver handles keys and signals, but no
-    /// datagram.
+    /// Returns whether work on a received server state remains, which was too much for one call. Until
+    /// [`Client::handle_timeout`] has done this work, the driver handles keys and signals, but no datagram.
     pub fn has_work(&self) -> bool {
         self.transport.has_work()
     }
@@ -149,13 +149,13 @@ impl Client {
         self.transport.effort()
     }
 
-    /// Returns the number of the server's newest state, and whether the server has been silent for too long. Call this
-    /// before a datagram or a piece of work is handled.
+    /// Returns the number of the server's newest state, and whether the server has been silent long enough for a
+    /// notice. Call this before a datagram or a piece of work is handled.
     fn before_work(&self, now: Instant) -> (StateNum, bool) {
         (self.transport.remote_num(), self.is_server_late(now))
     }
 
-    /// Updates the client after a datagram or a piece of work has changed the server's state.
+    /// Updates the client after a datagram or a piece of work, which may have changed the server's state.
     fn after_work(
         &mut self,
         now: Instant,
@@ -185,7 +185,7 @@ impl Client {
     }
 
     /// Handles bytes from the user's terminal: keys and the terminal's answers. Call it only while
-    /// [`Client::wants_input`] holds. No key given to this function is dropped before the session ends.
+    /// [`Client::wants_input`] holds. Before the session's end begins, only a viewing client drops keys.
     pub fn handle_input(&mut self, now: Instant, bytes: &[u8]) {
         let mut typed = Vec::with_capacity(bytes.len());
         self.display.probe.handle_input(now, bytes, &mut typed);
@@ -198,8 +198,8 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Returns whether the driver should read the user's terminal: not while 1 MiB of input is unacknowledged, and at
-    /// the session's end only while the terminal may answer questions or the user may ask for the end a second time.
+    /// Returns whether the driver should read the user's terminal: not while a million input events are unacknowledged.
+    /// While the session ends, it should read only for the terminal's answers or a second request to end.
     pub fn wants_input(&self) -> bool {
         if self.is_ending() {
             return self.display.owes_answers() || self.end_request.wants_input();
@@ -214,7 +214,7 @@ impl Client {
     }
 
     /// Handles the window's new size. Until the server sends the picture for that size, the client shows the known
-    /// picture, cut or with empty space around it.
+    /// picture, cut or with empty space beside and below it.
     pub fn handle_resize(&mut self, now: Instant, size: Size) {
         if self.display.handle_resize(size, self.transport.remote().screen()) {
             self.uplink.handle_resize(size);
@@ -224,8 +224,7 @@ impl Client {
     }
 
     /// Starts the orderly end because of a signal or a request, and shows `reason`. The end takes up to a second if the
-    /// server was never heard or counts as gone. At a second request the session ends at once, if the configuration
-    /// says so.
+    /// server was never heard or counts as gone. A second request ends the session at once, if so configured.
     pub fn shutdown(&mut self, now: Instant, reason: &str) {
         let is_second = self.end_request.handle(now);
         self.start_end(now, reason);
@@ -254,7 +253,7 @@ impl Client {
         self.refresh(now);
     }
 
-    /// Resumes after [`ClientEvent::Suspend`] or a SIGCONT, with a full repaint.
+    /// Resumes after [`ClientEvent::Suspend`], [`ClientEvent::LogIn`] or a SIGCONT, with a full repaint.
     pub fn handle_resume(&mut self, now: Instant) {
         self.display.take_over();
         self.refresh(now);
@@ -299,7 +298,7 @@ impl Client {
         self.transport.poll_transmit(now)
     }
 
-    /// Returns bytes for the user's terminal, or `None` when it is up to date.
+    /// Returns bytes for the user's terminal, or `None` when the terminal is up to date or has been given back.
     ///
     /// The bytes always lead to the newest frame or towards it. So call this only when the terminal can take bytes:
     /// frames that are out of date by then are skipped. A frame of very many cells comes in stages, between which the
@@ -364,8 +363,8 @@ impl Client {
         .min()
     }
 
-    /// Returns the bytes that restore the terminal at the end and before a suspend. The bytes first draw a last frame
-    /// without notices and predictions.
+    /// Returns the bytes that restore the terminal before the driver gives it back; empty if the client does not hold
+    /// it. The bytes first draw a last frame without notices and predictions.
     pub fn close_terminal(&mut self) -> Vec<u8> {
         let ending = self.ended().map(|_| self.ending());
         self.display.close(self.transport.remote().screen(), ending)
@@ -410,7 +409,7 @@ impl Client {
         })
     }
 
-    /// Handles typed bytes. An empty slice tells that the rest of an incomplete key sequence has not come in time.
+    /// Handles typed bytes. With an empty slice, it only handles the timers of the escape key that have expired.
     fn handle_typed(&mut self, now: Instant, typed: &[u8]) {
         if self.is_ending() {
             // The server takes no more keys, but the user may ask for the end a second time.

@@ -14,7 +14,7 @@ use crate::wish::{Door, Wish};
 pub(super) struct Company {
     /// The name of the escape key, if there is one.
     escape_key: Option<String>,
-    /// The list of joined clients in the server's last state that was compared.
+    /// The list of joined clients in the last server state that [`Company::look`] compared.
     seen: Joined,
     /// Whether others may join, as the user's configuration says.
     usual: Door,
@@ -36,13 +36,13 @@ impl Company {
         Self { escape_key, ..Self::default() }
     }
 
-    /// Sets who may join, and returns the wish that tells the server.
+    /// Sets whether others may join while the session is not locked, and returns the wish that tells the server.
     pub(super) const fn set_usual(&mut self, door: Door) -> Wish {
         self.usual = door;
         Wish::Door(door)
     }
 
-    /// Compares a new state of the server with the last one.
+    /// Compares the joined clients of a new server state with those of the last one, and returns the news.
     pub(super) fn look(&mut self, new: &Joined) -> News {
         if self.seen == *new {
             return News::default();

@@ -42,7 +42,8 @@ enum Tty {
     Returned,
 }
 
-/// The sources of a picture, apart from the notices over it. Two pictures from the same sources are the same.
+/// The sources of a picture, apart from the notices over it. Two pictures from the same sources differ only if a
+/// prediction's time ran out in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sources {
     /// The number of the server's state that the picture shows.
@@ -115,8 +116,8 @@ impl Display {
             return false;
         }
         self.window = window;
-        // An alternate screen loses the top rows that a lower window cuts off, so the client puts them into the
-        // scrollback.
+        // The terminal's alternate screen loses the top rows that a lower window cuts off. So the client puts these
+        // rows into the terminal's scrollback.
         let cut = (screen.cursor().row + 1).saturating_sub(window.rows());
         if self.renderer.capabilities().init
             && self.renderer.takes_lines(screen)
@@ -130,7 +131,7 @@ impl Display {
         true
     }
 
-    /// Returns whether the terminal's picture is out of date, or an effect such as a bell is due.
+    /// Returns whether the picture is out of date, or an effect such as a bell is due. `false` for a returned terminal.
     pub(super) fn has_output(
         &self,
         now: Instant,
@@ -205,8 +206,8 @@ impl Display {
         self.tty == Tty::Ours && self.probe.owes_answers()
     }
 
-    /// Returns the bytes that draw the server's screen and restore the terminal. `ending` is set if the session has
-    /// ended.
+    /// Returns the bytes that draw the server's screen and restore the terminal; empty if the client does not own the
+    /// terminal. `ending` is set if the session has ended.
     pub(super) fn close(&mut self, screen: &Screen, ending: Option<Ending>) -> Vec<u8> {
         if core::mem::replace(&mut self.tty, Tty::Returned) != Tty::Ours {
             return Vec::new();
@@ -257,7 +258,7 @@ impl Display {
         out
     }
 
-    /// Returns the bytes that switch to the terminal's normal screen if lines wait for its scrollback.
+    /// Returns the bytes that switch to the terminal's normal screen if it can take waiting lines into its scrollback.
     fn make_room(&mut self, frame: &Screen) -> Vec<u8> {
         if self.lines.is_due() && self.renderer.takes_lines(frame) {
             self.renderer.move_to_history()

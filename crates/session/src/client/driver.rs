@@ -23,7 +23,7 @@ impl Client {
         notice_bar::server(&self.transport)
     }
 
-    /// Returns whether the server has been silent for too long. [`Client::poll_timeout`] tells when this changes.
+    /// Returns whether the server's silence is long enough for a notice. [`Client::poll_timeout`] tells of a change.
     pub fn is_server_late(&self, now: Instant) -> bool {
         self.notice_bar.contact(&self.transport).is_late(now)
     }
@@ -90,8 +90,8 @@ impl Client {
         self.transport.candidates_mut().expect(CLIENT)
     }
 
-    /// Records whether the driver carries datagrams to [`SIDE_PATH`](rove_ssp::SIDE_PATH) from this call on. If nothing
-    /// was sent yet, all datagrams go there at once, otherwise once the network fails ([`Client::uses_side_path`]).
+    /// Records whether the driver carries datagrams for [`SIDE_PATH`](rove_ssp::SIDE_PATH) to the server, for example
+    /// by ssh. The client uses this side path at once if it has sent nothing yet, otherwise once the network fails.
     pub fn handle_side_path(&mut self, now: Instant, is_open: bool) {
         self.transport.handle_side_path(now, is_open);
         self.refresh(now);
@@ -148,7 +148,7 @@ impl Client {
     }
 
     /// Records that an interface, an address or a route of this computer has changed. The client sends a datagram to
-    /// the server at once.
+    /// the server at once, but at most one a second.
     pub fn handle_network_change(&mut self, now: Instant) {
         self.transport.handle_network_change(now);
     }
@@ -175,8 +175,8 @@ impl Client {
         self.notice_bar.local_port = Some(port);
     }
 
-    /// Records that datagrams travel through a tunnel. The client shows the `trouble` that stops them until the next
-    /// call; `None` means that the tunnel works.
+    /// Records that datagrams travel through a tunnel. Until the next call, the client shows the `trouble` that stops
+    /// these datagrams; `None` means that the tunnel works.
     pub fn handle_tunnel(&mut self, now: Instant, trouble: Option<Trouble>) {
         if self.notice_bar.notices.tunnel(trouble) {
             self.escape.offer_login(self.notice_bar.notices.needs_login());
@@ -184,8 +184,7 @@ impl Client {
         }
     }
 
-    /// Returns the modes of the host's terminal, read when the newest screen was taken or later. `None` if the server
-    /// does not send them.
+    /// Returns the pty's modes, not older than the newest screen. `None` if the server does not send them.
     pub fn tty(&self) -> Option<Tty> {
         self.transport.remote().parts().tty
     }
@@ -232,15 +231,14 @@ impl Client {
         pending(&self.transport)
     }
 
-    /// Returns whether the newest screen shows all answers: by the server's echo ack, the host's programs have had time
-    /// to answer all input.
+    /// Returns whether programs have had time to answer all input on the newest screen, by the server's echo ack.
     pub fn has_all_answers(&self) -> bool {
         let Network { echo_ack, arrived, .. } = network(&self.transport);
         self.pending_input() == 0 && echo_ack >= arrived
     }
 
     /// Returns when to end the session although the server has not answered, and the session's outcome then. `None` if
-    /// the server was heard after all: the server then gets all the time that an orderly end takes.
+    /// there is no such time. If the server was heard after all, it gets all the time that an orderly end takes.
     pub(super) fn pending_farewell(&self) -> Option<(Instant, ClientOutcome)> {
         let is_unheard = |outcome| match outcome {
             ClientOutcome::NeverConnected => self.is_connecting(),

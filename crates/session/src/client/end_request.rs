@@ -1,8 +1,8 @@
 //! The user's request to end the session, and a second request that insists.
 //!
 //! After the first request, the client announces the end and waits for the server. If the server cannot be reached,
-//! this takes seconds, and a user who asks again wants the terminal at once. Until a second request counts, the client
-//! reads no keys, so they remain for the shell.
+//! this takes seconds, and a user who asks again wants the terminal at once. Until another request counts as a second
+//! one, the client reads no keys, so that they remain for the shell.
 
 use rove_units::{Duration, Instant};
 
@@ -48,7 +48,7 @@ impl EndRequest {
         self.is_overdue |= self.poll_timeout().is_some_and(|due| due <= now);
     }
 
-    /// Returns from when on another request is a second one.
+    /// Returns when another request begins to count as a second one. `None` if that time is past or will not come.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let is_waiting = self.is_obeyed_twice && !self.is_overdue;
         self.first_at.filter(|_| is_waiting).map(|at| at + SAME_REQUEST)

@@ -42,12 +42,12 @@ pub struct ClientConfig {
 }
 
 impl ClientConfig {
-    /// Returns the extensions that this client uses. The prediction rules of Mosh 1.4.0 do not use the modes of the
-    /// host's terminal, and take an echo ack without an echo as proof that the terminal does not echo.
+    /// Returns the extensions that this client uses, or `None` for the bare protocol of Mosh 1.4.0. The prediction
+    /// rules of Mosh do not use the modes of the host's terminal.
     pub(super) fn understood(&self, engine: &dyn Engine) -> Option<Capabilities> {
         let unused = [
             (engine.uses_tty(), Capabilities::TTY),
-            // Predictions are judged by echo acks, which must not be late.
+            // Predictions are judged by echo acks, so only a client without predictions accepts late ones.
             (self.prediction.preference == Preference::Never, Capabilities::LATE_ACK),
             (self.terminal.scrollback, Capabilities::SCROLLBACK),
             (self.offers_status, Capabilities::LOSS_REPORT),
@@ -77,7 +77,8 @@ pub enum ClientEvent {
     Forward(String),
     /// Copy the named files to the host, with names split as in a shell. Answer as for [`ClientEvent::Forward`].
     Put(String),
-    /// Ask about the login on the screen ([`Client::callback`](super::Client::callback)), or say that there is none.
+    /// Ask the user about the login on the screen, or say that there is none
+    /// ([`Client::callback`](super::Client::callback)).
     Callback,
     /// Give the terminal back, let the user log in again for a tunnel; then call
     /// [`Client::handle_resume`](super::Client::handle_resume).
@@ -91,7 +92,7 @@ pub enum ClientEvent {
 pub enum ClientOutcome {
     /// The session ended in order. A rove server also tells the exit status of the remote command.
     Ended(Option<ExitStatus>),
-    /// The server was never heard.
+    /// No state of the server has arrived.
     NeverConnected,
     /// The client was connected once, but the server never acknowledged the end and may still run.
     Unacknowledged,

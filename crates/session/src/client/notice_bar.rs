@@ -19,7 +19,7 @@ use crate::wish::Wish;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Overlay {
     bar: Option<Bar>,
-    /// The lines of the status; none while it is not shown.
+    /// The lines of the status; empty while the status is not shown.
     status: Vec<String>,
     /// The size of a shared session. Its edge is drawn if the window is larger.
     shared_size: Option<Size>,
@@ -35,7 +35,7 @@ pub(super) struct NoticeBar {
     /// When the bar next changes because time has passed.
     bar_due: Option<Instant>,
     pub(super) start: Instant,
-    /// When the server was heard again after a silence that was long enough for a notice.
+    /// When the server was heard again after a silence long enough for a notice; at first the client's start.
     regained_at: Instant,
     /// When the server's host last refused a datagram.
     pub(super) refused_at: Option<Instant>,
@@ -110,7 +110,7 @@ impl NoticeBar {
         wish
     }
 
-    /// Updates the bar and the status.
+    /// Updates the bar, the status and the edge of a shared session.
     pub(super) fn refresh(
         &mut self,
         now: Instant,

@@ -26,7 +26,7 @@ pub(super) mod field {
     pub(crate) const ARRIVED: u32 = 9;
     pub(crate) const TYPED: u32 = 10;
 
-    /// The number of a state, or the position of the first event of input; and their encoded contents.
+    /// The number of a state, or the position of the first event or key; and the encoded state, events or keys.
     pub(crate) const NUM: u32 = 1;
     pub(crate) const BYTES: u32 = 2;
     /// The number of the state from which a diff starts; 0 is a blank screen of the size in `COLUMNS` and `ROWS`.

@@ -55,7 +55,7 @@ impl Recording<'_> {
     }
 
     /// Returns the record to write, if one is due. After it has been written, call [`Recording::handle_written`]; if
-    /// that fails, call [`Recording::stop`]. The client sends nothing in between.
+    /// writing fails, call [`Recording::stop`]. Send no datagram in between.
     pub fn poll(&mut self) -> Option<Record> {
         if self.recorder.is_on && self.transport.is_peer_shutting_down() {
             self.stop();
@@ -79,7 +79,7 @@ impl Recording<'_> {
     }
 }
 
-/// The record of a client, as it is kept for a server of either kind.
+/// The record of a client, in one form for a rove server and in another for a Mosh server.
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
     is_on: bool,
@@ -92,7 +92,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// Records keys that were sent. A record for a Mosh server leaves out all input up to a possible secret.
+    /// Records keys that were sent. A record for a Mosh server gets no input while a possible secret is unacknowledged.
     pub(super) fn handle_keys(
         &mut self,
         keys: &[u8],

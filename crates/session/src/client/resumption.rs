@@ -23,9 +23,8 @@ const STATES_MAX: usize = 2048;
 const EVENTS_MAX: usize = 2 * 1024 * 1024;
 
 impl Client {
-    /// Continues a session from the records of a client whose process is gone. The numbers of the new client's
-    /// datagrams, instructions and states begin `jump` above the record's reserved numbers. The caller draws `jump` at
-    /// random.
+    /// Continues a session with a Mosh server from the records of a client whose process is gone. The new client's
+    /// datagrams, instructions and states are numbered from `jump` above the reserved numbers. `jump` must be random.
     ///
     /// # Errors
     ///
@@ -89,7 +88,7 @@ impl Client {
     }
 }
 
-/// The contents of a record that was read.
+/// The contents of a record for a Mosh server.
 #[derive(Default)]
 struct Read {
     version: u64,
@@ -98,7 +97,7 @@ struct Read {
     heard: u64,
     states: Vec<(StateNum, HostScreen)>,
     known: StateNum,
-    /// Input that the server may not have, and the position of its first event.
+    /// Input that the server may not have. `start` is the position of the first of these events.
     input: Vec<UserEvent>,
     start: u64,
     is_concealed: bool,

@@ -48,7 +48,7 @@ pub(super) struct StockFacts {
 }
 
 impl StockFacts {
-    /// Leaves the input up to this position out of the record.
+    /// Records that the input up to this position may be a secret.
     pub(super) fn conceal_to(&mut self, end: u64) {
         self.concealed_to = end;
     }
@@ -120,7 +120,8 @@ impl StockFacts {
         }
     }
 
-    /// Writes how much input the server has acknowledged, and the input after it, unless that may be a secret.
+    /// Writes how much input the server has acknowledged. Also writes the input that is not yet in the record, unless
+    /// any unacknowledged input may be a secret.
     fn put_input(&mut self, out: &mut Vec<u8>, transport: &ClientTransport) {
         let (known, local) = (transport.known_receiver_state(), transport.local());
         debug_assert!(known.end() <= local.end(), "nothing is known before it is said");

@@ -1,8 +1,8 @@
 //! The keys of a client that a rove server may not have taken, and how the next client sends them.
 //!
 //! Positions count the bytes of keys, over all clients that have continued each other's keys without a gap. A record
-//! holds the keys from the first unacknowledged one on, without keys that may be a secret. The server tells the next
-//! client how many keys it has taken, and that client sends the others before any key of its own.
+//! holds the keys from the first unacknowledged one on, without possible secrets. The server tells the next client how
+//! many keys it has taken. That client first sends the keys after these, up to the first possible secret.
 
 use std::collections::VecDeque;
 
@@ -26,7 +26,7 @@ pub(super) struct TypedKeys {
     start: u64,
     /// The held keys; `None` stands for a key that may be a secret.
     keys: VecDeque<Option<u8>>,
-    /// For each group of keys that were sent together, the position after it: in the user stream, and among the keys.
+    /// For each group of keys that were sent together, the positions after it in the user stream and among the keys.
     runs: VecDeque<(u64, u64)>,
     /// Keys up to this position are in the record.
     written_to: u64,
@@ -171,8 +171,9 @@ impl LeftKeys {
         Former { client, whole_from }
     }
 
-    /// Returns the keys after the first `taken` ones, which the server has taken. If `taken` is `None` or lies after
-    /// the record's last key, the server does not know how many it has taken.
+    /// Returns the keys after the first `taken` ones, which the server has taken, up to the first possible secret. A
+    /// `taken` after the record's last key counts as `None`: the server does not know its count. Then, and if `taken`
+    /// lies before the record's first key, all keys are missing.
     pub fn after(&self, taken: Option<u64>) -> NextKeys {
         let taken = taken.filter(|taken| *taken <= self.end());
         let Some(index) = taken.and_then(|taken| taken.checked_sub(self.start)) else {
@@ -194,7 +195,8 @@ pub struct NextKeys {
     /// The position of the first of the keys; 0 if any are missing.
     pub(super) position: u64,
     pub(super) keys: Vec<u8>,
-    /// How many further keys the server may not have taken. They are not sent, because the first may be a secret.
+    /// How many further keys the server may not have taken. The client does not send them, because the first may be a
+    /// secret, or the server's count does not fit the record.
     missing: usize,
     /// Whether the server knows how many keys it has taken.
     is_known: bool,

@@ -25,9 +25,9 @@ pub(super) struct Uplink {
     announced: Announced,
     /// Reports on the user's terminal that wait to be sent: at most one for each answer, and one for a permission.
     reports: Vec<TerminalReport>,
-    /// Unsent wishes about other clients, at most as many as the user makes before the client knows the server.
+    /// Unsent wishes, at most as many as the user makes before the client knows the server.
     wishes: Vec<Wish>,
-    /// When the user last typed. `None` before the first key.
+    /// When the user last typed a key for the host. `None` before the first key.
     pub(super) typed_at: Option<Instant>,
 }
 
@@ -38,8 +38,7 @@ impl Uplink {
         Self { unsent_window: Some(window), announced, reports, wishes: Vec::new(), typed_at: None }
     }
 
-    /// Continues from another client. The server's screen may have the size `shown`, or that of an unacknowledged
-    /// resize.
+    /// Continues from another client. The server's screen may have the size `shown`, or an unacknowledged one.
     pub(super) fn resume(&mut self, shown: Size, transport: &mut ClientTransport) {
         self.announced.tell(shown, 0);
         for (position, event) in (1..).zip(transport.local().events_from(0)) {
@@ -68,7 +67,7 @@ impl Uplink {
     }
 
     /// Sends the waiting size, reports and wishes, as soon as the server has acknowledged enough input. Reports and
-    /// wishes are sent only to a server whose hello has announced support for them. A Mosh 1.4.0 server never gets one.
+    /// wishes are sent only to a server whose hello has announced support for them. A Mosh 1.4.0 server gets neither.
     pub(super) fn flush(&mut self, transport: &mut ClientTransport) {
         if !has_room(transport) {
             return;

@@ -21,12 +21,12 @@ impl Wishes {
         self.callback |= requests.callback;
     }
 
-    /// Forgets that the user has said yes, because that was about a former question.
+    /// Forgets that the user has said yes, because the yes was about a former question.
     pub(super) const fn forget_yes(&mut self) {
         self.yes = false;
     }
 
-    /// Returns the next request. The client keeps the terminal while that may still send answers (`owes_answers`).
+    /// Returns the next request. Suspension and login wait while the terminal may answer (`owes_answers`).
     pub(super) fn poll(&mut self, owes_answers: bool) -> Option<ClientEvent> {
         if core::mem::take(&mut self.yes) {
             Some(ClientEvent::Yes)
