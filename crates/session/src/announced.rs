@@ -1,4 +1,4 @@
-//! The window sizes that the server's screen may have: each sent size, until the screen has a later one.
+//! The window sizes that the client sent and that the server's screen may still have.
 
 use std::collections::VecDeque;
 
@@ -19,12 +19,12 @@ pub(crate) struct Announced {
 #[derive(Clone, Copy, Debug)]
 struct Told {
     size: Size,
-    /// The number of user events up to and including this resize. A server that has as many events knows the size.
+    /// The number of user events up to and including this resize. A server with so many events knows the size.
     events: u64,
 }
 
 impl Announced {
-    /// Records that the client sends a window size as event number `events`.
+    /// Records that the client sends a window size as event number `events`, or 0 if a former client sent it.
     pub(crate) fn tell(&mut self, size: Size, events: u64) {
         self.sizes.push_back(Told { size, events });
         if self.sizes.len() > SIZES_MAX {

@@ -16,20 +16,20 @@ pub(crate) const PEN: Pen = Pen {
     attributes: Attributes::BOLD,
 };
 
-/// The bar's text in longer and shorter versions. The bar shows the longest version that fits the window.
+/// The bar's message and hint in longer and shorter versions, from which [`Bar::fitted`] chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bar {
     /// The program's name, shown at the start of the bar.
     pub(crate) program: String,
-    /// The message in several versions, from the longest to the shortest; never empty.
+    /// The message in at least one version, from the longest to the shortest.
     pub(crate) texts: Vec<String>,
     /// The hint how to quit, at the end of the bar, from the longest version to the shortest; empty without a hint.
     pub(crate) hints: Vec<String>,
 }
 
 impl Bar {
-    /// Returns the bar's text for a window of `columns`. If that is too long, shorter messages are tried, and then
-    /// shorter hints. After that, the message is cut between two words. At worst, only the hint remains.
+    /// Returns the bar's text for a window of `columns`. A text that is too long gets a shorter message, then a shorter
+    /// hint, then a message cut between words. At worst only the hint remains; without a hint, it stays too long.
     pub(crate) fn fitted(&self, columns: u16) -> String {
         let room = usize::from(columns).min(LINE_COLUMNS_MAX);
         let hints = if self.hints.is_empty() { &NO_HINT[..] } else { &self.hints };
@@ -66,7 +66,7 @@ impl Bar {
     }
 }
 
-/// Returns the first words of a text that fit together with an ellipsis; empty if not even one word fits.
+/// Returns the first words of a text that fit into `columns` before an ellipsis; empty if not even one word fits.
 fn cut_at_words(text: &str, columns: usize) -> String {
     let mut cut = String::new();
     for word in text.split_whitespace() {

@@ -1,8 +1,8 @@
-//! Finds on the screen the address of a browser login that redirects to a port of this computer.
+//! Finds on the screen the address of a browser login that redirects the browser to a loopback port.
 //!
-//! A program on the host that logs in by a browser prints an address, whose `redirect_uri` names a port at which the
-//! program listens. But the browser runs at the user's computer. This module only reads: the screen's text comes from
-//! the program, so the client must ask the user before it forwards the port.
+//! A program on the host that logs in by a browser prints an address. Its `redirect_uri` names a port of the host at
+//! which the program listens, but the browser runs on the user's computer. This module only reads: the screen's text
+//! comes from the program, so the client must ask the user before it forwards the port.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub struct Callback {
 /// A login, and the row in which its address ends.
 type Found = (u16, Callback);
 
-/// The text of rows that wrap into each other, and where each row begins in it.
+/// The text of rows of which each may go on in the next, and where each row begins in the text.
 #[derive(Default)]
 struct Line {
     text: String,
@@ -90,7 +90,7 @@ fn links(screen: &Screen, row: u16) -> impl Iterator<Item = Found> {
         .filter_map(move |link| Some((row, Callback::of(link.uri())?)))
 }
 
-/// Returns whether a row's text may go on in the next row: the terminal wrapped it, or its last cell is not blank.
+/// Returns whether a row's text may go on in the next row: the row wraps, or its last character fits an address.
 fn goes_on(row: &Row) -> bool {
     let last = row.cells().last().and_then(|cell| cell.base);
     row.wrapped() || last.and_then(|c| u8::try_from(c).ok()).is_some_and(is_of_address)
@@ -146,8 +146,8 @@ impl Callback {
     }
 }
 
-/// Returns the host's name as the client shows it to the user. A long name keeps its end, because the end says who owns
-/// the name. `None` for an empty name, and for a name with a percent sign, which a browser would decode.
+/// Returns the login's host name as the client shows it to the user. A long name keeps its end, because the end says
+/// who owns the name. `None` for an empty name, and for a name with a percent sign, which a browser would decode.
 fn shown_host(host: &str) -> Option<String> {
     if host.is_empty() || host.contains('%') {
         return None;
@@ -160,7 +160,8 @@ fn shown_host(host: &str) -> Option<String> {
     ))
 }
 
-/// Returns the text with its percent-encoding decoded once. `None` if the result is not printable ASCII.
+/// Returns the text with its percent-encoding decoded once. `None` if the encoding is malformed, or the result is not
+/// printable ASCII without blanks.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = text.bytes();
     let mut decoded = String::new();

@@ -54,7 +54,7 @@ impl Purpose {
 pub(crate) struct CommandLine {
     purpose: Purpose,
     text: Vec<u8>,
-    /// Whether a paste has begun. A pasted line break does not end the line, so that no pasted text acts by itself.
+    /// Whether a paste goes on. A pasted line break does not end the line, so that no pasted text acts by itself.
     is_pasting: bool,
 }
 
@@ -111,7 +111,7 @@ impl CommandLine {
         }
     }
 
-    /// Returns the line as the bar shows it, from the longest version to the shortest.
+    /// Returns the end of the line in two versions for the bar: with the prompt and without it.
     pub(crate) fn shown(&self) -> Vec<String> {
         let text = plain(&String::from_utf8_lossy(&self.text));
         let from = text.chars().count().saturating_sub(SHOWN_MAX);

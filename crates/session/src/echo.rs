@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use rove_ssp::StateNum;
 use rove_units::{Duration, Instant};
 
-/// How long a program has to answer a key before the screen counts as showing the key's effect. It holds until the
-/// program's speed is known, and is the minimum for clients that take an ack without an echo as proof that the terminal
-/// does not echo. Source: Mosh 1.4.0 as observed, docs/wire.md; the Mosh paper (USENIX ATC 2012), section 3.2.
+/// How long a program has to answer a key before the screen counts as showing the key's effect. It holds with
+/// `--strict` and until the program's speed is known. It is the minimum for clients that take an ack without an echo as
+/// proof that the terminal does not echo. Source: Mosh 1.4.0 as observed, docs/wire.md; the Mosh paper (USENIX ATC
+/// 2012), section 3.2.
 pub(crate) const ECHO_DELAY: Duration = Duration::from_millis(50);
 
 /// Shortest time that a program has to answer a key. Chosen: the collection interval of a frame, so that an echo and
@@ -37,7 +38,7 @@ const LATENCY_MAX: Duration = Duration::from_secs(1);
 /// than the pauses of a program that writes all the time.
 const SILENCE: Duration = Duration::from_millis(50);
 /// Pause in typing after which the next output counts as the echo of the key that follows, not of the key before it. It
-/// is used while no latency is known. Chosen: users often pause this long.
+/// is used while no latency is known, and is the maximum afterwards. Chosen: users often pause this long.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Most deliveries that are kept. Chosen: three times what a client's frame interval lets through in [`DELAY_MAX`];
@@ -60,10 +61,10 @@ pub(crate) enum EchoWait {
     /// The echo ack waits for the fixed [`ECHO_DELAY`], as in Mosh 1.4.0.
     #[default]
     Fixed,
-    /// The echo ack waits for programs' measured echo latency, and at least [`ECHO_DELAY`], because the client takes an
-    /// ack without an echo as proof that the terminal does not echo.
+    /// The echo ack waits as for `Adaptive`, but at least [`ECHO_DELAY`], because the client takes an ack without an
+    /// echo as proof that the terminal does not echo.
     Patient,
-    /// The echo ack waits for programs' measured echo latency.
+    /// The echo ack waits for a time derived from the programs' measured echo latency.
     Adaptive,
 }
 
@@ -72,7 +73,7 @@ pub(crate) enum EchoWait {
 struct EchoLatency {
     /// The newest echo latencies, oldest first.
     samples: VecDeque<Duration>,
-    /// When the last key was delivered. `waiting_since` is the delivery time of a key whose echo has not come yet.
+    /// When the last input was delivered. `waiting_since` is the delivery time of a key whose echo has not come yet.
     delivered_at: Option<Instant>,
     waiting_since: Option<Instant>,
     /// When a program last wrote output. `None` if none did.

@@ -28,7 +28,7 @@ const LOCK: u8 = b'l';
 const DISMISS: u8 = b'e';
 /// Command byte after the escape key, if the driver asks the user something: say yes.
 const YES: u8 = b'y';
-/// Command byte after the escape key, if the status is offered: look for a browser login that redirects to here.
+/// Command byte after the escape key, if the status is offered: look for a browser login ([`crate::callback`]).
 const CALLBACK: u8 = b'o';
 /// Ctrl-L, by custom the key that draws the screen again.
 const FORM_FEED: u8 = 0x0c;
@@ -88,7 +88,7 @@ enum State {
     Escaped {
         /// The bytes with which the terminal sent the escape key.
         key: Vec<u8>,
-        /// Key releases and modifiers since the escape key. The program gets them after the command.
+        /// Key releases, modifiers and terminal messages since the escape key. The program gets them after the command.
         silent: Vec<u8>,
     },
     /// The status panel is shown. The next key closes it and does not go to the program.
@@ -101,7 +101,8 @@ enum State {
 #[derive(Clone, Debug)]
 pub(crate) struct EscapeKey {
     key: Option<u8>,
-    /// Whether the client offers the status panel. If so, the program gets no unknown key that follows the escape key.
+    /// Whether the client offers the status panel. If so, the program gets no unknown key after the escape key, unless
+    /// the escape key is ESC.
     offers_status: bool,
     /// Whether the client offers the command to log in again.
     offers_login: bool,
@@ -111,7 +112,7 @@ pub(crate) struct EscapeKey {
     keystrokes: Keystrokes,
     /// The first bytes of a key whose sequence is not complete.
     beginning: Vec<u8>,
-    /// How many bytes of `beginning` the program already has.
+    /// How many bytes of `beginning` the filter has already handled as keys.
     passed: usize,
     /// When the filter stops waiting for the rest of `beginning`; set at the end of a read, `None` while nothing waits.
     due: Option<Instant>,
@@ -384,7 +385,7 @@ impl EscapeKey {
                 self.is_help_due = !is_paste;
             }
         }
-        // The program gets the marks of a paste always: an end without its beginning would confuse it.
+        // The program gets these marks of a paste: an end without its beginning would confuse it.
         if is_paste {
             out.extend(typed);
         }
@@ -407,7 +408,7 @@ impl EscapeKey {
         self.offers_login && byte == Some(LOG_IN) && !is_pass_key(self.key, byte)
     }
 
-    /// Handles the release of a key, or a modifier key alone.
+    /// Handles a key release, a modifier key alone, or a terminal message such as a mouse report.
     fn take_silent(&mut self, typed: &[u8], out: &mut Vec<u8>) {
         match &mut self.state {
             State::Text { .. } | State::Status | State::Line(_) => out.extend(typed),
@@ -428,7 +429,7 @@ impl EscapeKey {
     }
 
     /// Passes the first bytes of a key to the program at once, because a user who hits ESC must not wait. The filter
-    /// still reads them together with the bytes that follow. It keeps back only what may become a [`KeyEvent`].
+    /// still reads them together with the bytes that follow. It keeps back only bytes that may become a [`KeyEvent`].
     fn pass_beginning(&mut self, out: &mut Vec<u8>, requests: &mut Requests) {
         let start = sequence_start(&self.beginning);
         let may_be_event = is_beginning(&self.beginning[start..]);
@@ -443,7 +444,7 @@ impl EscapeKey {
         }
     }
 
-    /// Stops waiting for the rest of a sequence: its first bytes count as a whole key, or as single keys.
+    /// Stops waiting for the rest of a sequence: its first bytes count as a key, as single keys or as a message.
     fn give_up(&mut self, out: &mut Vec<u8>, requests: &mut Requests) {
         let len = self.beginning.len();
         let is_told = core::mem::take(&mut self.keystrokes).flush().is_some();

@@ -1,4 +1,4 @@
-//! The former client of a session with a rove server, as its record names it to the next client.
+//! The former client of a session with a rove server, as the next client names it to the server.
 
 use core::fmt;
 use core::str::FromStr;
@@ -22,7 +22,7 @@ impl ClientId {
 pub struct Former {
     /// The name of the former client.
     pub client: ClientId,
-    /// The record is complete for a server that has taken at least this many keys: it then contains all further ones.
+    /// If the server has taken at least this many keys, the record contains all further keys.
     pub whole_from: u64,
 }
 

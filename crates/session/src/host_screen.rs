@@ -174,7 +174,7 @@ impl Object for HostScreen {
         let (ours, theirs) = (self.screen(), followed.screen());
         let vocabulary = Receiver { understands: peer, shows: None }.vocabulary();
         let is_rich = vocabulary != Vocabulary::Stock;
-        // A Mosh 1.4.0 client cannot be sent every attribute, but a diff must carry all that it can be sent.
+        // A Mosh 1.4.0 client does not understand every attribute. A diff must carry all that it understands.
         let is_same = ours.size() == theirs.size()
             && ours.cursor() == theirs.cursor()
             && self.parts.scrolled.same_as(&followed.parts.scrolled)

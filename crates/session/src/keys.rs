@@ -2,8 +2,8 @@
 //!
 //! A Mosh 1.4.0 client keeps the user's terminal in application-cursor-key mode, so an arrow arrives as `ESC O x`. A
 //! program that has not asked for that mode gets `ESC [ x`. All other keys stay unchanged. With a rove client, the
-//! terminal's mode follows the program, and only keys typed before it has followed are translated. Source: Mosh 1.4.0
-//! as observed, docs/terminal.md.
+//! terminal's mode follows the program's mode, so only arrows typed before the terminal has changed its mode are
+//! translated. Source: Mosh 1.4.0 as observed, docs/terminal.md.
 
 use rove_units::{Duration, Instant};
 

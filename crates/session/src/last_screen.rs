@@ -86,8 +86,8 @@ impl LastScreen {
         }
     }
 
-    /// Returns which lines of a command's output the user has not received. `None` if none are missing. `counted` is
-    /// the number of missing lines that the client knows of.
+    /// Returns which lines of a command's output the user has not received. `None` if no missing line is known, or the
+    /// program is not a command. `counted` is the number of missing lines that the client knows of.
     pub(crate) fn missing(
         self,
         ending: Ending,

@@ -9,7 +9,7 @@
 //! The two objects:
 //!
 //! - `message` reads and writes what the protobuf forms of both objects' diffs have in common.
-//! - `user_stream` is the client's object: keys, sizes, a `report` on the user's terminal, and a `wish` about others.
+//! - `user_stream` is the client's object: keys, sizes, `report`s on the terminal, `wish`es about other clients.
 //! - `part` is the trait of everything that travels with the picture, and `parts` lists it: `echo_ack`, `scrollback`,
 //!   `exit_status`, `bells`, `clipboard`, `notifications`, `tty` and `joined`. `scrollback` has a server's half
 //!   (`outbox`) and a client's half (`inbox`).
@@ -27,9 +27,8 @@
 //! - `last_screen` decides whether the last screen stays on the user's terminal.
 //! - `client` puts this together. Its `uplink` holds the messages to the server, and its `display` draws the picture.
 //!   Its `notice_bar` holds the notices, and its `company` knows the other clients. Its `recorder` says what to write
-//!   to disk before the next datagram. That is the keys in `typed` with a rove server, and `stock_facts` with a Mosh
-//!   server. Another process continues the session from this record (`resumption`). `former` names the client that
-//!   wrote it.
+//!   to disk before the next datagram. For a rove server that is the keys in `typed`, for a Mosh server `stock_facts`.
+//!   Another process continues the session from this record (`resumption`). `former` names the client that wrote it.
 //!
 //! The server:
 //!
@@ -42,7 +41,7 @@
 //!
 //! `turn` bounds the work that a driver of the client does before it reads keys again.
 //!
-//! `streams` moves packets between rove's streams and either end of the session, at the pace of a `stream_controller`.
+//! `streams` moves packets between rove's streams and each end of the session, at the pace of a `stream_controller`.
 //!
 //! `fuzzing` states what must hold whatever the user's terminal answers.
 

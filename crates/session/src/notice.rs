@@ -108,12 +108,11 @@ pub(crate) struct Notices {
     quit_hint: Option<String>,
     message: Option<Message>,
     announcements: Announcements,
-    /// Whether notices name commands of rove that help.
+    /// Whether notices name commands of rove that help, and a server can count as gone.
     advises: bool,
     /// The tunnel's failure, or `Some(None)` while the tunnel works. `None` if the session uses no tunnel.
     tunnel: Option<Option<Trouble>>,
-    /// Since when ssh carries the session because UDP is silent, and whether the bar has told the reason. `None` while
-    /// UDP carries the session.
+    /// Since when ssh replaces silent UDP, and whether the bar has told the user. `None` while UDP carries the session.
     aside: Option<(Instant, bool)>,
     /// The driver's question to the user and the hints how to answer, if there is one.
     question: Option<(String, Vec<String>)>,
@@ -257,7 +256,7 @@ impl Notices {
         Some(Bar { program: self.program.clone(), texts, hints })
     }
 
-    /// Returns whether a server that was heard before counts as gone, because its host refuses datagrams.
+    /// Returns whether a server that was heard before counts as gone: it is overdue, and its host refuses datagrams.
     pub(crate) fn is_gone(&self, now: Instant, contact: Contact) -> bool {
         let (Some(heard_at), Some(refused_at)) = (contact.heard_at, contact.refused_at) else {
             return false;
@@ -330,12 +329,12 @@ impl Contact {
     }
 }
 
-/// A silence that is long enough for a notice.
+/// A silence of the server, or a lack of its acknowledgments, that is long enough for a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Silence {
     since: Instant,
     seconds: u64,
-    /// How long no message of the client has been acknowledged.
+    /// How long acknowledgments have been missing, or the server has been silent if that is longer.
     unanswered: Duration,
     /// Whether the client hears the server, and only the acknowledgments of its own messages are missing.
     only_reply: bool,
@@ -360,8 +359,7 @@ impl Silence {
         if self.only_reply { "reply" } else { "contact" }
     }
 
-    /// Returns the notice about the silence, from the longest version to the shortest. `advises` adds the remedy for
-    /// blocked UDP.
+    /// Returns the notice about the silence, the longest version first. `advises` adds the remedy for blocked UDP.
     fn sentences(self, advises: bool) -> Vec<String> {
         let last = format!("Last {} {} ago.", self.what(), spelled(self.seconds, "seconds"));
         let short = if self.only_reply { "No reply" } else { "Silent" };
@@ -372,7 +370,7 @@ impl Silence {
         vec![format!("{last} {LONG_ADVICE}"), format!("{last} {ADVICE}"), last, short]
     }
 
-    /// Returns whether UDP may be blocked.
+    /// Returns whether the silence is so long that UDP may be blocked.
     fn is_long(self) -> bool {
         self.unanswered >= ADVICE_AFTER
     }
@@ -400,7 +398,7 @@ fn gone(server: SocketAddr, is_tunnelled: bool) -> Vec<String> {
 }
 
 /// Returns the notice about a server that has not answered since the start, from the longest version to the shortest.
-/// The longest fits into 80 columns with the hint.
+/// The longest fits into 80 columns with the hint and an IPv4 address.
 fn connecting(now: Instant, contact: Contact, is_tunnelled: bool) -> Option<Vec<String>> {
     let waited = now.saturating_since(contact.start);
     let Contact { server, sent, heard_at, .. } = contact;
@@ -419,7 +417,7 @@ fn connecting(now: Instant, contact: Contact, is_tunnelled: bool) -> Option<Vec<
     Some(vec![text, "No answer yet.".to_owned()])
 }
 
-/// Returns a text with the length of the silence added, if there is one, and then the text without it.
+/// Returns a text with the length of the silence, if there is a silence, and then the text without it.
 fn with_silence(text: &str, silence: Option<Silence>) -> Vec<String> {
     let with = silence.map(|silence| {
         format!("{text} ({} without {}.)", spelled(silence.seconds, "s"), silence.what())

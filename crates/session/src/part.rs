@@ -41,8 +41,7 @@ pub(crate) trait Part: Clone + Default {
         let _ = known;
     }
 
-    /// Returns the heap memory of this part, in bytes, without memory shared with `neighbour`, the part of another
-    /// state.
+    /// Returns the heap memory of this part, in bytes, without memory shared with `neighbour`, another state's part.
     fn bytes_beyond(&self, neighbour: Option<&Self>) -> usize {
         let _ = neighbour;
         0

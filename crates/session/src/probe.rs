@@ -88,9 +88,9 @@ impl Probe {
     }
 
     /// Returns the questions to write to the terminal, which the client has just taken over. The result is empty if the
-    /// terminal has answered them or may still do so. `sets_alternate_scroll` says that the session has already changed
-    /// this mode, so that the terminal cannot tell its earlier value. The questions print samples in `blank_row`, and
-    /// so do terminals that print unknown questions. Without such a row, the caller repaints the terminal afterwards.
+    /// client may not ask, or the terminal has answered or may still answer. `sets_alternate_scroll` says that the
+    /// session has changed this mode, so that the terminal cannot tell the earlier value. The questions print samples
+    /// in `blank_row`, where a terminal also prints unknown questions. Without a blank row, the caller repaints.
     pub(crate) fn ask(
         &mut self,
         now: Instant,
@@ -120,7 +120,7 @@ impl Probe {
 
     /// Returns the question for the width of one character in `frame` that rove's width table does not contain. Each
     /// character is asked for once. The result is empty while answers are awaited, without a blank row, or if the
-    /// terminal did not answer the first samples.
+    /// terminal did not answer the [`columns`] samples.
     pub(crate) fn ask_newer(&mut self, now: Instant, frame: &Screen) -> Vec<u8> {
         let is_able = self.complete && self.has_measured && self.looked_up.len() < LOOKED_UP_MAX;
         if !is_able || self.is_listening(now) {

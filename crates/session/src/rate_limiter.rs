@@ -1,7 +1,6 @@
 //! Limits the rate of events: the newest few waiting events happen at once, and then none during an interval.
 //!
-//! Bells, copies and notifications each have a limiter, so that no program and no server can keep the user's terminal
-//! busy with them.
+//! Bells, copies and notifications each have a limiter, so that no program or server can keep the user's terminal busy.
 
 use std::collections::VecDeque;
 

@@ -55,7 +55,7 @@ const TIMER_LATE_MAX: Duration = Duration::from_secs(5);
 /// The server end of a session: its screen, its own client, and clients that join or take the session over.
 pub struct Server {
     publisher: Publisher,
-    /// The client that is invited to take the session over, and the former client, which is told of its end.
+    /// The client that is invited to take the session over, and the former client while it is told to end.
     succession: Succession,
     /// The clients that are invited or have joined beside the session's own client.
     audience: Audience,
@@ -74,7 +74,7 @@ pub struct Server {
     awake_since: Instant,
     /// Events for the driver, at most one of each kind.
     events: VecDeque<ServerEvent>,
-    /// The outcome of a session that ended without telling a client. `None` for other sessions.
+    /// The outcome of a session that ended without waiting for a client. `None` for other sessions.
     abandoned: Option<ServerOutcome>,
 }
 
@@ -174,8 +174,8 @@ impl Server {
     }
 
     /// Works as [`Server::invite`] does, for a client that continues from a `former` client whose process is gone.
-    /// Returns how many keys of the former client the server has taken; `None` if it does not know that client. The
-    /// server takes no more of these keys until the new client comes or its invitation ends.
+    /// Returns how many keys of the former client the server has taken; `None` if the server cannot tell. If it can, it
+    /// takes no more input of the present client until the new one comes or the invitation ends.
     pub fn invite_after(
         &mut self,
         now: Instant,
@@ -363,7 +363,7 @@ impl Server {
         }
     }
 
-    /// Delivers the client's new events: keys to the pty, and a window size to the terminal and the driver.
+    /// Delivers the new events of the session's own client: keys, a window size, wishes and reports.
     fn deliver(&mut self, now: Instant) {
         let application = self.terminal.screen().rich_modes().application_cursor_keys;
         let (transport, out) = (&self.publisher.transport, &mut self.host_input.bytes);
@@ -399,14 +399,14 @@ impl Server {
         }
     }
 
-    /// Records that keys of other clients than the session's own wait for the pty.
+    /// Records that keys which the session's own client has not typed wait for the pty.
     fn note_others_keys(&mut self, now: Instant) {
         self.input.others_typed_at = Some(self.input.num);
         self.publisher.handle_others_keys();
         self.after_delivery(now);
     }
 
-    /// Sets the session's size and terminal to those of the leading client. Publishes a change at once.
+    /// Sets the session's size and the widths of clusters as [`Audience::settle_size`] decides, and publishes a change.
     fn settle_size(&mut self, now: Instant, is_own: bool) {
         let (counting, own_terminal) =
             (self.terminal.screen().cluster_widths(), self.input.user_terminal);
@@ -488,7 +488,8 @@ impl Server {
         (!self.has_started).then(|| self.start + NO_CLIENT_TIMEOUT)
     }
 
-    /// Returns when the client's silence exceeds the network timeout. `None` without a timeout or at the session's end.
+    /// Returns when the client's silence exceeds the network timeout. `None` without a timeout or a client, and at the
+    /// session's end.
     fn network_deadline(&self) -> Option<Instant> {
         if self.publisher.transport.is_shutting_down() {
             return None;

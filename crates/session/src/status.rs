@@ -17,8 +17,8 @@ const RENEWED: Duration = Duration::from_secs(1);
 /// lines.
 const LINE_CHARS_MAX: usize = 160;
 
-/// The name of each protocol extension, in the order of the bits of [`Capabilities`]. All names together fit into a
-/// line of 80 columns.
+/// The name of each extension in [`crate::CAPABILITIES`], in the order of the bits. All names together fit into a line
+/// of 80 columns.
 const EXTENSIONS: [(Capabilities, &str); 10] = [
     (Capabilities::EXIT_STATUS, "exit"),
     (Capabilities::RICH_SCREEN, "screen"),

@@ -36,10 +36,10 @@ pub enum UserEvent {
     Byte(u8),
     /// The new size of the user's window.
     Resize(Size),
-    /// A fact that the client has learned about the user's terminal. It is sent only to a server that supports such
+    /// A fact about the user's terminal, or a permission of the user. It is sent only to a server that supports such
     /// reports, because both ends must count the same events.
     Terminal(TerminalReport),
-    /// A wish about other clients of the session. It is sent only to a server that supports wishes.
+    /// A wish about other clients or the session's size. It is sent only to a server that supports wishes.
     Wish(PackedWish),
 }
 
@@ -60,7 +60,7 @@ pub struct UserStream {
     end: u64,
     /// Whether the stream is that of a client that only views.
     is_viewer: bool,
-    /// The newest window size of a client that only views. `None` for other clients.
+    /// The newest window size of a client that only views. `None` before its first size, and for other clients.
     viewer_window: Option<Size>,
 }
 
@@ -76,7 +76,7 @@ impl UserStream {
         Self { is_viewer: true, ..Self::default() }
     }
 
-    /// Returns the newest window size of a client that only views. `None` for other clients.
+    /// Returns the newest window size of a client that only views. `None` before that, and for other clients.
     pub(crate) const fn viewer_window(&self) -> Option<Size> {
         self.viewer_window
     }

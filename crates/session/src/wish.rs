@@ -54,7 +54,7 @@ impl FromStr for SizeRule {
     }
 }
 
-/// A wish of a session's own client about the other clients.
+/// A wish of a session's own client about the other clients or the session's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
     /// From this wish on, others may join or not, as the value says.

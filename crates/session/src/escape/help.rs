@@ -17,8 +17,9 @@ const COMMANDS: [(u8, &str); 5] = [
 const COMMANDS_IN_80: usize = 3;
 
 impl EscapeKey {
-    /// Returns the help to show while the escape key waits for its command, from the longest version to the shortest.
-    /// `None` if no help is shown. With the program's name, the last version fits 40 columns and the one before it 80.
+    /// Returns the line being typed for the client, or the escape key's help, from the longest version to the shortest.
+    /// `None` if neither is shown. With the program's name, the help's last version fits 40 columns and the version
+    /// before it 80.
     pub(crate) fn help(&self) -> Option<Vec<String>> {
         if let State::Line(line) = &self.state {
             return Some(line.shown());
@@ -74,7 +75,7 @@ impl EscapeKey {
         key.map(|key| format!("[To allow it: {} y]", key_name(key))).into_iter().collect()
     }
 
-    /// Returns the hints how to log in again and to quit, the longest first. The list is empty if no login is offered.
+    /// Returns the hints how to log in again and to quit, the longest first. The list is empty without a login key.
     pub(crate) fn login_hints(&self) -> Vec<String> {
         let Some(key) = self.key.filter(|_| self.is_login_key(Some(LOG_IN))) else {
             return Vec::new();

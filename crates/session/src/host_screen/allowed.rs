@@ -1,11 +1,11 @@
-//! The sizes that a client's copy of the screen may have: the window sizes that the client has sent to the server.
+//! The sizes that a client's copy of the screen may have, by the window sizes that the client has sent to the server.
 
 use std::sync::Arc;
 
 use rove_terminal::Size;
 
-/// The largest sizes that a client's copy of the screen may have. Smaller sizes are always allowed, and so is the
-/// default size of a terminal.
+/// The largest sizes that a client's copy of the screen may have. Smaller sizes and a terminal's default size are
+/// always allowed.
 #[derive(Clone, Debug)]
 pub(crate) struct Allowed(Arc<[Size]>);
 

@@ -40,8 +40,7 @@ impl Play {
         self.work.effort()
     }
 
-    /// Applies more of the diff until its total cost reaches `effort_max`, in cells. Returns whether the whole diff has
-    /// been applied.
+    /// Applies more of the diff until its total cost reaches `effort_max`, in cells. Returns whether the diff is done.
     pub(super) fn go_on(
         &mut self,
         state: &mut HostScreen,
@@ -80,7 +79,7 @@ impl Play {
         Ok(is_done)
     }
 
-    /// Writes terminal bytes to the client's copy until the diff's cost reaches `pause`. Returns whether all bytes were
+    /// Writes terminal bytes to the client's copy until the diff's cost reaches `pause`. Returns whether all were
     /// written.
     fn write(
         &mut self,

@@ -1,5 +1,5 @@
 //! Announcements: events that the user must not miss, such as a client that joins or a use of the ssh agent. A new
-//! event or a passing notice does not hide an announcement before it has been shown for some seconds.
+//! event or a passing notice does not hide an announcement before the user could read it for some seconds.
 
 use std::collections::VecDeque;
 

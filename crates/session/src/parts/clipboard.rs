@@ -91,8 +91,7 @@ impl Clipboard {
         self.number
     }
 
-    /// Returns the piece that turns `base` into this state, or `None` if nothing is to be sent. `base` may hold more
-    /// text than this state.
+    /// Returns the piece that turns `base`, which may hold more text, into this state. `None` if nothing is to be sent.
     pub(crate) fn piece_after(&self, base: &Self) -> Option<CopyPiece<'_>> {
         if self.same_as(base) {
             return None;
@@ -155,7 +154,7 @@ impl Clipboard {
         Copied::new(&self.selections, &text)
     }
 
-    /// Returns how many bytes of this copy's text the client holds, whose state is `known`.
+    /// Returns how many bytes of this copy's text the client holds by its acknowledged state `known`.
     const fn acknowledged(&self, known: &Self) -> usize {
         if known.number == self.number { known.held } else { 0 }
     }

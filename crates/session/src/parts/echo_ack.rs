@@ -1,4 +1,4 @@
-//! The echo ack: the newest input whose effect the screen shows.
+//! The echo ack: the number of the newest input that the program has had time to answer.
 
 use rove_ssp::{ApplyError, Capabilities, StateNum};
 

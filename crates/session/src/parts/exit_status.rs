@@ -1,4 +1,4 @@
-//! The exit status of the remote command, or the cause that ended the session before it, sent between two roves.
+//! The exit status of the remote command, or the cause that ended the session first, sent between two roves.
 
 use core::net::IpAddr;
 

@@ -49,7 +49,7 @@ impl JoinMode {
     }
 }
 
-/// A client that has joined a session, as the server describes it to the other clients.
+/// A client that has joined a session, as the server describes it to all clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JoinedClient {
     /// The client's number in the order of joining, from 1.

@@ -66,7 +66,7 @@ const LINE_BYTES: usize = 32;
 /// The scrolled-off lines of one server state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scrolled {
-    /// The number of the line that scrolls off next: one more than the state's last line.
+    /// The number that follows the number of the state's last line.
     end: u64,
     /// The lines that the client may not have, in ascending order. Numbers of dropped lines are missing.
     held: VecDeque<Numbered>,
@@ -77,7 +77,7 @@ pub(crate) struct Scrolled {
 }
 
 impl Scrolled {
-    /// Returns how many lines have scrolled off up to this state, which is the number of the next line.
+    /// Returns the number that follows the number of the state's last line.
     pub(crate) const fn end(&self) -> u64 {
         self.end
     }
@@ -106,7 +106,8 @@ impl Scrolled {
         debug_assert!(!self.held.is_empty() || (self.cells, self.bytes) == (0, 0));
     }
 
-    /// Adds the lines of one member. `screen` is the base state's screen, and `work` the cost of the diff so far.
+    /// Adds the lines of one member, in place of lines with equal or higher numbers. `screen` is the base state's
+    /// screen, and `work` the cost of the diff so far.
     ///
     /// # Errors
     ///
@@ -215,7 +216,7 @@ impl Part for Scrolled {
 struct WireLines<'a> {
     /// The number of the first line. Lines of the base state from this number on are dropped.
     first: u64,
-    /// How many lines the member has. With 0, it only sets the end of the state to `first`.
+    /// How many lines the member has. With 0, the member only sets the end of the state to `first`.
     count: u64,
     /// Width of the lines, in columns; all are equally wide.
     columns: u64,
@@ -268,7 +269,7 @@ fn run_length(lines: &[&Numbered]) -> usize {
 }
 
 /// Returns how many of the lines, from the first on, are on successive rows of `screen`, and the row of the first line.
-/// A line that wraps into the next ends the count, because the screen may have shown it before it wrapped.
+/// A line that wraps into the next ends the count, because only the last line of a member can say that it wraps.
 fn on_screen(screen: Option<&Screen>, lines: &[&Numbered]) -> (usize, u16) {
     let Some(screen) = screen else { return (0, 0) };
     let is_shown = |row: u16, held: &Numbered| {

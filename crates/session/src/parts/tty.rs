@@ -52,7 +52,7 @@ impl Part for Option<Tty> {
     }
 
     /// Puts the new modes into the half-way state: the client must know that echo is off before it shows a secret's
-    /// prompt. Omits the shell's prompt: the screen must show it before the client learns that the shell waits.
+    /// prompt. Omits a report of a prompt: the screen must show the prompt before the client learns of it.
     fn midpoint(&self, _: &Self) -> Self {
         self.map(|tty| Tty { prompt: None, ..tty })
     }

@@ -71,7 +71,7 @@ pub(crate) enum Answer {
     Columns(ClusterWidths),
     /// A character that rove's width table does not contain, and whether the terminal gives it two columns.
     Newer(NewerChar, bool),
-    /// The answer to the last question. No further answer follows.
+    /// The answer to the last question, device attributes. No answer to an earlier question follows.
     End,
 }
 
@@ -91,7 +91,7 @@ pub(super) enum Reading {
 type Form = (&'static [u8], fn(&u8) -> bool, usize, &'static [&'static [u8]]);
 
 impl Question {
-    /// Returns all questions, in the order in which they are asked.
+    /// Returns the questions for a terminal that the client takes over, in the order of asking.
     pub(super) fn all() -> Vec<Self> {
         let plain = [
             Self::KittyKeyboard,

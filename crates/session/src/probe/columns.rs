@@ -20,13 +20,13 @@ pub(super) const SAMPLES: [Sample; 8] = [
     Sample { text: "\u{1f469}\u{200d}\u{1f52c}", columns: &[2], kinds: ClusterWidths::JOINED },
     // A thumb and a colour of skin.
     Sample { text: "\u{1f44d}\u{1f3fd}", columns: &[2], kinds: ClusterWidths::MODIFIERS },
-    // Half of a flag.
+    // A regional indicator: half of a flag emoji.
     Sample { text: "\u{1f1e9}", columns: &[2], kinds: ClusterWidths::FLAGS },
     // A heart, to be shown in red.
     Sample { text: "\u{2764}\u{fe0f}", columns: &[2], kinds: ClusterWidths::EMOJI_SELECTOR },
     // A watch, to be shown as text.
     Sample { text: "\u{231a}\u{fe0e}", columns: &[1], kinds: ClusterWidths::TEXT_SELECTOR },
-    // Devanagari: three consonants in one syllable; a vowel that is a spacing mark.
+    // Devanagari: three consonants in one syllable, and then a consonant with a spacing vowel mark.
     Sample {
         text: "\u{915}\u{94d}\u{937}\u{94d}\u{92f}",
         columns: &[2],
@@ -40,8 +40,7 @@ pub(super) const SAMPLES: [Sample; 8] = [
 /// Smallest width of a window in which samples are printed, in columns, so that no sample wraps.
 const COLUMNS_MIN: u16 = 10;
 
-/// Returns the lowest blank row of the screen except the top row. `None` if there is none, or if the screen is too
-/// narrow for samples.
+/// Returns the lowest blank row below the top row. `None` if there is none, or the screen is too narrow for samples.
 pub(crate) fn blank_row(screen: &Screen) -> Option<u16> {
     let is_blank = |row: &u16| {
         let row = screen.row(*row);

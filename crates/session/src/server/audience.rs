@@ -57,7 +57,7 @@ pub(super) struct Member {
 /// The phase of a client: invited, joined or leaving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// The client has a key that is valid until this time, and has sent nothing.
+    /// The client has a key that is valid until this time, and has not joined.
     Invited(Instant),
     /// The client has joined; this is its number in the order of joining, from 1.
     Joined(u64),
@@ -107,7 +107,7 @@ impl Audience {
         self.door
     }
 
-    /// Carries out a wish of the session's own client about the other clients.
+    /// Carries out a wish of the session's own client about the other clients or the session's size.
     pub(super) fn obey(&mut self, now: Instant, wish: Wish, terminal: &mut Terminal) {
         match wish {
             Wish::Door(door) => {
@@ -139,8 +139,8 @@ impl Audience {
         self.lead.owner
     }
 
-    /// Appends the keys of joined clients to `out`. Returns whether there were any. After keys of one client, the other
-    /// clients learn that another client has typed.
+    /// Appends the keys of joined clients to `out`. Returns whether there were keys. After keys of one client, the
+    /// other clients learn that another client has typed.
     pub(super) fn deliver(
         &mut self,
         now: Instant,
@@ -282,8 +282,8 @@ impl Audience {
         }
     }
 
-    /// Ends joined clients that have left or were silent for too long, or all if the session's own client cannot show
-    /// them to its user. Returns whether a client has joined or left since the last call.
+    /// Ends joined clients that have left or were silent for too long. Ends all if the session's own client has ended
+    /// or cannot show them to its user. Returns whether a client has joined or left since the last call.
     pub(super) fn settle(
         &mut self,
         now: Instant,
@@ -325,7 +325,7 @@ impl Audience {
         })
     }
 
-    /// Returns when to call [`Audience::handle_timeout`]. `None` if there is no client.
+    /// Returns when to call [`Audience::handle_timeout`]. `None` if no timer is set.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.members.iter().filter_map(Member::poll_timeout).chain(self.lead.poll_timeout()).min()
     }
@@ -373,8 +373,7 @@ impl Member {
         }
     }
 
-    /// Returns until when the server repeats that the client must end, if the client has left or was silent for too
-    /// long. `None` if the client stays.
+    /// Returns until when the server keeps a client that has left or was silent too long. `None` if the client stays.
     fn leaves_until(&self, now: Instant) -> Option<Instant> {
         let transport = &self.publisher.transport;
         if transport.closed().is_some() {

@@ -41,8 +41,8 @@ pub(super) struct News {
 }
 
 impl Input {
-    /// Returns the input of the next client. If that client continues this one's input (`goes_on`), it keeps the count
-    /// of keys and an incomplete key sequence. Otherwise the bytes of an incomplete sequence are appended to `out`.
+    /// Returns the input of the next client. If that client continues this one's input (`goes_on`), the result keeps
+    /// the count of keys and an incomplete key sequence. Otherwise the incomplete sequence goes to `out`.
     pub(super) fn succeed(self, goes_on: bool, out: &mut Vec<u8>) -> Self {
         if goes_on {
             return Self { keys: self.keys, keys_taken: self.keys_taken, ..Self::default() };

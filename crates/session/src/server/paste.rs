@@ -1,7 +1,7 @@
 //! Text that the server types on the user's behalf, such as the path of a file that was copied to the host.
 //!
-//! This module alone decides whether such a text may be typed. If a program does not show typed text, the text could
-//! end up in a secret. A program that reads single keys would take the letters for commands.
+//! This module decides whether a program may get such a text. If a program does not show typed text, the text could end
+//! up in a secret. A program that reads single keys would take the letters for commands.
 
 use rove_terminal::{Screen, Tty, TtyModes};
 
@@ -14,13 +14,13 @@ const PASTE_END: &str = "\x1b[201~";
 /// Why a text is not typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Untyped {
-    /// No program has the terminal, or the terminal's modes are not known.
+    /// No program has the pty, or the pty's modes are not known.
     #[error("no program reads what is typed")]
     NoProgram,
     /// Earlier keys have not been read.
     #[error("the program does not read its keys")]
     Busy,
-    /// The terminal's echo is off, or the program asks for a secret.
+    /// The program reads lines without echo, or the screen asks for a secret.
     #[error("the program may be asking for a secret")]
     Secret,
     /// The program reads single keys, and takes no pastes.

@@ -138,7 +138,7 @@ impl Publisher {
         }
     }
 
-    /// Handles a change of the joined clients, which all clients are told at once.
+    /// Handles a change of the joined clients, and tells this client at once if it shows them.
     pub(super) fn handle_joined(&mut self, joined: Joined) {
         self.parts.joined = Joined { inputs: self.parts.joined.inputs, ..joined };
         if self.tells_joined() && !self.transport.is_shutting_down() {
@@ -204,7 +204,7 @@ impl Publisher {
         self.transport.start_shutdown(now);
     }
 
-    /// Publishes the screen, with the scrolled-off lines that were already sent or that the client has on its screen.
+    /// Publishes the screen, with the scrolled-off lines that were already sent or are on the newest sent screen.
     fn publish(&mut self, terminal: &mut Terminal) {
         if self.tells_scrollback() {
             let sent = self.transport.sent_state();
@@ -226,7 +226,7 @@ impl Publisher {
         self.transport.start_shutdown(now);
     }
 
-    /// Publishes the last screen, with as much of the remaining copied text and lines as their send windows allow.
+    /// Publishes the last screen, with as much of the remaining copied text and lines as their limits allow.
     fn publish_last(&mut self, terminal: &mut Terminal) {
         self.clipboard.finish(&self.transport.known_receiver_state().parts().clipboard);
         if self.tells_scrollback() {

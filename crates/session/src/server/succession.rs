@@ -36,9 +36,10 @@ pub(super) struct Newcomer {
     until: Instant,
     /// The name of the client, or of the earlier client whose keys it continues.
     client: ClientId,
-    /// How many keys of the present client the server had taken when it sent the invitation.
+    /// How many keys of the present client the server had taken when it invited this one.
     taken: u64,
-    /// Whether the server takes no input of the present client until then, so that the newcomer can continue there.
+    /// Whether the server takes no input of the present client until `until`, so that the newcomer can continue from
+    /// `taken`.
     holds: bool,
 }
 
@@ -74,7 +75,7 @@ impl Succession {
     }
 
     /// Returns the publisher of a client that holds `key` and has sent nothing yet. `joins` is the mode in which the
-    /// client joins the session beside the session's own client. With `None` the client takes the session over.
+    /// client joins the session beside the session's own client. With `None` the client becomes the session's own.
     pub(super) fn publisher(
         &self,
         now: Instant,
@@ -99,8 +100,9 @@ impl Succession {
     }
 
     /// Invites a client to take the session over, in place of an earlier invitation. A client that resumes names its
-    /// `former` client, and continues that client's keys if no key between is lost. Returns how many keys of the former
-    /// client the server has taken; `None` if the server does not know. `taken` is that number for the present client.
+    /// `former` client, and continues that client's keys if the record has all that the server lacks. Returns how many
+    /// keys of the former client the server has taken; `None` if unknown. `taken` is that number for the present
+    /// client.
     ///
     /// If the present client may be alive (`is_alive`), later invitations do not extend the wait of its input.
     pub(super) fn invite(
@@ -142,8 +144,7 @@ impl Succession {
         }
     }
 
-    /// Returns the memory ranges of the invited client's keys ([`Transport::key_memory`]). `None` without such a
-    /// client.
+    /// Returns the memory ranges of the invited client's keys ([`Transport::key_memory`]). `None` if none is invited.
     pub(super) fn key_memory(&self) -> Option<Vec<Range<*const u8>>> {
         self.invited.as_ref().map(|invited| invited.publisher.transport.key_memory())
     }

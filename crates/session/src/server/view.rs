@@ -11,7 +11,7 @@ use super::{Server, ServerOutcome};
 use crate::wish::Door;
 
 impl Server {
-    /// Returns how the session ended. `None` while it runs.
+    /// Returns how the session ended. `None` until it has ended for all clients.
     pub fn outcome(&self) -> Option<ServerOutcome> {
         self.abandoned.or_else(|| {
             let outcome = match self.publisher.transport.closed()? {
@@ -41,7 +41,7 @@ impl Server {
         self.publisher.transport.remote_arrived_at()
     }
 
-    /// Returns since when the client's silence is unexpected: when the client was last heard, or when a silence ended
+    /// Returns since when the client's silence is unexpected: when the client was last heard, or the end of a silence
     /// that it had announced. `None` if it was never heard.
     pub fn client_missed_since(&self) -> Option<Instant> {
         let heard_at = self.client_heard_at()?;

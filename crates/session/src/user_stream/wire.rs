@@ -99,7 +99,7 @@ pub(super) fn read_report(body: &[u8]) -> Result<Option<TerminalReport>, ApplyEr
     Ok(report)
 }
 
-/// Adds a wish about other clients. Call it only for a server that supports wishes.
+/// Adds a wish about other clients or the session's size. Call it only for a server that supports wishes.
 pub(super) fn write_wish(message: &mut MessageWriter, wish: Wish) {
     let (field, value) = wish.to_field();
     message.member(WISH, &varint_field(field, value));

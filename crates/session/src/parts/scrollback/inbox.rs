@@ -26,8 +26,8 @@ enum Due {
 }
 
 /// Lines that wait to be written, for example because the user's terminal is given back to the shell or shows its
-/// alternate screen. At most [`SCROLLBACK_LINES_MAX`] entries of at most [`WAITING_BYTES_MAX`] bytes wait. Above either
-/// bound the oldest lines are dropped, and one [`Due::Missing`] counts them.
+/// alternate screen. At most [`SCROLLBACK_LINES_MAX`] entries wait, of [`WAITING_BYTES_MAX`] bytes together. Above
+/// either bound the oldest lines are dropped, and one [`Due::Missing`] counts them.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     /// The number of the first line that the client has not seen.

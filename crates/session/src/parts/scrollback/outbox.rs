@@ -107,7 +107,7 @@ impl Outbox {
         self.published = self.published.min(sent.end()).max(self.arrived);
     }
 
-    /// Withdraws most unacknowledged lines after a loss, and returns whether any were withdrawn.
+    /// Withdraws unacknowledged lines beyond [`REPAIR_MAX`] after a loss, and returns whether any were withdrawn.
     pub(crate) fn shrink(&mut self) -> bool {
         let end = self.reach(REPAIR_MAX).min(self.published);
         core::mem::replace(&mut self.published, end) != end
@@ -131,8 +131,8 @@ impl Outbox {
         self.published != old
     }
 
-    /// Publishes the next lines that are on `screen`, which the client has, for a few bytes each. It publishes nothing
-    /// if more lines wait than the screen has rows, because the screen cannot have shown them all.
+    /// Publishes the next lines that are on `screen`, the newest sent one, for a few bytes each. It publishes nothing
+    /// if more lines wait than the screen has rows, or if more than a window is unacknowledged.
     pub(crate) fn ride(&mut self, screen: &Screen, terminal: &mut Terminal) {
         let rows = screen.size().rows();
         let waiting = self.taken.from(self.published).count()
