@@ -7,7 +7,7 @@ use crate::man;
 use crate::manual::{Book, HELP_COLUMNS, Manual};
 
 /// Panics unless each command of `book` has a description, and its help, manual page and completions list all of its
-/// options and commands.
+/// options. The program's own page must also list all commands.
 pub fn assert_integrity(book: &Book) {
     let manuals = (book.manuals)();
     assert!(manuals[0].word.is_empty(), "the first manual is the program's own");

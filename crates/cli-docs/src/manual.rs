@@ -191,7 +191,7 @@ impl Manual {
     /// Returns the options of the command that `--help` lists.
     pub fn options(&self) -> Vec<OptionEntry> {
         let mut command = (self.definition)();
-        // Adds --help and --version, if a definition leaves them to clap.
+        // The build adds --help and --version, if a definition leaves them to clap.
         command.build();
         command
             .get_arguments()
@@ -276,7 +276,7 @@ impl TypedValueParser for Suggested {
 }
 
 /// Returns the letters of the short options as for getopt: those that take no value, and those that take a value.
-/// Leaves out options that also have a long form, because the caller recognises those earlier.
+/// Options that also have a long form are left out, because the caller recognises those earlier.
 pub fn getopt_letters(definition: &Command) -> (String, String) {
     let takes_value = |arg: &&Arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     let letters = |of_values| {

@@ -19,7 +19,7 @@ pub fn unknown_option(option: &str, near: Option<&str>) -> String {
 /// For `-x` this is `-X`. For a long option it may also be a short-only option whose clap id is similar.
 pub fn near_option(command: &Command, option: &str) -> Option<String> {
     let mut command = command.clone();
-    // Adds --help and --version, if a definition leaves them to clap.
+    // The build adds --help and --version, if a definition leaves them to clap.
     command.build();
     let visible =
         || command.get_arguments().filter(|arg| !arg.is_positional() && !arg.is_hide_set());

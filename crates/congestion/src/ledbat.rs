@@ -38,7 +38,7 @@ pub struct Ledbat {
     window: PacketWindow,
     /// The queueing delay at which the window stops growing, in seconds.
     target: f64,
-    /// Bytes in flight after the last packet was sent, because a batch of acknowledgments may leave none.
+    /// Bytes in flight after the last packet was sent. After a batch of acknowledgments, none may be left.
     flight: Bytes,
     /// The last samples of the one-way delay, in ns. Only differences have a meaning: the clocks' offset is unknown.
     current: VecDeque<i128>,

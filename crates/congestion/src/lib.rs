@@ -1,6 +1,6 @@
 //! Congestion control: how many bytes of a flow may be in flight, and how fast packets are sent.
 //!
-//! [`Controller`] is the one interface. The caller hands in the time, and nothing here does I/O or draws randomness. The
+//! [`Controller`] is the interface. The caller hands in the time, and nothing here does I/O or draws randomness. The
 //! same controllers drive the laboratory's flows in virtual time and can drive a QUIC connection.
 //!
 //! # Modules, from the bottom up

@@ -4,8 +4,9 @@
 //! least. With a probability of 95 %, all bytes that the sender has in flight arrive within 100 ms. From the bottom up:
 //!
 //! - `terms`: ticks, counts and forecasts, which all parts share.
-//! - `normal` serves `grid`, the rates. `kernel` and `columns` compute a tick of their random walk, `horizon` and
-//!   `spread` later arrivals, by `quantile`. `model` joins these. `belief` has the rates' probabilities. `lanes` adds.
+//! - `normal` helps to compute `grid`, the rates. `kernel` and `columns` compute a tick of the rates' random walk.
+//!   `horizon` and `spread` compute later arrivals by a `quantile`. `model` joins these. `belief` has the rates'
+//!   probabilities. `lanes` adds.
 //! - [`estimator`] infers the rate, or averages it instead (Sprout-EWMA).
 //! - [`receiver`] counts arrivals by ticks, and [`sender`] has the window. [`packet`] is their message. `config`
 //!   decides which bytes count. [`endpoint`] is an end, with both halves.

@@ -18,7 +18,7 @@ pub trait Engine {
     /// Handles the network's progress: which input the host has, which it has answered, and the round-trip time.
     fn handle_network(&mut self, network: Network);
 
-    /// Drops all predictions, because the window has a new size.
+    /// Drops all predictions, for example because the window has a new size.
     fn reset(&mut self);
 
     /// Judges the predictions by `screen`, the newest from the host. Returns `screen` with the visible predictions.
@@ -37,7 +37,8 @@ pub trait Engine {
         self.reset();
     }
 
-    /// Returns whether the engine uses [`Engine::handle_tty`]. If so, it waits for echoes even after a key's echo ack.
+    /// Returns whether the engine uses [`Engine::handle_tty`]. If so, it still waits for a key's echo after the echo
+    /// ack.
     fn uses_tty(&self) -> bool {
         false
     }

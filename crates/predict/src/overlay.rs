@@ -5,7 +5,7 @@ use rove_terminal::{Glyph, Position, Screen, Underline};
 /// The predicted content of one cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
-    /// Whether the character is unknown. The cell then keeps its old character, underlined.
+    /// Whether the character is unknown. The cell then keeps its old character, which may be underlined.
     pub is_unknown: bool,
     /// The predicted glyph.
     pub glyph: Glyph,

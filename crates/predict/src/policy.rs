@@ -172,8 +172,7 @@ impl Policy {
         self.underlines
     }
 
-    /// Returns when a prediction made at `made`, and still pending, next begins a glitch or a long one. `None` after
-    /// both.
+    /// Returns when a pending prediction made at `made` next begins a glitch or a long one. `None` after both.
     pub fn next_glitch(made: Instant, now: Instant) -> Option<Instant> {
         [made + GLITCH, made + LONG_GLITCH].into_iter().find(|at| *at > now)
     }

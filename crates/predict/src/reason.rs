@@ -22,9 +22,9 @@ pub enum Stop {
     Doubtful,
     /// The pending keys do not explain the newest screen.
     UnexplainedScreen,
-    /// The key may be part of a secret, because no text was echoed where it is typed.
+    /// The key may be part of a secret: nothing permits to show it before its echo, or an earlier echo is overdue.
     MayBeSecret,
-    /// Predictions of this kind were too often wrong at this prompt.
+    /// Predictions of this kind were too often wrong at this prompt, or the program may treat this key specially.
     Distrusted,
     /// The cursor is predicted to be in another row, where the key may have a different effect.
     OtherRow,

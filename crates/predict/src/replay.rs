@@ -1,9 +1,9 @@
 //! The replay engine keeps the keys whose effect the host has not shown, and simulates them on each new screen.
 //!
 //! A screen shows how many keys the host has processed: the longest run of keys whose simulation agrees with the screen
-//! is *confirmed*, even before its echo ack. The keys after that run are simulated on the newest screen, so that
-//! predictions move with text that scrolls. A key of unknown effect (Enter, Tab, a command) is a *barrier*: the effects
-//! of later keys are not shown until a screen shows the effect of the barrier.
+//! is *confirmed*, even before the echo ack of these keys. The keys after that run are simulated on the newest screen,
+//! so that predictions move with text that scrolls. A key of unknown effect (Enter, Tab, a command) is a *barrier*: the
+//! effects of later keys are not shown until a screen shows the effect of the barrier.
 //!
 //! A prediction is shown if similar predictions were right often enough at this kind of prompt ([`context`]). A
 //! character also needs a permission of [`crate::secrecy`].
@@ -261,8 +261,8 @@ impl Engine for Replay {
     }
 }
 
-/// Replaces the code points of a grapheme cluster that came in one read, as from an input method, by keys of unknown
-/// effect. The user sees the whole cluster when the host echoes it.
+/// Replaces the code points, if several, of a grapheme cluster that came in one read, as from an input method, by keys
+/// of unknown effect. The user sees the whole cluster when the host echoes it.
 fn hide_clusters(keys: &mut [Key]) {
     let text = |key: &Key| match key {
         Key::Text(c) => Some(*c),

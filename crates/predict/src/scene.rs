@@ -1,9 +1,8 @@
 //! Reads a screen around the cursor: finds the input, and the text that is not input.
 //!
-//! Programs do not state where their prompt ends, how far a field reaches or that text is only suggested. People see it
-//! from lines, gaps and colours, and so do these functions. These functions read the screen as the host drew it,
-//! without predictions, and keep no state. They find nothing for a cursor outside the screen. Their callers draw the
-//! conclusions.
+//! Programs do not state where their prompt ends, how far a field reaches or that text is only suggested. People infer
+//! this from lines, gaps and colours, and so do these functions. They read the screen as the host drew it, without
+//! predictions, and keep no state. For a cursor outside the screen they find nothing. Callers draw the conclusions.
 
 mod editor;
 mod fingerprint;

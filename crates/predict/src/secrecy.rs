@@ -224,7 +224,7 @@ impl Secrecy {
     }
 
     /// Records that a key other than a character was answered by a screen on which nothing changed around the cursor,
-    /// or that the window has another size. Another program may have begun to read.
+    /// that another client has typed, or that the window has another size. Another program may have begun to read.
     pub(crate) fn note_nothing(&mut self) {
         self.doubt = Some(Line::default());
         self.insertion.close();
@@ -309,7 +309,7 @@ impl Secrecy {
         self.insertion.note_miss();
     }
 
-    /// Records that keys were answered by masking characters. Refuses this prompt for the rest of the session.
+    /// Records that keys were answered by masking characters. This prompt is then refused for the rest of the session.
     pub(crate) fn note_mask(&mut self, prompt: Option<Prompt>) {
         if let Some(prompt) = prompt {
             self.refuse(prompt);

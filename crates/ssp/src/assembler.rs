@@ -8,13 +8,13 @@ use crate::fragment::{FRAGMENTS_MAX, Fragment};
 
 /// Collects the fragments of one instruction at a time.
 ///
-/// A fragment of a newer instruction replaces the fragments that are held. A fragment of an older instruction discards
-/// nothing, and is used only if it is the whole instruction. A fragment that contradicts another one with the same id
-/// is refused and changes nothing. The assembler keeps at most [`COMPRESSED_LEN_MAX`] bytes in at most
-/// [`FRAGMENTS_MAX`] pieces, and allocates memory only for fragments that have arrived.
+/// A fragment of a newer instruction replaces the fragments that are held. While fragments are held, a fragment of an
+/// older instruction discards nothing, and is used only if it is the whole instruction. A fragment that contradicts
+/// another one with the same id is refused and changes nothing. The assembler keeps at most [`COMPRESSED_LEN_MAX`]
+/// bytes in at most [`FRAGMENTS_MAX`] pieces, and allocates memory only for fragments that have arrived.
 #[derive(Debug, Default)]
 pub struct Assembler {
-    /// The id of the instruction in progress, or of the last complete one. `None` before the first fragment.
+    /// The id of the instruction in progress or, without fragments, of the last one. `None` before the first fragment.
     id: Option<u64>,
     /// Contents of the fragments that arrived, by fragment number.
     slices: BTreeMap<u16, Box<[u8]>>,
@@ -29,7 +29,7 @@ impl Assembler {
     ///
     /// # Errors
     ///
-    /// Returns [`ReceiveError`] for a fragment that contradicts those held or exceeds a limit.
+    /// Returns [`ReceiveError`] for a fragment that contradicts the held ones or exceeds a limit.
     pub fn handle_fragment(&mut self, fragment: Fragment) -> Result<Option<Vec<u8>>, ReceiveError> {
         if fragment.number >= FRAGMENTS_MAX {
             return Err(ReceiveError::FragmentNumber { number: fragment.number });
@@ -76,7 +76,7 @@ impl Assembler {
     }
 
     /// Refuses a fragment whose number is above that of the last fragment, and a last fragment whose number is below
-    /// another's.
+    /// that of a held one.
     fn check_place(&self, fragment: &Fragment) -> Result<(), ReceiveError> {
         let number = fragment.number;
         if let Some(last) = self.last
@@ -93,8 +93,8 @@ impl Assembler {
         Ok(())
     }
 
-    /// Returns the compressed instruction if all of its fragments are held, or else `None`. The assembler then drops
-    /// the fragments and keeps the id.
+    /// Returns the compressed instruction if all of its fragments are held, or else `None`. When complete, the
+    /// fragments are dropped and the id is kept.
     fn complete(&mut self) -> Option<Vec<u8>> {
         // No fragment has a number above that of the last, so the count shows whether one is missing.
         if self.slices.len() != usize::from(self.last?) + 1 {

@@ -5,7 +5,7 @@ use rove_units::Bytes;
 use crate::hello::Capabilities;
 use crate::object::{ApplyError, Object};
 
-/// Contents of any kind, replaced as a whole, and the memory that this object claims to need.
+/// A text, which each diff replaces as a whole, and the memory that this object claims to need.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Blob {
     pub(crate) text: String,
@@ -23,7 +23,7 @@ impl Object for Blob {
         if self.text == base.text { Vec::new() } else { self.text.clone().into_bytes() }
     }
 
-    /// Replaces the contents by `diff`. A diff that is a number also sets the claimed memory.
+    /// Replaces the text by `diff`. The claimed memory becomes the number in `diff`, or 0 if `diff` is no number.
     fn apply(&mut self, diff: &[u8]) -> Result<(), ApplyError> {
         let text = String::from_utf8_lossy(diff).into_owned();
         let bytes = text.parse().unwrap_or_default();
@@ -35,7 +35,7 @@ impl Object for Blob {
         self == other
     }
 
-    /// Compares the contents up to a number sign (`#`). The text after it stands for changes that no person sees.
+    /// Compares the texts up to a number sign (`#`). The text after it stands for changes that no person sees.
     fn shows_same(&self, other: &Self) -> bool {
         let awaited = |blob: &Self| blob.text.split('#').next().map(str::to_owned);
         awaited(self) == awaited(other)

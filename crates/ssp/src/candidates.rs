@@ -1,7 +1,7 @@
 //! Chooses the address of the server to which a client sends.
 //!
 //! A host has several addresses of both families: the address that ssh used, and those that the host itself states. The
-//! first address is used for as long as it answers. While it does not, the client also probes the others: it repeats
+//! client uses an address for as long as it answers. While it does not, the client also probes the others: it repeats
 //! the newest payload to each. A server that gets a probe answers to the probe's source, as it does for a client that
 //! has moved. The client keeps the first address that answers.
 //!
@@ -50,22 +50,23 @@ const PROOF_AFTER: Duration = Duration::from_secs(1);
 /// probes the others, and keeps the first that answers.
 #[derive(Clone, Debug, Default)]
 pub struct Candidates {
-    /// All addresses in the order of preference; never empty.
+    /// All addresses in the order in which they were added; never empty.
     addresses: Vec<Candidate>,
     current: usize,
-    /// When the current address was chosen. `None` once a datagram sent to it later has been answered.
+    /// When the client switched to the current address. `None` before, and after proof that it answers
+    /// ([`PROOF_AFTER`]).
     unproven_since: Option<Instant>,
     /// The index of an address from which datagrams arrive, but at which this end's datagrams do not arrive.
     deaf: Option<usize>,
-    /// The index of the address to be probed next.
+    /// The index at which the search for the next address to probe starts.
     next: usize,
     heard_at: Option<Instant>,
     /// When the newest answered datagram was sent. `None` before the first answer.
     answered_at: Option<Instant>,
     sent_at: Option<Instant>,
-    /// When the first datagram after the last arrival was sent. `None` if no datagram was sent since.
+    /// When the first datagram after the last arrival, suspension or switch from or to the side path was sent, if any.
     unanswered_since: Option<Instant>,
-    /// Whether the system has no route to the current address, so that other addresses are probed without a wait.
+    /// Whether other addresses are probed without a wait: the current one has no route or, for long, no round trip.
     is_unreachable: bool,
     round: Option<Round>,
 }
@@ -114,7 +115,8 @@ impl Candidates {
         }
     }
 
-    /// Removes the address of a forwarder that has ended. If it is in use, the first address, which stays, takes over.
+    /// Removes the address of a forwarder that has ended. If it is in use, the client switches to the first address,
+    /// which is never removed.
     pub fn remove(&mut self, now: Instant, address: SocketAddr) {
         let Some(index) = self.position(address).filter(|index| *index > 0) else { return };
         self.addresses.remove(index);
@@ -193,8 +195,8 @@ impl Candidates {
         moves
     }
 
-    /// Records that the datagram sent at `sent_at` has been answered. The address that has just answered then certainly
-    /// receives datagrams, and late answers to probes of others change nothing.
+    /// Records that the datagram sent at `sent_at` has been answered. The address in use then receives datagrams, so
+    /// late answers to earlier probes change nothing. On a detour, answers by the server's own addresses still count.
     pub(crate) fn handle_roundtrip(&mut self, sent_at: Instant) {
         if self.answered_at.is_some_and(|at| sent_at <= at) {
             return;
@@ -268,7 +270,7 @@ impl Candidates {
         }
     }
 
-    /// Forgets since when nothing was answered, the round of probes and all sent probes.
+    /// Forgets since when nothing was answered, a missing route, the round of probes and all sent probes.
     pub(crate) fn handle_silence_excused(&mut self) {
         (self.unanswered_since, self.round, self.is_unreachable) = (None, None, false);
         self.addresses.iter_mut().for_each(|candidate| candidate.probed_at = None);

@@ -1,7 +1,7 @@
 //! Packets of streams (docs/wire.md, section 9) beside the session's datagrams, with numbers and a key of their own.
 //!
 //! Bit 62 of a datagram's number distinguishes a packet from the session's own datagrams, whose numbers stay far below.
-//! This module does not read the bytes in a packet.
+//! This module does not interpret a packet's contents.
 
 use core::net::SocketAddr;
 use core::ops::Range;
@@ -73,7 +73,8 @@ impl PacketSeal {
         datagram.first().is_some_and(|first| first & PACKET_CLASS_BYTE != 0)
     }
 
-    /// Opens a packet, and keeps it for [`Carriage::poll_packet`]. Returns whether its number is the highest yet.
+    /// Opens a packet and, if fewer than [`OPENED_MAX`] wait, keeps it for [`Carriage::poll_packet`]. Returns whether
+    /// its number is the highest yet.
     pub(crate) fn open(&mut self, sends: Direction, bytes: &[u8]) -> Result<bool, ReceiveError> {
         let sealed = Sealed::parse(sends.opposite(), bytes)?;
         let number = sealed.seq().get() & !PACKET_CLASS;
@@ -154,14 +155,14 @@ impl<'a> Carriage<'a> {
         self.connection.path().heard_at
     }
 
-    /// Returns how often the path may have changed (the peer's address, this computer's network or the carrier), and
-    /// the peer's address.
+    /// Returns how often the path may have changed (peer's address, side path, this computer's network), and the peer's
+    /// address.
     pub const fn path(&self) -> (u64, Option<SocketAddr>) {
         (self.connection.path_changes(), self.connection.peer())
     }
 
     /// Seals a packet for the peer. Its number must be higher than all earlier ones. `None` while no peer is known and
-    /// after the key is exhausted: the packet then counts as lost.
+    /// after the key is exhausted: the caller then treats the packet as lost.
     pub fn seal(&mut self, number: u64, payload: &[u8]) -> Option<Transmit> {
         let sealed = self.seal.seal(self.connection.sends, number, payload);
         let sealed = sealed.inspect_err(|error| tracing::info!(%error, "no packet can be sent"));

@@ -1,5 +1,5 @@
-//! A client's network paths to its server: its local ports, the server's addresses, the side path, and the payload that
-//! probes repeat.
+//! A client's network paths to its server: local ports, the server's addresses, the side path, and the payload of
+//! probes.
 
 use core::net::SocketAddr;
 
@@ -25,7 +25,8 @@ pub(crate) struct ClientPath {
     pub(crate) companion: Companion,
     /// The probes of the server's own addresses while a detour (the address of a forwarder) is used.
     own: ProbeRounds,
-    /// The payload of the newest datagram, which probes repeat; empty if that datagram was too large for other paths.
+    /// The payload of the newest datagram that was small enough for other paths, which probes repeat. Empty before the
+    /// first, and after the system has refused it as too long.
     newest_payload: Vec<u8>,
 }
 
@@ -62,7 +63,8 @@ impl ClientPath {
         self.accompany(now, self.destination());
     }
 
-    /// Lets the newest packet of streams go along with a datagram to this address, if nothing answers there.
+    /// Lets the newest packet of streams go along with a datagram to this address, if nothing has answered for
+    /// [`DOUBTED_AFTER`], or if the datagram probes another path after an unanswered network change.
     fn accompany(&mut self, now: Instant, to: SocketAddr) {
         let since = match self.side.is_used() {
             true => self.side.unheard_since(),
@@ -163,8 +165,8 @@ impl ClientPath {
         moves
     }
 
-    /// Returns when the driver should open the side path. `None` if the network answers. `unacknowledged_since` is the
-    /// time of the oldest unacknowledged contents.
+    /// Returns when the driver should open the side path. `None` if it is used or the network answers.
+    /// `unacknowledged_since` is the time of the oldest unacknowledged contents.
     pub(crate) fn side_path_wanted_at(
         &self,
         unacknowledged_since: Option<Instant>,
@@ -179,7 +181,7 @@ impl ClientPath {
         self.side.late_at(answer_max, self.revalidation.is_unanswered())
     }
 
-    /// Returns when to send the next probe to the server or another of its addresses. `None` if no probe is needed.
+    /// Returns when to send the next probe to the server's current or another address. `None` if no probe is needed.
     pub(crate) fn probe_at(&self, config: &PathConfig) -> Option<Instant> {
         let probe = match self.side.is_used() {
             true => self.side.probe_at(),
@@ -192,8 +194,7 @@ impl ClientPath {
     }
 
     /// Returns a probe that is due: its destination and the newest payload. `None` if no probe is due. After a network
-    /// change it goes to the current destination. At other times it goes to an address to be tested, or over the side
-    /// path.
+    /// change it goes to the current destination, otherwise to an address to be tested or over the side path.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,

@@ -73,12 +73,12 @@ impl Closing {
         self.closed
     }
 
-    /// Returns until when a server acknowledges repeated shutdowns. `None` at a client or in a running session.
+    /// Returns until when a server acknowledges repeated shutdowns. `None` if this end does not linger.
     pub(crate) fn lingers_until(&self) -> Option<Instant> {
         self.linger.map(|linger| linger.until)
     }
 
-    /// Called when the peer's shutdown has been acknowledged, which ends the session.
+    /// Called when this end has acknowledged the peer's shutdown, which ends the session.
     pub(crate) fn handle_acknowledged(&mut self, now: Instant, timing: &SendTiming) {
         if let Some(linger) = &mut self.linger {
             linger.answered_at = now;

@@ -2,7 +2,8 @@
 //!
 //! After a silence neither end knows which of its packets have arrived. The client's newest packet acknowledges all
 //! that the client has received. Only a client knows several addresses of its peer. So the client sends this packet to
-//! each address to which a datagram goes. All copies are equal to the byte, and the peer handles the first.
+//! each address to which a datagram goes. All copies are equal to the byte, and the peer handles only the first to
+//! come.
 
 use core::net::SocketAddr;
 
@@ -20,7 +21,7 @@ pub(crate) struct Companion {
 }
 
 impl Companion {
-    /// Keeps a sealed packet that is small, as those with an acknowledgment alone are.
+    /// Keeps a sealed packet if it is small, as a packet with only an acknowledgment is.
     pub(crate) fn handle_packet(&mut self, packet: &Vec<u8>) {
         if packet.len() <= COMPANION_MAX {
             self.packet.clone_from(packet);
@@ -37,7 +38,7 @@ impl Companion {
         self.to = Some(to).filter(|to| *to != SIDE_PATH && !self.packet.is_empty());
     }
 
-    /// Returns the packet and its destination. `None` if no datagram was sent since the last call.
+    /// Returns the packet and its destination. `None` if no packet waits to follow a datagram.
     pub(crate) fn poll(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
         Some((self.to.take()?, self.packet.clone()))
     }

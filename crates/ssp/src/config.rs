@@ -78,14 +78,14 @@ impl ReferencePolicy {
 /// The policies and timing numbers of an end: a part for each mechanism, and the numbers that no mechanism has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The sent state from which diffs start. With [`ReferencePolicy::Prospective`], steady output at its shorter
-    /// interval ([`FrameConfig::steady_interval_max`]) uses [`ReferencePolicy::Bayesian`].
+    /// The rule for the sent state from which a diff starts. With [`ReferencePolicy::Prospective`], steady output at
+    /// its shorter interval ([`FrameConfig::steady_interval_max`]) uses [`ReferencePolicy::Bayesian`].
     pub reference: ReferencePolicy,
     /// When contents are sent again before their retransmission timeout.
     pub repetition: RepetitionConfig,
     /// When instructions with contents (frames) are sent.
     pub frames: FrameConfig,
-    /// When acknowledgments are sent, and how long they are waited for.
+    /// When acknowledgments are sent, and how long the sender of a state waits for them.
     pub acks: AckConfig,
     /// How often heartbeats are sent while there is nothing else to send.
     pub heartbeat: HeartbeatConfig,
@@ -149,7 +149,8 @@ impl Config {
             || self.frames.steady_interval_max < self.frames.interval_max
     }
 
-    /// The values of a server in Mosh 1.4.0; a client differs in [`FrameConfig::collection_delay`].
+    /// The values of a server in Mosh 1.4.0, with an empty hello; a client differs in
+    /// [`FrameConfig::collection_delay`].
     pub(crate) const STOCK_SERVER: Self = Self {
         reference: ReferencePolicy::Prospective,
         repetition: RepetitionConfig::STOCK,

@@ -68,7 +68,7 @@ pub struct Transmit {
 /// An event on the path to which the driver must react, or which it may show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Client: open a new local UDP port of the same family, and send from it from now on.
+    /// Client: open a new local UDP port of the same address family, and send from it from now on.
     OpenPort,
     /// Client: close the oldest local ports until `keep` are left.
     ClosePorts {
@@ -230,7 +230,7 @@ impl Connection {
     }
 
     /// Seals a client's newest payload once more to probe one of its server's addresses. Before that, returns the
-    /// packet of streams that follows the newest datagram. `None` if no probe is due.
+    /// packet of streams that follows the newest datagram. `None` if neither is due.
     pub(crate) fn poll_probe(
         &mut self,
         now: Instant,
@@ -359,7 +359,7 @@ impl Connection {
         self.to_peer.size_mut()
     }
 
-    /// Switches to smaller datagrams, because the system refused to send one of `len` bytes as too long.
+    /// Called when the system refused to send a datagram of `len` bytes as too long.
     pub(crate) fn handle_message_too_long(&mut self, now: Instant, len: usize) {
         if let Some(client) = &mut self.client {
             client.handle_refused(len);

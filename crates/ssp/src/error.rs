@@ -18,7 +18,7 @@ pub enum ReceiveError {
         /// Length of the datagram in bytes.
         len: usize,
     },
-    /// The datagram is one of this end's own, sent back to it.
+    /// The datagram's direction is the one in which this end sends.
     #[error("the datagram travels away from this end")]
     Reflected,
     /// The sequence number has arrived before, or is so far below the highest that it may have arrived.
@@ -48,7 +48,7 @@ pub enum ReceiveError {
         /// The fragment's number.
         number: u16,
     },
-    /// A fragment with this number arrived before with other contents.
+    /// A fragment with this number arrived before with other contents or another mark of the last fragment.
     #[error("fragment {number} contradicts the one already held")]
     FragmentContradiction {
         /// The fragment's number.

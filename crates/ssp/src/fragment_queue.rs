@@ -40,7 +40,7 @@ impl FragmentQueue {
         Some(self.fragments[place % self.fragments.len()].encode())
     }
 
-    /// Records that the next fragment was sent. Returns whether it was the last.
+    /// Records that the next fragment was sent. Returns whether all are now sent.
     pub(crate) fn handle_sent(&mut self) -> bool {
         self.sent += 1;
         self.sent == self.fragments.len()

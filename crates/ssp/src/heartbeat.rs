@@ -3,8 +3,8 @@
 //! A Mosh 1.4.0 end (stock) sends every 3 s. Between two roves, the server alone decides on the pauses. Its heartbeat
 //! announces when the server sends again at the latest, and the client answers once and is silent until then. The
 //! pauses grow while heartbeats after long pauses are answered ([`HeartbeatBackoff`]). A client that misses an
-//! announced heartbeat sends by itself ([`AnnouncedHeartbeat`]). As soon as an end has anything else to send, the rules
-//! of Mosh hold.
+//! announced heartbeat sends by itself ([`AnnouncedHeartbeat`]). If an end has anything else to send, Mosh's rules
+//! hold.
 
 mod announced;
 mod backoff;
@@ -81,7 +81,7 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Returns the pause that a heartbeat sent now announces. `None` at a client, or where long pauses fail.
+    /// Returns the pause that a heartbeat sent now announces. `None` at a client, or if pauses above 3 s fail.
     pub(crate) fn announce(&mut self, now: Instant, num: StateNum) -> Option<Duration> {
         match self {
             Self::Server(backoff) if backoff.is_worth_it() => {

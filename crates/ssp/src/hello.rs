@@ -19,8 +19,7 @@ bitflags! {
         const RICH_SCREEN = 1 << 1;
         /// The user stream may hold reports of what the client has learned of the user's terminal.
         const TERMINAL_REPORT = 1 << 2;
-        /// The remote programs' terminal modes (tty) travel with the screen, and the echo ack of a key may come before the
-        /// key's echo.
+        /// The remote programs' terminal modes (tty) travel with the screen. A key's echo ack may come before its echo.
         const TTY = 1 << 3;
         /// The lines that scroll off the host's screen travel to the client.
         const SCROLLBACK = 1 << 4;

@@ -98,7 +98,7 @@ impl Instruction {
     ///
     /// # Errors
     ///
-    /// Returns [`ReceiveError`] for malformed protobuf or a version other than 2.
+    /// Returns [`ReceiveError`] for malformed protobuf, an instruction over a limit or a version other than 2.
     pub fn decode(bytes: &[u8]) -> Result<Self, ReceiveError> {
         if bytes.len() > INSTRUCTION_LEN_MAX {
             return Err(ReceiveError::InstructionTooLarge { max: INSTRUCTION_LEN_MAX });

@@ -7,8 +7,8 @@
 //! A driver feeds [`Transport::handle_datagram`] and [`Transport::handle_timeout`], drains [`Transport::poll_transmit`]
 //! and [`Transport::poll_event`], and sleeps until [`Transport::poll_timeout`].
 //!
-//! Words that all modules use: "stock" is Mosh 1.4.0, whose rules are in docs/wire.md. "Contents" are the diff of an
-//! instruction that is not empty.
+//! Words that all modules use: "stock" is Mosh 1.4.0, whose rules are in docs/wire.md. "Contents" are an instruction's
+//! diff if it is not empty.
 //!
 //! # Modules, from the bottom up
 //!
@@ -30,7 +30,7 @@
 //!   `loss_estimate` estimates the loss.
 //! - `client_path` has a client's paths to its server. `hop` changes the local port. `candidates` chooses among the
 //!   server's addresses. `path_revalidation` sends again after the computer's network has changed. `side_path` is a
-//!   path outside the network, such as ssh. `probe_rounds` probes better paths than the one in use.
+//!   path outside the network, such as ssh. `probe_rounds` schedules probes of better paths than the one in use.
 //! - `path_size` finds the largest datagram that arrives (`search`), and notices a black hole (`unanswered`).
 //! - `peer_path` has the peer's address and the size of datagrams to it. `path` has measurements for users.
 //! - `connection` combines these modules: it sends and receives datagrams. `carriage` seals the packets of streams,
@@ -40,7 +40,7 @@
 //!
 //! - `object` is the trait that a caller implements.
 //! - `sender` decides about the states to be sent. `sent_states` lists them as they were sent. The sender's parts
-//!   decide where a diff starts (`reference`, by a `delivery_estimate` if asked) and when to send (`timers`, by the
+//!   decide where a diff starts (`reference`, or `delivery_estimate` if Bayesian) and when to send (`timers`, by the
 //!   `send_timing`, over the waiting `changes`, the `acks` that are owed and the `answers` that the peer waits for).
 //!   `repetition` copies small contents, `steady` paces output that answers no input, and both spend from a `budget`.
 //!   `first_contact` and `shutdown` are the start and the end of a session, `large` keeps the fragments of large

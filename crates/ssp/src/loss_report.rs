@@ -89,7 +89,7 @@ impl LossReports {
         self.dropped = Dropped { counted, open: open + count, sent, told_missing, missing_before };
     }
 
-    /// Returns the newest report of the peer: how many of this end's datagrams did not arrive. `None` before the first.
+    /// Returns the peer's newest report, without the losses with a path that this end gave up. `None` before the first.
     pub(crate) const fn heard(&self) -> Option<Loss> {
         self.heard
     }

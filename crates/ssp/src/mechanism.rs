@@ -1,5 +1,5 @@
-//! The mechanisms that make an end faster than Mosh 1.4.0. An experiment may switch each of them off to measure its
-//! worth. Contents are an instruction's diff.
+//! The mechanisms that Mosh 1.4.0 does not have. An experiment may switch each of them off to measure its worth.
+//! Contents are an instruction's diff.
 
 use crate::config::Config;
 

@@ -14,7 +14,7 @@ pub struct Traffic {
 /// How many of one end's datagrams did not arrive at the other. A late datagram counts as missing until it arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
-    /// Sequence numbers that the sender has used, as far as the receiver knows.
+    /// How many sequence numbers the sender has used, as far as the receiver knows.
     pub sent: u64,
     /// How many of the `sent` numbers have not arrived.
     pub missing: u64,
@@ -24,7 +24,7 @@ pub struct Loss {
     pub recent_missing: u32,
 }
 
-/// Changes of the client's address that an authentic datagram shows a server.
+/// The client's move or return that an authentic datagram shows a server.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arrival {
     /// Whether a server's client now sends from another address.

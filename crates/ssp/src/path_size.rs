@@ -3,8 +3,7 @@
 //! A path starts with a size that nearly all paths carry. Once an end has sent enough in several datagrams at a time to
 //! gain from a larger size, it probes larger sizes with datagrams whose loss delays nothing ([`Search`]). If contents
 //! (diffs) stay unanswered more often than chance explains ([`Unanswered`]), the end sends them in smaller datagrams. A
-//! later probe of the former size finds out whether the size was to blame. When datagrams take another path, the search
-//! starts again.
+//! later probe of the former size finds out whether the size was to blame. On another path, the search starts again.
 //!
 //! RFC 8899 expects a separate acknowledgment for each probe. Here, the peer acknowledges an empty state that only the
 //! probe has carried. A Mosh 1.4.0 peer (stock) does so, too.
@@ -85,7 +84,7 @@ pub(crate) struct PathSize {
     /// The search for a larger size. `None` if the size is the fixed one of Mosh 1.4.0.
     search: Option<Search>,
     unanswered: Unanswered,
-    /// The size before it fell. `None` once contents of the smaller size are acknowledged.
+    /// The size before it fell. `None` if it has not fallen since the last acknowledgment of contents.
     fallen_from: Option<usize>,
     falls: u32,
     fell_at: Option<Instant>,
@@ -124,8 +123,8 @@ impl PathSize {
         self.family.stock
     }
 
-    /// Returns whether an empty datagram of `len` bytes from the peer is a path size probe, for whose acknowledgment
-    /// the peer waits.
+    /// Returns whether an empty datagram of `len` bytes from the peer counts as a path size probe, for whose
+    /// acknowledgment the peer waits.
     pub(crate) fn is_try(&self, len: usize) -> bool {
         self.search.is_some() && len > SIZE_MIN
     }

@@ -66,21 +66,22 @@ impl ProbeRounds {
         }
     }
 
-    /// Starts a new round at once, because the computer's network has changed and may work again. The round has all
+    /// Starts a new round at once, because the computer's network has changed and may work again. The round probes all
     /// better paths, because the address family of the first path may be gone.
     pub(crate) fn handle_change(&mut self, now: Instant) {
         (self.probe_at, self.left, self.gap) = (now, 0, ROUND_MIN / 2);
     }
 
-    /// Handles the sending of a datagram to which the server replies. Rounds that had become rare are frequent again,
-    /// especially if the path in use `is_doubted`.
+    /// Handles the sending of a datagram to which the server replies. The next round then follows at most [`ROUND_MAX`]
+    /// after the last, or [`ROUND_MIN`] if the path in use `is_doubted`.
     pub(crate) fn handle_asked(&mut self, now: Instant, is_doubted: bool) {
         self.asked_at = now;
         let wait = if is_doubted { ROUND_MIN } else { ROUND_MAX };
         self.probe_at = self.probe_at.min(now.max(self.probe_at - self.gap + wait));
     }
 
-    /// Starts a round at once that repeats input over all better paths, and last over the path in use, where the answer comes.
+    /// Starts a round that repeats input at once over all better paths, and last over the path in use, to get the
+    /// answer there.
     pub(crate) fn handle_input(&mut self, now: Instant) {
         (self.probe_at, self.left, self.is_input) = (now, 0, true);
         self.gap = (self.gap / 2).max(ROUND_MIN / 2);
@@ -96,8 +97,7 @@ impl ProbeRounds {
         self.recall_at.map_or(self.probe_at, |at| at.min(self.probe_at))
     }
 
-    /// Returns the path over which to repeat the newest payload. `None` if nothing is due. `better` counts better
-    /// paths.
+    /// Returns the path over which to repeat the newest payload now, if any. `better` counts the better paths.
     pub(crate) fn poll(&mut self, now: Instant, better: usize) -> Option<Probe> {
         if self.poll_timeout() > now {
             return None;

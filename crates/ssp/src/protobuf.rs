@@ -1,4 +1,5 @@
-//! The subset of protobuf that the protocol's messages use. Fields are read in place, and appended to a buffer.
+//! The subset of protobuf that the protocol's messages use. It reads fields in place, and appends written ones to a
+//! buffer.
 
 use prost::encoding::{
     DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, skip_field,
@@ -99,7 +100,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Returns the bytes of the last field `wanted`; empty if there is no such field.
+/// Returns the bytes of the last field with the number `wanted`; empty if there is no such field.
 ///
 /// # Errors
 ///
@@ -116,7 +117,7 @@ pub fn string(body: &[u8], wanted: u32) -> Result<&[u8], ApplyError> {
     Ok(found)
 }
 
-/// Returns the varint of the last field `wanted`; 0 if there is no such field.
+/// Returns the varint of the last field with the number `wanted`; 0 if there is no such field.
 ///
 /// # Errors
 ///

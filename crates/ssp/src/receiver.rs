@@ -17,7 +17,7 @@ use crate::object::Object;
 pub(crate) struct ReceivedState<R> {
     pub(crate) num: StateNum,
     /// When the state arrived or, if later, when the last newer state came that was not accepted ([`Receiver::hold`]).
-    /// For the initial state, when this end was created.
+    /// For the initial state and resumed ones, when this end was created.
     pub(crate) arrived_at: Instant,
     /// Memory that the state needs beyond what it shares with the entry before it.
     bytes: Bytes,
@@ -193,7 +193,7 @@ impl<R: Object> Receiver<R> {
         self.states.iter().map(|state| (state.num, &state.object))
     }
 
-    /// Replaces the states by those that the former end had received.
+    /// Replaces the states by those that an earlier process of this end had received.
     pub(crate) fn resume(&mut self, received: Vec<(StateNum, R)>, now: Instant) {
         self.states.clear();
         for (num, object) in received {

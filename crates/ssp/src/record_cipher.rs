@@ -1,4 +1,4 @@
-//! The cipher of the records that a client keeps on its computer. It is that of datagrams, with another key.
+//! The cipher of the records that a client keeps on its computer. It is the cipher of datagrams, with another key.
 
 use crate::key::Key;
 use crate::nonce::{Direction, nonce};

@@ -24,7 +24,7 @@ impl RttMin {
         self.current = Some(self.current.map_or(sample, |current| current.min(sample)));
     }
 
-    /// Returns the shortest round trip of the last 30 to 60 s. `None` before the first sample.
+    /// Returns the shortest round trip of this window and the one before. `None` before the first sample.
     pub(crate) fn get(&self) -> Option<Duration> {
         self.current.into_iter().chain(self.previous).min()
     }

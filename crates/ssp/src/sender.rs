@@ -3,7 +3,7 @@
 //! The first entry of the list of sent states is the known receiver state: the newest that the peer has acknowledged.
 //! The assumed receiver state is the newest before the first that is presumed lost. Contents are an instruction's diff.
 //! The sender does not retransmit a lost instruction: it makes a new diff to the newest state. There are two exceptions
-//! for instructions of several fragments, because a fragment of a newer instruction makes the receiver drop theirs:
+//! for instructions of several fragments, because a fragment of a newer instruction makes the receiver drop older ones:
 //!
 //! - An instruction that would be sent again with the same contents is repeated byte for byte, so that fragments of
 //!   several tries add up.
@@ -88,8 +88,8 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Continues from another end, whose states had numbers below `numbers_from`. `remote` is the number of the peer's
-    /// newest state.
+    /// Continues from an earlier process of this end, whose states had numbers below `numbers_from`. `remote` is the
+    /// number of the peer's newest state.
     pub(crate) fn resume(
         &mut self,
         (known_num, known): (StateNum, L),
@@ -131,7 +131,8 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Called when the peer repeats its newest contents. If this end's acknowledgment had time to arrive, it was lost.
+    /// Called when the peer repeats its newest contents. If this end's acknowledgment had time to arrive, it counts as
+    /// lost, and the end sends another.
     pub(crate) fn handle_remote_again(&mut self, now: Instant, timing: &SendTiming) {
         let is_first =
             timing.config.repetition.says_again_at_first && !self.first_contact.is_made();
@@ -257,8 +258,9 @@ impl<L: Object> Sender<L> {
         }
     }
 
-    /// Returns an instruction without contents for a path size probe, or `None` while something waits to be sent. Its
-    /// state equals the last one. While the last state may be lost, a probe is sent only on a path that loses little.
+    /// Returns an instruction without contents for a path size probe, or `None` while something waits to be sent. The
+    /// instruction's state equals the last one. While contents are unacknowledged but not overdue, a probe is sent only
+    /// on a path that loses little. After that it waits for their acknowledgment.
     pub(crate) fn probe(&mut self, now: Instant, timing: &SendTiming) -> Option<Instruction> {
         let is_answered = self.sent.unacknowledged_since().is_none();
         let is_likely_held =
@@ -336,15 +338,15 @@ impl<L: Object> Sender<L> {
         self.large.backoff.until(timing).filter(|until| now < *until).map(Some)
     }
 
-    /// Returns an instruction that only acknowledges, although contents wait to be sent. Its state equals the last one.
+    /// Returns an instruction that only acknowledges, even if contents wait to be sent. Its state equals the last one.
     /// A peer that lacks the last state cannot apply the instruction, but reads the acknowledgment first.
     pub(crate) fn acknowledge(&mut self, now: Instant) -> Instruction {
         let (last_num, object) = (self.sent.last().num, self.sent.last().object.clone());
         self.send_new(now, last_num, self.sent.next_num(), object, Vec::new())
     }
 
-    /// Returns an empty acknowledgment if one is due. Its state has a new number, which shows the peer that this end is
-    /// alive.
+    /// Returns an instruction without a diff if an acknowledgment is due, or if the peer may hold a state with other
+    /// contents. Except at shutdown its state has a new number, which shows the peer that this end is alive.
     fn step_without_diff(
         &mut self,
         now: Instant,

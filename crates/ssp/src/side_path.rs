@@ -94,8 +94,8 @@ impl SidePath {
         if self.is_missed { Some(self.changed_at.unwrap_or_default()) } else { late }
     }
 
-    /// Starts to send over the side path. Only at the start of a session is the network probed at once, because it may
-    /// work as well.
+    /// Starts to send over the side path. If the client has never switched paths, it probes the network at once,
+    /// because that may work as well.
     pub(crate) fn begin(&mut self, now: Instant) {
         let rounds = match self.changed_at {
             None => ProbeRounds::begin(now),
@@ -112,8 +112,7 @@ impl SidePath {
         tracing::info!("using the side path");
     }
 
-    /// Stops sending over the side path, because the network has answered or, if `is_missed`, because the side path has
-    /// ended.
+    /// Stops sending over the side path, because the network has answered or (`is_missed`) the side path has ended.
     pub(crate) fn cease(&mut self, now: Instant, is_missed: bool) {
         (self.is_used, self.is_missed, self.changed_at) = (false, is_missed, Some(now));
         self.forget_silence();

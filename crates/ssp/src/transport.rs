@@ -60,7 +60,7 @@ pub struct Transport<Local: Object, Remote: Object> {
     instructions: u64,
     fragments: FragmentQueue,
     closing: Closing,
-    /// The limit below which all numbers must stay; `None` without a limit.
+    /// The limit below which the numbers of datagrams, instructions and states must stay, if any.
     reserved: Option<u64>,
     /// Work done so far outside the receiver, in the remote object's units.
     effort: u64,
@@ -140,19 +140,19 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
             self.count_bytes(inflated.len());
             Instruction::decode(&inflated)?
         };
-        // Four megabytes use up the work of one call by their decoding alone.
+        // The decoding of an instruction of a megabyte or more uses up the work of one call.
         let room = self.config.work_per_turn.saturating_sub(self.effort - before);
         let is_try = self.connection.size().is_try(payload.len());
         self.handle_instruction(now, instruction, room, is_try)
     }
 
     /// Returns whether a received diff has been applied only in part, so that [`Transport::work`] must be called again.
-    /// Between the calls a driver may do other things. The next datagram completes the diff in any case.
+    /// Between the calls a driver may do other things. The next datagram, if no packet of streams, completes it.
     pub fn has_work(&self) -> bool {
         self.receiver.has_work()
     }
 
-    /// Continues to apply a received diff, for [`Config::work_per_turn`].
+    /// Continues to apply a received diff, with about [`Config::work_per_turn`] work.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         Ok(())
     }
 
-    /// Returns the carrier of stream packets through this session. `None` unless both ends have offered streams.
+    /// Returns the access of stream packets to this session. `None` unless both ends have offered streams.
     pub fn carriage(&mut self) -> Option<Carriage<'_>> {
         let is_agreed = self.capabilities().contains(Capabilities::STREAMS);
         let packets = self.packets.as_deref_mut().filter(|_| is_agreed)?;
@@ -180,7 +180,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Switches to smaller datagrams, because the system refused to send one of `len` bytes as too long (EMSGSIZE).
+    /// Called when the system refused to send a datagram of `len` bytes as too long (EMSGSIZE).
     pub fn handle_message_too_long(&mut self, now: Instant, len: usize) {
         self.connection.handle_message_too_long(now, len);
         self.heed_size();
@@ -207,7 +207,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Called when an interface, an address or a route of this computer has changed. A client then sends a datagram at
-    /// once, but at most one a second for any number of calls. At a server this does nothing.
+    /// once, but in the long run at most one a second for all calls. At a server this does nothing.
     pub fn handle_network_change(&mut self, now: Instant) {
         self.connection.handle_network_change(now);
         self.heed_size();
@@ -258,8 +258,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Returns when to call [`Transport::handle_timeout`], and then [`Transport::poll_transmit`], unless a datagram
-    /// arrives first.
+    /// Returns when to call [`Transport::handle_timeout`] and then [`Transport::poll_transmit`], if no datagram comes
+    /// first.
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.closed().is_some() {
             return self.lingers_until();
@@ -347,8 +347,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Returns whether a client waits for an answer of this server although the client sent no contents: it has missed
-    /// the newest heartbeat, or has sent the same state again.
+    /// Returns whether a client waits for an answer of this server although the client sent no contents: the client
+    /// seems to have missed the newest heartbeat, or has sent the same state again.
     fn is_asked(&mut self, now: Instant, new_num: StateNum) -> bool {
         let timing = self.send_timing();
         let HeartbeatSchedule::Server(backoff) = &mut self.heartbeats else { return false };

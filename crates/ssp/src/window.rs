@@ -1,5 +1,5 @@
-//! Decides which sequence numbers of datagrams are accepted, by a sliding window, as in RFC 6479 and in QUIC (RFC 9000,
-//! section 12.3).
+//! Decides which sequence numbers of datagrams are accepted, by a sliding window, as in RFC 6479 and QUIC (RFC 9000,
+//! 12.3).
 //!
 //! A number above all before it is accepted, and moves the window up. A number within the window is accepted once. A
 //! number below the window is refused, because it may have come before. Numbers are in clear text, so a datagram can be

@@ -230,8 +230,8 @@ fn commands(book: &Book) -> Vec<(String, String)> {
     book.commands().iter().map(|manual| (manual.word.to_owned(), manual.about())).collect()
 }
 
-/// Returns the names of hosts, each after the `user@` that `word` begins with. Leaves out names that begin with `-`,
-/// because programs would read them as options, and names with characters that no name or address has.
+/// Returns the names of hosts, each after the `user@` that `word` begins with. Names that begin with `-` are left out,
+/// because programs would read them as options. So are names with characters that no name or address has.
 fn hosts(names: &Names, word: &str) -> Vec<(String, String)> {
     let user = word.rfind('@').map_or("", |at| &word[..=at]);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:%-".contains(c);

@@ -52,7 +52,7 @@ impl Table {
         Self::new(domain.unwrap_or(Domain::WHOLE), rules)
     }
 
-    /// Returns the table as a `.dna` file: a root whose children are the rules.
+    /// Returns the table as a `.dna` file: a root that has the rules as children, or a single rule itself.
     pub fn to_dna(&self) -> Vec<u8> {
         let mut out = Vec::new();
         put_message(NODE_DOMAIN, &box_message(self.domain()), &mut out);

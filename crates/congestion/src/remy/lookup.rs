@@ -1,8 +1,8 @@
 //! Lookup: finds the rule whose box holds a memory, by a few comparisons.
 //!
-//! The boxes of a table are separated by planes until only one box is left on either side. Each plane is chosen so that
-//! it cuts as few boxes as possible. The construction also finds boxes that overlap, and parts of the domain in no box.
-//! A memory outside the table's domain belongs to the nearest box at the domain's border.
+//! Planes divide the domain of a table until each part lies in one box. The construction chooses each plane so that it
+//! cuts as few boxes as possible. It also finds boxes that overlap, and parts of the domain in no box. A memory outside
+//! the table's domain belongs to the nearest box at the domain's border.
 
 use crate::remy::domain::Domain;
 use crate::remy::error::TableError;

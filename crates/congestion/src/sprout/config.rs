@@ -53,7 +53,7 @@ impl Config {
         }
     }
 
-    /// Returns how many bytes of a window are not application data.
+    /// Returns how many bytes of the window a packet uses besides its application data.
     pub(crate) fn fields(&self) -> Bytes {
         match self.counting {
             Counting::Payload => PAYLOAD_LENGTH,
@@ -77,8 +77,8 @@ pub enum Drain {
 /// The bytes of a packet that count: in a tick of the receiver, and in the sender's estimate of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
-    /// The payload and the two bytes of its length count, as in the published program. Headers do not, and a heartbeat
-    /// counts as a packet. A full packet counts as 1.03: it has 1440 bytes in that program, of which 1400 are a packet.
+    /// The payload, the two bytes of its length and a forecast count, as in the published program. Headers do not. A
+    /// full packet counts as 1.03: it has 1440 bytes in that program, of which 1400 are a packet.
     Payload,
     /// The packet counts with its header. A full packet counts as one at most. Slow links then carry more, because a
     /// flow of few packets less often mistakes its own rate for the link's.

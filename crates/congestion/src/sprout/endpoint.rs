@@ -39,7 +39,7 @@ pub enum Waiting {
 }
 
 impl<E: Estimator> Endpoint<E> {
-    /// Creates an end that has received nothing. Its sender begins with the forecast of its own receiver.
+    /// Creates an end that has received nothing. Its sender begins with the forecast of this end's own receiver.
     pub fn new(config: Config, estimator: E, now: Instant) -> Self {
         let receiver = Receiver::new(estimator, config);
         let sender = Sender::new(config, receiver.forecast(), now);

@@ -19,7 +19,7 @@ const FIRST_RATE: f64 = 1.0;
 
 /// Infers the rate of a link from the number of packets in each tick.
 pub trait Estimator: Debug + Send {
-    /// Advances by a tick in which `count` packets arrived. `None` if the tick tells nothing about the link.
+    /// Advances by a tick in which `count` packets arrived. A `count` of `None` tells nothing about the link.
     fn tick(&mut self, count: Option<f64>);
 
     /// Returns how many packets are forecast to arrive within the next 1, 2, ... ticks.

@@ -15,8 +15,8 @@ const NEGLIGIBLE: f32 = 4e-8;
 #[derive(Clone, Debug)]
 pub(crate) struct Horizons {
     bins: usize,
-    /// The probability that no more packets arrive, for each number of ticks, each count and each bin. Single precision
-    /// keeps 10^-7, and takes half of the memory.
+    /// The probability that at most a count of packets arrives, for each number of ticks, each count and each bin.
+    /// Single precision keeps 10^-7, and takes half of the memory.
     tables: Vec<Vec<f32>>,
 }
 

@@ -42,7 +42,8 @@ impl Spread {
         }
     }
 
-    /// Returns the least count of packets that `ticks` ticks do not exceed with `probability`. A near `guess` saves time.
+    /// Returns the least count of packets that `ticks` ticks do not exceed with `probability`. A near `guess` is
+    /// faster.
     pub(crate) fn quantile(
         &self,
         shares: &[f32],

@@ -63,7 +63,8 @@ impl Base {
         !self.field.is_line() && !self.field.prompt.is_secret && !self.is_searching
     }
 
-    /// Records that the text of row `from` has moved to row `to`. Returns whether it has moved up from the last row.
+    /// Records that the text of row `from` is in row `to`. Returns whether it moved up while the cursor was in the last
+    /// row.
     pub(super) fn move_to(&mut self, from: u16, to: u16) -> bool {
         self.field.row = (self.field.row + to).saturating_sub(from);
         to < from && self.is_at_bottom()
@@ -93,7 +94,8 @@ impl Base {
         from != to || is_changed(&self.screen, screen, to.row)
     }
 
-    /// Returns whether the newest answered key changed neither cursor nor row on `screen`. False for characters.
+    /// Returns, once, whether the newest answered key changed neither cursor nor row on `screen`. False for characters,
+    /// and for keys whose effect may be hidden or may already be on the base screen.
     pub(super) fn is_unmoved(&mut self, screen: &Screen) -> bool {
         let Some((key, input)) = self.command.take() else { return false };
         // Enter may scroll all text and leave the cursor in place, which the base screen may show already.
@@ -115,7 +117,8 @@ impl Base {
         self.field.prompt.is_secret && matches!(key, Key::Backspace)
     }
 
-    /// Returns whether `screen` still has the text of the cursor's line, so that only the cursor may have moved.
+    /// Returns whether `screen` still has the text of the cursor's line, so that only the cursor may have moved. Always
+    /// true in a full-screen program or an editor.
     pub(super) fn has_line(&self, screen: &Screen) -> bool {
         let most = INPUT_ROWS_MAX.saturating_mul(screen.size().columns());
         let places = self.field.bounds.start..self.field.bounds.end.min(most);

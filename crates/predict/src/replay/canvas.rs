@@ -104,7 +104,7 @@ impl<'a> Canvas<'a> {
         &mut self.moved[usize::from(rows.start)..usize::from(rows.end)]
     }
 
-    /// Writes a cell. Has no effect outside the screen and the canvas's columns.
+    /// Writes a cell, if it is on the screen and in the canvas's columns.
     pub(super) fn put(&mut self, at: Position, tile: Tile) {
         let size = self.screen.size();
         if at.row >= size.rows() || !self.columns.contains(&at.column) {
@@ -138,7 +138,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Returns the last column of `columns` in a row that has text or a typed blank. `None` if there is none.
+    /// Returns the last of `columns` in which this row has text or a typed blank, if any.
     pub(super) fn last_text(&self, row: u16, columns: Range<u16>) -> Option<u16> {
         let is_original = self.moved.is_empty() && self.rows.iter().all(|other| other.row != row);
         if is_original {
@@ -211,7 +211,7 @@ impl<'a> Canvas<'a> {
         !matches!(self.tile(at), Tile::Veiled(_) | Tile::Guess { .. })
     }
 
-    /// Returns whether `screen` has the predicted text in all cells that were written or scrolled.
+    /// Returns whether `screen` has the predicted text in all written or scrolled cells. Uncertain cells do not count.
     pub(super) fn agrees(&self, screen: &Screen) -> bool {
         let is_known = |at: &Position| self.is_known(*at);
         self.places().filter(is_known).all(|at| self.text(at) == Text::of(screen, at))

@@ -35,7 +35,7 @@ impl CursorProbe {
         self.step.from.row != self.step.to.row
     }
 
-    /// Teaches a window's model the motions that a screen shows, and (if `rulers`) numbers that show its position.
+    /// Teaches a window's model the motions on a screen, and (if `rulers`) the numbers that show the cursor's position.
     pub(super) fn teach(
         &self,
         navigation: &mut Navigation,

@@ -137,8 +137,7 @@ impl History {
         self.is_pasted = true;
     }
 
-    /// Records that the key sent with `input` ended a line. `is_hidden`: the line may differ from the text on the
-    /// screen.
+    /// Records that the key sent with `input` ended a line. `is_hidden`: the line may differ from the screen's text.
     pub(super) fn end_line(&mut self, input: InputNum, screen: &Screen, is_hidden: bool) {
         let is_pasted = core::mem::take(&mut self.is_pasted);
         let sheet = self.sheet.take().filter(|sheet| sheet.input == input);

@@ -1,4 +1,4 @@
-//! Judges the pending keys by a screen: which keys it shows, and what happened to the rest. Changes no state.
+//! Judges the pending keys by a screen: which it shows, and what happened to the rest. This module changes no state.
 
 use rove_terminal::{InputNum, Key, Screen};
 use rove_units::Instant;
@@ -50,7 +50,7 @@ pub(super) enum Verdict {
     Wrapped(Box<Field>, Crossing),
     /// The screen shows the effects of some keys, or of none. A key of unknown effect may follow these keys.
     Shown(Box<Proven>, Option<Box<Barrier>>),
-    /// This many keys have moved the cursor, in this way.
+    /// This many keys have moved the cursor, along this path.
     Moved(usize, CursorProbe),
     /// No key has reached the host, so the screen is older than all of them.
     Awaited,
@@ -160,7 +160,7 @@ impl Judge<'_> {
         self.motions().or_else(answer).unwrap_or_else(|| self.overdue())
     }
 
-    /// Returns the verdict that keys of unknown effect have moved the cursor. `None` if they have not.
+    /// Returns the verdict that keys have moved the cursor by the motions that their names suggest. `None` if not.
     pub(super) fn motions(&self) -> Option<Verdict> {
         if !self.state.base.may_navigate() || !self.state.has(Mechanism::Motions) {
             return None;
@@ -173,8 +173,8 @@ impl Judge<'_> {
     /// Returns the verdict that a key of unknown effect, and all earlier keys, were answered. `None` if not. The key
     /// was answered if it is due and the cursor or its row has changed, or if its echo timeout has passed. Before that,
     /// the key must have reached the host, and the screen must prove the answer. After Enter in a line, a known prompt
-    /// is the proof. If the key is the first, a change is the proof. Otherwise all effects of the earlier keys are,
-    /// unless the caller has removed keys that the screen shows (`is_shown`).
+    /// is the proof. If the key is the first, a change is the proof. Otherwise all effects of the earlier keys are the
+    /// proof, but there is none if the caller has removed keys that the screen shows (`is_shown`).
     fn answer(&self, barrier: Barrier, is_shown: bool) -> Option<Verdict> {
         let base = &self.state.base;
         let event = self.state.log.iter().nth(barrier.index)?;
@@ -265,8 +265,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns how many of the keys whose predictions were dropped the screen shows after all, and how many later keys.
-    /// `None` if it shows no dropped key.
+    /// Returns how many keys with dropped predictions the screen shows after all, and how many later keys. `None` if it
+    /// shows none of the former.
     pub(super) fn late(&self) -> Option<(usize, usize)> {
         let late = &self.state.learned.late;
         // If the pending keys alone explain the screen, it need not show a dropped key.

@@ -1,4 +1,4 @@
-//! Learns from the verdicts on keys. No other module lets a screen change the engine's state.
+//! Learns from the verdicts on keys. The modules that find the verdicts change no state.
 
 use rove_terminal::{Key, Screen};
 use rove_units::Instant;
@@ -36,7 +36,7 @@ pub(super) fn learn(state: &mut State, now: Instant, screen: &Screen) {
         learner.rebase();
     }
     learner.learn_late();
-    // Each round except the last removes a key.
+    // Each round except the last removes a key or extends the field.
     for rounds in 1.. {
         if learner.state.log.is_empty() || !learner.learn(learner.judge().findings()) {
             break;
@@ -65,7 +65,7 @@ impl Learner<'_> {
         Judge { state: self.state, now: self.now, screen: self.screen }
     }
 
-    /// Learns from the facts that a screen reveals, and removes the verdict's keys. Returns whether it removed any.
+    /// Learns from the facts on a screen, and removes the verdict's keys. Returns whether to judge the screen again.
     fn learn(&mut self, findings: Findings) -> bool {
         let Findings { exit, sheet, is_broken, verdict } = findings;
         let context = self.state.base.field.context;
@@ -82,7 +82,7 @@ impl Learner<'_> {
         self.learn_verdict(verdict)
     }
 
-    /// Learns from a verdict, and removes its keys. Returns false if none were removed.
+    /// Learns from a verdict, and removes its keys. Returns whether to judge the screen again.
     fn learn_verdict(&mut self, verdict: Verdict) -> bool {
         match verdict {
             Verdict::Wrapped(mut field, crossing) => {
@@ -179,7 +179,7 @@ impl Learner<'_> {
     }
 
     /// Makes a screen the base. If its field differs from the field in which keys were typed, the keys that have
-    /// reached the host have caused that. Removes them. Returns false if it removed none.
+    /// reached the host count as the cause, and are removed. Returns whether any were.
     fn leave_field(&mut self) -> bool {
         let place = |field: &Field| (field.context, field.bounds.start);
         let (before, is_used) =
@@ -409,7 +409,7 @@ impl Learner<'_> {
         state.base.field.track.is_used |= !state.log.is_empty();
     }
 
-    /// Learns from effects that arrive after the predictions of their keys were dropped.
+    /// Learns from effects that arrive, or do not, after the predictions of their keys were dropped.
     fn learn_late(&mut self) {
         let learned = &mut self.state.learned;
         let old = learned.late.old(self.now);

@@ -26,7 +26,7 @@ pub(super) struct Event {
     pub(super) due_at: Option<Instant>,
     /// Whether the user has seen the key's predicted effect.
     pub(super) shown: bool,
-    /// Whether the screen should show the key's effect, but does not.
+    /// Whether the key had reached the host before the base screen came, which may therefore show its effect.
     pub(super) is_doubtful: bool,
     /// Whether the key is a character whose echo is overdue.
     pub(super) is_overdue: bool,
@@ -124,7 +124,7 @@ impl Log {
         self.events.iter().take_while(|event| event.input <= input).count()
     }
 
-    /// Records that the screen should show the effects of the `count` oldest keys, but does not.
+    /// Records that the screen may show the effects of the `count` oldest keys, but the engine did not recognise them.
     pub(super) fn doubt(&mut self, count: usize) {
         debug_assert!(count <= self.events.len(), "the doubted keys wait");
         self.events.iter_mut().take(count).for_each(|event| event.is_doubtful = true);

@@ -10,7 +10,7 @@ use crate::replay::pending_keys::PendingKeys;
 use crate::replay::simulate::Simulation;
 use crate::replay::timeline::{Proven, Timeline};
 
-/// The number of pending keys that a screen shows.
+/// The pending keys that a screen shows, and the first key of unknown effect.
 #[derive(Clone, Debug)]
 pub(super) struct MatchResult {
     /// The keys whose effects the screen shows. `None` if the screen agrees with no number of keys, not even 0.
@@ -32,7 +32,7 @@ pub(super) struct Barrier {
     pub(super) before: Proven,
     /// Whether the input is empty after the earlier keys.
     pub(super) is_empty: bool,
-    /// The line that the key ends. If it occupies one row, also the text of the row, including the prompt.
+    /// The line that the key ends, if any. If it occupies one row, also the text of the row, including the prompt.
     pub(super) line: Option<(Line, Option<Line>)>,
 }
 

@@ -110,7 +110,7 @@ impl State {
         }
     }
 
-    /// Returns the known motions in the program's pane that has the cursor. `None` if keys cannot move the cursor there, or no motions are known.
+    /// Returns the known motions in the cursor's pane. `None` if none are known, or keys cannot move the cursor there.
     pub(super) fn navigation(&self) -> Option<&Navigation> {
         self.learned.navigations.find(&self.base.field.place).filter(|_| self.base.may_navigate())
     }
@@ -170,8 +170,8 @@ impl State {
         }
     }
 
-    /// Returns when the oldest key's prediction is dropped. `None` without an echo ack. A shown key may be overdue
-    /// earlier.
+    /// Returns when the oldest key's prediction is dropped. `None` without an echo ack. Shown keys may be overdue
+    /// sooner.
     pub(super) fn taken_back_at(&self) -> Option<Instant> {
         let event = self.log.front()?;
         let is_seen = event.shown && Class::of(event.key).follows_text();

@@ -44,8 +44,8 @@ pub(super) struct Proven {
     pub(super) row: u16,
     /// The keys whose effects have left a trace on the screen.
     pub(super) steps: Vec<Step>,
-    /// The last key's character and its position. `None` unless the screen has this character there, and every key has
-    /// drawn something.
+    /// The last key's character and its position. `None` unless the screen has it there, and every key has drawn
+    /// something.
     pub(super) typed: Option<(char, Position)>,
     /// The path of the cursor. `None` unless all keys were motions.
     pub(super) probe: Option<CursorProbe>,

@@ -8,12 +8,12 @@ use rove_terminal::{Cell, Pen, Screen};
 
 use super::row::{cells, character, characters, is_blank, is_half};
 
-/// The common parts of all prompts of one kind, as hashes.
+/// The common parts of all prompts of one kind, as hashes of characters and colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Fingerprint {
     /// A hash of the prompt, without its numbers and its path.
     pub(crate) strong: u64,
-    /// A hash of the prompt's last character, such as `$`, and of the kind of the character that precedes it.
+    /// A hash of the last character, such as `$`, and of the one before it unless that may belong to a path.
     pub(crate) weak: u64,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Fingerprint {
 /// and csh for users and for root, of psql and of Python; the themes of starship, pure and oh-my-zsh.
 const SHELL_SIGNS: [&str; 9] = ["$", "#", "%", ">>>", "❯", "➜", "λ", "»", "✗"];
 
-/// Returns the fingerprint of the prompt in `columns` of a row, without the blanks at its end. `None` if these columns are blank.
+/// Returns the fingerprint of the prompt in `columns` of a row, without final blanks. `None` if the columns are blank.
 ///
 /// The fingerprint includes text and colours. All runs of digits count as equal, and so does the longest word that
 /// looks like a path, whatever the path is. So prompts that show the time, a counter or a directory keep their

@@ -25,7 +25,7 @@ pub(crate) struct Window {
 pub(super) struct Insertion {
     /// The cursor's place on the newest screen. `None` on the primary screen.
     window: Option<Window>,
-    /// Whether the mode line appeared in this window, and no event has ended the permission since.
+    /// Whether the cursor was in this window while it had no mode line, and no event has ended the permission since.
     is_open: bool,
     /// Whether a line was entered since the newest screen. The next line may answer a question in the same place.
     has_entered: bool,

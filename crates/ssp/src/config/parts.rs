@@ -47,8 +47,8 @@ pub struct FrameConfig {
     /// [`FrameConfig::interval_max`], which holds for contents that are sent again.
     pub news_interval_max: Duration,
     /// Replaces [`FrameConfig::news_interval_max`] if both ends offer late acknowledgments
-    /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)) and a third of the round trip is not shorter than
-    /// this. It does not depend on the loss. Chosen: docs/timing.md, "Late acknowledgments".
+    /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)), at any loss. A third of the round trip holds if it
+    /// is between both intervals. Chosen: docs/timing.md, "Late acknowledgments".
     pub news_interval_late: Duration,
     /// Replaces [`FrameConfig::news_interval_max`] if at least two waiting changes follow each other as fast as those
     /// of a held key. Chosen: docs/timing.md, "A key that is held".

@@ -64,8 +64,8 @@ struct Heartbeat {
     /// Whether this heartbeat was repeated.
     is_again: bool,
     /// Until when the client need not send. While this heartbeat is unanswered, that is its send time if the heartbeat
-    /// before it was answered, or else the earlier heartbeat's value. The answer sets it to the end of the pause that
-    /// this heartbeat has announced.
+    /// before it was answered, or else the earlier heartbeat's value (`None` for the first). The answer sets it to the
+    /// end of the pause that this heartbeat has announced.
     excused_until: Option<Instant>,
 }
 
@@ -177,12 +177,12 @@ impl HeartbeatBackoff {
         newest.excused_until
     }
 
-    /// Returns until when the client need not send. `None` before the first heartbeat.
+    /// Returns until when the client need not send. `None` before the first answer to a heartbeat.
     pub(super) fn hears_by(&self) -> Option<Instant> {
         self.newest?.excused_until
     }
 
-    /// Returns the longest usable pause, as an index into [`PAUSES`] of at most `step`.
+    /// Returns the highest index into [`PAUSES`], of at most `step`, up to which all pauses are usable.
     fn best_up_to(&self, step: usize) -> usize {
         let is_good = |step: &usize| {
             let Tally { borne, failed } = self.tallies[*step];

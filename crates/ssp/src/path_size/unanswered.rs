@@ -122,8 +122,8 @@ impl Unanswered {
         self.report.is_none_or(|report| report.sent < first)
     }
 
-    /// Returns whether the peer misses as many datagrams as there were large ones among those that it reports on, and
-    /// the loss estimated earlier does not explain that. The present estimate includes these datagrams.
+    /// Returns whether the peer misses at least as many datagrams as there were large ones among those that it reports
+    /// on, and the loss estimated earlier does not explain that. The present estimate includes these datagrams.
     fn are_large_lost(&self) -> bool {
         let (Some(report), Some(first)) = (self.report, self.tries.front()) else { return false };
         let told = self.tries.iter().take_while(|it| it.sent <= report.sent);
@@ -135,8 +135,8 @@ impl Unanswered {
     }
 }
 
-/// Returns whether the chance that `lost` or more of `sent` datagrams are lost, each with the probability `loss`, is below a
-/// thousandth. Source: Hoeffding, JASA 58(301), 1963, theorem 1.
+/// Returns whether the chance that `lost` or more of `sent` datagrams are lost, each with the chance `loss`, is below
+/// 1/1000. Source: Hoeffding, JASA 58(301), 1963, theorem 1.
 fn is_rare(lost: u64, sent: u64, loss: f64) -> bool {
     #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52")]
     let (lost, sent, loss) = (lost as f64, sent as f64, loss.clamp(0.01, 0.99));

@@ -11,7 +11,7 @@ pub(super) struct Answers {
     pub(super) heard_at: Option<Instant>,
     /// When the peer's newest contents arrived.
     pub(super) asked_at: Option<Instant>,
-    /// How many frames since `asked_at` carried a change for which the peer's user waits.
+    /// How many frames since `asked_at` carried a change for which the peer's user waits, or contents once more.
     frames: u8,
 }
 
@@ -21,7 +21,7 @@ impl Answers {
         (self.asked_at, self.frames) = (Some(now), 0);
     }
 
-    /// Called when a frame is sent that has a change for which the peer's user waits.
+    /// Called when a frame is sent that has a change for which the peer's user waits, or contents once more.
     pub(super) fn handle_frame(&mut self) {
         self.frames = self.frames.saturating_add(1);
     }

@@ -61,7 +61,7 @@ impl Chunks {
 }
 
 impl<L: Object> Sender<L> {
-    /// Returns whether another link may be sent while earlier ones are unacknowledged.
+    /// Returns whether the next link may be sent: no other is unacknowledged, or few are and none counts as lost.
     pub(super) fn may_extend(&self, timing: &SendTiming) -> bool {
         let in_flight = self.sent.with_contents().count();
         let is_all_assumed = self.sent.assumed + 1 == self.sent.list.len();
@@ -82,8 +82,7 @@ impl<L: Object> Sender<L> {
     }
 
     fn extend(&mut self, now: Instant, peer: Capabilities) -> Option<Step> {
-        // If nothing is on its way, the newest entry equals the known receiver state in contents, but the peer may not
-        // have received it.
+        // If nothing is on its way, the newest entry has the known receiver state's contents, but may not have arrived.
         let is_first_link = self.sent.with_contents().next().is_none();
         let base = if is_first_link { self.sent.known() } else { self.sent.last() };
         let base_num = base.num;
@@ -127,7 +126,8 @@ impl<L: Object> Sender<L> {
         Some(self.send_again(now, timing, self.sent.known().num, oldest, diff))
     }
 
-    /// Returns the index of the newest entry whose diff from entry `base` fits into one instruction, and that diff.
+    /// Returns the index of the newest entry whose diff from entry `base` fits into one instruction, or of the first
+    /// with a diff, and that diff.
     fn link_after(&self, base: usize, peer: Capabilities) -> Option<(usize, Vec<u8>)> {
         let from = &self.sent.list[base].object;
         let mut link = None;
@@ -144,8 +144,8 @@ impl<L: Object> Sender<L> {
     }
 }
 
-/// Returns a state on the way from `base` to `target` that is as near to `target` as one instruction allows, and its
-/// diff. `None` if no diff is short enough.
+/// Halves the way from `base` to `target` until the diff fits into one instruction. Returns that state and its diff.
+/// `None` if no diff is short enough.
 fn largest_part<L: Object>(target: &L, base: &L, peer: Capabilities) -> Option<(L, Vec<u8>)> {
     let mut part = target.clone();
     for _ in 0..HALVINGS_MAX {

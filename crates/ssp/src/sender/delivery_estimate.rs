@@ -125,7 +125,7 @@ impl DeliveryEstimate {
         }
         self.sent.retain(|other| other.num != num);
         let is_sent = self.sent.iter().any(|other| other.num == old_num);
-        // If the list does not hold the reference, this is the known receiver state.
+        // A reference that is not in the list counts as the known receiver state.
         let reference = if is_sent { Reference::Sent(old_num) } else { Reference::Settled(1.0) };
         let arrives = all_arrive(datagrams, timing);
         let has_contents = !instruction.diff.is_empty();

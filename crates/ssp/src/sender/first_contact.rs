@@ -1,9 +1,9 @@
 //! The first contents (diffs) of a session, sent again until the peer has acknowledged something.
 //!
 //! Before the first round trip, neither end knows how long a round trip takes. So the timers of RFC 6298 start at a
-//! second and more, and a peer from which nothing has arrived is sent only heartbeats. A lost first datagram would cost
-//! that time. Small first contents are instead sent again after a fixed wait, which then doubles. If a round trip takes
-//! longer than the wait, this costs a datagram or two, once in a session.
+//! second and more, and an end sends only heartbeats to a peer from which nothing has arrived. A lost first datagram
+//! would cost that time. Small first contents are instead sent again after a fixed wait, which then doubles. If a round
+//! trip takes longer than the wait, this costs a datagram or two, once in a session.
 
 use rove_units::{Duration, Instant};
 
@@ -26,7 +26,7 @@ const _: () = assert!(UNHEARD_AFTER.as_millis() < WAIT_MIN.as_millis());
 /// The state of the repetition of first contents, which ends when the peer acknowledges a state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstContact {
-    /// When the newest contents were last sent. `None` if there were none, or they are too large to repeat.
+    /// When the newest contents were last sent. `None` if there were none, or they are not to be repeated.
     sent_at: Option<Instant>,
     tries: u32,
     /// Whether the peer has acknowledged any state.
@@ -34,14 +34,14 @@ pub(super) struct FirstContact {
 }
 
 impl FirstContact {
-    /// Called when contents are sent. They are repeated if their diff starts from the known receiver state.
+    /// Called when contents are sent. They are repeated if their diff is short and starts from the known state.
     pub(super) fn handle_sent(&mut self, sending: &Sending) {
         self.tries += u32::from(sending.stands_alone && sending.due.first_contact);
         let goes_again = sending.stands_alone && sending.diff_len <= REPEATED_LEN_MAX;
         self.sent_at = goes_again.then_some(sending.at);
     }
 
-    /// Called at the peer's first acknowledgment.
+    /// Called when the peer acknowledges a state.
     pub(super) fn handle_ack(&mut self) {
         self.is_made = true;
     }

@@ -4,7 +4,8 @@
 //! datagrams, small contents are sent several times in short succession, so that the chance of all of them being lost
 //! is small. Each copy is a diff from the known (acknowledged) receiver state, so it can be applied even if all other
 //! datagrams are lost. Newer contents include the older ones and replace a copy. If contents follow each other faster
-//! than the path answers, a copy waits for the next contents. On a path without loss nothing is sent twice.
+//! than the path answers, a copy waits a frame interval, in which newer contents may replace it. A path without loss
+//! carries no copies.
 
 use rove_units::{Duration, Instant};
 
@@ -50,9 +51,9 @@ const SECOND_MIN: Duration = Duration::from_millis(5);
 /// Longest time between the first copy and the second. Chosen: bursts of loss are mostly shorter.
 const SECOND_MAX: Duration = Duration::from_millis(40);
 
-/// Shortest round trip at which contents that followed others within a round trip are not copied until newer contents
-/// are sent. Chosen: docs/timing.md, "Repetition"; on shorter paths copies are a smaller part of the bytes, and the
-/// wait is a larger part of the time.
+/// Shortest round trip at which contents that followed others within a round trip are copied only after a frame
+/// interval, so that newer contents can replace the copy. Chosen: docs/timing.md, "Repetition"; on shorter paths copies
+/// are a smaller part of the bytes, and the wait is a larger part of the time.
 const FOLLOWED_SRTT_MIN: Duration = Duration::from_millis(200);
 
 /// Least loss, from 0 to 1, for which the copies of contents that were presumed lost are computed. Chosen: it gives two

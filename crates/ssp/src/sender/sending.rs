@@ -33,7 +33,7 @@ pub(super) struct Sending {
 /// Which mechanisms asked to send the contents now.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Due {
-    /// Whether the repetition asked for a copy.
+    /// Whether the module `repetition` asked for a copy.
     pub(super) copy: bool,
     /// Whether this send repeats the session's first contents, while the peer has acknowledged nothing.
     pub(super) first_contact: bool,

@@ -40,7 +40,7 @@ impl<L: Object> Sender<L> {
         self.shutdown.gives_up_at(self.sent.last_at, timing)
     }
 
-    /// Returns whether a heartbeat is due: nothing was sent for the interval, and all contents are acknowledged.
+    /// Returns whether a heartbeat is due, or due again: all contents are acknowledged, and no end is shutting down.
     pub(super) fn is_heartbeat_due(&self, now: Instant, timing: &SendTiming) -> bool {
         let is_due = self.sent.last_at + timing.config.heartbeat.interval <= now
             || timing.heartbeat_again_at.is_some_and(|at| at <= now);
@@ -51,7 +51,8 @@ impl<L: Object> Sender<L> {
             && self.sent.unacknowledged_since().is_none()
     }
 
-    /// Returns whether the kept instruction (of several fragments) may be repeated: its acknowledgment is new enough.
+    /// Returns whether the kept instruction (of several fragments) may be repeated: no acknowledgment newer than the
+    /// one in it is due, and the peer is not shutting down.
     pub(super) fn may_repeat(&self, now: Instant, timing: &SendTiming) -> bool {
         let is_ack_due = self.wanted_ack_due(now, timing).is_some_and(|due| due <= now);
         self.acks.num != StateNum::SHUTDOWN && !is_ack_due
@@ -82,8 +83,8 @@ impl<L: Object> Sender<L> {
         self.wanted_ack_due(now, timing).map_or(heartbeat, |wanted| wanted.min(heartbeat))
     }
 
-    /// Returns when to send a heartbeat on a path whose answers take longer than the heartbeat interval. It waits for
-    /// the answer to the datagrams on their way, and a moment longer, because another instruction is then likely.
+    /// Returns when to send a heartbeat on a path whose answers take longer than the heartbeat interval. The heartbeat
+    /// waits until a moment after the answer to datagrams on their way, because an instruction is likely then.
     fn put_off(&self, heartbeat: Instant, timing: &SendTiming) -> Instant {
         if timing.in_flight() <= timing.config.heartbeat.interval {
             return heartbeat;

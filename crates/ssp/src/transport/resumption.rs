@@ -9,7 +9,7 @@ use crate::object::Object;
 use crate::transport::Transport;
 use crate::window::Window;
 
-/// The facts from which a client continues a session with a Mosh 1.4.0 (stock) peer. Another client wrote them.
+/// The facts from which a client continues a session with a Mosh 1.4.0 (stock) peer. Its former process wrote them.
 #[derive(Clone, Debug)]
 pub struct Resumed<Local, Remote> {
     /// No datagram, instruction or state of the former client has this number or a higher one.
@@ -86,7 +86,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.reserved = end;
     }
 
-    /// Returns how many blocks were sealed with the key.
+    /// Returns how many cipher blocks may have been sealed with the key.
     pub fn sealed_blocks(&self) -> u64 {
         self.connection.cipher.sealed_blocks()
     }

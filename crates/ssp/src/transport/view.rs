@@ -50,14 +50,15 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         &self.sender.sent.last().object
     }
 
-    /// Returns when the peer must send again: a heartbeat interval after its newest state, or at the heartbeat that it
-    /// has announced. If this end has sent contents, the peer must answer them within a heartbeat interval in any case.
+    /// Returns when the peer must send again: a heartbeat interval after its newest state or, if later, at the
+    /// announced heartbeat. While contents of this end are unacknowledged, an announcement excuses the peer only for a
+    /// heartbeat interval after them.
     pub fn remote_due_at(&self) -> Instant {
         let due_at = self.receiver.newest().arrived_at + self.config.heartbeat.interval;
         due_at.max(self.asked_before(self.heartbeats.hears_by()).unwrap_or(due_at))
     }
 
-    /// Returns until when the peer need not send, because it has announced its next heartbeat. `None` if it has not.
+    /// Returns until when the peer need not send, because a heartbeat has announced the next one. `None` if none has.
     pub fn remote_excused_until(&self) -> Option<Instant> {
         self.heartbeats.hears_by()
     }
@@ -113,9 +114,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.closing.closed()
     }
 
-    /// Returns until when a server still acknowledges repeats of its client's shutdown. `None` at a client or in a
-    /// running session. If the driver stops sooner and the first acknowledgment was lost, the client does not learn
-    /// that the session ended.
+    /// Returns until when a server still acknowledges repeats of its client's shutdown. `None` if it does not linger.
+    /// If the driver stops sooner and the first acknowledgment was lost, the client does not learn the end.
     pub fn lingers_until(&self) -> Option<Instant> {
         self.closing.lingers_until()
     }
@@ -144,7 +144,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.client().map(|client| &client.side)
     }
 
-    /// Returns when a client's driver should open a side path: 5 s after the network has ceased to answer.
+    /// Returns when a client's driver should open a side path: 5 s after the network has ceased to answer, or at once
+    /// if the side path has ended.
     pub fn side_path_wanted_at(&self) -> Option<Instant> {
         let unacknowledged_since = self.sender.sent.unacknowledged_since();
         self.connection.client()?.side_path_wanted_at(unacknowledged_since)
@@ -162,7 +163,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
 
     /// Returns how many datagrams the peer has sent, by the highest number received. It grows only with an authentic
     /// datagram that is newer than all before. A caller that stores a datagram's source compares this number before and
-    /// after it.
+    /// after that datagram.
     pub fn peer_datagrams(&self) -> u64 {
         self.connection.peer_datagrams()
     }

@@ -65,8 +65,7 @@ impl<'a> CursorMotion<'a> {
         self.stops_on_last.or_else(|| self.guide.and_then(Guide::stops_on_last))
     }
 
-    /// Records that the cursor leaves its row at `column`. Later motions up and down return to that column if the row
-    /// is long enough.
+    /// Records that the cursor leaves its row at `column`. Later motions up and down return there in rows long enough.
     pub(super) fn climb_from(&mut self, column: u16) {
         self.goal.get_or_insert(column);
         self.has_climbed = true;
