@@ -75,8 +75,8 @@ impl Assembler {
         !self.slices.is_empty() && self.id > Some(id)
     }
 
-    /// Refuses a fragment whose number is above that of the last fragment, and a last fragment whose number is below
-    /// that of a held one.
+    /// Refuses a fragment numbered above the instruction's last fragment, and a last fragment numbered below a held
+    /// one.
     fn check_place(&self, fragment: &Fragment) -> Result<(), ReceiveError> {
         let number = fragment.number;
         if let Some(last) = self.last

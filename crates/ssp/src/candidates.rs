@@ -53,8 +53,7 @@ pub struct Candidates {
     /// All addresses in the order in which they were added; never empty.
     addresses: Vec<Candidate>,
     current: usize,
-    /// When the client switched to the current address. `None` before, and after proof that it answers
-    /// ([`PROOF_AFTER`]).
+    /// When the client switched to the current address, until that is proven to answer ([`PROOF_AFTER`]).
     unproven_since: Option<Instant>,
     /// The index of an address from which datagrams arrive, but at which this end's datagrams do not arrive.
     deaf: Option<usize>,
@@ -220,7 +219,7 @@ impl Candidates {
             && speaks
             && self.unanswered_since.is_none_or(|at| at + ANSWER_MAX > now)
         {
-            // Datagrams arrived from this address, so it was chosen, but it receives none of this end's.
+            // Datagrams arrived from this address, so the client chose it, but none of this end's arrive there.
             self.deaf = Some(self.current);
             self.choose(now, (self.current + 1) % self.addresses.len());
             return true;
@@ -255,7 +254,7 @@ impl Candidates {
         candidate.address
     }
 
-    /// Returns whether a datagram from this address may answer a probe.
+    /// Returns whether a datagram from this address may answer a probe sent there in the last [`ANSWER_MAX`].
     pub(crate) fn is_answer(&self, now: Instant, source: SocketAddr) -> bool {
         let probed_at = self.position(source).and_then(|index| self.addresses[index].probed_at);
         probed_at.is_some_and(|at| now.saturating_since(at) <= ANSWER_MAX)

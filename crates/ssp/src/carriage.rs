@@ -79,7 +79,7 @@ impl PacketSeal {
         let sealed = Sealed::parse(sends.opposite(), bytes)?;
         let number = sealed.seq().get() & !PACKET_CLASS;
         let seq = SeqNum::new(number);
-        // An end that has the key seals no higher number.
+        // An end that has the key seals only lower numbers.
         if number >= PACKET_NUMBERS {
             return Err(ReceiveError::Forged);
         }
@@ -155,7 +155,7 @@ impl<'a> Carriage<'a> {
         self.connection.path().heard_at
     }
 
-    /// Returns how often the path may have changed (peer's address, side path, this computer's network), and the peer's
+    /// Returns how often the path may have changed (the peer's address, this computer's network), and the peer's
     /// address.
     pub const fn path(&self) -> (u64, Option<SocketAddr>) {
         (self.connection.path_changes(), self.connection.peer())

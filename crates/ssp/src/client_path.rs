@@ -1,5 +1,4 @@
-//! A client's network paths to its server: local ports, the server's addresses, the side path, and the payload of
-//! probes.
+//! A client's paths to its server: local ports, the server's addresses, the side path, and the payload of probes.
 
 use core::net::SocketAddr;
 
@@ -63,8 +62,8 @@ impl ClientPath {
         self.accompany(now, self.destination());
     }
 
-    /// Lets the newest packet of streams go along with a datagram to this address, if nothing has answered for
-    /// [`DOUBTED_AFTER`], or if the datagram probes another path after an unanswered network change.
+    /// Lets the newest packet of streams go along with a datagram to this address if nothing has answered for
+    /// [`DOUBTED_AFTER`]. It also goes with probes of other paths after an unanswered network change.
     fn accompany(&mut self, now: Instant, to: SocketAddr) {
         let since = match self.side.is_used() {
             true => self.side.unheard_since(),

@@ -2,8 +2,7 @@
 //!
 //! After a silence neither end knows which of its packets have arrived. The client's newest packet acknowledges all
 //! that the client has received. Only a client knows several addresses of its peer. So the client sends this packet to
-//! each address to which a datagram goes. All copies are equal to the byte, and the peer handles only the first to
-//! come.
+//! each address to which a datagram goes. All copies are equal to the byte, and the peer handles only one.
 
 use core::net::SocketAddr;
 

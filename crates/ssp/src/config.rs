@@ -93,10 +93,10 @@ pub struct Config {
     pub rtt: RttConfig,
     /// When an end gives up its local port or the server's address for another, and whether it probes datagram sizes.
     pub path: PathConfig,
-    /// Shortest interval between two loss reports, which travel in instructions that are sent anyway. `None` sends no
-    /// reports. Chosen: a server reports as often as its client draws the status. A client reports less often, so that
-    /// its reports of some eight bytes stay below a hundredth of its bytes. The server needs no more, because the loss
-    /// that it uses takes seconds to change.
+    /// Shortest interval between two loss reports that count the same losses. They travel in instructions that are sent
+    /// anyway. `None` sends none. Chosen: a server reports as often as its client draws the status. A client reports
+    /// less often, so that its reports of some eight bytes stay below a hundredth of its bytes. The server needs no
+    /// more, because the loss that it uses takes seconds to change.
     pub loss_report_interval: Option<Duration>,
     /// How long an unacknowledged shutdown is announced, at most.
     pub shutdown_timeout: Duration,
@@ -110,8 +110,8 @@ pub struct Config {
     pub work_per_turn: u64,
     /// The extensions that this end offers in its hello. `None` sends no hello and uses no extension (`--strict`).
     pub capabilities: Option<Capabilities>,
-    /// Whether [`Object::check`] checks every diff before it is sent, and errors are logged. A check costs as much as
-    /// the receiver's work.
+    /// Whether [`Object::check`] checks every diff before it is sent, and errors are logged. A check costs what the
+    /// receiver's work does.
     ///
     /// [`Object::check`]: crate::Object::check
     pub self_check: bool,
@@ -142,7 +142,7 @@ impl Config {
         }
     }
 
-    /// Returns whether any diffs, if only those of steady output, may start from the state that is worth most
+    /// Returns whether any diffs, perhaps only those of steady output, may start from the state that is worth most
     /// ([`ReferencePolicy::Bayesian`]).
     pub(crate) fn weighs_references(&self) -> bool {
         self.reference == ReferencePolicy::Bayesian

@@ -42,7 +42,7 @@ pub enum ReceiveError {
         /// Length of the fragment in bytes.
         len: usize,
     },
-    /// The fragment's number has more than 15 bits, which no decoded fragment has.
+    /// The fragment's number has more than 15 bits. No decoded fragment has such a number.
     #[error("fragment number {number} does not fit the header")]
     FragmentNumber {
         /// The fragment's number.

@@ -58,7 +58,7 @@ impl Fragment {
     }
 }
 
-/// Cuts `compressed` into fragments of at most `contents_max` bytes; at least one.
+/// Cuts `compressed` into at least one fragment, each with at most `contents_max` bytes of contents.
 ///
 /// # Panics
 ///

@@ -3,8 +3,7 @@
 //! A Mosh 1.4.0 end (stock) sends every 3 s. Between two roves, the server alone decides on the pauses. Its heartbeat
 //! announces when the server sends again at the latest, and the client answers once and is silent until then. The
 //! pauses grow while heartbeats after long pauses are answered ([`HeartbeatBackoff`]). A client that misses an
-//! announced heartbeat sends by itself ([`AnnouncedHeartbeat`]). If an end has anything else to send, Mosh's rules
-//! hold.
+//! announced heartbeat sends by itself ([`AnnouncedHeartbeat`]). For all else that is sent, Mosh's rules hold.
 
 mod announced;
 mod backoff;
@@ -42,7 +41,7 @@ impl HeartbeatSchedule {
         }
     }
 
-    /// Returns when a server repeats its newest heartbeat, given how long an answer takes. `None` if it does not.
+    /// Returns when a server repeats its newest heartbeat, given how long an answer takes. `None` without a repetition.
     pub(crate) fn again_at(&self, answer_expected: Duration) -> Option<Instant> {
         match self {
             Self::Server(backoff) => backoff.again_at(answer_expected),

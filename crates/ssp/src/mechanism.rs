@@ -3,7 +3,7 @@
 
 use crate::config::Config;
 
-/// A part of the sender that can be switched off by itself.
+/// A part of an end that can be switched off by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mechanism {
     /// Small contents are sent several times on a path that loses datagrams.
@@ -22,7 +22,7 @@ pub enum Mechanism {
     Collection,
     /// Heartbeats become rare while there is nothing to send.
     Quiet,
-    /// Round trips of more than a second are measured, and timeouts allow for them.
+    /// Round trips of more than 5 s are measured, and timeouts allow for those of more than a second.
     FarPath,
     /// The size of datagrams is adapted to the path.
     PathSize,

@@ -80,8 +80,7 @@ impl ProbeRounds {
         self.probe_at = self.probe_at.min(now.max(self.probe_at - self.gap + wait));
     }
 
-    /// Starts a round that repeats input at once over all better paths, and last over the path in use, to get the
-    /// answer there.
+    /// Starts a round at once that repeats input over all better paths. Its recall follows at once, too.
     pub(crate) fn handle_input(&mut self, now: Instant) {
         (self.probe_at, self.left, self.is_input) = (now, 0, true);
         self.gap = (self.gap / 2).max(ROUND_MIN / 2);

@@ -1,5 +1,4 @@
-//! The subset of protobuf that the protocol's messages use. It reads fields in place, and appends written ones to a
-//! buffer.
+//! The subset of protobuf that the protocol's messages use. It reads fields in place, and appends fields to a buffer.
 
 use prost::encoding::{
     DecodeContext, WireType, decode_key, decode_varint, encode_key, encode_varint, skip_field,

@@ -1,5 +1,5 @@
-//! The sender's present intervals, computed from measurements of the path. The contents of a state are the diff sent
-//! with it.
+//! The sender's present intervals, computed from measurements of the path. A state's contents are the diff sent with
+//! it.
 
 use rove_units::{Duration, Instant};
 

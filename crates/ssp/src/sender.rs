@@ -354,8 +354,8 @@ impl<L: Object> Sender<L> {
         is_ack_due: bool,
         peer: Capabilities,
     ) -> Option<Instruction> {
-        // The object is as it was in the reference state, but the peer may hold a state sent in between. Then even an
-        // empty diff has to be sent.
+        // The object is as in the reference state, but the peer may hold a state in between. Then an empty diff has to
+        // be sent.
         let last = self.sent.last();
         let is_news = !self.current.same_as(&last.object)
             && !self.current.diff_from(&last.object, peer).is_empty();

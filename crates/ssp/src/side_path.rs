@@ -1,5 +1,5 @@
-//! The side path: a client's path to its server outside the network, such as an ssh connection by which the driver
-//! carries datagrams.
+//! The side path: a client's path to its server outside the network, such as ssh, by which the driver carries
+//! datagrams.
 //!
 //! The network is the better path, because there no datagram waits for another. So while the side path is used, the
 //! client also probes the server's addresses ([`ProbeRounds`]).

@@ -147,7 +147,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Returns whether a received diff has been applied only in part, so that [`Transport::work`] must be called again.
-    /// Between the calls a driver may do other things. The next datagram, if no packet of streams, completes it.
+    /// A driver may do other things between. The next datagram that is no packet of streams completes the diff.
     pub fn has_work(&self) -> bool {
         self.receiver.has_work()
     }
@@ -164,7 +164,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         Ok(())
     }
 
-    /// Returns the access of stream packets to this session. `None` unless both ends have offered streams.
+    /// Returns access to this session for packets of streams. `None` unless both ends have offered streams.
     pub fn carriage(&mut self) -> Option<Carriage<'_>> {
         let is_agreed = self.capabilities().contains(Capabilities::STREAMS);
         let packets = self.packets.as_deref_mut().filter(|_| is_agreed)?;
@@ -258,8 +258,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Returns when to call [`Transport::handle_timeout`] and then [`Transport::poll_transmit`], if no datagram comes
-    /// first.
+    /// Returns when to call [`Transport::handle_timeout`] and then [`Transport::poll_transmit`] if no datagram comes.
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.closed().is_some() {
             return self.lingers_until();
@@ -347,8 +346,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         }
     }
 
-    /// Returns whether a client waits for an answer of this server although the client sent no contents: the client
-    /// seems to have missed the newest heartbeat, or has sent the same state again.
+    /// Returns whether a client waits for an answer of this server although the client sent no contents. It seems to
+    /// have missed the newest heartbeat, or has sent the same state again.
     fn is_asked(&mut self, now: Instant, new_num: StateNum) -> bool {
         let timing = self.send_timing();
         let HeartbeatSchedule::Server(backoff) = &mut self.heartbeats else { return false };

@@ -1,5 +1,4 @@
-//! Decides which sequence numbers of datagrams are accepted, by a sliding window, as in RFC 6479 and QUIC (RFC 9000,
-//! 12.3).
+//! Decides by a sliding window which sequence numbers are accepted, as in RFC 6479 and QUIC (RFC 9000, section 12.3).
 //!
 //! A number above all before it is accepted, and moves the window up. A number within the window is accepted once. A
 //! number below the window is refused, because it may have come before. Numbers are in clear text, so a datagram can be
@@ -124,7 +123,7 @@ impl Window {
         }
     }
 
-    /// Returns how many of the sent numbers count as lost. A number that few others have overtaken may still come.
+    /// Returns how many of the sent numbers count as lost. Missing numbers do not count while few later ones have come.
     pub(crate) fn settled_loss(&self) -> Loss {
         let loss = self.loss();
         let open = self.missing_among(self.settled..self.next);

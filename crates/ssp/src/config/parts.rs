@@ -46,9 +46,9 @@ pub struct FrameConfig {
     /// Longest interval between a frame and the next frame with new contents. It is at most
     /// [`FrameConfig::interval_max`], which holds for contents that are sent again.
     pub news_interval_max: Duration,
-    /// Replaces [`FrameConfig::news_interval_max`] if both ends offer late acknowledgments
-    /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)), at any loss. A third of the round trip holds if it
-    /// is between both intervals. Chosen: docs/timing.md, "Late acknowledgments".
+    /// If both ends offer late acknowledgments ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)), a third of
+    /// the round trip replaces [`FrameConfig::news_interval_max`] if it is longer, at any loss. This is its upper
+    /// bound. Chosen: docs/timing.md, "Late acknowledgments".
     pub news_interval_late: Duration,
     /// Replaces [`FrameConfig::news_interval_max`] if at least two waiting changes follow each other as fast as those
     /// of a held key. Chosen: docs/timing.md, "A key that is held".

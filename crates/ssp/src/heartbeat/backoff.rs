@@ -63,9 +63,9 @@ struct Heartbeat {
     is_answered: bool,
     /// Whether this heartbeat was repeated.
     is_again: bool,
-    /// Until when the client need not send. While this heartbeat is unanswered, that is its send time if the heartbeat
-    /// before it was answered, or else the earlier heartbeat's value (`None` for the first). The answer sets it to the
-    /// end of the pause that this heartbeat has announced.
+    /// Until when the client need not send. While this heartbeat is unanswered, that is its send time if the one before
+    /// was answered, or else that one's value (`None` for the first). The answer sets it to the end of the pause that
+    /// this heartbeat has announced.
     excused_until: Option<Instant>,
 }
 
@@ -76,7 +76,7 @@ struct Tally {
 }
 
 impl Heartbeat {
-    /// Returns whether a repetition sent `at` this time can still tell a pause that was too long from a chance loss.
+    /// Returns whether a repetition sent `at` this time can still tell a too long pause from a datagram lost by chance.
     fn may_go_again(&self, at: Instant) -> bool {
         let is_open = !self.is_answered && !self.is_again && self.steps[0] > 0;
         is_open && at < self.sent_at + AGAIN_WITHIN
@@ -139,7 +139,7 @@ impl HeartbeatBackoff {
         }
     }
 
-    /// Called when the newest heartbeat is unanswered: the pause before it may have been too long.
+    /// Called if the newest heartbeat may be unanswered. If it is, the pause before it counts as failed.
     pub(crate) fn handle_missed(&mut self) {
         if let Some(newest) = self.newest.as_mut().filter(|newest| !newest.is_answered) {
             let tally = &mut self.tallies[newest.steps[0]];

@@ -130,8 +130,7 @@ impl Search {
         is_earned.then_some(next)
     }
 
-    /// Returns the size to probe next: the largest usual size that may arrive, or else the middle between `size` and
-    /// the smallest refused size.
+    /// Returns the size to probe next: the largest usual size that may arrive, or else halfway to the smallest refused.
     fn candidate(&self, size: usize) -> Option<usize> {
         let usual = [self.max, self.stock, SIZE_BASE].into_iter();
         // A size at or above the refused one would fail, and one at or below the present one gains nothing.

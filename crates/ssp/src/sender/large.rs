@@ -19,8 +19,7 @@ pub(super) const REPEATS_MAX: u32 = 8;
 /// The instruction of several fragments that may be repeated, and whether contents were recently large.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LargeContents {
-    /// The last instruction, if it has several fragments. `None` once acknowledged, or if the fragments have a wrong
-    /// size.
+    /// The last instruction, if it has several fragments. `None` once acknowledged, or if their size has become wrong.
     pub(crate) kept: Option<Instruction>,
     /// How often the kept instruction was repeated.
     pub(super) repeats: u32,

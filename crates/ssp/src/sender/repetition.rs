@@ -175,7 +175,7 @@ fn copies_wanted(timing: &SendTiming, loss_out: f64) -> u32 {
     copies
 }
 
-/// Returns the residual loss for a sender whose echo acks are not sent alone.
+/// Returns the chance of the loss of all copies below which copying ends, if echo acks are not sent alone.
 fn residual_unaided(srtt: Duration) -> f64 {
     if srtt >= SECONDS_SRTT_MIN {
         RESIDUAL_SECONDS

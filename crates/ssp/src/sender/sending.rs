@@ -42,7 +42,7 @@ pub(super) struct Due {
 /// The reason for which contents are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Occasion {
-    /// The contents were not sent before.
+    /// The contents have a change that a person sees and that was not sent before.
     News,
     /// A copy of the contents was due.
     Copy,

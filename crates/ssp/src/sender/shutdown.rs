@@ -1,5 +1,5 @@
 //! The announcement that a session ends. Every instruction carries it until the peer has acknowledged it or had time
-//! for it.
+//! to.
 //!
 //! An announcement is an instruction whose state has the last number, [`StateNum::SHUTDOWN`]. Mosh 1.4.0 (stock) sends
 //! 16 of them, a frame interval apart. On a near path they are over in 0.33 s, and a busy computer may take longer to

@@ -144,8 +144,8 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.client().map(|client| &client.side)
     }
 
-    /// Returns when a client's driver should open a side path: 5 s after the network has ceased to answer, or at once
-    /// if the side path has ended.
+    /// Returns when a client's driver should open a side path: 5 s after the first datagram that the network left
+    /// unanswered, or at once if the side path has ended.
     pub fn side_path_wanted_at(&self) -> Option<Instant> {
         let unacknowledged_since = self.sender.sent.unacknowledged_since();
         self.connection.client()?.side_path_wanted_at(unacknowledged_since)
