@@ -8,8 +8,8 @@ const LIFETIME: Duration = Duration::from_secs(10);
 /// Least time for which the window shrinks to empty the queue. Source: BBR, `ProbeRTTDuration`.
 const PROBE: Duration = Duration::from_millis(200);
 
-/// The least recent round-trip time. A flow with a permanent queue would count the queue's delay as the path's. So
-/// after 10 s without a sample as low, the window must shrink for a moment ([`BaseRtt::is_probing`]).
+/// The least round-trip time that a flow measured recently. A flow with a permanent queue would count the queue's delay
+/// as the path's. So after 10 s without a sample as low, the window must shrink for a moment ([`BaseRtt::is_probing`]).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BaseRtt {
     least: Option<Duration>,
@@ -42,7 +42,7 @@ impl BaseRtt {
         }
     }
 
-    /// Returns the least round-trip time since the last probe. `None` before the first sample.
+    /// Returns the least round-trip time in and after the last complete probe. `None` before the first sample.
     pub(crate) const fn least(&self) -> Option<Duration> {
         self.least
     }

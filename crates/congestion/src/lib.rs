@@ -13,9 +13,9 @@
 //! - [`remy`] follows a `table` of rules that a search has found. A rule maps a `memory` of signals in a `domain` to an
 //!   `action`.
 //! - [`sprout_ack`] follows a forecast of acknowledgments. Its `backlog` is the bytes in flight.
-//! - [`sprout`] does not implement this interface. It consists of two ends, of which the receiver forecasts arrivals. A
-//!   `model` has the `grid` of rates, and a `belief` is a probability for each rate. An `estimator` makes forecasts,
-//!   which `receiver` and `sender` use. `endpoint` is an end, and `tunnel` has a queue for each flow.
+//! - [`sprout`] does not implement this interface. Each of its two ends has a receiver, which forecasts arrivals, and a
+//!   sender. A `model` has the `grid` of rates, and a `belief` is a probability for each rate. An `estimator` makes the
+//!   forecasts. `endpoint` is an end, and `tunnel` has a queue for each flow.
 //!
 //! `tests` has a simulated path for this crate's own tests.
 

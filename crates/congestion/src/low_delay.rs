@@ -54,7 +54,7 @@ const CALM: u32 = 3;
 const DECREASE: f64 = 0.5;
 const DECREASE_RANDOM: f64 = 0.8;
 
-/// The congestion controller.
+/// The congestion controller for file copies.
 #[derive(Clone, Debug)]
 pub struct LowDelay {
     window: PacketWindow,

@@ -59,8 +59,8 @@ impl PacketWindow {
         self.threshold = self.packets;
     }
 
-    /// Returns whether an acknowledged packet was sent before the last congestion event, so that it tells nothing about
-    /// the new window.
+    /// Returns whether an acknowledged packet was sent before the last congestion event, and so tells nothing of the
+    /// new window.
     pub(crate) fn predates_recovery(&self, ack: &Ack) -> bool {
         self.recovery.covers(ack.sent)
     }

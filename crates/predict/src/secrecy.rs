@@ -223,8 +223,8 @@ impl Secrecy {
         self.visit(prompt);
     }
 
-    /// Records that a key other than a character was answered by a screen on which nothing changed around the cursor,
-    /// that another client has typed, or that the window has another size. Another program may have begun to read.
+    /// Records that a key other than a character changed nothing around the cursor. Also called if another client has
+    /// typed or the window has another size. Another program may have begun to read.
     pub(crate) fn note_nothing(&mut self) {
         self.doubt = Some(Line::default());
         self.insertion.close();

@@ -18,7 +18,7 @@ pub enum Axis {
     SendEwma,
     /// Moving average of the time between the arrivals of acknowledged packets, in ms.
     AckEwma,
-    /// Ratio of the last round-trip time to the least of the flow, 1 or more.
+    /// Ratio of the last round-trip time to the least of the flow, 1 or more; 0 before the second packet.
     RttRatio,
     /// Slow moving average of the time between the arrivals of acknowledged packets, in ms (tables of 2014).
     SlowAckEwma,

@@ -101,8 +101,7 @@ impl Sender {
         (next < 8).then(|| self.forecast_at + TICK * next)
     }
 
-    /// Returns how many bytes the link carries within the whole time of the forecast. To queue more bytes than these is
-    /// useless.
+    /// Returns how many bytes the link carries within the whole time of the forecast. To queue more is useless.
     pub fn deliverable(&self) -> Bytes {
         Bytes::new(self.forecast.bytes[FORECAST_TICKS - 1])
     }

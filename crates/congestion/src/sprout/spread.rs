@@ -42,8 +42,7 @@ impl Spread {
         }
     }
 
-    /// Returns the least count of packets that `ticks` ticks do not exceed with `probability`. A near `guess` is
-    /// faster.
+    /// Returns the least count of packets that `ticks` ticks do not exceed with `probability`. A near `guess` helps.
     pub(crate) fn quantile(
         &self,
         shares: &[f32],

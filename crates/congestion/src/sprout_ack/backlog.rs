@@ -7,8 +7,7 @@ use rove_units::{Duration, Instant};
 /// Most milliseconds of sending that have their own entry. Chosen: 16 s; further bytes are added to the last one.
 const BINS_MAX: usize = 16_384;
 
-/// The bytes in flight, by the millisecond in which they were sent, and a stopwatch that runs while the oldest bytes
-/// are late.
+/// The bytes in flight, by the millisecond of their sending, and a stopwatch that runs while the oldest are late.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Backlog {
     bins: VecDeque<(u64, u64)>,

@@ -1,4 +1,4 @@
-//! The base: the newest screen that the keys explain, with its input line. Pending keys are simulated on it.
+//! The base: a screen, mostly the newest that the keys explain, and its input line. Pending keys are simulated on it.
 
 use rove_terminal::{InputNum, Key, Screen, Size};
 

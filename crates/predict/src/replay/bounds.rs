@@ -17,7 +17,7 @@ pub(super) struct Bounds {
     pub(super) layout: Layout,
     /// The part of the screen that contains the input.
     pub(super) pane: Pane,
-    /// Whether the input ends before the right edge of its pane.
+    /// Whether the input must end before the right edge of its pane.
     pub(super) is_bounded: bool,
     /// Whether all rows of the pane below the input are blank.
     pub(super) is_last: bool,

@@ -5,7 +5,7 @@ use rove_terminal::Key;
 /// The words of a command that turns echo off: `stty -echo`. Others may stand between them, as in `stty raw -echo`.
 const WORDS: [&str; 2] = ["stty", "-echo"];
 
-/// Detects commands that turn echo off in the typed text. Stores no text.
+/// Detects commands that turn echo off in the typed text. It stores no text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EchoOffDetector {
     /// The index of the word that comes next. `len` is how many of its letters were typed.

@@ -1,4 +1,4 @@
-//! Pairs of characters that end an editor's insert mode if typed in a row, as where `jk` is mapped to Escape.
+//! Pairs of characters that end an editor's insert mode if typed in succession, as where `jk` is mapped to Escape.
 
 use rove_terminal::{Key, Screen};
 

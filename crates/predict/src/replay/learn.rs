@@ -178,8 +178,8 @@ impl Learner<'_> {
         self.leave_field() || count > 0 || self.learn_verdict(self.judge().rest(barrier))
     }
 
-    /// Makes a screen the base. If its field differs from the field in which keys were typed, the keys that have
-    /// reached the host count as the cause, and are removed. Returns whether any were.
+    /// Makes a screen the base. If its field differs from that in which keys were typed, the keys that have reached the
+    /// host count as the cause. They are removed. Returns whether any were.
     fn leave_field(&mut self) -> bool {
         let place = |field: &Field| (field.context, field.bounds.start);
         let (before, is_used) =

@@ -26,7 +26,7 @@ pub(super) struct Event {
     pub(super) due_at: Option<Instant>,
     /// Whether the user has seen the key's predicted effect.
     pub(super) shown: bool,
-    /// Whether the key had reached the host before the base screen came, which may therefore show its effect.
+    /// Whether the key had reached the host when the base screen came, so that this screen may show its effect.
     pub(super) is_doubtful: bool,
     /// Whether the key is a character whose echo is overdue.
     pub(super) is_overdue: bool,

@@ -162,7 +162,7 @@ impl Palettes {
                     0 => canvas.screen().pen(),
                     _ => canvas.pen(left),
                 });
-                // A shell may show text that was just pasted in reverse video.
+                // A shell may show newly pasted text in reverse video.
                 let attributes = pen.attributes.without(Attributes::INVERSE);
                 rest[0].pen = if has_default_background { Pen { attributes, ..pen } } else { pen };
                 canvas.paint(at, rest[0].pen);

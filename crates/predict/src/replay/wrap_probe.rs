@@ -97,7 +97,7 @@ fn goes_on(
         if simulation.apply(key) == Effect::Unknown {
             break;
         }
-        // Only a new character at the right edge is a sign, and a blank is not.
+        // A character that the base screen has in this place is no sign. A typed blank always is.
         let Key::Text(c) = key else { continue };
         let is_news = c == ' ' || Text::of(&base.screen, at) != Text::plain(c);
         let canvas = &simulation.canvas;
