@@ -66,7 +66,7 @@ impl<E: Estimator> Receiver<E> {
         }
     }
 
-    /// Passes the ticks that have ended by `now` to the estimator, at most [`SILENT_TICKS_MAX`].
+    /// Passes the ticks that have ended by `now` to the estimator, at most `SILENT_TICKS_MAX`.
     pub fn advance(&mut self, now: Instant) {
         let Some(mut tick) = self.tick else { return };
         let ended = now.saturating_since(tick).as_nanos() / TICK.as_nanos();
