@@ -148,6 +148,11 @@ impl<L: Object> Sender<L> {
         self.answers.heard_at = Some(now);
     }
 
+    /// Called when this computer's network has changed. Frames of the former network do not delay the next one.
+    pub(crate) const fn handle_network_change(&mut self) {
+        self.sent.last_frame_at = None;
+    }
+
     /// Makes `object` the current state, unless this end is shutting down.
     pub(crate) fn publish(&mut self, object: L) {
         if !self.shutdown.is_started() {

@@ -38,8 +38,7 @@ const REFERENCE_STREAM: u64 = u64::MAX;
 /// Work counted for each datagram, in the remote object's units (screen cells). Chosen: a few microseconds.
 const DATAGRAM_EFFORT: u64 = 4_000;
 
-/// Work counted for each byte of an inflated instruction, in the remote object's units (screen cells). Chosen: 2 to 4
-/// ns.
+/// Work counted for each byte of an inflated instruction, in the remote object's units (cells). Chosen: 2 to 4 ns.
 const BYTE_EFFORT: u64 = 4;
 
 /// An end of a session, client or server.
@@ -207,9 +206,10 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Called when an interface, an address or a route of this computer has changed. A client then sends a datagram at
-    /// once, but in the long run at most one a second for all calls. At a server this does nothing.
+    /// once, but in the long run at most one a second for all calls. Only clients need to call this.
     pub fn handle_network_change(&mut self, now: Instant) {
         self.connection.handle_network_change(now);
+        self.sender.handle_network_change();
         self.heed_size();
     }
 

@@ -225,8 +225,32 @@ impl Recovery {
         if let Some(newest) = newest.filter(|_| delay <= REPEATED_AFTER) {
             self.rtt.handle_sample(now.saturating_since(newest.at), delay);
         }
-        let arrivals = arrivals(ack, peer_now);
         let mut fates = Fates::default();
+        let span = self.take_acked(now, ack, &arrivals(ack, peer_now), &mut fates);
+        if span.is_some() {
+            self.largest_acked = self.largest_acked.max(Some(ack.largest));
+            // If the network has failed, both packets and acknowledgments were lost.
+            let was_dark = self.timeouts > 1 && delay > REPEATED_AFTER;
+            (self.timeouts, self.heard_after, self.probes, self.wakes_at) = (0, 0, 0, None);
+            self.detect_losses(now, span, &mut fates);
+            if was_dark {
+                fates.lost.extend(self.give_up(now, self.rtt.smoothed()).lost);
+            }
+            self.flight.handle_acks_end(now);
+        }
+        Ok(fates)
+    }
+
+    /// Removes the acknowledged packets. Returns the first and the last time at which those were sent that count as in
+    /// flight.
+    fn take_acked(
+        &mut self,
+        now: Instant,
+        ack: &AckFrame,
+        arrivals: &ArrivalTimes,
+        fates: &mut Fates,
+    ) -> Option<[Instant; 2]> {
+        let delay = Duration::from_micros(ack.delay_micros);
         let mut span: Option<[Instant; 2]> = None;
         for (low, high) in ack.numbers().unwrap_or_default() {
             let numbers: Vec<u64> =
@@ -234,6 +258,8 @@ impl Recovery {
             for number in numbers {
                 let Some(sent) = self.sent.remove(&number) else { continue };
                 if sent.size == 0 {
+                    // The packets that repeat its frames fill the window, although their bytes have arrived.
+                    self.probes = self.probes.max(u8::from(self.rtt.sampled().is_none()));
                     fates.acked.extend(sent.carried);
                     continue;
                 }
@@ -242,13 +268,7 @@ impl Recovery {
                 fates.acked.extend(sent.carried);
             }
         }
-        if span.is_some() {
-            self.largest_acked = self.largest_acked.max(Some(ack.largest));
-            (self.timeouts, self.heard_after, self.probes, self.wakes_at) = (0, 0, 0, None);
-            self.detect_losses(now, span, &mut fates);
-            self.flight.handle_acks_end(now);
-        }
-        Ok(fates)
+        span
     }
 
     /// Called for each authentic datagram of the peer. A packet of streams (`is_packet`) ends a silence at once, as it

@@ -181,6 +181,20 @@ fn the_known_policy_never_starts_from_another_state() {
     assert_eq!(bench.frame("y", Bytes::ZERO), (0, 2, 1));
 }
 
+#[test]
+fn a_change_of_the_network_lets_the_next_frame_go_at_once() {
+    for (changes, wait) in [(false, 50), (true, 9)] {
+        let mut bench = Bench::new();
+        bench.frame("before", Bytes::ZERO);
+        let start = bench.now;
+        if changes {
+            bench.sender.handle_network_change();
+        }
+        bench.frame("after", Bytes::ZERO);
+        assert_eq!(bench.now.saturating_since(start), ms(wait), "{changes}");
+    }
+}
+
 /// Returns the times of frames with changes, in milliseconds after the peer's contents, up to `within`. The object
 /// changes at the times in `changes`. Another frame was sent right before the contents.
 fn frames_of_changes(config: Config, within: u64, changes: &[(u64, &str)]) -> Vec<u64> {

@@ -163,6 +163,73 @@ fn a_flow_probes_at_once_when_its_path_changes_or_its_peer_is_heard_after_a_time
     assert!(!recovery.is_silent() && recovery.in_flight() == 0);
 }
 
+/// Sends until the window is full. Returns the time, in milliseconds.
+fn fill(recovery: &mut Recovery, millis: u64) -> u64 {
+    let mut now = millis;
+    loop {
+        match recovery.permit(at(now), 1_000) {
+            Permit::Now => drop(send(recovery, now)),
+            Permit::At(_) => now += 1,
+            Permit::Full => return now,
+        }
+    }
+}
+
+#[test]
+fn after_a_silence_the_news_that_given_up_packets_have_arrived_permits_another() {
+    let mut recovery = recovery();
+    (0..4).for_each(|it| assert_eq!(send(&mut recovery, 0), it));
+    while !recovery.is_silent() {
+        let due = recovery.poll_timeout().unwrap();
+        recovery.handle_timeout(due);
+        (recovery.probes, recovery.asked_at) = (0, due);
+    }
+    assert_eq!(numbers(&recovery.handle_heard(at(60_000), true).lost), [0, 1, 2, 3]);
+    // The packets that repeat those bytes fill the window.
+    let now = fill(&mut recovery, 60_000);
+    assert_eq!(numbers(&ack(&mut recovery, now, 0, 3).acked), [0, 1, 2, 3]);
+    assert_eq!(recovery.permit(at(now), 1_000), Permit::Now);
+    let next = send(&mut recovery, now);
+    assert_eq!(recovery.permit(at(now), 1_000), Permit::Full, "only one");
+    // Once packets are acknowledged that were sent after the silence, these open the window.
+    recovery.handle_path_change(at(now), true);
+    (recovery.probes, recovery.asked_at) = (0, at(now));
+    ack(&mut recovery, now + 80, 4, 4);
+    let now = fill(&mut recovery, now + 80);
+    ack(&mut recovery, now, 5, next - 1);
+    assert!(!recovery.owes_probe());
+}
+
+#[test]
+fn an_old_acknowledgment_after_several_timeouts_shows_that_the_other_packets_are_lost() {
+    for (timeouts, delay_millis, is_dark) in [(2, 300, true), (2, 0, false), (1, 300, false)] {
+        let mut recovery = recovery();
+        send(&mut recovery, 0);
+        ack(&mut recovery, 80, 0, 0);
+        let sent: Vec<u64> = (0..6).map(|_| send(&mut recovery, 100)).collect();
+        let mut due = at(100);
+        for _ in 0..timeouts {
+            due = recovery.poll_timeout().unwrap();
+            recovery.handle_timeout(due);
+            (recovery.probes, recovery.asked_at) = (0, due);
+        }
+        let newest = due.as_millis();
+        let newest = [send(&mut recovery, newest), send(&mut recovery, newest)];
+        let frame = AckFrame {
+            largest: sent[2],
+            delay_micros: delay_millis * 1_000,
+            ranges: vec![(0, 3)],
+            ..AckFrame::default()
+        };
+        let fates = recovery.handle_ack(due, &frame, due).unwrap();
+        assert_eq!(numbers(&fates.acked), sent[..3]);
+        let lost = if is_dark { &sent[3..] } else { &[] };
+        assert_eq!(numbers(&fates.lost), lost, "{timeouts} timeouts, {delay_millis} ms");
+        let in_flight = if is_dark { newest.len() } else { newest.len() + 3 };
+        assert_eq!(recovery.in_flight(), 1_000 * in_flight as u64);
+    }
+}
+
 #[test]
 fn what_is_remembered_as_sent_is_bounded() {
     let mut recovery = recovery();
