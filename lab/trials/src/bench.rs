@@ -6,6 +6,7 @@
 mod attach;
 mod attack;
 mod attacker;
+mod beside;
 mod copy;
 mod echo;
 mod emulator;
@@ -17,6 +18,7 @@ mod idle_hour;
 mod interrupt;
 mod onset;
 mod overhear;
+mod pair;
 mod path;
 mod prediction;
 mod programs;
@@ -35,6 +37,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use rove_host::program::candidates;
+use rove_runs::files::{directory, named};
 use rove_units::Bytes;
 use rustix::fs::{Access, access};
 
@@ -73,6 +76,9 @@ pub(crate) struct Options {
     /// How much `copy` copies at a time, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..))]
     copy_size: u16,
+    /// Directory of recordings of others: delivery opportunities of links, for `beside`.
+    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_parser = directory())]
+    traces: Option<PathBuf>,
     /// Write the figures as JSON, to standard output unless a file is named.
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = STDOUT)]
     json: Option<PathBuf>,
@@ -105,6 +111,8 @@ enum Row {
     Attach,
     /// A large file over loopback, by scp over ssh, `rove exec` and `rove -W`: its speed.
     Copy,
+    /// Keys beside a copy from the same host over four slow paths, by ssh and by rove: echoes, and the copy's speed.
+    Beside,
     /// A key on loopback: time until its echo.
     Echo,
     /// The record for `rove resume`: a flood and keys with and without one.
@@ -148,6 +156,7 @@ impl Row {
             Self::Start => (start::measure, Some(ROVE), START),
             Self::Attach => (attach::measure, Some(ROVE), SSH),
             Self::Copy => (copy::measure, Some(ROVE), COPY),
+            Self::Beside => (beside::measure, Some(ROVE), COPY),
             Self::Echo => (echo::measure, Some(ROVE), STOCK),
             Self::Record => (flood::measure_record, Some(ROVE), STOCK),
             Self::Onset => (onset::measure, Some(ROVE), STOCK),
@@ -174,7 +183,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let targets = rows.iter().filter_map(|row| row.plan().1);
     let programs_run = Programs::build(targets, options.program.clone(), options.beside.clone())?;
     let copy_size = Bytes::new(u64::from(options.copy_size) << 20);
-    let bench = Bench { rounds: usize::from(options.rounds), programs: programs_run, copy_size };
+    let (rounds, traces) = (usize::from(options.rounds), named(options.traces.clone()));
+    let bench = Bench { rounds, programs: programs_run, copy_size, traces };
     let has_stock = programs.iter().any(|(program, _)| *program == "mosh-server");
     let stock = has_stock.then(|| bench.programs.stock_version()).transpose()?;
     let mut report = Report::new(bench.rounds, stock);

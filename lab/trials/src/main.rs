@@ -7,8 +7,8 @@
 //! - `sim` runs random sessions in virtual time. A `scenario` is drawn with `dice`, and `ends` run on a `machine` that has a
 //!   clock of its own and sleeps.
 //! - `bench` measures cost beside stock Mosh and others, with one file for each row. `programs` are the programs under
-//!   measurement, `turns` lets the compared take turns, `rules` are rove's and Mosh's in virtual time, and `report` prints the
-//!   table.
+//!   measurement, `turns` lets the compared take turns, `pair` is two computers for logins, `rules` are rove's and Mosh's in
+//!   virtual time, and `report` prints the table.
 
 mod bench;
 mod sim;

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
@@ -13,15 +13,13 @@ use rove_rig::session::in_known_environment;
 use rove_rig::sshd::Sshd;
 use rove_units::Bytes;
 
+use super::pair;
 use super::report::{Line, Target};
 use super::turns::Bench;
 
 /// Least speed of a copy, as a ratio to that of scp over ssh. Chosen: TCP in the kernel copies less often, and most networks
 /// are slower than half of it.
 const SPEED_RATIO_MIN: f64 = 0.5;
-
-/// Where Debian has the program at the far end of a copy.
-const SFTP_SERVER: &str = "/usr/lib/openssh/sftp-server";
 
 /// The carrier of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,10 +50,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
     let home = Scratch::create()?;
     let file = home.path("sent");
     make_file(&file, bench.copy_size)?;
-    let program = PathBuf::from(bench.programs.systems()[1].wrapper().get_program());
-    std::os::unix::fs::symlink(program, home.path("rove")).context("cannot make a link")?;
-    // scp names its ssh by one word.
-    std::os::unix::fs::symlink("rove", home.path("rove-exec")).context("cannot make a link")?;
+    pair::link_programs(bench.programs.systems()[1], &home)?;
     let mut lines = LINES.map(|(what, ..)| (what, Vec::new(), Vec::new()));
     for round in 1..=bench.rounds {
         bench.progress("copies of a file", "scp, rove and ssh", round);
@@ -86,7 +81,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
 }
 
 /// Writes a file that no one can shorten.
-fn make_file(path: &Path, size: Bytes) -> Result<()> {
+pub(super) fn make_file(path: &Path, size: Bytes) -> Result<()> {
     let chance = File::open("/dev/urandom").context("cannot open the system's random numbers")?;
     let mut file = File::create(path).context("cannot make the file that is copied")?;
     io::copy(&mut chance.take(size.get()), &mut file).context("cannot write the file")?;
@@ -95,12 +90,7 @@ fn make_file(path: &Path, size: Bytes) -> Result<()> {
 
 /// Copies the file, checks that all of it has arrived, and returns the MB/s, with the login.
 fn copy(home: &Scratch, way: Way, carrier: Carrier, size: Bytes) -> Result<f64> {
-    let folder = home.folder().display();
-    let environment = format!(
-        "Subsystem sftp {SFTP_SERVER}\nForceCommand exec env HOME={folder} PATH={folder}:$PATH \
-         LANG=C.UTF-8 ROVE_RUNTIME_DIR={folder}/sockets sh -c \"$SSH_ORIGINAL_COMMAND\"\n"
-    );
-    let sshd = Sshd::start_with(Place::Here, &environment)?;
+    let sshd = Sshd::start_with(Place::Here, &pair::settings(home.folder()))?;
     let config = sshd.client_config().display().to_string();
     let mut scp = Command::new("scp");
     in_known_environment(&mut scp, home.folder()).env("ROVE_RUNTIME_DIR", home.path("run"));
@@ -109,7 +99,9 @@ fn copy(home: &Scratch, way: Way, carrier: Carrier, size: Bytes) -> Result<f64> 
         Carrier::Ssh => {}
         Carrier::Exec => drop(scp.arg("-S").arg(home.path("rove-exec"))),
         Carrier::Proxy => {
-            let proxy = format!("ProxyCommand={folder}/rove -W %h:%p --ssh='{}' far", sshd.ssh());
+            let rove = home.path("rove");
+            let proxy =
+                format!("ProxyCommand={} -W %h:%p --ssh='{}' far", rove.display(), sshd.ssh());
             scp.args(["-o", &proxy]);
         }
     }

@@ -1,5 +1,7 @@
 //! Rounds in which all that is compared takes its turn.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result};
 use rove_rig::system::System;
 use rove_units::Bytes;
@@ -12,6 +14,8 @@ pub(super) struct Bench {
     pub(super) programs: Programs,
     /// How much a copy has.
     pub(super) copy_size: Bytes,
+    /// Where recordings of others are.
+    pub(super) traces: Option<PathBuf>,
 }
 
 impl Bench {
