@@ -15,7 +15,7 @@ type Table = (&'static str, &'static str, &'static [&'static str]);
 
 /// All tables, each of which takes less than five minutes on two cores.
 #[rustfmt::skip]
-const TABLES: [Table; 26] = [
+const TABLES: [Table; 27] = [
     ("onset", "rove-lab figures onset --full --out target/figures", &[""]),
     ("start", "rove-lab figures start --full --out target/figures", &[""]),
     ("end", "cargo xtask bench end", &[""]),
@@ -64,6 +64,7 @@ const TABLES: [Table; 26] = [
           "rove-headless --test neighbours a_copy_and_keys -- --nocapture",
           "rove-headless --test neighbours keys_are_answered -- --nocapture --test-threads 1"]),
     ("bench-attach", "cargo xtask bench attach --rounds 20", &[""]),
+    ("bench-beside", "cargo xtask bench beside --rounds 3", &[""]),
     ("bench-copy", "cargo xtask bench copy --rounds 3", &[""]),
     ("bench-onset", "cargo xtask bench onset", &[""]),
     ("bench-prediction", "cargo xtask bench prediction", &[""]),
