@@ -209,10 +209,7 @@ impl Lender {
 
     /// Notes that the host has received a stream's end, or has stopped reading the stream.
     pub(super) fn handle_delivered(&mut self, id: StreamId) {
-        let loans = self.loans.iter_mut();
-        loans
-            .filter(|it| it.load.streams().contains(&id))
-            .for_each(|it| it.load.handle_delivered(id));
+        self.loans.iter_mut().for_each(|it| it.load.handle_delivered(id));
     }
 
     /// Ends all calls and accepts no others, because the session carries no streams.

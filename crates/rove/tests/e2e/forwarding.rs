@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
 
@@ -31,14 +32,12 @@ fn listener() -> (TcpListener, u16) {
     (listener, port)
 }
 
-/// Sends `hello`, ends the stream's direction by `end`, and returns everything that comes back.
-fn greet(
-    mut stream: impl Read + Write,
-    end: impl FnOnce(&mut dyn Read),
-) -> std::io::Result<String> {
+/// Sends `hello` and the end of this direction, and returns everything that comes back.
+fn greet(mut stream: impl Read + Write + AsFd) -> std::io::Result<String> {
     stream.write_all(b"hello")?;
+    // A stream that the host has reset cannot be shut down, and reading it fails.
+    let _ = rustix::net::shutdown(&stream, rustix::net::Shutdown::Write);
     let mut answer = String::new();
-    end(&mut stream);
     stream.read_to_string(&mut answer)?;
     Ok(answer)
 }
@@ -54,10 +53,7 @@ fn connect_once_open<T>(connect: impl Fn() -> std::io::Result<T>) -> T {
 }
 
 fn greet_port(port: u16) -> std::io::Result<String> {
-    let stream = connect_once_open(|| TcpStream::connect(("127.0.0.1", port)));
-    let writer = stream.try_clone()?;
-    // A stream that the host has reset cannot be shut down, and reading it fails.
-    greet(stream, |_| drop(writer.shutdown(Shutdown::Write)))
+    greet(connect_once_open(|| TcpStream::connect(("127.0.0.1", port))))
 }
 
 /// Answers each connection, after its peer's end, with `far: ` and all that the peer sent, until this process ends.
@@ -109,9 +105,7 @@ fn each_form_of_a_forward_carries_both_ways_and_both_ends() {
     }
     for name in ["here", "both"] {
         let stream = UnixStream::connect(path(name)).expect("somebody listens");
-        let writer = stream.try_clone().expect("a descriptor can be duplicated");
-        let end = move |_: &mut dyn Read| writer.shutdown(Shutdown::Write).expect("it is open");
-        let answer = within_guard("an answer", move || greet(stream, end));
+        let answer = within_guard("an answer", move || greet(stream));
         assert_eq!(answer.expect("a connection"), "far: hello");
     }
     let [high, low] = target.to_be_bytes();
@@ -122,9 +116,7 @@ fn each_form_of_a_forward_carries_both_ways_and_both_ends() {
     {
         let mut stream = TcpStream::connect(("127.0.0.1", socks)).expect("somebody listens");
         stream.write_all(&request.concat()).expect("it is read");
-        let writer = stream.try_clone().expect("a descriptor can be duplicated");
-        let end = move |_: &mut dyn Read| writer.shutdown(Shutdown::Write).expect("it is open");
-        let answer = within_guard("an answer", move || greet(stream, end));
+        let answer = within_guard("an answer", move || greet(stream));
         assert_eq!(answer.expect("a connection"), format!("{replies}far: hello"));
     }
     assert_eq!(sshd.connections(), 1, "no other login carries anything");
@@ -298,9 +290,7 @@ fn each_form_of_a_remote_forward_carries_both_ways_and_both_ends() {
     let stream = within_guard("the host's socket", move || {
         connect_once_open(|| UnixStream::connect(&there))
     });
-    let writer = stream.try_clone().expect("a descriptor can be duplicated");
-    let end = move |_: &mut dyn Read| writer.shutdown(Shutdown::Write).expect("it is open");
-    let answer = within_guard("an answer", move || greet(stream, end));
+    let answer = within_guard("an answer", move || greet(stream));
     assert_eq!(answer.expect("a connection"), "far: hello");
     assert_eq!(sshd.connections(), 1, "no other login carries anything");
     terminal.send("\x04");
@@ -344,8 +334,7 @@ fn a_client_of_socks_at_the_host_reaches_this_computer_only_where_the_user_permi
         let answer = within_guard("an answer", move || {
             let mut stream = connect_once_open(|| TcpStream::connect(("127.0.0.1", port)));
             stream.write_all(&request)?;
-            let writer = stream.try_clone()?;
-            greet(stream, |_| drop(writer.shutdown(Shutdown::Write)))
+            greet(stream)
         });
         let answer = answer.expect("an answer of SOCKS");
         assert_eq!(answer, answered, "{permitted}: {}", terminal.dump());
@@ -427,9 +416,7 @@ fn listeners_of_both_ends_and_their_connections_outlive_a_change_of_the_network(
     let answer = within_guard("an answer", move || greet_port(port));
     assert_eq!(answer.expect("a connection"), "far: hello");
     let late = border.connect(allocated);
-    let writer = late.try_clone().expect("a descriptor can be duplicated");
-    let end = move |_: &mut dyn Read| writer.shutdown(Shutdown::Write).expect("it is open");
-    let answer = within_guard("an answer", move || greet(late, end));
+    let answer = within_guard("an answer", move || greet(late));
     assert_eq!(answer.expect("a connection"), "far: hello");
 }
 
@@ -474,9 +461,7 @@ fn a_session_goes_to_the_background_once_both_ends_listen_and_serves_without_a_t
     let allocated = allocated.split(' ').next().and_then(|it| it.parse().ok()).expect("a port");
     for port in [port, allocated] {
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens already");
-        let writer = stream.try_clone().expect("a descriptor can be duplicated");
-        let end = move |_: &mut dyn Read| writer.shutdown(Shutdown::Write).expect("it is open");
-        let answer = within_guard("an answer", move || greet(stream, end));
+        let answer = within_guard("an answer", move || greet(stream));
         assert_eq!(answer.expect("a connection"), "far: hello");
     }
     let kill = Invocation::new(rove()).arg("kill").arg(format!("--ssh={}", sshd.ssh()));

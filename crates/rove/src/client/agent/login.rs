@@ -167,9 +167,11 @@ impl Login {
 
 impl Drop for Login {
     fn drop(&mut self) {
-        // An error means that ssh has already ended.
-        let _ = self.ssh.kill();
-        let _ = self.ssh.wait();
+        // The tunnel may have reaped this ssh (`Tunnel::start`), and its number may belong to another process.
+        if let Ok(None) = self.ssh.try_wait() {
+            let _ = self.ssh.kill();
+            let _ = self.ssh.wait();
+        }
     }
 }
 

@@ -85,11 +85,28 @@ impl Load for Connection {
         }))
     }
 
-    fn handle_delivered(&mut self, _: StreamId) {
-        self.is_delivered = true;
+    fn handle_delivered(&mut self, id: StreamId) {
+        self.is_delivered |= self.id == Some(id);
     }
 
     fn streams(&self) -> Vec<StreamId> {
         self.id.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::muxes::muxes;
+
+    #[test]
+    fn the_end_of_another_calls_stream_is_not_the_delivery_of_this_ones_input() {
+        let mut client = muxes().0;
+        let mut it = Connection::new(Target::Unix { path: Vec::new() }, Ends::Passed(Vec::new()));
+        it.open(Instant::ZERO, &mut client).unwrap();
+        it.handle_delivered(client.open(Instant::ZERO).unwrap());
+        assert!(!it.is_delivered);
+        it.handle_delivered(it.streams()[0]);
+        assert!(it.is_delivered);
     }
 }

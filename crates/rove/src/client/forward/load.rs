@@ -33,7 +33,7 @@ pub(crate) trait Load {
         false
     }
 
-    /// Notes that the host has received a stream's end, or has stopped reading the stream.
+    /// Notes that the host has received the end of a stream, maybe of another job, or has stopped reading that stream.
     fn handle_delivered(&mut self, _: StreamId) {}
 
     /// Returns the opened streams of a connection or program.
