@@ -290,6 +290,7 @@ impl PreparedServer {
                 size,
                 network_timeout: self.network_timeout,
                 chaff: entropy::seed().context("cannot draw a seed")?.stream("server.chaff"),
+                awaits_echo: true,
             },
             clock.now(),
         );

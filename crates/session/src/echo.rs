@@ -66,6 +66,8 @@ pub(crate) enum EchoWait {
     Patient,
     /// The echo ack waits for a time derived from the programs' measured echo latency.
     Adaptive,
+    /// The echo ack does not wait. Only the laboratory uses it, to measure the effect of a wait.
+    Nothing,
 }
 
 /// The measured time that programs take to answer a key.
@@ -126,6 +128,7 @@ impl EchoHistory {
             EchoWait::Fixed => ECHO_DELAY,
             EchoWait::Patient => self.latency.delay().max(ECHO_DELAY),
             EchoWait::Adaptive => self.latency.delay(),
+            EchoWait::Nothing => Duration::ZERO,
         }
     }
 }

@@ -81,13 +81,14 @@ pub struct Server {
 impl Server {
     /// Creates a server with a blank screen. It sends nothing until a client has sent a datagram.
     pub fn new(config: ServerConfig, now: Instant) -> Self {
-        let ServerConfig { key, mut transport, ipv6, size, network_timeout, chaff } = config;
+        let ServerConfig { key, mut transport, ipv6, size, network_timeout, chaff, awaits_echo } =
+            config;
         // A session with a short network timeout must not ask its client for a long silence.
         if let Some(timeout) = network_timeout {
             let heartbeat = &mut transport.heartbeat;
             heartbeat.interval_max = heartbeat.interval_max.min(timeout / HEARTBEATS_IN_TIMEOUT);
         }
-        let succession = Succession::new(transport, ipv6, ClientId::of(&key));
+        let succession = Succession::new(transport, (ipv6, awaits_echo), ClientId::of(&key));
         Self {
             publisher: succession.publisher(now, &key, chaff, size, None),
             succession,

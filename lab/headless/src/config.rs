@@ -48,5 +48,6 @@ pub fn server_config(transport: Config, seed: Seed) -> ServerConfig {
         size: Size::DEFAULT,
         network_timeout: None,
         chaff: seed.stream("server.chaff"),
+        awaits_echo: true,
     }
 }

@@ -217,6 +217,7 @@ fn run_options(options: &ReplayOptions, path: &Path, seed: u64) -> RunOptions {
         seed,
         host_delay: options.host_delay,
         ends: options.ends(),
+        awaits_echo: true,
         prompt_memory: options.prompt_memory,
         reference: options.reference,
         sender_without: options.sender_without.clone(),
@@ -231,6 +232,8 @@ pub struct Played<'a> {
     pub prediction: Prediction,
     /// The program whose wire and pace both ends have.
     pub ends: Ends,
+    /// Whether the server's echo acknowledgment waits for the echo.
+    pub awaits_echo: bool,
     /// The answers that the user waits for.
     pub pace: Pace,
     /// The path.
@@ -245,7 +248,7 @@ pub struct Played<'a> {
 ///
 /// Returns an error if the recording cannot be played, or the session does not begin.
 pub fn play(name: &str, trace: Trace, how: Played<'_>) -> Result<(Script, Run)> {
-    let Played { prediction, ends, pace, path, seed } = how;
+    let Played { prediction, ends, awaits_echo, pace, path, seed } = how;
     let script = Script::new(name.to_owned(), trace, None)
         .with_context(|| format!("{name} cannot be replayed"))?;
     let (path, host_delay) = (path.clone(), Duration::ZERO);
@@ -256,6 +259,7 @@ pub fn play(name: &str, trace: Trace, how: Played<'_>) -> Result<(Script, Run)> 
         seed,
         host_delay,
         ends,
+        awaits_echo,
         prompt_memory: false,
         reference: None,
         sender_without: Vec::new(),

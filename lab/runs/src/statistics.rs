@@ -163,12 +163,13 @@ pub fn pooled_interval(
 }
 
 /// Returns the ratio of two means, and its 95 % interval as of [`interval`]: runs with the same seed stand at the same place of
-/// both, and are drawn together. `None` of no runs; no interval of one.
+/// both, and are drawn together. `None` of no runs, and where the second mean is 0; no interval of one.
 pub fn paired_ratio(of: &[f64], to: &[f64]) -> Option<(f64, Option<[f64; 2]>)> {
     assert_eq!(of.len(), to.len(), "runs come in pairs");
-    let ratio = mean(of)? / mean(to)?;
+    let ratio = Some(mean(of)? / mean(to)?).filter(|ratio| ratio.is_finite())?;
     let sum = |from: &[f64], drawn: &[usize]| drawn.iter().map(|run| from[*run]).sum::<f64>();
-    Some((ratio, resampled(of.len(), |drawn| sum(of, drawn) / sum(to, drawn))))
+    let range = resampled(of.len(), |drawn| sum(of, drawn) / sum(to, drawn));
+    Some((ratio, range.filter(|ends| ends.iter().all(|end| end.is_finite()))))
 }
 
 /// Returns the interval in which 95 % of a figure lie that is computed from as many runs, drawn by their numbers from all;
@@ -276,6 +277,12 @@ mod tests {
         assert!([ratio, low, high].iter().all(|it| (it - 0.9).abs() < 1e-9), "{low} {high}");
         assert_eq!(paired_ratio(&[2.0], &[4.0]), Some((0.5, None)));
         assert_eq!(paired_ratio(&[], &[]), None);
+        assert_eq!(paired_ratio(&[0.0], &[0.0]), None);
+        assert_eq!(
+            paired_ratio(&[1.0, 1.0], &[0.0, 4.0]),
+            Some((0.5, None)),
+            "some draws have no mean"
+        );
     }
     #[test]
     fn the_median_is_the_middle_whatever_the_order() {

@@ -25,6 +25,18 @@ fn input_is_acknowledged_fifty_milliseconds_after_its_delivery() {
     }
 }
 
+#[test]
+fn without_a_wait_input_is_acknowledged_at_its_delivery() {
+    let mut history = EchoHistory::default();
+    history.set_wait(EchoWait::Nothing);
+    for num in 1..=3 {
+        history.delivered(StateNum::new(num), ms(num));
+        assert_eq!(history.poll_timeout(), Some(ms(num)));
+        assert!(history.advance(ms(num)));
+        assert_eq!(history.acknowledged(), StateNum::new(num));
+    }
+}
+
 /// Returns a history with adaptive waits, after echoes with these latencies in milliseconds.
 fn answered(latencies: &[u64]) -> EchoHistory {
     let mut history = EchoHistory::default();

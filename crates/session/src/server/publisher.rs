@@ -44,6 +44,8 @@ pub(super) struct Publisher {
     takes_copies: bool,
     /// Whether all clients get the protocol and the timing of Mosh 1.4.0 (`--strict`).
     is_strict: bool,
+    /// Whether echo acks wait, so that echoes can come first.
+    awaits_echo: bool,
     /// When programs count as quiet, so that scrolled-off lines may be sent. `None` if they are quiet already, or the
     /// client does not take such lines.
     busy_until: Option<Instant>,
@@ -56,7 +58,11 @@ pub(super) struct Publisher {
 
 impl Publisher {
     /// Creates the publisher of a client that has sent nothing.
-    pub(super) fn new(transport: ServerTransport, is_strict: bool, takes_copies: bool) -> Self {
+    pub(super) fn new(
+        transport: ServerTransport,
+        (is_strict, awaits_echo): (bool, bool),
+        takes_copies: bool,
+    ) -> Self {
         Self {
             transport,
             echo: EchoHistory::default(),
@@ -68,6 +74,7 @@ impl Publisher {
             bells_before: 0,
             takes_copies,
             is_strict,
+            awaits_echo,
             busy_until: None,
             held_until: None,
             overdue_at: None,
@@ -111,7 +118,9 @@ impl Publisher {
 
     /// Records that the client's newest state brought keys or a size, which were delivered to the pty.
     pub(super) fn handle_input(&mut self, now: Instant) {
-        self.echo.set_wait(if self.is_strict {
+        self.echo.set_wait(if !self.awaits_echo {
+            EchoWait::Nothing
+        } else if self.is_strict {
             EchoWait::Fixed
         } else if self.tells_tty() {
             EchoWait::Adaptive

@@ -88,6 +88,8 @@ pub(crate) struct RunOptions {
     /// How late the program at the server end reads a key.
     pub(crate) host_delay: Duration,
     pub(crate) ends: Ends,
+    /// Whether the server's echo acknowledgment waits.
+    pub(crate) awaits_echo: bool,
     /// Whether the session begins with the prompts that one before it with the same recording knew at its end.
     pub(crate) prompt_memory: bool,
     /// The state that diffs of both ends start from; rove's choice where there is none.
@@ -257,6 +259,7 @@ fn client_config(script: &Script, options: &RunOptions, seed: Seed) -> ClientCon
 fn server_config(script: &Script, options: &RunOptions, seed: Seed) -> ServerConfig {
     ServerConfig {
         size: script.size,
+        awaits_echo: options.awaits_echo,
         ..rove_headless::server_config(options.transport(Config::server()), seed)
     }
 }

@@ -61,6 +61,7 @@ fn options(preference: Preference, link: &str) -> RunOptions {
         seed: 1,
         host_delay: Duration::ZERO,
         ends: Ends::Stock,
+        awaits_echo: true,
         prompt_memory: false,
         reference: None,
         sender_without: Vec::new(),

@@ -133,6 +133,7 @@ impl Measure {
     /// Returns whether it measures this system as a system of its own, and not as another one.
     pub(crate) fn tells_apart(self, system: System) -> bool {
         match self {
+            _ if !system.awaits_echo() => matches!(self, Self::Response | Self::Mistake),
             Self::Shared => shared::is_measured(system),
             Self::Flow => system.is_controller(),
             Self::FlowSetting => flow::has_setting(system),

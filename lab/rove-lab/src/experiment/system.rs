@@ -79,6 +79,10 @@ pub(crate) enum System {
     KernelReno,
     /// BBR of this computer's kernel.
     KernelBbr,
+    /// rove at both ends, with an echo acknowledgment that does not wait for the echo.
+    RoveWithoutWait,
+    /// Mosh's rules with the same.
+    MoshRulesWithoutWait,
     /// A congestion controller that a file holds.
     #[value(skip)]
     File(SystemFile),
@@ -143,6 +147,8 @@ impl System {
             Self::KernelCubic => "the kernel's CUBIC",
             Self::KernelReno => "the kernel's NewReno",
             Self::KernelBbr => "the kernel's BBR",
+            Self::RoveWithoutWait => "rove without the wait",
+            Self::MoshRulesWithoutWait => "Mosh's rules without the wait",
             Self::File(file) => file.name(),
             Self::Flow(contender) => contender.name(),
         }
@@ -197,7 +203,7 @@ impl System {
     /// Returns whose wire and pace both ends have, in virtual time.
     pub(crate) const fn ends(self) -> Ends {
         match self {
-            Self::Rove | Self::RoveUnpredicted => Ends::Rove,
+            Self::Rove | Self::RoveUnpredicted | Self::RoveWithoutWait => Ends::Rove,
             _ => Ends::Stock,
         }
     }
@@ -206,8 +212,14 @@ impl System {
     pub(crate) const fn preference(self) -> Preference {
         match self {
             Self::Rove | Self::MoshRules | Self::Mosh => Preference::Adaptive,
+            _ if !self.awaits_echo() => Preference::Adaptive,
             _ => Preference::Never,
         }
+    }
+
+    /// Returns whether its echo acknowledgments wait for the echo.
+    pub(crate) const fn awaits_echo(self) -> bool {
+        !matches!(self, Self::RoveWithoutWait | Self::MoshRulesWithoutWait)
     }
 
     /// Returns the state that diffs start from, where that is all that the system has of its own.
@@ -234,7 +246,7 @@ impl System {
     /// Returns what its client predicts, in virtual time.
     pub(crate) fn prediction(self) -> Prediction {
         let engine: Option<MakeEngine> = match self {
-            Self::Rove | Self::RoveUnpredicted => None,
+            Self::Rove | Self::RoveUnpredicted | Self::RoveWithoutWait => None,
             _ => Some(rove_stock_predict::engine),
         };
         Prediction { preference: self.preference(), engine, ..Prediction::default() }

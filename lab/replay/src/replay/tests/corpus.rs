@@ -134,6 +134,7 @@ fn options(prediction: Prediction, link: &str, seed: u64, ends: Ends) -> RunOpti
         seed,
         host_delay: Duration::ZERO,
         ends,
+        awaits_echo: true,
         prompt_memory: false,
         reference: None,
         sender_without: Vec::new(),

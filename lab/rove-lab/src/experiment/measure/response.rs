@@ -23,6 +23,7 @@ pub(super) fn play(conditions: &Conditions<'_>) -> Result<(Script, Run)> {
         Played {
             prediction: system.prediction(),
             ends: system.ends(),
+            awaits_echo: system.awaits_echo(),
             pace: conditions.pace,
             path: conditions.path(),
             seed: conditions.seed,
