@@ -15,13 +15,10 @@ use crate::experiment::published::{
     ALL_LINKS, LEAST_AT, OF_AVERAGES, OF_TIMES, Published, RATIO, THROUGHPUT,
 };
 use crate::experiment::system::{Clock, System};
-use crate::experiment::traffic::Traffic;
+use crate::experiment::traffic::{Traffic, VALUE, with_value};
 
 /// Most repetitions of one scenario. Chosen: a thousand are a night's work, and no typing error.
 const SEEDS_MAX: u64 = 1_000;
-
-/// Place of the value in a path.
-const VALUE: &str = "{value}";
 
 /// A scenario, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -171,10 +168,7 @@ impl Link {
     /// Returns the path in one word, with a value in its place, without its cellular opportunities.
     pub(crate) fn description(&self, value: Option<f64>) -> String {
         match (&self.path, &self.schedule) {
-            (Some(path), _) => {
-                let text = path.get_ref();
-                value.map_or_else(|| text.clone(), |value| text.replace(VALUE, &value.to_string()))
-            }
+            (Some(path), _) => with_value(path.get_ref(), value),
             (None, Some(schedule)) => format!("schedule={}", schedule.get_ref()),
             (None, None) => String::new(),
         }
@@ -192,14 +186,14 @@ impl Body {
         let results = self.published.iter_mut().flat_map(|published| &mut published.results);
         let published = results.filter_map(|result| result.system.as_mut());
         let others = self.traffic.iter_mut().flat_map(|traffic| &mut traffic.others);
-        let others = others.map(|other| &mut other.system);
+        let others = others.filter_map(|other| other.system.as_mut());
         let named = self.systems.iter_mut().chain(&mut self.drawn).chain(&mut self.baseline);
         named.chain(published).chain(others)
     }
 
-    /// Returns the systems of senders beside those that are measured.
+    /// Returns the named systems of senders beside those that are measured.
     fn others(&self) -> impl Iterator<Item = &System> {
-        self.traffic.iter().flat_map(|traffic| &traffic.others).map(|other| &other.system)
+        self.traffic.iter().flat_map(|traffic| &traffic.others).filter_map(|it| it.system.as_ref())
     }
 
     /// Returns whether systems are compared with the baseline by this statistic.
@@ -216,10 +210,20 @@ impl Body {
     /// Returns the figures of its runs beside times.
     pub(crate) fn figures(&self) -> &'static [RunFigure] {
         match self.measure.figures() {
-            [figures @ .., _] if self.measure == Measure::Shared && self.others().count() == 0 => {
-                figures
-            }
+            [figures @ .., _] if self.measure == Measure::Shared && !self.has_others() => figures,
             figures => figures,
+        }
+    }
+
+    fn has_others(&self) -> bool {
+        self.traffic.as_ref().is_some_and(|traffic| !traffic.others.is_empty())
+    }
+
+    /// Returns all values, or `None` once where nothing is varied.
+    fn values(&self) -> Vec<Option<f64>> {
+        match &self.values[..] {
+            [] => vec![None],
+            values => values.iter().copied().map(Some).collect(),
         }
     }
 }
@@ -369,8 +373,11 @@ impl Scenario {
                 ));
             }
         }
-        if let Some(Err(sentence)) = body.traffic.as_ref().map(Traffic::check) {
-            return Err((at("[traffic]"), format!("traffic: {sentence}")));
+        if let Some(traffic) = &body.traffic {
+            let check = |value| traffic.at(value).check();
+            if let Err(sentence) = body.values().into_iter().try_for_each(check) {
+                return Err((at("[traffic]"), format!("traffic: {sentence}")));
+            }
         }
         self.check_picture()?;
         self.check_clock()?;
@@ -458,11 +465,7 @@ impl Scenario {
         if is_varied && body.values.is_empty() {
             return at(&format!("{VALUE} needs values"), start);
         }
-        let values: Vec<Option<f64>> = match &body.values[..] {
-            [] => vec![None],
-            values => values.iter().copied().map(Some).collect(),
-        };
-        for value in values {
+        for value in body.values() {
             match link.description(value).parse::<Path>() {
                 Err(sentence) => return at(&sentence, start),
                 Ok(path) if path.download.is_some() && body.measure != Measure::Response => {

@@ -10,6 +10,9 @@ use crate::experiment::system::System;
 /// Most senders of a scenario. Chosen: as the evaluator's priors.
 const SENDERS_MAX: usize = 256;
 
+/// Place of the value in a text.
+pub(crate) const VALUE: &str = "{value}";
+
 /// The data that the senders have to send.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -34,7 +37,7 @@ pub(crate) struct Traffic {
     /// Senders of other systems on the same path, beside which each system is measured.
     #[serde(default)]
     pub(crate) others: Vec<Others>,
-    /// The mean pause between two flows.
+    /// The mean pause between two flows, with `{value}` where the value that is varied goes.
     pub(crate) mean_pause: String,
     /// How long a run takes.
     pub(crate) length: String,
@@ -44,8 +47,8 @@ pub(crate) struct Traffic {
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Others {
-    /// The system.
-    pub(crate) system: System,
+    /// The system; the one that is measured where it is left out.
+    pub(crate) system: Option<System>,
     /// How many there are.
     pub(crate) senders: usize,
     /// How much longer than the path's their round trip is.
@@ -65,7 +68,17 @@ pub(crate) enum TcpBegin {
     Classic,
 }
 
+/// Returns a text with a value in its place.
+pub(crate) fn with_value(text: &str, value: Option<f64>) -> String {
+    value.map_or_else(|| text.to_owned(), |value| text.replace(VALUE, &value.to_string()))
+}
+
 impl Traffic {
+    /// Returns the traffic with a value in its place.
+    pub(crate) fn at(&self, value: Option<f64>) -> Self {
+        Self { mean_pause: with_value(&self.mean_pause, value), ..self.clone() }
+    }
+
     /// Returns how flows of TCP begin.
     pub(crate) fn begin(&self) -> Begin {
         let begin = match self.begin {

@@ -136,10 +136,12 @@ pub(super) const fn is_measured(system: System) -> bool {
 pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let system = conditions.system();
     let traffic = conditions.traffic.expect("a checked scenario has traffic");
+    let traffic = &traffic.at(conditions.value);
     let flows = (traffic.begin(), traffic.packet());
     let own = (system, traffic.senders, &traffic.extra_rtt, &None);
     let others = traffic.others.iter();
-    let others = others.map(|it| (it.system, it.senders, &it.extra_rtt, &it.start_at));
+    let others =
+        others.map(|it| (it.system.unwrap_or(system), it.senders, &it.extra_rtt, &it.start_at));
     let (mut count, mut kinds, mut programs) = (0, Vec::new(), Vec::new());
     for (system, senders, extra, start) in iter::once(own).chain(others) {
         let conditions = Conditions { system: Some(system), ..*conditions };
@@ -413,14 +415,17 @@ mod tests {
 
     #[test]
     fn other_senders_have_a_figure_of_their_own_a_longer_way_and_a_later_start() {
-        let others = |extra_rtt: Option<&str>, start_at: Option<&str>| {
+        let beside = |system, extra_rtt: Option<&str>, start_at: Option<&str>| {
             let [extra_rtt, start_at] = [extra_rtt, start_at].map(|it| it.map(str::to_owned));
-            let system = System::Flow(Contender::NewReno);
             let others = vec![Others { system, senders: 2, extra_rtt, start_at }];
             let traffic = Traffic { mean_flow_bytes: Some(10_000_000), others, ..traffic(2) };
             let path = "rtt=40ms,rate=12M,queue=50p";
             samples_of(System::Flow(Contender::NewReno), &traffic, path).figures
         };
+        let others = |extra_rtt, start_at| {
+            beside(Some(System::Flow(Contender::NewReno)), extra_rtt, start_at)
+        };
+        assert_eq!(beside(None, None, None), others(None, None), "others of the system itself");
         let [near, _, fairness, _, of_others] = others(None, None)[..] else { panic!("no others") };
         let [near_beside_far, _, unfairness, _, of_far] = others(Some("400ms"), None)[..] else {
             panic!("no others")
@@ -428,6 +433,13 @@ mod tests {
         assert!(of_far < of_others / 2 && near_beside_far > near, "{of_far} {of_others}");
         assert!(unfairness < fairness, "{unfairness} {fairness}");
         assert_eq!(others(None, Some("60s"))[4], 0, "they begin after the end");
+    }
+
+    #[test]
+    fn the_pause_of_a_value_is_the_pause() {
+        let varied = Traffic { mean_pause: "{value}ms".to_owned(), ..traffic(1) };
+        assert_eq!(varied.at(Some(500.0)), traffic(1));
+        assert!(varied.at(None).check().is_err(), "there is no value");
     }
 
     #[test]
