@@ -40,6 +40,7 @@ mod averages;
 mod catalogue;
 mod conditions;
 mod csv;
+mod film;
 mod marks;
 mod material;
 mod measure;

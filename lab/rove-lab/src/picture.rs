@@ -40,7 +40,7 @@ const SHAPES: [(u32, f64, f64); 7] = [
 /// Dashes of the links' lines.
 const DASHES: [&str; 4] = ["none", "8 4", "2 4", "10 4 2 4"];
 
-const INK: &str = "#010101";
+pub(crate) const INK: &str = "#010101";
 const GRID: &str = "#d8d8d8";
 
 /// Pixels along a line from mark to mark, where not every point has one. Chosen: a shape is always near.
@@ -59,7 +59,8 @@ impl Look {
         Self { system, link }
     }
 
-    const fn color(self) -> &'static str {
+    /// Returns the colour of the system.
+    pub(crate) const fn color(self) -> &'static str {
         COLORS[self.system % COLORS.len()]
     }
 
@@ -130,6 +131,11 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
+    /// Creates an axis between two pixels.
+    pub(crate) fn of(label: &str, ends: Range<f64>, pixels: [f64; 2]) -> Self {
+        Self { label: label.to_owned(), ends, is_log: false, pixels }
+    }
+
     /// Creates a horizontal axis. Values that are better when they are small may fall to the right.
     pub(crate) fn across(label: &str, ends: Range<f64>, is_log: bool, falls: bool) -> Self {
         let [left, right] = ACROSS;
@@ -140,11 +146,11 @@ impl Axis {
     /// Creates a vertical axis.
     pub(crate) fn upright(label: &str, ends: Range<f64>) -> Self {
         let [top, bottom] = DOWN;
-        Self { label: label.to_owned(), ends, is_log: false, pixels: [bottom, top] }
+        Self::of(label, ends, [bottom, top])
     }
 
     /// Returns where a value lies; one beyond the ends lies there.
-    fn pixel(&self, value: f64) -> f64 {
+    pub(crate) fn pixel(&self, value: f64) -> f64 {
         let Range { start, end } = self.ends;
         let value = value.clamp(start, end);
         let share = if self.is_log {
@@ -250,7 +256,7 @@ pub(crate) fn draw(
 }
 
 /// Returns a line, maybe with dashes.
-fn line(places: &[[f64; 2]], color: &str, width: f64, dash: &str) -> String {
+pub(crate) fn line(places: &[[f64; 2]], color: &str, width: f64, dash: &str) -> String {
     let texts: Vec<String> = places.iter().map(|[x, y]| format!("{x:.1} {y:.1}")).collect();
     let dash = if dash == "none" { String::new() } else { format!(" stroke-dasharray=\"{dash}\"") };
     let d = texts.join("L");
@@ -258,14 +264,15 @@ fn line(places: &[[f64; 2]], color: &str, width: f64, dash: &str) -> String {
 }
 
 /// Returns a text that stands at a place as `anchor` says, turned by degrees.
-fn text([x, y]: [f64; 2], turn: i32, anchor: &str, text: &str) -> String {
+pub(crate) fn text([x, y]: [f64; 2], turn: i32, anchor: &str, text: &str) -> String {
     let (place, text) = (format!("translate({x:.1} {y:.1}) rotate({turn})"), escaped(text));
     format!("<text transform=\"{place}\" text-anchor=\"{anchor}\">{text}</text>\n")
 }
 
 /// Returns the axes with their ticks and names.
-fn frame([across, upright]: &[Axis; 2]) -> String {
-    let ([left, right], [top, bottom]) = (ACROSS, DOWN);
+pub(crate) fn frame([across, upright]: &[Axis; 2]) -> String {
+    let sorted = |[one, other]: [f64; 2]| [one.min(other), one.max(other)];
+    let ([left, right], [top, bottom]) = (sorted(across.pixels), sorted(upright.pixels));
     let mut svg = String::new();
     for tick in across.ticks() {
         let x = across.pixel(tick);
@@ -282,7 +289,7 @@ fn frame([across, upright]: &[Axis; 2]) -> String {
     svg += &line(&[[left, top], [left, bottom], [right, bottom]], INK, 1.0, "none");
     let [x, y] = [f64::midpoint(left, right), f64::midpoint(top, bottom)];
     svg += &text([x, bottom + 42.0], 0, "middle", &across.label);
-    svg + &text([14.0, y], -90, "middle", &upright.label)
+    svg + &text([left - 58.0, y], -90, "middle", &upright.label)
 }
 
 fn drawn(curve: &Curve, kind: Kind, place: impl Fn([f64; 2]) -> [f64; 2]) -> String {
@@ -352,7 +359,7 @@ fn legend(curves: &[Curve], has_marks: bool) -> (String, f64) {
     (svg, height)
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace(char::is_control, "").replace('&', "&amp;").replace('<', "&lt;")
 }
 

@@ -69,6 +69,12 @@ impl Bayesian {
         estimator
     }
 
+    /// Returns the probability of each rate of the grid: first that of an outage, then those of even steps up to 1000
+    /// packets/s. They sum to 1.
+    pub fn belief(&self) -> &[f32] {
+        self.belief.shares()
+    }
+
     fn from_model(model: Arc<Model>, quantile: f64) -> Self {
         Self { belief: Belief::new(Arc::clone(&model)), model, quantile }
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path as FilePath;
 
+use rove_congestion::sprout::FORECAST_TICKS;
 use rove_flows::course::Slot;
 use rove_flows::flow::program::Program;
 use rove_flows::path::Path;
@@ -77,12 +78,28 @@ pub(crate) struct Samples {
     /// The slots of a run, if it has a course.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) course: Vec<Slot>,
+    /// The pictures of Sprout's belief, if it is shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) film: Vec<Moment>,
     /// Why a controller that is a program decided nothing. Such a run is not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fault: Option<String>,
     /// Why a run in real time says nothing; empty if it does. Such a run is never kept.
     #[serde(skip)]
     pub(crate) invalid: Vec<String>,
+}
+
+/// The belief and the forecast of Sprout at the end of a tick.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Moment {
+    /// The end of the tick, in nanoseconds.
+    pub(crate) at: u64,
+    /// The probabilities of an outage and of rates, in millionths.
+    pub(crate) belief: Vec<u64>,
+    /// The forecast of packets within 1, 2, ... ticks.
+    pub(crate) forecast: [u64; FORECAST_TICKS],
+    /// The packets that come within them.
+    pub(crate) coming: [u64; FORECAST_TICKS],
 }
 
 impl RunFigure {

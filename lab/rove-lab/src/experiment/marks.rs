@@ -60,6 +60,7 @@ fn places(figure: &Figure, series: &Series, number: impl Fn(&str) -> Option<f64>
             let used = || Some(number(KBIT_S)? * use_per_rate(series)?);
             vec![number("mean").zip(number(USE).or_else(used))]
         }
+        Plot::Belief => Vec::new(),
         // The time lies on the row of its box, whose height only the picture knows.
         Plot::Boxes => vec![number("median").or_else(|| number("mean")).zip(Some(0.0))],
         Plot::Course => {

@@ -7,6 +7,7 @@ use crate::experiment::conditions::{Conditions, RunFigure, Samples};
 use crate::experiment::system::System;
 
 mod age;
+mod belief;
 mod beside;
 mod course;
 mod flow;
@@ -23,6 +24,7 @@ mod start;
 mod study;
 mod tunnel;
 
+pub(super) use self::belief::PICTURE_TICKS;
 pub(super) use self::course::quantity;
 pub(super) use self::flow::{END_TO_END, THROUGHPUT, UTILISATION};
 #[cfg(target_os = "linux")]
@@ -69,6 +71,8 @@ pub(crate) enum Measure {
     Interarrival,
     /// How long wrong predictions stay.
     Mistake,
+    /// How long a recorded link takes for Sprout's forecast of it.
+    Belief,
 }
 
 impl Measure {
@@ -94,6 +98,7 @@ impl Measure {
             Self::Course => "age of the newest (ms)",
             Self::Interarrival => "time between opportunities (ms)",
             Self::Mistake => "time until a mistake is gone (ms)",
+            Self::Belief => "time to carry the forecast (ms)",
         }
     }
 
@@ -104,12 +109,15 @@ impl Measure {
 
     /// Returns whether the measure compares systems.
     pub(crate) fn needs_systems(self) -> bool {
-        self.needs_network() && self != Self::Interarrival
+        self.needs_network() && !matches!(self, Self::Interarrival | Self::Belief)
     }
 
     /// Returns whether a run has many times, whose statistics have columns.
     pub(crate) const fn has_many_times(self) -> bool {
-        matches!(self, Self::HostResponse | Self::Course | Self::Interarrival | Self::Mistake)
+        matches!(
+            self,
+            Self::HostResponse | Self::Course | Self::Interarrival | Self::Mistake | Self::Belief
+        )
     }
 
     /// Returns whether the measure plays recordings.
@@ -160,6 +168,7 @@ impl Measure {
             Self::BesideDownload => &beside::FIGURES,
             Self::Interarrival => &interarrival::FIGURES,
             Self::Mistake => &mistake::FIGURES,
+            Self::Belief => &belief::FIGURES,
             Self::HostResponse => &host_response::FIGURES,
             _ => &[],
         }
@@ -194,6 +203,7 @@ impl Measure {
             Self::BesideDownload => beside::run(conditions, true),
             Self::Interarrival => Ok(interarrival::run(conditions)),
             Self::Mistake => mistake::run(conditions),
+            Self::Belief => Ok(belief::run(conditions)),
         }
     }
 }

@@ -6,13 +6,13 @@ use rove_flows::flow::contender::Contender;
 use rove_flows::flow::sprout_form::SproutForm;
 use rove_runs::statistics::{Times, interval};
 
-use crate::experiment::marks;
 use crate::experiment::measure::UTILISATION;
 use crate::experiment::scenario::{Body, Plot};
 use crate::experiment::series::Series;
 use crate::experiment::sweep::Figure;
 use crate::experiment::system::System;
 use crate::experiment::verdict;
+use crate::experiment::{film, marks};
 use crate::picture::{self, Axis, Curve, Kind, Look, Mark, Picture, Point};
 
 /// Most points of a curve: further ones cannot be seen.
@@ -34,6 +34,10 @@ const OUTLINE_POINTS: u32 = 72;
 pub(crate) fn draw(figure: &Figure) -> Picture {
     let body = &figure.scenario.body;
     let times = body.measure.axis();
+    if body.plot == Plot::Belief {
+        let shown = figure.runs.first().map(|run| &run.samples.film[..]);
+        return film::draw(&figure.title(), shown.unwrap_or_default());
+    }
     let (x, y) = match body.plot {
         Plot::Distribution => (times, "share (%)".to_owned()),
         Plot::MeanByValue => {
@@ -46,7 +50,7 @@ pub(crate) fn draw(figure: &Figure) -> Picture {
         }
         Plot::Ellipses => (times, "throughput of a sender (kbit/s)".to_owned()),
         Plot::UseByTime => (times, "use of the link (%)".to_owned()),
-        Plot::Boxes => (times, String::new()),
+        Plot::Boxes | Plot::Belief => (times, String::new()),
         Plot::Course => (QUANTITIES[0].0, QUANTITIES[body.shown_quantity()].0.to_owned()),
     };
     let mut curves = curves(figure);
@@ -67,7 +71,7 @@ pub(crate) fn draw(figure: &Figure) -> Picture {
     let kind = match body.plot {
         Plot::Distribution => Kind::Steps,
         Plot::Ellipses | Plot::Boxes => Kind::Outline,
-        Plot::Course => Kind::Course,
+        Plot::Course | Plot::Belief => Kind::Course,
         Plot::UseByTime if body.values.is_empty() => Kind::Cloud,
         Plot::MeanByValue | Plot::UseByTime => Kind::Line,
     };
@@ -122,6 +126,7 @@ fn curves(figure: &Figure) -> Vec<Curve> {
                 plain(outline(series, 100.0 - step * (row as f64 + 0.5), step / 4.0))
             }
             Plot::Course => plain(course(series, body.shown_quantity())),
+            Plot::Belief => Vec::new(),
         };
         match curves.iter_mut().find(|curve| curve.label == label) {
             Some(curve) => curve.points.extend(points),

@@ -154,6 +154,8 @@ pub(crate) enum Plot {
     Course,
     /// Boxes from the lower to the upper quartile of times (x), with the median, and lines to the 5th and the 95th percentile.
     Boxes,
+    /// A film of Sprout's belief over the first link. It ends after the link's `seconds`, and lasts 12 s.
+    Belief,
 }
 
 const fn look() -> Pace {
@@ -326,6 +328,9 @@ impl Scenario {
         }
         if body.plot == Plot::Course && body.measure != Measure::Course {
             return Err((at("plot"), "plot = \"course\" is of measure = \"course\"".to_owned()));
+        }
+        if body.plot == Plot::Belief && body.measure != Measure::Belief {
+            return Err((at("plot"), "plot = \"belief\" is of measure = \"belief\"".to_owned()));
         }
         if let Some((name, Err(known))) = body.quantity.as_ref().map(|it| (it, quantity(it))) {
             let known = known.join(", ");
