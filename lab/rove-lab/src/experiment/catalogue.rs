@@ -16,11 +16,12 @@ pub(super) const BUILT_IN: &[(&str, &str)] = texts!("experiments", ".toml":
     "response-500ms" "response-5s" "response-273ms" "response-loss" "response-lte" "response-download" "pager"
     "response-instant" "mosh-mistakes" "mosh-echo-ack" "mosh-flight" "mosh-outage" "host-response" "protocol-delay"
     "start" "onset" "interrupt" "aoi-study" "aoi-small" "aoi-scroll" "aoi-full" "aoi-rate" "aoi-rtt" "aoi-burst"
-    "aoi-handover" "aoi-timeout" "aoi-boxes" "remy-dumbbell" "remy-heavy-tail" "remy-lte-4" "remy-lte-8"
-    "remy-range" "remy-utility" "remy-rtt" "remy-beside-tcp" "sprout-links" "sprout-loss" "sprout-confidence"
-    "sprout-gain" "sprout-tunnel" "sprout-frontier" "sprout-constant" "sprout-kernel" "sprout-belief"
-    "cellular-rate" "cellular-download" "cellular-gaps" "streams-steady" "streams-cellular" "streams-download"
-    "programs-500ms" "programs-wired" "programs-lte" "programs-loss" "programs-interrupt" "programs-ssh"
+    "aoi-handover" "aoi-timeout" "aoi-boxes" "aoi-compression" "remy-dumbbell" "remy-heavy-tail" "remy-lte-4"
+    "remy-lte-8" "remy-range" "remy-utility" "remy-rtt" "remy-beside-tcp" "sprout-links" "sprout-loss"
+    "sprout-confidence" "sprout-gain" "sprout-tunnel" "sprout-frontier" "sprout-constant" "sprout-kernel"
+    "sprout-belief" "cellular-rate" "cellular-download" "cellular-gaps" "streams-steady" "streams-cellular"
+    "streams-download" "programs-500ms" "programs-wired" "programs-lte" "programs-loss" "programs-interrupt"
+    "programs-ssh"
 );
 
 /// The same of the recordings.

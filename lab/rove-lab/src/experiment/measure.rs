@@ -11,6 +11,7 @@ mod belief;
 mod beside;
 mod course;
 mod flow;
+mod frame_size;
 mod host_response;
 mod interarrival;
 mod interrupt;
@@ -73,6 +74,8 @@ pub(crate) enum Measure {
     Mistake,
     /// How long a recorded link takes for Sprout's forecast of it.
     Belief,
+    /// How long a link of 64 kbit/s takes for a difference of recorded screens.
+    FrameSize,
 }
 
 impl Measure {
@@ -99,12 +102,13 @@ impl Measure {
             Self::Interarrival => "time between opportunities (ms)",
             Self::Mistake => "time until a mistake is gone (ms)",
             Self::Belief => "time to carry the forecast (ms)",
+            Self::FrameSize => "time on a link of 64 kbit/s (ms)",
         }
     }
 
     /// Returns whether it runs systems over links.
     pub(crate) const fn needs_network(self) -> bool {
-        !matches!(self, Self::HostResponse | Self::ProtocolDelay)
+        !matches!(self, Self::HostResponse | Self::ProtocolDelay | Self::FrameSize)
     }
 
     /// Returns whether the measure compares systems.
@@ -114,18 +118,14 @@ impl Measure {
 
     /// Returns whether a run has many times, whose statistics have columns.
     pub(crate) const fn has_many_times(self) -> bool {
-        matches!(
-            self,
-            Self::HostResponse | Self::Course | Self::Interarrival | Self::Mistake | Self::Belief
-        )
+        matches!(self, Self::HostResponse | Self::Course | Self::Interarrival)
+            || matches!(self, Self::Mistake | Self::Belief | Self::FrameSize)
     }
 
     /// Returns whether the measure plays recordings.
     pub(crate) const fn needs_recordings(self) -> bool {
-        matches!(
-            self,
-            Self::Response | Self::HostResponse | Self::ProtocolDelay | Self::Age | Self::Mistake
-        )
+        matches!(self, Self::Response | Self::HostResponse | Self::ProtocolDelay)
+            || matches!(self, Self::Age | Self::Mistake | Self::FrameSize)
     }
 
     /// Returns whether it runs in real time, too.
@@ -169,6 +169,7 @@ impl Measure {
             Self::Interarrival => &interarrival::FIGURES,
             Self::Mistake => &mistake::FIGURES,
             Self::Belief => &belief::FIGURES,
+            Self::FrameSize => &frame_size::FIGURES,
             Self::HostResponse => &host_response::FIGURES,
             _ => &[],
         }
@@ -204,6 +205,7 @@ impl Measure {
             Self::Interarrival => Ok(interarrival::run(conditions)),
             Self::Mistake => mistake::run(conditions),
             Self::Belief => Ok(belief::run(conditions)),
+            Self::FrameSize => Ok(frame_size::run(conditions)),
         }
     }
 }

@@ -258,7 +258,7 @@ fn an_unknown_name_is_refused_with_those_that_there_are() {
     let found =
         scenarios(&["aoi".to_owned(), "start".to_owned()]).expect("a first word and a name");
     let names: Vec<&str> = found.iter().map(|scenario| scenario.name.as_str()).collect();
-    assert!(names.len() == 11 && names.contains(&"aoi-study") && names[10] == "start", "{names:?}");
+    assert!(names.len() == 12 && names.contains(&"aoi-study") && names[11] == "start", "{names:?}");
 }
 
 #[test]

@@ -200,7 +200,7 @@ fn ends(conditions: &Conditions<'_>) -> Net<Consumer, Producer> {
 }
 
 /// Returns what a recording's programs wrote, a picture each: a picture may have taken several writes.
-fn pictures(trace: &Trace) -> Vec<Vec<u8>> {
+pub(super) fn pictures(trace: &Trace) -> Vec<Vec<u8>> {
     let mut pictures: Vec<Vec<u8>> = Vec::new();
     let mut last_at = None;
     for record in &trace.records {
