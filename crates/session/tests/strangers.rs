@@ -10,8 +10,9 @@ use std::cell::Cell;
 
 use common::*;
 use rove_link::net::{LEFT_ADDRESS, RIGHT_ADDRESS};
-use rove_session::{Client, Server};
-use rove_ssp::{Config, Ecn, ReceiveError, Transmit};
+use rove_session::{Client, Server, Streams};
+use rove_ssp::{Capabilities, Config, Ecn, ReceiveError, Transmit};
+use rove_streams::Side;
 use rove_units::{Draw, Instant, Seed, Stream};
 
 /// Datagrams that strangers send each end, half before it has heard its peer and half after.
@@ -54,13 +55,21 @@ struct Session {
     down: Vec<Vec<u8>>,
     /// Bytes that the user's terminal was sent.
     shown: Vec<u8>,
+    /// The streams of the client and of the server.
+    streams: [Streams; 2],
 }
 
 impl Session {
     fn new() -> Self {
+        let [client, server] = [Config::client(), Config::server()].map(|config| {
+            let config = rove(config);
+            let capabilities = config.capabilities.map(|it| it.union(Capabilities::STREAMS));
+            Config { capabilities, ..config }
+        });
         Self {
-            client: Client::new(client_config(rove(Config::client())), Instant::ZERO),
-            server: Server::new(server_config(rove(Config::server())), Instant::ZERO),
+            client: Client::new(client_config(client), Instant::ZERO),
+            server: Server::new(server_config(server), Instant::ZERO),
+            streams: [Side::Client, Side::Server].map(|side| Streams::new(side, Instant::ZERO)),
             now: Instant::ZERO,
             up: Vec::new(),
             down: Vec::new(),
@@ -74,7 +83,7 @@ impl Session {
             self.now += ms(1);
             let now = self.now;
             self.client.handle_timeout(now);
-            while let Some(Transmit { payload, .. }) = self.client.poll_transmit(now) {
+            while let Some(Transmit { payload, .. }) = self.client_transmit() {
                 if heard {
                     let source = LEFT_ADDRESS;
                     self.server.handle_datagram(now, source, Ecn::Capable, &payload).expect("fine");
@@ -82,7 +91,7 @@ impl Session {
                 self.up.push(payload);
             }
             self.server.handle_timeout(now);
-            while let Some(Transmit { payload, .. }) = self.server.poll_transmit(now) {
+            while let Some(Transmit { payload, .. }) = self.server_transmit() {
                 let source = RIGHT_ADDRESS;
                 self.client.handle_datagram(now, source, Ecn::Capable, &payload).expect("fine");
                 self.down.push(payload);
@@ -91,10 +100,34 @@ impl Session {
         }
     }
 
+    /// Returns the client's next datagram, with a packet of streams after the session's datagrams.
+    fn client_transmit(&mut self) -> Option<Transmit> {
+        let (now, [streams, _]) = (self.now, &mut self.streams);
+        if let Some(transmit) = self.client.poll_transmit(now) {
+            return Some(transmit);
+        }
+        streams.handle_arrivals(now, self.client.carriage()?);
+        streams.poll_transmit(now, self.client.carriage()?)
+    }
+
+    /// Returns the server's next datagram in the same way.
+    fn server_transmit(&mut self) -> Option<Transmit> {
+        let (now, [_, streams]) = (self.now, &mut self.streams);
+        if let Some(transmit) = self.server.poll_transmit(now) {
+            return Some(transmit);
+        }
+        streams.handle_arrivals(now, self.server.carriage()?);
+        streams.poll_transmit(now, self.server.carriage()?)
+    }
+
     fn talk(&mut self) {
         for word in ["ls\r", "vim notes\r", "\x1b[A"] {
             self.client.handle_input(self.now, word.as_bytes());
             self.run(200, true);
+            for streams in &mut self.streams {
+                let id = streams.mux.open(self.now).expect("few are open");
+                streams.mux.write(id, &[7; 3_000]).expect("it is open");
+            }
             let said = format!("{word}\n\x1b[31m{word}\x07\x1b]2;{word}\x07");
             self.server.handle_host_output(self.now, said.as_bytes());
             self.run(200, true);
@@ -254,6 +287,10 @@ fn strangers_are_not_answered_cost_no_memory_and_change_nothing() {
     besiege_server(&mut besieged, "a server in its session");
     besieged.talk();
     left_alone.talk();
+    let is_packet = |datagram: &Vec<u8>| datagram[0] & 0x40 != 0;
+    for datagrams in [&besieged.up, &besieged.down] {
+        assert!(datagrams.iter().filter(|it| is_packet(it)).count() > 6, "packets of streams");
+    }
     // To the byte and the millisecond, both sessions are one.
     assert!(besieged.up == left_alone.up, "the client said something else");
     assert!(besieged.down == left_alone.down, "the server said something else");
