@@ -243,7 +243,8 @@ fn terminal(background: bool, closing: Vec<u8>) -> anyhow::Result<Tty> {
     }
 }
 
-/// Returns the protocol extensions that a client offers: streams are among them, except after [`Way::Stock`].
+/// Returns the protocol extensions that a client offers. Streams are among them, unless the client resumes a session
+/// under its former key ([`Way::Stock`]).
 fn offered(way: &Way) -> Capabilities {
     match way {
         // The former client may have sent stream packets under this key. A new stream layer would use their numbers

@@ -161,7 +161,7 @@ fn listen(
 
 /// Start of the line that a rove server prints after its announcement, even if it was called as `mosh-server`.
 const OURS: &[u8] = b"[build rove ";
-/// Most bytes kept of the output after an announcement. Chosen: ten times the output of a server there.
+/// Most bytes kept of the output with and after an announcement. Chosen: ten times what a server prints there.
 const FAREWELL_BYTES_MAX: usize = 4096;
 
 /// Reads both output streams of ssh, and finds the server's announcement in them.

@@ -80,7 +80,7 @@ pub(crate) fn loopback(events: &mut EventLoop) -> io::Result<bool> {
 pub(crate) struct Trial {
     client: Client,
     wire: Wire,
-    /// The results of the trial's datagrams up to this point.
+    /// The results of the trial's datagrams so far.
     pub(crate) path: Path,
     /// The length of the largest datagram sent since this field was last set to 0, in bytes.
     sent_max: usize,

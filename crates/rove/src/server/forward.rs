@@ -87,7 +87,7 @@ impl Forwards {
         self.layer.iter_mut().for_each(|layer| layer.programs.handle_child_end());
     }
 
-    /// Does all work that needs no waiting. Call this after datagrams have arrived, after a wait, and before
+    /// Does work that needs no waiting, up to a limit; [`Forwards::has_work`] tells whether work is left. Call this after datagrams have arrived, after a wait, and before
     /// [`Forwards::poll_transmit`]. `program` is the session's program.
     pub(super) fn turn(&mut self, now: Instant, session: &mut Server, program: Option<&Hosted>) {
         if session.takeovers() != self.takeovers {

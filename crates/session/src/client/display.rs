@@ -27,7 +27,7 @@ pub(super) struct Display {
     tty: Tty,
     last_screen: LastScreen,
     window: Size,
-    /// The sources of the picture that the terminal shows. `None` if the client does not know what the terminal shows.
+    /// The sources of the picture that the terminal shows, and the notices over it. `None` if output is due in any case.
     shown: Option<(Sources, Overlay)>,
 }
 

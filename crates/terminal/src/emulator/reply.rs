@@ -67,7 +67,7 @@ pub(crate) fn status(grid: &Grid, what: u16) -> Option<String> {
     }
 }
 
-/// Returns the answer to DECDSR. `None` for an unknown query. The number 5 queries the terminal's state, 6 the cursor's
+/// Returns the answer to DECDSR. `None` for an unknown query, or if the answer is unknown. The number 5 queries the terminal's state, 6 the cursor's
 /// position, 996 dark or light colours, and other numbers query devices.
 pub(crate) fn private_status(
     grid: &Grid,
