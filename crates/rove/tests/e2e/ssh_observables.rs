@@ -22,17 +22,17 @@ use crate::support::{
 const DIFFERENCES: [(&str, &str); 13] = [
     (
         "a place that refuses: the connection",
-        "A connection that the host could not make, or that was cut, is reset.",
+        "A connection is reset if its target could not be reached, or if it was cut.",
     ),
     ("a socket after the end", "is removed at the end"),
     (
         "a socket that a killed client has left",
-        "If a killed client has left one, the next client replaces it.",
+        "If a killed client has left such a socket, the next client replaces it.",
     ),
-    ("SOCKS 5: a place that refuses", "A SOCKS client is told why it gets none"),
-    ("SOCKS 5: UDP", "A SOCKS client is told why it gets none"),
-    ("SOCKS 4: BIND", "A SOCKS client is told why it gets none"),
-    ("SOCKS 5: a password", "A SOCKS client is told why it gets none"),
+    ("SOCKS 5: a place that refuses", "A SOCKS client is told why it gets no connection"),
+    ("SOCKS 5: UDP", "A SOCKS client is told why it gets no connection"),
+    ("SOCKS 4: BIND", "A SOCKS client is told why it gets no connection"),
+    ("SOCKS 5: a password", "A SOCKS client is told why it gets no connection"),
     ("port 0", "A forward that ssh cannot read ends rove with status 10"),
     ("no place", "A forward that ssh cannot read ends rove with status 10"),
     ("a port that is too large", "A forward that ssh cannot read ends rove with status 10"),
@@ -40,7 +40,7 @@ const DIFFERENCES: [(&str, &str); 13] = [
     ("a port of -D that is too large", "A forward that ssh cannot read ends rove with status 10"),
     (
         "a port that is taken in one family, with ExitOnForwardFailure",
-        "A port that is taken in one address family is silently that of the other.",
+        "taken in one address family (IPv4 or IPv6), rove silently listens in the other.",
     ),
 ];
 
@@ -57,17 +57,23 @@ const AT_THE_HOST: [(&str, &str); 10] = [
     ),
     (
         "-R: a place that refuses: the connection",
-        "A connection that the host could not make, or that was cut, is reset.",
+        "A connection is reset if its target could not be reached, or if it was cut.",
     ),
-    ("-R: a dead socket", "If a killed client has left one, the next client replaces it."),
+    (
+        "-R: a dead socket",
+        "If a killed client has left such a socket, the next client replaces it.",
+    ),
     ("-R: no place", "A forward that ssh cannot read ends rove with status 10"),
     ("-R: a port that is too large", "A forward that ssh cannot read ends rove with status 10"),
     (
         "-R of SOCKS, without PermitRemoteOpen",
         "Its clients reach this computer's own and link-local addresses only where `PermitRemoteOpen` names them.",
     ),
-    ("-R of SOCKS, to a place that it does not name", "A SOCKS client is told why it gets none"),
-    ("-R of SOCKS, with PermitRemoteOpen none", "A SOCKS client is told why it gets none"),
+    (
+        "-R of SOCKS, to a place that it does not name",
+        "A SOCKS client is told why it gets no connection",
+    ),
+    ("-R of SOCKS, with PermitRemoteOpen none", "A SOCKS client is told why it gets no connection"),
 ];
 
 /// Differences of other forms and calls.
@@ -76,9 +82,18 @@ const OF_OTHER_CALLS: [(&str, &str); 1] =
 
 /// Differences of programs and the agent.
 const OF_PROGRAMS: [(&str, &str); 5] = [
-    ("-A: the host deletes all keys", "The host may only list keys and have them sign."),
-    ("-A: the host locks the agent", "The host may only list keys and have them sign."),
-    ("-A: the host unlocks the agent", "The host may only list keys and have them sign."),
+    (
+        "-A: the host deletes all keys",
+        "The host may list keys and have them sign, but change nothing.",
+    ),
+    (
+        "-A: the host locks the agent",
+        "The host may list keys and have them sign, but change nothing.",
+    ),
+    (
+        "-A: the host unlocks the agent",
+        "The host may list keys and have them sign, but change nothing.",
+    ),
     ("exec: a signal", "A program that a signal ended gives 128 and the signal's number"),
     ("exec: -tt", "There is no terminal, so `-t` is refused."),
 ];
