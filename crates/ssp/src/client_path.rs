@@ -140,11 +140,12 @@ impl ClientPath {
         moves
     }
 
-    /// Records that this computer's network has changed.
-    pub(crate) fn handle_network_change(&mut self, now: Instant) {
+    /// Records that this computer's network has changed. Returns whether a try is due at once.
+    pub(crate) fn handle_network_change(&mut self, now: Instant) -> bool {
         self.revalidation.handle_change(now);
         self.side.handle_change(now);
         self.own.handle_change(now);
+        self.revalidation.due().is_some_and(|due| due <= now)
     }
 
     /// Handles that the driver has opened or closed the side path. The client uses an open side path if the path in use

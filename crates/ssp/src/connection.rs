@@ -254,12 +254,11 @@ impl Connection {
         self.client.as_ref()?.probe_at(&config.path)
     }
 
-    /// Called when this computer's network has changed.
-    pub(crate) fn handle_network_change(&mut self, now: Instant) {
-        if let Some(client) = &mut self.client {
-            client.handle_network_change(now);
-            self.to_peer.handle_network_change();
-        }
+    /// Called when this computer's network has changed. Returns whether a client tries at once to reach its server.
+    pub(crate) fn handle_network_change(&mut self, now: Instant) -> bool {
+        let Some(client) = &mut self.client else { return false };
+        self.to_peer.handle_network_change();
+        client.handle_network_change(now)
     }
 
     /// Returns how often the path of datagrams may have changed.

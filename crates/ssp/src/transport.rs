@@ -206,10 +206,11 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Called when an interface, an address or a route of this computer has changed. A client then sends a datagram at
-    /// once, but in the long run at most one a second for all calls. Only clients need to call this.
+    /// once, but in the long run at most one a second for all calls. At a server this does nothing.
     pub fn handle_network_change(&mut self, now: Instant) {
-        self.connection.handle_network_change(now);
-        self.sender.handle_network_change();
+        if self.connection.handle_network_change(now) {
+            self.sender.handle_network_change();
+        }
         self.heed_size();
     }
 

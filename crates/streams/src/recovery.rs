@@ -23,6 +23,11 @@ const PERSISTENT_TIMEOUTS: u32 = 3;
 /// Probe timeouts without an answer at which the flow becomes silent. Source: the wire contract, docs/wire.md.
 const SILENT_AFTER: u32 = 3;
 
+/// Probe timeouts after which an acknowledgment delayed by more than [`REPEATED_AFTER`] ends an outage. Source: the wire
+/// contract, docs/wire.md.
+const OUTAGE_AFTER: u32 = 2;
+const _: () = assert!(OUTAGE_AFTER < SILENT_AFTER);
+
 /// The first and the longest pause between the probes of a silent flow. Source: the wire contract, docs/wire.md.
 const SILENT_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(15)];
 
@@ -101,6 +106,9 @@ pub(crate) struct Recovery {
     sent_at: Instant,
     /// Whether a heartbeat is due: a packet that must be sent because the controller's longest pause has passed.
     owes_heartbeat: bool,
+    /// Whether a packet may be sent beyond the window once packets that were given up turn out to have arrived: packets
+    /// that repeat their bytes fill it. True from a silence's end until then.
+    has_extra: bool,
 }
 
 impl Recovery {
@@ -119,6 +127,7 @@ impl Recovery {
             probes: 0,
             sent_at: now,
             owes_heartbeat: false,
+            has_extra: false,
         }
     }
 
@@ -222,19 +231,22 @@ impl Recovery {
         }
         let delay = Duration::from_micros(ack.delay_micros);
         let newest = self.sent.get(&ack.largest).filter(|it| it.size > 0);
-        if let Some(newest) = newest.filter(|_| delay <= REPEATED_AFTER) {
-            self.rtt.handle_sample(now.saturating_since(newest.at), delay);
+        let age = newest.map(|it| now.saturating_since(it.at));
+        if let Some(age) = age.filter(|_| delay <= REPEATED_AFTER) {
+            self.rtt.handle_sample(age, delay);
         }
+        // A delay beyond the packet's own age is a lie.
+        let is_old = delay > REPEATED_AFTER && age.is_some_and(|age| delay <= age);
+        let is_outage = is_old && self.timeouts >= OUTAGE_AFTER;
         let mut fates = Fates::default();
         let span = self.take_acked(now, ack, &arrivals(ack, peer_now), &mut fates);
         if span.is_some() {
             self.largest_acked = self.largest_acked.max(Some(ack.largest));
-            // If the network has failed, both packets and acknowledgments were lost.
-            let was_dark = self.timeouts > 1 && delay > REPEATED_AFTER;
             (self.timeouts, self.heard_after, self.probes, self.wakes_at) = (0, 0, 0, None);
             self.detect_losses(now, span, &mut fates);
-            if was_dark {
-                fates.lost.extend(self.give_up(now, self.rtt.smoothed()).lost);
+            if is_outage {
+                fates.lost.extend(self.give_up(now, Duration::ZERO).lost);
+                self.flight.restart(now);
             }
             self.flight.handle_acks_end(now);
         }
@@ -258,8 +270,7 @@ impl Recovery {
             for number in numbers {
                 let Some(sent) = self.sent.remove(&number) else { continue };
                 if sent.size == 0 {
-                    // The packets that repeat its frames fill the window, although their bytes have arrived.
-                    self.probes = self.probes.max(u8::from(self.rtt.sampled().is_none()));
+                    self.probes = self.probes.max(u8::from(core::mem::take(&mut self.has_extra)));
                     fates.acked.extend(sent.carried);
                     continue;
                 }
@@ -291,7 +302,7 @@ impl Recovery {
     /// Starts to send again after a silence.
     fn wake(&mut self, now: Instant) -> Fates {
         (self.timeouts, self.heard_after, self.probes) = (0, 0, 0);
-        (self.lost_at, self.wakes_at) = (None, None);
+        (self.lost_at, self.wakes_at, self.has_extra) = (None, None, true);
         self.rtt = Rtt::default();
         let fates = self.give_up(now, Duration::ZERO);
         self.flight.restart(now);
