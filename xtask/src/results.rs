@@ -64,7 +64,7 @@ const TABLES: [Table; 27] = [
           "rove-headless --test neighbours a_copy_and_keys -- --nocapture",
           "rove-headless --test neighbours keys_are_answered -- --nocapture --test-threads 1"]),
     ("bench-attach", "cargo xtask bench attach --rounds 20", &[""]),
-    ("bench-beside", "cargo xtask bench beside --rounds 3", &[""]),
+    ("bench-beside", "cargo xtask bench beside --traces $ROVE_TRACES --rounds 5", &[""]),
     ("bench-copy", "cargo xtask bench copy --rounds 3", &[""]),
     ("bench-onset", "cargo xtask bench onset", &[""]),
     ("bench-prediction", "cargo xtask bench prediction", &[""]),
