@@ -3,21 +3,21 @@
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
+use std::time::Duration;
 
 /// The tests that failed, and the test programs that ended without a result.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct FailedTests(Vec<String>);
 
-impl FailedTests {
-    fn handle_line(&mut self, line: &str) {
-        let test = line.strip_prefix("test ").and_then(|line| line.strip_suffix(" ... FAILED"));
-        // A program that a signal ended has printed nothing about the test that it was in.
-        let program = line
-            .contains("(signal: ")
-            .then(|| line.trim().trim_start_matches("process didn't exit successfully: "));
-        self.0.extend(test.or(program).map(str::to_owned));
-    }
+/// Returns the name of the test or of the program whose failure a line tells.
+fn failure(line: &str) -> Option<String> {
+    let test = line.strip_prefix("test ").and_then(|line| line.strip_suffix(" ... FAILED"));
+    // A program that a signal ended has printed nothing about the test that it was in.
+    let program = line.contains("(signal: ").then(|| line.trim());
+    let name = test.or(program)?;
+    Some(name.trim_start_matches("process didn't exit successfully: ").to_owned())
 }
 
 impl fmt::Display for FailedTests {
@@ -26,38 +26,53 @@ impl fmt::Display for FailedTests {
     }
 }
 
-/// Runs a command of tests, and passes on each line that it prints.
+/// Longest wait for the output's end after the command's. Chosen: the output is read within milliseconds. A process
+/// that a test left behind may keep it open.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Runs a command of tests, and passes on each line that it prints. Failures of tests come before those of programs.
 ///
 /// # Errors
 ///
-/// Returns an error when the command does not start, or its output cannot be read or passed on.
+/// Returns an error when the command does not start.
 pub(crate) fn run(command: &mut Command) -> io::Result<(ExitStatus, FailedTests)> {
     run_into(command, io::stdout(), io::stderr())
 }
 
 fn run_into(
     command: &mut Command,
-    out: impl Write,
+    out: impl Write + Send + 'static,
     err: impl Write + Send + 'static,
 ) -> io::Result<(ExitStatus, FailedTests)> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let (stdout, stderr) =
-        (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
-    let beside = thread::spawn(move || pass_on(stderr, err));
-    let mut failed = pass_on(stdout, out)?;
-    failed.0.extend(beside.join().expect("reading does not panic")?.0);
-    Ok((child.wait()?, failed))
+    let stdout = pass_on(child.stdout.take().expect("piped"), out);
+    let stderr = pass_on(child.stderr.take().expect("piped"), err);
+    let status = child.wait()?;
+    let mut failed = FailedTests::default();
+    for failures in [stdout, stderr] {
+        while let Ok(name) = failures.recv_timeout(PATIENCE) {
+            failed.0.push(name);
+        }
+    }
+    Ok((status, failed))
 }
 
-fn pass_on(from: impl Read, mut to: impl Write) -> io::Result<FailedTests> {
-    let (mut from, mut line, mut failed) =
-        (BufReader::new(from), Vec::new(), FailedTests::default());
-    while from.read_until(b'\n', &mut line)? > 0 {
-        to.write_all(&line)?;
-        failed.handle_line(String::from_utf8_lossy(&line).trim_end());
-        line.clear();
-    }
-    Ok(failed)
+/// Copies lines in a thread. Returns the failures in them. Reads on if `to` takes no more.
+fn pass_on(
+    from: impl Read + Send + 'static,
+    mut to: impl Write + Send + 'static,
+) -> Receiver<String> {
+    let (sender, failures) = mpsc::channel();
+    thread::spawn(move || {
+        let (mut from, mut line) = (BufReader::new(from), Vec::new());
+        while from.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
+            let _ = to.write_all(&line);
+            let failure = failure(String::from_utf8_lossy(&line).trim_end());
+            failure.map(|name| sender.send(name));
+            line.clear();
+        }
+    });
+    failures
 }
 
 #[cfg(test)]
@@ -76,9 +91,15 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_passed_on_as_they_come() {
-        let (printed, mut seen) = (&b"test x ... ok\n\xff\nno newline"[..], Vec::new());
-        assert_eq!(pass_on(printed, &mut seen).unwrap(), FailedTests::default());
-        assert_eq!(seen, printed);
+    fn a_process_that_a_test_left_behind_does_not_keep_the_gate() {
+        let (out, printed) = io::pipe().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 1000 & echo $!; printf '\\377\\nno newline'"]);
+        let (status, failed) = run_into(&mut command, printed, io::sink()).unwrap();
+        assert!(status.success() && failed == FailedTests::default());
+        let mut lines = BufReader::new(out).split(b'\n').map(Result::unwrap);
+        let left_behind = String::from_utf8(lines.next().unwrap()).unwrap();
+        assert!(Command::new("kill").arg(left_behind).status().unwrap().success());
+        assert_eq!(lines.collect::<Vec<_>>(), [&b"\xff"[..], b"no newline"]);
     }
 }
