@@ -19,6 +19,9 @@ use rove_units::{Draw, Instant, Seed, Stream};
 /// Chosen: well under a second, debug assertions on.
 const STRANGERS: u64 = 50_000;
 
+/// The bit in a datagram's first byte that tells a packet of streams. Source: docs/wire.md.
+const STREAM_BIT: u8 = 0x40;
+
 /// Longest datagram that is made up: more than any end takes.
 const LEN_MAX: usize = 2_200;
 
@@ -255,23 +258,25 @@ fn besiege(
 }
 
 fn besiege_client(session: &mut Session, name: &str) {
-    let Session { client, now, up, down, .. } = session;
+    let Session { client, now, up, down, .. } = &mut *session;
     let overheard: Vec<_> = up.iter().chain(&*down).cloned().collect();
     let wakes_at = client.poll_timeout();
     besiege(name, &overheard, RIGHT_ADDRESS, wakes_at, |source, datagram| {
         let result = client.handle_datagram(*now, source, Ecn::CongestionExperienced, datagram);
         (result, client.poll_transmit(*now), client.poll_timeout())
     });
+    assert_eq!(session.client_transmit(), None, "{name} answers by no packet of streams");
 }
 
 fn besiege_server(session: &mut Session, name: &str) {
-    let Session { server, now, up, down, .. } = session;
+    let Session { server, now, up, down, .. } = &mut *session;
     let overheard: Vec<_> = up.iter().chain(&*down).cloned().collect();
     let wakes_at = server.poll_timeout();
     besiege(name, &overheard, LEFT_ADDRESS, wakes_at, |source, datagram| {
         let result = server.handle_datagram(*now, source, Ecn::CongestionExperienced, datagram);
         (result, server.poll_transmit(*now), server.poll_timeout())
     });
+    assert_eq!(session.server_transmit(), None, "{name} answers by no packet of streams");
 }
 
 #[test]
@@ -283,14 +288,14 @@ fn strangers_are_not_answered_cost_no_memory_and_change_nothing() {
     besiege_server(&mut besieged, "a server that has heard nothing");
     besieged.talk();
     left_alone.talk();
+    let is_packet = |datagram: &&Vec<u8>| datagram[0] & STREAM_BIT != 0;
+    for datagrams in [&besieged.up, &besieged.down] {
+        assert!(datagrams.iter().filter(is_packet).count() > 6, "strangers overhear packets");
+    }
     besiege_client(&mut besieged, "a client in its session");
     besiege_server(&mut besieged, "a server in its session");
     besieged.talk();
     left_alone.talk();
-    let is_packet = |datagram: &Vec<u8>| datagram[0] & 0x40 != 0;
-    for datagrams in [&besieged.up, &besieged.down] {
-        assert!(datagrams.iter().filter(|it| is_packet(it)).count() > 6, "packets of streams");
-    }
     // To the byte and the millisecond, both sessions are one.
     assert!(besieged.up == left_alone.up, "the client said something else");
     assert!(besieged.down == left_alone.down, "the server said something else");
