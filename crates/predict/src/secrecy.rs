@@ -78,7 +78,7 @@ impl Sort {
 /// The place at which a character would be shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot<'a> {
-    /// The echo since the last key of unknown effect.
+    /// Whether the characters typed since the last key of unknown effect were echoed.
     pub(crate) line: Line,
     /// The prompt there. `None`, or a prompt with hashes of 0, if it cannot be told from others.
     pub(crate) prompt: Option<Prompt>,

@@ -173,8 +173,8 @@ fn announce(status: &SessionStatus, (key, taken): &(Key, Option<u64>)) -> anyhow
     announcement::print(status.port, key)
 }
 
-/// Asks a server for its next client's key. A server that resumes a session also says how many keystrokes of the former
-/// client it has received.
+/// Asks a server for its next client's key. Asked by `rove resume`, the server also says how many keystrokes of the
+/// former client it has received.
 fn next_key(
     clock: Clock,
     found: &Found,

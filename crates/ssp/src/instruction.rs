@@ -56,7 +56,7 @@ pub struct Instruction {
     pub diff: Vec<u8>,
     /// Random padding, ignored by the receiver.
     pub chaff: Vec<u8>,
-    /// The extensions that the sender offers. `None` once the peer knows them.
+    /// The extensions that the sender offers. `None` once the peer knows them, or from stock Mosh.
     pub hello: Option<Hello>,
     /// How many datagrams of the instruction's receiver were lost. `None` if no report is due.
     pub loss_report: Option<Loss>,

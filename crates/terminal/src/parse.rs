@@ -139,7 +139,7 @@ impl Parser {
         self.state == State::Ground
     }
 
-    /// Returns whether the last byte was an ESC, so that the next byte decides which sequence begins.
+    /// Returns whether an ESC still awaits the character that decides its meaning.
     pub(crate) fn is_in_escape(&self) -> bool {
         self.state == State::Escape
     }

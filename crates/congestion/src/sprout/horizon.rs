@@ -16,7 +16,7 @@ const NEGLIGIBLE: f32 = 4e-8;
 pub(crate) struct Horizons {
     bins: usize,
     /// The probability that at most a count of packets arrives, for each number of ticks, each count and each bin.
-    /// Single precision keeps 10^-7, and takes half of the memory.
+    /// Single precision rounds by less than 10^-7, and takes half of double precision's memory.
     tables: Vec<Vec<f32>>,
 }
 

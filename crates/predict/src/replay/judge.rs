@@ -34,7 +34,7 @@ pub(super) struct Judge<'a> {
 /// a line that is about to be entered, a word that has moved to the next row.
 #[derive(Debug)]
 pub(super) struct Findings {
-    /// The two characters that have ended an editor's insert mode. `None` if there are none.
+    /// The two typed characters that have ended an editor's insert mode, such as `jk`. `None` before any have.
     pub(super) exit: Option<Pair>,
     /// The line that is about to be entered. `None` if there is no such line.
     pub(super) sheet: Option<Sheet>,

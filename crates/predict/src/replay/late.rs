@@ -20,7 +20,7 @@ const GIVEN_UP_MAX: usize = 32;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GivenUp {
     pub(super) key: Key,
-    /// When the key's effect was due.
+    /// When the key's echo ack came, from which [`LATE_MAX`] counts.
     pub(super) due_at: Instant,
     pub(super) context: ContextKey,
 }

@@ -39,7 +39,7 @@ const LOOPBACK_PATIENCE: Duration = Duration::from_secs(1);
 /// compressed. No line exceeds what a terminal's line discipline accepts (255 in POSIX).
 const LINES: u64 = 16;
 const LINE_LEN: u64 = 160;
-/// The characters of the large text. Chosen: 64 different ones, so that the text hardly compresses.
+/// The characters of the large text. Chosen: 64 different ones, so that compression removes only a quarter.
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 /// Width of the trial session's screen, in columns; all of the large text fits.
 const COLUMNS: u16 = 200;

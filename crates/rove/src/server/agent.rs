@@ -30,7 +30,7 @@ const NO_PATH: &str = "the session was started without -A";
 /// The session's socket for the agent, and its connections.
 #[derive(Debug, Default)]
 pub(super) struct Agent {
-    /// The socket at the session's path. `None` if the session was started without `-A`.
+    /// The socket at the session's path. `None` without `-A`, or if the socket could not be opened.
     socket: Option<PrivateSocket>,
     /// The stream on which the client names the socket that leads to its agent. `None` if the client lends no agent.
     lent: Option<Lent>,

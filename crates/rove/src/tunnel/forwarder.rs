@@ -143,7 +143,7 @@ fn included(pattern: &str) -> Vec<String> {
     paths.iter().filter_map(|path| read(path)).collect()
 }
 
-/// Returns at most [`FILE_BYTES_MAX`] + 1 bytes of a file, so that the caller notices a longer file.
+/// Reads at most [`FILE_BYTES_MAX`] + 1 bytes, so that [`Forwarding::read`] notices a longer file. `None` for no file.
 fn read(path: &Path) -> Option<String> {
     let (mut text, len_max) = (Vec::new(), u64::try_from(FILE_BYTES_MAX + 1).unwrap_or(u64::MAX));
     File::open(path).ok()?.take(len_max).read_to_end(&mut text).ok()?;

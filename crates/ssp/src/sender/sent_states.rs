@@ -116,7 +116,7 @@ impl<L: Object> SentStates<L> {
         self.cull();
     }
 
-    /// Makes all states forget the contents that the known receiver state holds ([`Object::drop_prefix`]).
+    /// Drops from `current` and each listed state the prefix that the known state holds ([`Object::drop_prefix`]).
     pub(super) fn drop_prefixes(&mut self, current: &mut L) {
         let known = self.known().object.clone();
         current.drop_prefix(&known);
