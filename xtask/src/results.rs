@@ -13,7 +13,7 @@ const FOLDER: &str = concat!("docs", "/results");
 /// A name, a command line, and the words that it ends in, one run for each.
 type Table = (&'static str, &'static str, &'static [&'static str]);
 
-/// All tables, each of which takes less than five minutes on two cores.
+/// All tables, each of which takes less than six minutes on two cores, without compiling.
 #[rustfmt::skip]
 const TABLES: [Table; 27] = [
     ("onset", "rove-lab figures onset --full --out target/figures", &[""]),

@@ -88,7 +88,7 @@ impl Server {
             let heartbeat = &mut transport.heartbeat;
             heartbeat.interval_max = heartbeat.interval_max.min(timeout / HEARTBEATS_IN_TIMEOUT);
         }
-        let succession = Succession::new(transport, (ipv6, awaits_echo), ClientId::of(&key));
+        let succession = Succession::new(transport, ipv6, awaits_echo, ClientId::of(&key));
         Self {
             publisher: succession.publisher(now, &key, chaff, size, None),
             succession,

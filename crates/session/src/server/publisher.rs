@@ -60,7 +60,8 @@ impl Publisher {
     /// Creates the publisher of a client that has sent nothing.
     pub(super) fn new(
         transport: ServerTransport,
-        (is_strict, awaits_echo): (bool, bool),
+        is_strict: bool,
+        awaits_echo: bool,
         takes_copies: bool,
     ) -> Self {
         Self {

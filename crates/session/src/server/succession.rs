@@ -62,7 +62,7 @@ pub(super) struct Succession {
 
 impl Succession {
     /// Creates the succession of a session with its first client `client`. Each client's transport gets `config`.
-    pub(super) fn new(config: Config, (ipv6, awaits_echo): (bool, bool), client: ClientId) -> Self {
+    pub(super) fn new(config: Config, ipv6: bool, awaits_echo: bool, client: ClientId) -> Self {
         Self {
             config,
             ipv6,
@@ -98,7 +98,7 @@ impl Succession {
         }
         let screen = HostScreen::initial(size);
         let transport = Transport::new(role, key, config, screen, input, chaff, now);
-        Publisher::new(transport, (is_strict, self.awaits_echo), !views)
+        Publisher::new(transport, is_strict, self.awaits_echo, !views)
     }
 
     /// Invites a client to take the session over, in place of an earlier invitation. A client that resumes names its

@@ -182,7 +182,7 @@ fn the_known_policy_never_starts_from_another_state() {
 }
 
 #[test]
-fn a_change_of_the_network_lets_the_next_frame_go_at_once() {
+fn after_a_change_of_the_network_a_frame_waits_for_further_changes_alone() {
     for (changes, wait) in [(false, 50), (true, 9)] {
         let mut bench = Bench::new();
         bench.frame("before", Bytes::ZERO);

@@ -20,8 +20,8 @@ pub(super) const BUILT_IN: &[(&str, &str)] = texts!("experiments", ".toml":
     "remy-lte-8" "remy-range" "remy-utility" "remy-rtt" "remy-beside-tcp" "sprout-links" "sprout-loss"
     "sprout-confidence" "sprout-gain" "sprout-tunnel" "sprout-frontier" "sprout-constant" "sprout-kernel"
     "sprout-belief" "cellular-rate" "cellular-download" "cellular-gaps" "streams-steady" "streams-jitter"
-    "streams-cellular" "streams-download" "programs-500ms" "programs-wired" "programs-lte" "programs-loss" "programs-interrupt"
-    "programs-ssh"
+    "streams-cellular" "streams-download" "programs-500ms" "programs-wired" "programs-lte" "programs-loss"
+    "programs-interrupt" "programs-ssh"
 );
 
 /// The same of the recordings.

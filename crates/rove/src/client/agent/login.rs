@@ -168,8 +168,7 @@ impl Login {
 impl Drop for Login {
     fn drop(&mut self) {
         // The tunnel may have reaped this ssh (`Tunnel::start`), and its number may belong to another process.
-        if let Ok(None) = self.ssh.try_wait() {
-            let _ = self.ssh.kill();
+        if matches!(self.ssh.try_wait(), Ok(None)) && self.ssh.kill().is_ok() {
             let _ = self.ssh.wait();
         }
     }
