@@ -42,7 +42,7 @@ impl From<io::Error> for AskError {
             | io::ErrorKind::NotFound
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::BrokenPipe => Self::Gone,
-            // `connect` would block: a process that is stopped, as by SIGSTOP, accepts nothing, so its backlog is full.
+            // `connect` would block, because the backlog is full: a stopped process (SIGSTOP) accepts no connections.
             io::ErrorKind::WouldBlock => Self::Silent,
             _ => Self::Io(error),
         }
@@ -89,7 +89,7 @@ impl Conversation {
     /// Returns why there is no answer.
     pub fn reply(&mut self, deadline: Instant) -> Result<Answer, AskError> {
         let mut buffer = Zeroizing::new([0; 4096]);
-        // The buffer has its full size from the start, because growing would leave a copy of the key in memory.
+        // `reply` has its full capacity from the start, because growing would leave a copy of the key in memory.
         let mut reply = Zeroizing::new(Vec::with_capacity(REPLY_LEN_MAX + buffer.len()));
         while !reply.ends_with(b"\n") {
             if reply.len() > REPLY_LEN_MAX {

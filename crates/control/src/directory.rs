@@ -19,7 +19,7 @@ use socket2::{Domain, SockAddr, Socket, Type};
 const DIRECTORY_VARIABLE: &str = "ROVE_RUNTIME_DIR";
 /// Environment variable that names the user's runtime directory (XDG Base Directory Specification).
 const XDG_VARIABLE: &str = "XDG_RUNTIME_DIR";
-/// Most directory entries that are read. Chosen: more than a user has ports.
+/// Most directory entries that are read. Chosen: four for each of the 999 UDP ports in a server's default range.
 const ENTRIES_MAX: usize = 4096;
 /// Mode of the directory: only its owner may enter.
 const PRIVATE: u32 = 0o700;
@@ -136,8 +136,8 @@ impl Directory {
         self.0.join(name.to_string())
     }
 
-    /// Returns the path of a session's socket in its two states without requests. In the first, the socket accepts no
-    /// connections yet. In the second, the session is over and its server only lingers ([`crate::Handover`]).
+    /// Returns the path of a session's socket while it serves no requests: until it accepts connections, and after the
+    /// session, while the server only lingers ([`crate::Handover`]).
     pub(crate) fn unready_socket(&self, name: SessionName) -> PathBuf {
         self.0.join(format!(".{name}"))
     }
@@ -203,7 +203,7 @@ pub(crate) fn write_label(socket: &Path, label: Option<&str>) {
     }
 }
 
-/// Reads the label of the session with this control socket. `None` if it has none, or its version of rove writes none.
+/// Reads the label of the session with this control socket. `None` if the session or its server's version has none.
 pub(crate) fn label(socket: &Path) -> Option<String> {
     std::fs::read_link(label_path(socket)).ok()?.into_os_string().into_string().ok()
 }

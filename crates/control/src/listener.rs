@@ -19,7 +19,7 @@ use crate::protocol::{
     Answer, REQUEST_LEN_MAX, Request, RequestError, decode_request, encode_reply,
 };
 
-/// Most connections at once. Chosen: more than programs that ask at the same time.
+/// Most connections at once. Chosen: more than the programs that usually ask at the same time.
 const CONNECTIONS_MAX: usize = 8;
 /// Most connections accepted in one turn of the server's loop, so that a flood of connections does not stop the
 /// session. Chosen: as many as may be open.

@@ -24,7 +24,7 @@ use zeroize::Zeroizing;
 
 /// The protocol number of this version.
 const PROTOCOL: u32 = 1;
-/// Longest request in bytes, with its line end. Chosen: several times the longest possible.
+/// Longest request in bytes, with its line end. Chosen: more than `drop` with the longest name, 113 bytes.
 pub(crate) const REQUEST_LEN_MAX: usize = 128;
 /// Longest reply in bytes, with its line end. Chosen: room for the largest [`SessionStatus`], whose every byte may
 /// become six in JSON, and for fields of later versions.
@@ -37,11 +37,11 @@ const COMMAND_WORDS_MAX: usize = 64;
 const TEXT_BYTES_MAX: usize = 256;
 /// Most bytes of a joined client in a reply. Chosen: room for an address, a process and a mode.
 const JOINED_BYTES_MAX: usize = 72;
-/// Most joined clients in a reply. Source: as many as a session takes.
+/// Most joined clients in a reply. Source: as many as a session accepts.
 const JOINED_MAX: usize = 16;
-/// Most bytes of all places at which the server listens in a reply. Chosen: 32 ports have room.
+/// Most bytes of all places at which the server listens in a reply. Chosen: enough for 32 ports.
 const LISTENERS_BYTES_MAX: usize = 704;
-/// Most places at which the server listens in a reply. Source: as many as a server has.
+/// Most places at which the server listens in a reply. Source: as many as a server opens for its client.
 const LISTENERS_MAX: usize = 32;
 /// Number of texts in a reply besides the command: name, version, client, title, terminal, session, word.
 const TEXTS: usize = 7;

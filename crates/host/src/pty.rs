@@ -231,7 +231,7 @@ mod tests {
         }
     }
 
-    /// Reads from the terminal until its end, then waits for the child's.
+    /// Reads from the terminal until its end, then waits for the child to end.
     fn run_to_end(master: &Master, child: &mut Child) -> (String, ExitStatus) {
         let mut events = EventLoop::new(Clock::start(), &[signal_hook::consts::SIGCHLD]).unwrap();
         let mut output = Vec::new();

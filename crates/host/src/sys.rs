@@ -105,8 +105,8 @@ pub(crate) fn spawn_gated(
     gate: &OwnedFd,
 ) -> io::Result<Pid> {
     let mut arrays = Arrays::new(program);
-    // SAFETY: the child calls only what is async-signal-safe and allocates nothing, so whatever
-    // other threads held at the fork does not matter.
+    // SAFETY: the child calls only async-signal-safe functions and allocates nothing, so it needs no lock that another
+    // thread held at the fork.
     match unsafe { libc::fork() } {
         0 => run_child(&Forked(()), &mut arrays, standard, gate),
         pid => Pid::from_raw(pid).filter(|_| pid > 0).ok_or_else(io::Error::last_os_error),

@@ -310,7 +310,7 @@ fn bind_upstream(server: SocketAddr, source: Option<IpAddr>) -> io::Result<UdpSo
 fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(address)?;
     socket.set_nonblocking(true)?;
-    // Root gets the whole size, and other users get what the system allows. Both sizes are enough.
+    // Root gets the whole size, and other users get at most the size that the system allows.
     #[cfg(all(target_os = "linux", not(rove_portable)))]
     let asked = sockopt::set_socket_recv_buffer_size_force(&socket, RECEIVE_BUFFER_BYTES);
     #[cfg(any(rove_portable, not(target_os = "linux")))]

@@ -16,11 +16,11 @@ use rustix::net::{RecvAncillaryBuffer, RecvFlags, recvmsg};
 
 use crate::received::{MESSAGE_BYTES, Received};
 
-/// Most messages that a call of the system gives. Chosen: their memory stays in a processor's cache, and under a flood a
-/// call costs a tenth of its datagrams.
+/// Most messages that one system call returns. Chosen: their memory stays in a processor's cache, and under a flood the
+/// call itself costs a tenth of the time that its datagrams cost.
 const MESSAGES_PER_CALL: usize = 4;
 
-/// Most reports discarded in one call. Reports that arrive meanwhile are discarded at the next error.
+/// Most error reports discarded in one call. Reports that arrive meanwhile are discarded after the next error.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 const PATH_ERRORS_MAX: usize = 64;
 

@@ -9,8 +9,8 @@ use rove_ssp::wire::DATAGRAM_LEN_MAX;
 /// nor the pty. Chosen: at 1.2 kB each, more than a screen's worth of fragments.
 pub const DATAGRAMS_PER_TURN: usize = 32;
 
-/// Most bytes of a message: a datagram, or several of one sender and one size in a batch (UDP receive offload). Source: the
-/// length of an IP packet.
+/// Most bytes of a message: a datagram, or a batch of one sender and one size (UDP receive offload). Source: the length
+/// of an IP packet.
 pub(crate) const MESSAGE_BYTES: usize = 65_536;
 
 const _: () = assert!(MESSAGE_BYTES > DATAGRAM_LEN_MAX, "a longer datagram is seen to be longer");

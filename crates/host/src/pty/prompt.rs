@@ -6,8 +6,8 @@
 //! and a command that reads a key has another. This module learns that pointer once for each start of a shell. The
 //! pointer of the first wait counts if the shell waits with it again after a job had the terminal. Start-up files of
 //! bash cannot cause such a second wait, because bash gives the terminal to no job before it has read them. Other
-//! programs run no jobs, so a program's first wait counts as its prompt. If the prompt ends in no sign such as `$`,
-//! the client believes this module only after the user entered a line there. Field 3 in docs/wire.md lists its errors.
+//! programs run no jobs, so a program's first wait counts as its prompt. If the prompt ends in no sign such as `$`, the
+//! client believes this module only after the user entered a line there. Field 3 in docs/wire.md lists its errors.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -35,8 +35,8 @@ struct Editor {
     nests: bool,
 }
 
-/// The programs that were tested. dash is left out, because it has no line editor and the kernel echoes for it. So are
-/// programs with an event loop (Node.js, IPython), which wait for an answer to a question as at their prompt.
+/// The programs that were tested. dash is left out, because it has no line editor and the kernel echoes for it.
+/// Programs with an event loop (Node.js, IPython) are left out, because they wait for any answer as at their prompt.
 static EDITORS: [Editor; 9] = [
     Editor { name: "bash", is_shell: true, reads: false, nests: false },
     Editor { name: "fish", is_shell: true, reads: false, nests: true },
@@ -60,7 +60,7 @@ const CHILDREN_MAX: usize = 32;
 /// Learns the stack pointer with which the session's shell waits at its prompt, and recognises the prompt by it.
 #[derive(Debug, Default)]
 pub struct PromptWatch {
-    /// The shell's first wait for keys, or a later one with a higher stack pointer if the shell nests. `None` at first.
+    /// The shell's first wait for keys, or a later one with a higher stack pointer ([`Editor::nests`]).
     first: Option<Wait>,
     /// Whether a job has had the terminal since the first wait.
     has_run_job: bool,
