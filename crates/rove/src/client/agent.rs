@@ -39,8 +39,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(120);
 /// two minutes for its login.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Random characters in the name of a relay's socket. Chosen: the name differs from that of a former client, which the
-/// host keeps for a minute.
+/// Random characters in the name of a relay's socket. Chosen: enough to differ from the name of a former client's
+/// socket, which the host keeps for a minute.
 const NAME_CHARS: usize = 8;
 
 /// The sentence for a host whose administrator forbids agent forwarding.

@@ -37,7 +37,7 @@ use crate::{doctor, entropy, hardening, logging, threads};
 /// The signals that end the session, and SIGPIPE, which a closed pipe raises.
 const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGHUP, SIGPIPE];
 
-/// Longest wait for the server to confirm the end of the session. Chosen: a user who ends ssh waits for this process.
+/// Longest wait for the server to confirm the session's end. Chosen: a user who ends an ssh over `rove -W` waits, too.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
 
 pub(super) mod connection;

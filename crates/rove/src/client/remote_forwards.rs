@@ -472,7 +472,7 @@ fn is_elsewhere(address: IpAddr) -> bool {
     !is_local && !is_metadata && !is_here
 }
 
-/// Returns whether this computer has `address`. If so, the system sends to `address` from `address`. Sends nothing.
+/// Returns whether `address` is this computer's own: a socket connected to it gets it as local address. Sends nothing.
 fn is_own(address: IpAddr) -> bool {
     let any = if address.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
     let reached_from = UdpSocket::bind(any).and_then(|socket| {

@@ -99,8 +99,8 @@ impl ClientStreams {
         Self { agent: agent.map(Box::new), lender, ..self }
     }
 
-    /// Closes the socket for other calls while this process is suspended, so that they log in by themselves. Returns the
-    /// `-L` and `-D` options whose connections must wait. Their ports stay open: no other program may take their logins.
+    /// Closes the socket for other calls, which log in by themselves while this process is suspended. Returns the `-L`
+    /// and `-D` options whose connections must wait. Their ports stay open, so that no other program takes them.
     pub(super) fn handle_suspension(&mut self) -> String {
         self.lender.iter_mut().for_each(|lender| lender.rest());
         self.listeners.options().collect::<Vec<_>>().join(" ")
@@ -341,8 +341,8 @@ impl ClientStreams {
         self.close(now, session, &format!("the server at {host} carries no connections"));
     }
 
-    /// Ends all uses of streams for this reason, and tells the user about listeners and agent. Ends the session, too, if
-    /// the listeners are required, or if the client has yet to go to the background.
+    /// Ends all uses of streams for this reason, and tells the user about listeners and agent. Ends the session if the
+    /// listeners are required, or if the client has yet to go to the background.
     fn close(&mut self, now: Instant, session: &mut Client, reason: &str) {
         self.lender.iter_mut().for_each(|lender| lender.close());
         if let Some(sentence) = self.agent.as_mut().and_then(|agent| agent.end(reason)) {

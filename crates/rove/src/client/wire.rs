@@ -392,7 +392,7 @@ fn hand_over(
                 session.handle_refusal(now);
                 session.handle_network_error(now, NOBODY_THERE);
             }
-            // Words come only from a forwarder on a jump host, which the client reads in `tunnel/jump.rs`.
+            // Words come only from a forwarder on a jump host, and `tunnel/jump.rs` reads them.
             Arrival::Words(_) => {}
         }
     }

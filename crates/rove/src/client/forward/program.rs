@@ -20,7 +20,7 @@ pub(crate) struct Program {
     command: Vec<u8>,
     /// The stream of input. The host's answer on it is the program's exit status. `None` until the streams are opened.
     input: Option<Opening>,
-    /// The streams of output and errors. Each is `None` before the client opens it, and after the host has.
+    /// The streams of output and errors. Each is `None` before the client opens it, and after the host has accepted it.
     outputs: [Option<Opening>; 2],
     exit: Option<Exit>,
 }
