@@ -45,7 +45,7 @@ pub(crate) enum DropError {
     /// The file is too large.
     #[error("it has more than {} MiB; rsync -e 'rove exec' copies it", FILE_BYTES_MAX >> 20)]
     Large,
-    /// The file system is full.
+    /// The file system has only this many bytes left.
     #[error("the host has only {} MiB left for it", .0 >> 20)]
     Full(u64),
     /// The system refuses the file.

@@ -1,9 +1,8 @@
 //! Checks whether anybody except the user and root can change the file at a path.
 //!
 //! A file is only as safe as the folders on the way to it, because a user who may write a folder can replace the files
-//! in it. [`way`] therefore checks each folder and symbolic link on the way, from the home directory down, or from the
-//! root if the file lies elsewhere. A user who can change a folder above the home directory controls the account
-//! anyway.
+//! in it. [`way`] therefore checks each folder and symbolic link on the way. It skips folders above the home directory,
+//! because a user who can change one of them controls the account anyway.
 //!
 //! In a folder with the sticky bit that everybody may write, such as `/tmp`, only the owner can rename a folder, so
 //! folders there are safe. A file, a link or a socket there is not: once it is removed, anybody may create another in
@@ -137,8 +136,8 @@ impl Evidence {
     }
 }
 
-/// Checks each folder and link on the way to `path`, and returns the path without links. If the way leads through
-/// `home`, the folders above `home` are not checked.
+/// Checks each folder and link on the way to `path`, and returns the path without links. The folders above `home` are
+/// not checked.
 ///
 /// # Errors
 ///

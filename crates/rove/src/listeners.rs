@@ -124,7 +124,6 @@ impl Listeners {
         Some(self.all.remove(at).option)
     }
 
-    /// Returns whether there are no listeners.
     pub(crate) const fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -134,7 +133,6 @@ impl Listeners {
         self.all.iter().map(|it| it.option.as_str())
     }
 
-    /// Returns the sockets.
     pub(crate) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.all.iter().flat_map(|it| it.sockets.iter())
     }
@@ -182,7 +180,6 @@ impl Sockets {
         Ok(Self { all, file })
     }
 
-    /// Returns the sockets.
     pub(crate) fn iter(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.all.iter().map(AsFd::as_fd)
     }
@@ -286,7 +283,7 @@ pub(crate) fn listen_at_path(path: &Path, rules: &Forwards) -> io::Result<(Owned
     bound?;
     let made = fs::symlink_metadata(path)?;
     let file = SocketFile { path: path.to_owned(), identity: (made.dev(), made.ino()) };
-    // The mode is set in time, because nobody can connect until `listen`. The umask would affect all threads.
+    // The mode is set in time, because nobody can connect until `listen`. A changed umask would affect all threads.
     set_mode(path, 0o777 & !rules.mask)?;
     listen(&listener, BACKLOG)?;
     Ok((listener, file))

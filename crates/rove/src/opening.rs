@@ -14,7 +14,7 @@ pub(crate) struct Opening {
 
 /// The peer's answer about the stream's target.
 pub(crate) enum Answered {
-    /// The peer has connected the stream to its target at this address.
+    /// The peer has accepted the target. The text is the address connected to, or the path, port or name asked for.
     Opened(String),
     /// The peer refused the target, for this reason.
     Refused(String),
@@ -41,7 +41,6 @@ impl Opening {
         Ok(Self { id, reader: MessageReader::default() })
     }
 
-    /// Returns the stream's number.
     pub(crate) const fn id(&self) -> StreamId {
         self.id
     }

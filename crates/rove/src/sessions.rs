@@ -60,7 +60,7 @@ pub(crate) struct Listing {
     pub(crate) sessions: Vec<SessionStatus>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     stock: Option<Vec<u32>>,
-    /// Why the servers ignore the rules of the computer's administrator. `None` if they obey them, or there are none.
+    /// Why servers ignore the administrator's rules for this computer. `None` if they obey them, or if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rules_ignored: Option<String>,
 }

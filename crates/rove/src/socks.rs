@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use rove_streams::Target;
 
-/// Most bytes of a request. Chosen: more than a greeting of 255 methods with a name and a user of 255 bytes each.
+/// Most bytes of a request. Chosen: more than a SOCKS 4a request whose user and name have 255 bytes each.
 pub(crate) const REQUEST_MAX: usize = 1_024;
 
 /// The first byte of a request, by version.

@@ -19,8 +19,8 @@ pub(crate) const BYTES_PER_TURN: usize = 64 * 1024;
 /// The code that resets a stream whose descriptor has failed. Chosen: unlike the stream layer's own codes.
 const BROKEN: u64 = 16;
 
-/// A descriptor in non-blocking mode. A terminal is left in its mode, because the shell shares it and it hardly ever
-/// blocks.
+/// A descriptor in non-blocking mode. A terminal stays in its mode, because the shell shares the mode, and a terminal
+/// hardly ever blocks.
 #[derive(Debug)]
 pub(crate) struct Descriptor {
     fd: OwnedFd,

@@ -14,7 +14,7 @@ use crate::terminfo::{self, EntryError};
 const TITLED: u8 = 1;
 /// The terminal knows synchronized output (mode 2026), even if its terminfo entry does not say so.
 const SYNCHRONIZED: u8 = 1 << 1;
-/// The terminal knows every kind and colour of underline, even if its terminfo entry does not say so.
+/// The terminal knows all underlines, cursor shapes, and faint, struck and overlined text, whatever terminfo says.
 const DECORATING: u8 = 1 << 2;
 /// The terminal shows a progress bar (OSC 9;4).
 const PROGRESS: u8 = 1 << 3;

@@ -15,7 +15,7 @@ use super::filter::shown;
 /// Most bytes of a file that are read. The rest is ignored. Chosen: ten thousand hosts.
 const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024;
 
-/// Most files that are read. Further ones are ignored. Chosen: several times ssh's own.
+/// Most files that are read. Further ones are ignored. Chosen: twice as many as ssh reads by default.
 const FILES_MAX: usize = 8;
 
 /// The entry of the `known_hosts` files for a host's key.

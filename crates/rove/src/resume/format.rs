@@ -1,8 +1,9 @@
 //! The bytes of a session's files: a secret, records that are sealed (encrypted and authenticated) with it, and the
 //! progress.
 //!
-//! The file of records begins with its generation and a salt. Sealed pieces follow, each after its length. A piece's
-//! first byte says whether it ends a record. The progress is the generation's number, and its number of written pieces.
+//! Each whole record begins a new file, the next generation. The file's head has the generation's number and a salt.
+//! Sealed pieces follow, each after its length. A piece's first byte says whether the piece ends a record. The progress
+//! is the generation's number, and its number of written pieces.
 
 use rove_session::Record;
 use rove_ssp::{Key, RecordCipher};
@@ -24,7 +25,7 @@ const PIECE_LEN: usize = RecordCipher::PIECE_LEN_MAX - 1;
 /// Most bytes of the file of records. Chosen: several times a whole record with the largest window and input.
 pub(super) const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The place up to which the records were written.
+/// The place up to which the records were written: a generation, and a number of pieces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Progress {
     pub(super) generation: u64,

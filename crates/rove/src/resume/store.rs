@@ -35,7 +35,7 @@ const PREFIX: &str = "resume-";
 /// The endings of a record that will replace another, and of the file with the progress.
 const NEXT: &str = "new";
 const PROGRESS: &str = "at";
-/// Most sessions that are listed.
+/// Most key files that are read. Chosen: more sessions than a user has.
 const SESSIONS_MAX: usize = 256;
 
 /// The facts about a session at the beginning of its file of records.
@@ -355,7 +355,6 @@ impl<D: Disk> Store<D> {
         Ok(self.disk.write(&self.progress_file, &self.progress.encode(), 0)?)
     }
 
-    /// Returns the name of the files.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

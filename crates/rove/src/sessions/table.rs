@@ -99,7 +99,6 @@ pub(crate) fn describe_detached(status: &SessionStatus) -> String {
     format!("{} (port {}{contact}): {command}", status.pid, status.port)
 }
 
-/// Returns the size of the terminal.
 fn size(status: &SessionStatus) -> String {
     if status.attachment.no_program {
         return "-".to_owned();

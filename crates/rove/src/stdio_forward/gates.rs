@@ -7,8 +7,8 @@ use rove_bootstrap::{HostOptions, WantedSession};
 
 /// The environment variable with the gates, one in a line. Only `rove -W`, `exec` and `put` set it.
 const VARIABLE: &str = "ROVE_GATES";
-/// Most gates in a row. Chosen: more than anybody uses. A loop may have another name at each step, so only the limit
-/// stops it.
+/// Most gates in a row. Chosen: more than anybody uses. A loop may spell its gates differently each time, so only the
+/// limit stops it.
 const GATES_MAX: usize = 16;
 
 /// The reason why a gate is refused.

@@ -1,8 +1,8 @@
 //! `rove exec --json`: runs the call as a child process, and prints its output, exit status and error messages as lines
 //! of JSON.
 //!
-//! The child's standard error has the messages of rove and ssh. A [`Channel`] of two more descriptors has the standard
-//! error of the program on the host, and messages about the program's end and the network.
+//! The child's standard error has the messages of rove and ssh. A [`Channel`] of two more descriptors carries the
+//! standard error of the program on the host, and messages about the program's end and the network.
 
 use std::env;
 use std::ffi::OsString;
@@ -40,8 +40,8 @@ const PIECE_MAX: usize = 64 * 1024;
 /// Longest error message that is not split, in bytes. Chosen: several screens.
 const TROUBLE_MAX: u64 = 16 * 1024;
 
-/// Longest wait for the last error messages after the child's end. Chosen: a background process of the child may keep
-/// the standard error open.
+/// Longest wait for the last error messages after the child's end, because a background process of the child may keep
+/// standard error open. Chosen: the messages are in the pipe already.
 const LAST_WORDS: core::time::Duration = core::time::Duration::from_secs(1);
 
 /// The ends of both pipes that the child of `rove exec --json` inherits.

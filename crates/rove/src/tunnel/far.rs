@@ -52,7 +52,7 @@ impl Pump {
             }
             if has_datagrams {
                 self.receive();
-                // A server that has answered also has its control socket.
+                // The report needs the server's control socket, which exists once the server has answered.
                 if !std::mem::replace(&mut self.is_told, true)
                     && let Ok(end) = self.socket.local_addr()
                 {

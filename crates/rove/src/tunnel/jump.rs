@@ -23,11 +23,11 @@ use crate::tunnel::ssh::{Look, Ssh};
 /// Time for which ssh must have carried the session until a forwarder is started. Chosen: two rounds of probes of the
 /// server itself, on a path with a round trip of half a second.
 const WANTED_AFTER: Duration = Duration::from_secs(2);
-/// Longest time for which ssh carries the session again, after a forwarder has worked, until another is started,
-/// because the forwarder's ssh may be dead. Chosen: the time between two automatic logins.
+/// After a forwarder has carried the session, ssh may carry it again for this long. Then the client ends the
+/// forwarder's ssh, which may be dead, and may start another. Chosen: the time between two automatic logins.
 const SILENT_MAX: Duration = Duration::from_secs(60);
-/// Number of failed logins after which a session stops trying. Chosen: a single failure may be chance. A late or
-/// refused login counts as this many.
+/// Number of failed logins after which a session stops trying. Chosen: a single failure may be chance. A refused login
+/// counts as this many, as does a late one to a host that has answered.
 const FAILURES_MAX: u8 = 2;
 /// Size of the buffer for a forwarder's answer. Chosen: larger than the answer. Longer output of start-up files is read
 /// in pieces.

@@ -109,7 +109,7 @@ impl Ssh {
         !self.has_output && !self.has_error_output
     }
 
-    /// Sends ssh a signal. After SIGKILL it waits for the end of the process.
+    /// Sends ssh a signal. After SIGKILL, this method waits for the end of the process.
     pub(super) fn signal(&mut self, signal: Signal) {
         let Some(pid) = self.pid else { return };
         // The system does not reuse the process number until this process has waited for the process.
