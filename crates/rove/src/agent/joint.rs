@@ -11,8 +11,7 @@ use super::filter::{Fault, Filter, Use};
 /// Most bytes read at a time. Chosen: the usual request and answer are far shorter.
 const CHUNK: usize = 4096;
 
-/// Most bytes that wait to be written to a socket. At this number, the other socket is no longer read. Chosen: one
-/// chunk.
+/// While at least this many bytes wait to be written to a socket, the other socket is not read. Chosen: one chunk.
 const WAITING_MAX: usize = CHUNK;
 
 /// Two sockets between which bytes are copied. Both close when this value is dropped.

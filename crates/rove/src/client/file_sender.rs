@@ -20,7 +20,7 @@ const CHUNK: usize = 16 * 1024;
 /// Most chunks written in a turn of the event loop. Chosen: as many bytes as a turn reads from a socket.
 const CHUNKS_PER_TURN: usize = 4;
 
-/// Most files that wait. Chosen: more than a user drops at once.
+/// Most files that wait after a typed line. Chosen: more than a user drops at once.
 const FILES_MAX: usize = 256;
 
 /// The code with which the client resets the stream of a file that it cannot read. Chosen: unlike the stream layer's
