@@ -53,7 +53,7 @@ impl PipedChild {
 
     /// Sends SIGHUP to the program's process group, if the program has not ended.
     pub fn hang_up(&mut self) {
-        // After the program's end, another process may have got its number.
+        // Once `try_wait` has reaped the program, another process may have got its number.
         if self.try_wait().is_none() {
             let _ = kill_process_group(self.0.pid, Signal::HUP);
         }

@@ -190,7 +190,7 @@ pub(crate) fn way(path: &Path, home: Option<&Path>) -> Result<PathBuf, Exposure>
     Ok(at)
 }
 
-/// Checks an open file with the metadata `found`. `path` is the one that [`way`] has returned.
+/// Checks that nobody else can change an open file with the metadata `found`. `path` comes from [`way`].
 ///
 /// # Errors
 ///

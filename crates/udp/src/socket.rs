@@ -20,9 +20,9 @@ const CLIENT_PORTS_MAX: usize = 10;
 #[cfg(any(target_os = "linux", target_os = "macos", target_os = "freebsd"))]
 const TYPE_OF_SERVICE: u8 = 0x02;
 /// Size of a socket's receive buffer, in bytes. The system also counts its own memory for each datagram: some 770 bytes
-/// for a small one and 2300 for a full one. Its default, 208 KiB, is full after 2.7 ms of a flood of 100 000 datagrams
-/// a second, and then the peer's datagrams are lost with the rest. No process is sure to run that soon. Chosen: 50 ms
-/// of such a flood, docs/bench.md, "Attacks".
+/// for a small one and 2300 for a full one. The default size, 208 KiB, is full after 2.7 ms of a flood of 100 000
+/// datagrams a second, and then the peer's datagrams are lost with the rest. No process is sure to run within 2.7 ms.
+/// Chosen: 50 ms of such a flood, docs/bench.md, "Attacks".
 const RECEIVE_BUFFER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The UDP ports that a server may bind, tried in ascending order.

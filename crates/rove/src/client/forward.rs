@@ -184,7 +184,7 @@ impl Forward {
                 && let Some((carried, _)) = self.end.take()
             {
                 let channel = self.own.channel.take();
-                // The session and its sockets belong to the child process.
+                // The session and its sockets belong to the child process, so this process must not drop them.
                 std::mem::forget(self);
                 return Ok((carried, channel));
             }

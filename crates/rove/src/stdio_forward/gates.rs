@@ -53,7 +53,7 @@ impl Gates {
     }
 }
 
-/// Returns the variable and its value, for an ssh that logs in for `rove -W`, `exec` or `put`.
+/// Returns the variable with the gates, and its value, for an ssh that logs in for `rove -W`, `exec` or `put`.
 pub(crate) fn variable(options: &HostOptions) -> Option<(&'static str, &str)> {
     match &options.session {
         WantedSession::Streams(passage) => Some((VARIABLE, &passage.gates)),

@@ -59,7 +59,7 @@ impl Tunnel {
         }
     }
 
-    /// Returns whether the tunnel takes a packet of streams and has room for datagrams after it.
+    /// Returns whether the tunnel can take a packet of streams, and keeps room for the session's datagrams.
     pub(crate) fn has_room(&self) -> bool {
         self.line.as_ref().is_some_and(Ssh::has_room)
     }
