@@ -10,7 +10,7 @@ use rove_congestion::sprout_ack::SproutAck;
 use rove_congestion::{Ack, Controller};
 use rove_units::{Bytes, Duration};
 
-/// Ticks that are measured. Chosen: odd, so that there is a median, and a second or less.
+/// Ticks that are measured. Chosen: an odd number has a middle value, the median, and a run takes a second or less.
 const TICKS: u64 = 10_001;
 
 const PACKET: Bytes = Bytes::new(1_400);

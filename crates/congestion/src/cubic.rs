@@ -13,8 +13,8 @@ const C: f64 = 0.4;
 /// The share of the window that remains after a loss. Source: RFC 9438, section 4.6.
 const BETA: f64 = 0.7;
 
-/// Packets by which a Reno window must grow each round trip to be as large as this window on average. Source: RFC 9438,
-/// section 4.3.
+/// Packets by which a window must grow each round trip, if losses cut it to [`BETA`], to be as large as Reno's on
+/// average. Source: RFC 9438, section 4.3.
 const RENO_GROWTH: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 /// The congestion controller of TCP CUBIC.

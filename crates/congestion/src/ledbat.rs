@@ -38,7 +38,8 @@ pub struct Ledbat {
     window: PacketWindow,
     /// The queueing delay at which the window stops growing, in seconds.
     target: f64,
-    /// Bytes in flight after the last packet was sent. After a batch of acknowledgments, none may be left.
+    /// Bytes in flight after the last packet was sent. They limit the window's growth, even if acknowledgments then
+    /// leave nothing in flight.
     flight: Bytes,
     /// The last samples of the one-way delay, in ns. Only differences have a meaning: the clocks' offset is unknown.
     current: VecDeque<i128>,

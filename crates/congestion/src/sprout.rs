@@ -5,8 +5,8 @@
 //!
 //! - `terms`: ticks, counts and forecasts, which all parts share.
 //! - `normal` helps to compute `grid`, the rates. `kernel` and `columns` compute a tick of the rates' random walk.
-//!   `horizon` and `spread` compute later arrivals by a `quantile`. `model` joins these. `belief` has the rates'
-//!   probabilities. `lanes` adds.
+//!   `horizon` and `spread` forecast arrivals as a `quantile`. `model` joins these. `belief` has the rates'
+//!   probabilities. `lanes` adds many numbers fast.
 //! - [`estimator`] infers the rate, or averages it instead (Sprout-EWMA).
 //! - [`receiver`] counts arrivals by ticks, and [`sender`] has the window. [`packet`] is their message. `config`
 //!   decides which bytes count. [`endpoint`] is an end, with both halves.

@@ -37,7 +37,7 @@ const QUEUE: Duration = Duration::from_millis(30);
 const BUSY_SHARE: f64 = 0.9;
 
 /// The window shrinks to its minimum when the oldest packet in flight is unacknowledged for a round trip and this time.
-/// Chosen: the look-ahead and a tick, which is the greatest age of a forecast. After that, the forecast was wrong.
+/// Chosen: the look-ahead, and a tick for the age of the forecast. A packet that is later shows a wrong forecast.
 const LATE: Duration = Duration::from_millis(40);
 
 /// Least window, in packets. Source: RFC 9002, section 7.2.

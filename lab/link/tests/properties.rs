@@ -149,8 +149,8 @@ fn steps() -> impl Strategy<Value = Steps> {
 /// Packets that came out, with nominal times, and the log.
 type Outcome = (Vec<(Instant, Vec<u8>)>, Vec<Event>);
 
-/// Runs arrivals through a link that is polled every `period`, before and after each arrival, and checks that nothing
-/// is lost from the books.
+/// Runs arrivals through a link that is polled every `period`, before and after each arrival, and checks that every
+/// packet is counted.
 fn run(steps: &Steps, seed: u64, arrivals: &Arrivals, period: Option<Duration>) -> Outcome {
     let mut link = Link::new(steps.clone(), Seed::new(seed).stream("link"));
     link.record_events();
@@ -220,7 +220,7 @@ proptest! {
         fast in arrivals(),
         slow in arrivals(),
     ) {
-        // Outages are about times; all else about numbers.
+        // An outage loses packets by their times. All other losses go by their numbers.
         let drops = Drops { outages: Outages::default(), on_off: None, ..losses.drops };
         let steps = Steps::from(LinkConfig { drops, ..losses });
         let count = fast.len().min(slow.len());

@@ -118,8 +118,8 @@ mod tests {
         for (sent, received) in [(10, 110), (18, 126), (20, 118)] {
             tracker.acknowledge(at(sent), at(received));
         }
-        // The second packet: 8 ms and 16 ms after the first, a round trip of 108 ms over one of 100 ms. The third was received
-        // before the second: no time passes backwards, and its round trip of 98 ms is the least.
+        // The second packet was sent 8 ms and received 16 ms after the first, so the ratio is 108 ms to 100 ms. The
+        // third was received before the second: its gap counts as zero, and its round trip of 98 ms is the least.
         let expected = [
             8.0 / 8.0 * 7.0 / 8.0 + 2.0 / 8.0,
             16.0 / 8.0 * 7.0 / 8.0,

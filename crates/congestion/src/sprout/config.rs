@@ -10,7 +10,7 @@ const PAYLOAD_LENGTH: Bytes = Bytes::new(2);
 /// How a Sprout end counts packets and empties its queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// The size of a full datagram, which is a delivery opportunity.
+    /// The size of a full datagram, which is as much as a delivery opportunity carries.
     pub packet: Bytes,
     /// How the sender applies a forecast as it gets older.
     pub drain: Drain,
@@ -78,7 +78,7 @@ pub enum Drain {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
     /// The payload, the two bytes of its length and a forecast count, as in the published program. Headers do not. A
-    /// full packet counts as 1.03: it has 1440 bytes in that program, of which 1400 are a packet.
+    /// full packet counts as 1.03 packets in a tick: it has 1440 bytes there, and 1400 bytes count as a packet.
     Payload,
     /// The packet counts with its header. A full packet counts as one at most. Slow links then carry more, because a
     /// flow of few packets less often mistakes its own rate for the link's.

@@ -110,7 +110,7 @@ pub struct MovingAverage {
 
 impl MovingAverage {
     /// The weight of a tick in the moving average. Chosen: neither the paper nor the published program gives it;
-    /// `rove-lab figures sprout-gain` has others.
+    /// `rove-lab figures sprout-gain` compares others.
     pub const GAIN: f64 = 0.125;
 
     /// Creates a moving average in which each tick has the weight `gain`.

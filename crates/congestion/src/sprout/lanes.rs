@@ -1,6 +1,6 @@
 //! Sums of many numbers, computed as independent partial sums that a processor can add at the same time.
 
-/// Number of partial sums. Chosen: four registers of the least x86-64.
+/// Number of partial sums. Chosen: they fill four of the registers that every x86-64 processor has.
 pub(crate) const LANES: usize = 16;
 
 pub(crate) fn sum(numbers: &[f32]) -> f32 {

@@ -1,7 +1,7 @@
 //! The standard normal distribution.
 
-/// Points of the table per standard deviation. Chosen: the error of linear interpolation is below 10^-5, a hundredth of
-/// the 10^-3 that no forecast shows.
+/// Points of the table per standard deviation. Chosen: the error of linear interpolation is below 10^-5, and even 10^-3
+/// would not show in a forecast.
 const STEPS: f64 = 128.0;
 
 /// Standard deviations beyond which the distribution is 0 or 1. Source: the rest is 10^-15, the precision of the type.

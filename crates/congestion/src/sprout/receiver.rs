@@ -14,7 +14,7 @@ use crate::sprout::terms::{Forecast, TICK};
 /// estimate no longer depends on what arrived sooner.
 const SILENT_TICKS_MAX: u64 = 1_000;
 
-/// Most packets held above the throwaway mark. If there are more, the lowest count as lost. Chosen: 10 ms of 2 Gbit/s.
+/// Most entries of `held`. If there are more, all bytes before the lowest count as lost. Chosen: 10 ms of 2 Gbit/s.
 const HELD_MAX: usize = 2_048;
 
 /// The receiving half of a Sprout end, which counts arrivals.
