@@ -64,7 +64,7 @@ use crate::screen::row::Row;
 use crate::screen::{Screen, Size};
 use crate::user_terminal::UserTerminal;
 
-/// The effort of a reset (RIS), in rows of cells. Chosen: as measured.
+/// The effort of a reset (RIS), in rows of cells. Chosen: a reset takes about as long as writing so many rows.
 const RESET_ROWS: usize = 4;
 
 /// The state of a terminal between two sequences.

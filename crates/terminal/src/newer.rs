@@ -6,7 +6,7 @@
 /// First code point of Unicode's plane 1, to which newer versions add characters.
 const PLANE: u32 = 0x1_0000;
 
-/// Most characters in a [`NewerWide`]. Chosen: Unicode 18 added nine emoji.
+/// Most characters in a [`NewerWide`]. Chosen: more than three times the nine emoji that Unicode 18 added.
 const WIDE_MAX: usize = 32;
 
 /// A character of Unicode's plane 1, to which newer versions add characters. Two ends of different versions may
@@ -58,7 +58,7 @@ impl NewerWide {
 }
 
 /// Returns whether `c` is missing in this crate's tables and may be a wide character of a newer Unicode version. Such
-/// code points are in the blocks of emoji and signs, and near the scripts of ideographs and kana. A few of them are
+/// code points are in the blocks of emoji and signs, and near the scripts of ideographs and kana. Also true for a few
 /// narrow signs of Unicode 18.
 pub const fn may_be_newer(c: char) -> bool {
     // Ordinary text has no characters from this code point on, so it needs no search.

@@ -146,8 +146,8 @@ impl Canvas {
     }
 }
 
-/// Returns whether drawing can set the wrap flag of the bottom row. The margins need two rows above it. Its last
-/// character must have a certain width, and the row's first character must not overwrite it.
+/// Returns whether drawing can set the wrap flag of the bottom row. The margins need two rows above it. All terminals
+/// must agree on the width of its last character, and its first character must not overwrite the last.
 fn bottom_row_can_wrap(new: &Screen) -> bool {
     let now = new.rows.last().expect("a screen has a row");
     let last = now.last_glyph();

@@ -18,7 +18,8 @@ use crate::scrollback::Scrollback;
 /// The source of the bytes that a terminal performs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Programs on a pty write the bytes. Their queries are answered, and a wide character that loses a half is blanked.
+    /// Programs on a pty write the bytes. The terminal answers their queries, and blanks a wide character that loses a
+    /// half.
     Host,
     /// The bytes are diffs from the other end of the connection, which relies on the exact result.
     Replica,

@@ -160,7 +160,8 @@ impl Printer {
         grid.advance(cursor.row, cursor.column, width);
     }
 
-    /// Adds a combining character to the last printed cell or, if the cursor has moved since, to the cell under it.
+    /// Adds a combining character to the last printed cell. If the cursor has moved since, the cell under the cursor
+    /// gets the character.
     fn combine(&mut self, grid: &mut Grid, mark: char) {
         if grid.combining_target.is_none() && !self.may_combine_after_motion(mark) {
             return;
@@ -241,7 +242,7 @@ impl Printer {
     }
 
     /// Moves the cell in the last column to the next row, because its text needs two columns. If there is no autowrap,
-    /// or the line has a single column, leaves its base character alone in the last column.
+    /// or the line has a single column, the cell stays and keeps only its base character.
     fn carry_over(&mut self, grid: &mut Grid, at: Position) {
         let row = grid.row_mut(at.row);
         let (cell, marks) = (row.cells[usize::from(at.column)], row.marks(at.column).to_owned());

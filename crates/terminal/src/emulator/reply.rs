@@ -67,8 +67,8 @@ pub(crate) fn status(grid: &Grid, what: u16) -> Option<String> {
     }
 }
 
-/// Returns the answer to DECDSR. `None` for an unknown query, or if the answer is unknown. The number 5 queries the terminal's state, 6 the cursor's
-/// position, 996 dark or light colours, and other numbers query devices.
+/// Returns the answer to DECDSR. The number 5 queries the terminal's state, 6 the cursor's position, 996 dark or light
+/// colours, and other numbers query devices. `None` for an unknown query, or if the colours are unknown.
 pub(crate) fn private_status(
     grid: &Grid,
     level: Level,

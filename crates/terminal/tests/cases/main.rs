@@ -31,8 +31,8 @@ const BYTEWISE_MAX: usize = 8192;
 /// Bytes of each later piece. Chosen: a prime, so that every kind of cut occurs.
 const FAR_PIECE_BYTES: usize = 997;
 
-/// Returns a host terminal after `input`. It also checks that the input makes the same screen when it is cut between any
-/// two bytes. The far end and the user, who follow byte by byte or late, must see that screen too.
+/// Returns a host terminal after `input`. Checks that the input makes the same screen when it is cut between any two
+/// bytes. The far end and the user, who follow byte by byte or late, must see that screen too.
 fn host(columns: u16, rows: u16, input: impl AsRef<[u8]>) -> Terminal {
     let (size, input) = (Size::new(columns, rows).expect("an allowed size"), input.as_ref());
     let mut whole = Terminal::host(size);
