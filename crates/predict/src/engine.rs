@@ -37,8 +37,8 @@ pub trait Engine {
         self.reset();
     }
 
-    /// Returns whether the engine uses [`Engine::handle_tty`]. If so, it still waits for a key's echo after the echo
-    /// ack.
+    /// Returns whether the engine uses [`Engine::handle_tty`]. Such an engine still waits for a key's echo after the
+    /// echo ack, so the server may send that ack earlier.
     fn uses_tty(&self) -> bool {
         false
     }

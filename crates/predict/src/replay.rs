@@ -68,8 +68,8 @@ use crate::policy::Prediction;
 use crate::prompt_memory::PromptMemory;
 use crate::reason::Explanation;
 
-/// After keys of another client, how long the user's own keys have an unknown effect. Chosen: an echo counts for the
-/// user's key for 1.5 s, and must not be the echo of the other client's key.
+/// After keys of another client, how long the user's own keys have an unknown effect. Chosen: longer than the 1.5 s in
+/// which an echo counts for a key, so that the echo of another client's key counts for none of the user's.
 const OTHERS_KEYS_HOLD: Duration = Duration::from_secs(2);
 
 /// Smallest number of characters in one read that makes them a paste, even without paste markers. A terminal may be

@@ -100,7 +100,7 @@ pub(crate) struct Secrecy {
     pane: Option<Pane>,
     insertion: Insertion,
     statement: Statement,
-    /// The echo since another program may have begun to read. `None` if no other program may have.
+    /// The echo since another program may have begun to read the keys. `None` if nothing suggests another program.
     doubt: Option<Line>,
     /// The text of the row with the newest question for a secret that was answered by a line.
     answered: Option<String>,
@@ -158,7 +158,7 @@ impl Secrecy {
     fn knows(&self, prompt: Prompt, spot: &Spot<'_>) -> bool {
         let lines = || self.place(prompt).map_or(0, |place| place.lines);
         let is_known = match prompt.sort {
-            // A text in an editor may be about passwords.
+            // Words about secrets count only outside of editors, because any text may contain them.
             Sort::Mode => return self.insertion.permits(),
             _ if self.begins(prompt) => true,
             Sort::Shell => lines() >= LINES_MIN,
@@ -251,12 +251,13 @@ impl Secrecy {
     }
 
     /// Records that a line was entered. If keys were typed at the newest prompt since its last line, the line belongs
-    /// to that prompt. Programs change their modes, which identify a prompt, before they answer.
+    /// to that prompt. `prompt` may differ, because programs change their modes, which identify a prompt, before they
+    /// answer.
     pub(crate) fn note_enter(&mut self, prompt: Option<Prompt>) {
         self.insertion.note_enter();
         let is_typed = |place: &&mut Place| place.line != Line::default();
         let Some(place) = self.places.last_mut().filter(is_typed) else {
-            // The last keys of that prompt may have been answered together with the next prompt.
+            // The screen that answers the last keys at the previous prompt may already show the newest prompt.
             let place = self.places.iter().rev().nth(1).copied();
             if let Some(place) = place.filter(|it| it.line.was_spoilt() && !it.line.may_show()) {
                 self.refuse(place.prompt);
@@ -276,7 +277,7 @@ impl Secrecy {
                     self.prompts.iter_mut().for_each(|it| it.keep(place.prompt.whole));
                 }
             }
-            // Shells answer some keys late or otherwise in lines that they echo. Questions for secrets do not.
+            // A shell may answer some keys of an echoed line late or otherwise. A question for a secret echoes none.
             (true, true) if place.prompt.sort == Sort::Shell => {}
             (true, true) => place.lines = 0,
             (false, true) => {

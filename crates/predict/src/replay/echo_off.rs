@@ -2,7 +2,7 @@
 
 use rove_terminal::Key;
 
-/// The words of a command that turns echo off: `stty -echo`. Others may stand between them, as in `stty raw -echo`.
+/// The words of a command that turns echo off: `stty -echo`. Other words may come between, as in `stty raw -echo`.
 const WORDS: [&str; 2] = ["stty", "-echo"];
 
 /// Detects commands that turn echo off in the typed text. It stores no text.

@@ -8,7 +8,8 @@ pub(super) const ERROR_FACTOR: u16 = 4;
 /// reference recordings, because clocks and messages stand in the rows of rulers.
 const MILD_FACTOR: u16 = 2;
 
-/// Most right predictions in a row that may be required. Chosen: nobody presses such a key more often in a session.
+/// Most right predictions in a row that may be required. Chosen: nobody moves the cursor by one key more often in a
+/// session.
 const NEEDED_MAX: u16 = 256;
 
 /// Share of the counts that remains after each key of the same kind. Chosen: the counts cover about fifty keys.

@@ -173,8 +173,8 @@ impl Judge<'_> {
     /// Returns the verdict that a key of unknown effect, and all earlier keys, were answered. `None` if not. The key
     /// was answered if it is due and the cursor or its row has changed, or if its echo timeout has passed. Before that,
     /// the key must have reached the host, and the screen must prove the answer. After Enter in a line, a known prompt
-    /// is the proof. If the key is the first, a change is the proof. Otherwise all effects of the earlier keys are the
-    /// proof, but there is none if the caller has removed keys that the screen shows (`is_shown`).
+    /// is the proof. If the key is the first, a change is the proof. Otherwise the effects of all earlier keys are the
+    /// proof, unless the caller has removed keys that the screen shows (`is_shown`).
     fn answer(&self, barrier: Barrier, is_shown: bool) -> Option<Verdict> {
         let base = &self.state.base;
         let event = self.state.log.iter().nth(barrier.index)?;

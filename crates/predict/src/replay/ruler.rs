@@ -111,7 +111,7 @@ impl Ruler {
         debug_assert!(self.marks.len() <= MARKS_MAX, "no more places are kept than the most");
     }
 
-    /// Returns whether all rows with such numbers, except the cursor's, are as predicted for a step.
+    /// Returns whether all rows with numbers of the ruler, except the cursor's rows, are as predicted for a step.
     fn foretells(&self, before: &Screen, after: &Screen, step: Step) -> bool {
         let rows = 0..after.size().rows();
         rows.filter(|row| ![step.from.row, step.to.row].contains(row)).all(|row| {

@@ -54,9 +54,9 @@ pub(crate) fn continued(before: &[Cell], c: char) -> Option<Pen> {
     is_one_word.then_some(previous.pen)
 }
 
-/// Returns the colours of the string or comment that is open after these cells of a row. `None` if none is open. The
-/// colours are those of its last character, because some shells colour the quote differently until the string is
-/// closed. If these are the default colours, the quote is an apostrophe.
+/// Returns the colours of the string or comment that is open after these cells of a row. The colours are those of its
+/// last character, because some shells colour the quote differently until the string is closed. `None` if none is open,
+/// or if these are the default colours: the quote is then an apostrophe.
 pub(crate) fn surrounding(before: &[Cell]) -> Option<Pen> {
     // In most rows the last character has the default colours, so that no string or comment is open.
     let last = before.iter().rposition(|cell| character(cell) != ' ')?;

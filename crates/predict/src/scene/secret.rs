@@ -33,7 +33,8 @@ const MASKS: [char; 6] = ['*', '\u{b7}', '\u{2022}', '\u{25cb}', '\u{25cf}', '\u
 /// question for the passphrase of a key with the longest usual path.
 const PROMPT_BYTES_MAX: usize = 512;
 
-/// Number of rows above the cursor that are searched for words about secrets. Chosen: a question, a blank row and the prompt.
+/// Number of rows above the cursor that are searched for words about secrets. Chosen: a question, a blank row and the
+/// prompt.
 const MENTION_ROWS: u16 = 3;
 
 /// Returns whether the text left of the cursor asks for a secret: it ends like a question, and contains one of the
