@@ -99,8 +99,7 @@ mod tests {
         assert_eq!(path.controller.window(), Bytes::new(40_000));
     }
 
-    /// Source: Mathis et al., *The macroscopic behavior of the TCP congestion avoidance algorithm* (1997): sqrt(3 / 2p)
-    /// packets.
+    /// Source: Mathis, Semke, Mahdavi, Ott (ACM CCR 27(3), 1997): an average window of sqrt(3 / 2p) packets.
     #[test]
     fn the_average_window_is_that_of_the_square_root_law() {
         for every in [1_000_u32, 10_000] {

@@ -33,12 +33,10 @@ impl PacketWindow {
         Self { packets: first, packet, least, threshold: f64::INFINITY, recovery: Recovery::NONE }
     }
 
-    /// Returns the size of a full packet.
     pub(crate) const fn packet(&self) -> Bytes {
         self.packet
     }
 
-    /// Returns the window in bytes.
     pub(crate) fn bytes(&self) -> Bytes {
         let packet = f64::from(u32::try_from(self.packet.get()).unwrap_or(u32::MAX));
         // Rounded, because a product that is slightly too small would never permit the last packet of the window.

@@ -95,8 +95,7 @@ mod tests {
     use super::*;
     use crate::tests::{PACKET, Path};
 
-    /// Source: the paper, section 3.2: the flow settles with alpha to beta packets in the bottleneck's queue, and stays
-    /// there.
+    /// Source: the paper, section 3.2: the flow settles with alpha to beta packets in the queue, and stays there.
     #[test]
     fn the_queue_settles_between_alpha_and_beta_packets() {
         // 50 packets in a round trip of 100 ms.

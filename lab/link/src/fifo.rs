@@ -54,7 +54,6 @@ impl<P> Fifo<P> {
         self.items.len()
     }
 
-    /// Returns the bytes in the queue.
     pub(crate) const fn size(&self) -> Bytes {
         self.size
     }

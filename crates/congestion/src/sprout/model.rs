@@ -83,7 +83,6 @@ impl Model {
         &self.grid
     }
 
-    /// Returns the number of bins of the grid.
     pub(crate) const fn bins(&self) -> usize {
         self.grid.rates.len()
     }

@@ -7,7 +7,6 @@ use crate::numbers::{float, whole};
 /// Length of a tick, in which arrivals are counted. Source: Sprout paper, section 3.2.
 pub const TICK: Duration = Duration::from_millis(20);
 
-/// Length of a tick ([`TICK`]) in seconds.
 pub(crate) const TICK_SECONDS: f64 = 0.02;
 
 /// Number of ticks in a forecast. Source: Sprout paper, section 3.3.

@@ -136,7 +136,6 @@ impl Decorations {
         self.runs.is_empty()
     }
 
-    /// Returns the number of runs.
     pub(crate) const fn len(&self) -> usize {
         self.runs.len()
     }
