@@ -204,7 +204,6 @@ impl<P> Fair<P> {
         self.size += item.size;
     }
 
-    /// Returns the index of the bin for a flow.
     fn bin(&mut self, flow: u16) -> usize {
         if self.bins.is_empty() {
             let bin = || Bin {

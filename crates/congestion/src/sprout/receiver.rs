@@ -14,7 +14,8 @@ use crate::sprout::terms::{Forecast, TICK};
 /// estimate no longer depends on what arrived sooner.
 const SILENT_TICKS_MAX: u64 = 1_000;
 
-/// Most entries of `held`. If there are more, all bytes before the lowest count as lost. Chosen: 10 ms of 2 Gbit/s.
+/// Most arrived packets held while earlier bytes may still arrive. With more, the bytes before the lowest count as
+/// lost. Chosen: 10 ms of 2 Gbit/s.
 const HELD_MAX: usize = 2_048;
 
 /// The receiving half of a Sprout end, which counts arrivals.
