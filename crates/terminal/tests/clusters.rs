@@ -513,8 +513,8 @@ proptest! {
         parts in prop::collection::vec(prop::collection::vec(word(), 1..12), 1..6),
     ) {
         let mut ends = Ends::new(Size::clamped(columns, rows), capabilities(erase_characters));
-        // A joiner that is drawn may stand alone in the last column, where only dropping it would help. If the base of a
-        // mark is not drawn at all, the mark goes to the cell before.
+        // A joiner that is drawn may stand alone in the last column, where only dropping it would help. If the base of
+        // a mark is not drawn at all, the mark goes to the cell before.
         ends.users.retain(|user| !user.render_options.draws_joiner && user.render_options.newer > 0);
         for part in parts {
             ends.write(&part.concat());

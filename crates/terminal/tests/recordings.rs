@@ -1,7 +1,7 @@
 //! Recorded sessions of real programs (on a pty of 80x24, `TERM=xterm-256color`), and the screens that a person saw.
 //! Each screen was compared with those of tmux 3.3a and xterm 379 for the same bytes. The programs are Debian 12's,
-//! among them neovim 0.7.2, tmux 3.3a, htop 3.2.2, mc 4.8.29, fish 3.6.0 and zsh 5.9. The later recordings begin and end
-//! at a shell's prompt.
+//! among them neovim 0.7.2, tmux 3.3a, htop 3.2.2, mc 4.8.29, fish 3.6.0 and zsh 5.9. The later recordings begin and
+//! end at a shell's prompt.
 
 use rove_terminal::{Screen, Size, Terminal, display};
 

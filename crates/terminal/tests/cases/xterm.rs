@@ -1,5 +1,5 @@
-//! Questions that xterm 379 was asked, with its answers, in `xterm_379.txt`. The emulator gives the same answers, except
-//! where docs/terminal.md names the difference and its reason.
+//! Questions that xterm 379 was asked, with its answers, in `xterm_379.txt`. The emulator gives the same answers,
+//! except where docs/terminal.md names the difference and its reason.
 //!
 //! A line holds a sequence and xterm's answer to it, both as in docs/terminal.md, with a tab between. Below a line that
 //! begins with `!` and names a difference, the emulator's own answer follows. `#` begins a heading.
