@@ -3,7 +3,7 @@
 use core::fmt::{self, Display};
 
 /// Longest text of an account, in bytes. Source: 253 for a host's name (RFC 1035), 32 for a user's (useradd(8)).
-/// Chosen: room for longer users.
+/// Chosen: room for longer names.
 const ACCOUNT_BYTES_MAX: usize = 512;
 
 /// A user's account on a host, with the names that ssh has resolved: `user@host:port`.

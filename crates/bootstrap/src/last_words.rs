@@ -297,7 +297,7 @@ Host key verification failed.\r
         LastWords::new(OsStr::new("far"), &config, line.starts_with("--verbose "))
     }
 
-    /// Filters ssh's output `said` in pieces of `piece` bytes. Returns the text that is shown, and the refusal's sentence.
+    /// Filters ssh's output `said` in pieces of `piece` bytes. Returns the shown text, and the refusal's sentence.
     fn read(
         words: &mut LastWords,
         said: &str,

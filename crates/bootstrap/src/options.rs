@@ -51,7 +51,7 @@ pub struct HostOptions {
     pub agent: AgentUse,
     /// Whether rove may be copied to a host that has no server.
     pub install: InstallPolicy,
-    /// Whether the client remembers the positions of prompts between sessions.
+    /// Whether the client remembers prompts, as hashes, from one session to the next.
     pub prompt_memory: bool,
     /// The host as the user wrote it: `[user@]host`.
     pub host: OsString,
@@ -119,7 +119,7 @@ pub enum WantedSession {
 pub struct Passage {
     /// The remote end of the streams.
     pub joined: Joined,
-    /// The hosts of the enclosing `rove -W` processes and of this process, a line each, for the environment of its ssh.
+    /// The hosts of the enclosing `rove -W` processes and of this process, a line each. A repeated host reveals a loop.
     pub gates: String,
 }
 

@@ -99,8 +99,8 @@ fn elf(file: &[u8]) -> Option<(&'static str, &'static str)> {
     Some((system, processor))
 }
 
-/// Returns macOS and the processor (`cputype`) of a 64-bit Mach-O program. `None` unless `filetype` says that the file is
-/// an executable. The header does not name the system. Source: Apple, mach-o/loader.h and mach/machine.h.
+/// Returns macOS and the processor (`cputype`) of a 64-bit Mach-O program. `None` unless `filetype` says that the file
+/// is an executable. The header does not name the system. Source: Apple, mach-o/loader.h and mach/machine.h.
 fn mach_o(file: &[u8]) -> Option<(&'static str, &'static str)> {
     const EXECUTE: u64 = 2;
     if number(file, 0, 4)? != 0xfeed_facf || number(file, 12, 4)? != EXECUTE {

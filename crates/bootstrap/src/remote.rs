@@ -14,8 +14,8 @@ use crate::tunnel::NO_TUNNEL_PROGRAM;
 /// The line that rove's search command prints if the host has no server program.
 pub const NO_SERVER_PROGRAM: &str = "ROVE NO SERVER PROGRAM";
 
-/// The beginning of the line by which rove's commands name the host's system, if it has no program for them. The output
-/// of `uname` follows.
+/// The beginning of the line with the host's system, which rove's commands print if the host lacks a program. The
+/// output of `uname` follows.
 pub const SYSTEM: &str = "ROVE SYSTEM";
 
 /// The beginning of the line that a command for the host's rove prints if the host has no rove. The challenge follows.
@@ -24,8 +24,7 @@ pub const NO_ROVE: &str = "ROVE NO ROVE";
 /// The beginning of the line that [`searching`] prints before it starts a stock Mosh server. The challenge follows.
 pub const STOCK_SERVER: &str = "ROVE STOCK";
 
-/// The beginning of the first line of `rove`'s own commands. Start-up files may print text earlier. The challenge
-/// follows.
+/// The beginning of the first line of rove's own commands. Start-up files may print earlier. The challenge follows.
 pub const START: &str = "ROVE START";
 
 /// The beginning of the line with the path of an agent's socket on the host. The challenge follows.
@@ -35,7 +34,7 @@ pub const AGENT: &str = "ROVE AGENT";
 /// do not know the variable leave the name out.
 pub const ASKED_AS_VARIABLE: &str = "ROVE_ASKED_AS";
 
-/// Environment variable of a session's programs: a random word that identifies the session. `-l` sets it.
+/// Environment variable of a session's programs: a random word that identifies the session. The server sets it.
 pub const SESSION_VARIABLE: &str = "ROVE_SESSION";
 
 /// Variable, set by the server's `-l`, that identifies the former client of a resumed session. Older servers ignore it.
@@ -162,10 +161,10 @@ pub fn named(server: &OsStr, preamble: &str, challenge: &Challenge, args: &[OsSt
 }
 
 /// Returns the usual command of `rove`, for any login shell. It runs the first server program that it finds, and
-/// prefers rove to stock Mosh. The shell text `preamble` runs first. A stock server gets the option `bind`, unless it
-/// is empty. If `bind` is `None`, the command does not use a stock server. If it finds no server and `waits` is true,
-/// it keeps the connection open. If `carries` is true, it becomes the tunnel's end after it has started a rove server.
-/// If both are true and it finds no server, it searches again for each line that it reads.
+/// prefers rove to stock Mosh. The shell text `preamble` runs first. A stock server gets the option `bind`, unless
+/// `bind` is empty. If `bind` is `None`, the command does not use a stock server. If the command finds no server and
+/// `waits` is true, it keeps the connection open. If `carries` is true, the command becomes the tunnel's end after it
+/// has started a rove server. If both are true and there is no server, it searches again after each input line.
 pub fn searching(
     preamble: &str,
     challenge: &Challenge,

@@ -2,7 +2,7 @@
 
 use crate::tunnel::{MARK, NO_TUNNEL_PROGRAM};
 
-/// Most bytes before the first line of the tunnel's end. Chosen: several times the longest greeting with pictures.
+/// Most bytes before the first line of the tunnel's end. Chosen: several times the longest greeting with ASCII art.
 /// Endless output must not be read for ever.
 const PREFACE_BYTES_MAX: usize = 1024 * 1024;
 

@@ -6,9 +6,9 @@
 
 use core::net::SocketAddr;
 
-/// Most bytes of a file. Chosen: twenty times those of a distribution's.
+/// Most bytes of a file. Chosen: twenty times the size of a distribution's file.
 pub const FILE_BYTES_MAX: usize = 64 * 1024;
-/// Most files that are read. Chosen: several times those of a distribution.
+/// Most files that are read. Chosen: several times as many as a distribution has.
 const FILES_MAX: usize = 64;
 /// Deepest nesting of included files. Source: OpenSSH 9.2 (`SERVCONF_MAX_DEPTH`).
 const DEPTH_MAX: usize = 16;

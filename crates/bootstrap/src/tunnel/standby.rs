@@ -13,8 +13,8 @@ use crate::tunnel::connection::Connection;
 /// Least time between two automatic logins. Chosen: a host's defences (fail2ban, `MaxStartups`) count several in a
 /// minute.
 const PAUSE: Duration = Duration::from_secs(60);
-/// How long an automatic login may take. Chosen: ten times the usual. An agent that waits for the user's consent can
-/// only be noticed by the time.
+/// How long an automatic login may take. Chosen: ten times the usual. Only the duration reveals an agent that waits for
+/// the user's consent.
 pub const LOGIN_MAX: Duration = Duration::from_secs(5);
 
 /// Shell text that fails if ssh might offer a key of a security token, which would wait for a touch. Otherwise it runs
