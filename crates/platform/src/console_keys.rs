@@ -43,12 +43,12 @@ impl Key {
         self.modifiers & modifiers != 0
     }
 
-    /// Returns whether AltGr is held, which types characters and is no Alt.
+    /// Returns whether AltGr is held, which selects other characters and does not count as Alt.
     const fn is_alt_gr(&self) -> bool {
         self.holds(RIGHT_ALT) && self.holds(LEFT_CONTROL)
     }
 
-    /// Returns whether the release of Alt ends a character that was typed by its number.
+    /// Returns whether the event is the release of Alt that types a character, after the digits of its number.
     const fn is_composed(&self) -> bool {
         !self.is_down && self.code == ALT && self.unit != 0
     }

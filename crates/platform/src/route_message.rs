@@ -7,7 +7,7 @@ const RTM_CHANGE: u8 = 0x3;
 const RTM_NEWADDR: u8 = 0xc;
 const RTM_DELADDR: u8 = 0xd;
 const RTM_IFINFO: u8 = 0xe;
-/// An interface was added or removed. Only FreeBSD sends it.
+/// An interface was added or removed. Only FreeBSD sends this message.
 const RTM_IFANNOUNCE: u8 = 0x11;
 
 /// Flags of routes that the system makes by itself for each host to which this computer sends. They mark an entry for a

@@ -82,7 +82,7 @@ mod system {
     static REPORT_EVENT: AtomicPtr<std::ffi::c_void> = AtomicPtr::new(ptr::null_mut());
     /// Whether the console or the user's login has ended, or Ctrl-Break was pressed.
     static HAS_ENDED: AtomicBool = AtomicBool::new(false);
-    /// Whether Ctrl-C was pressed and came as no key.
+    /// Whether the console has reported a Ctrl-C in place of a key.
     static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
     /// An event of the console.
@@ -234,7 +234,7 @@ mod system {
     }
 
     /// Makes the system set a copy of `event` when the console or the user's login ends, and at Ctrl-Break. A Ctrl-C
-    /// that comes as no key sets it, too. This holds until the process ends.
+    /// that does not come as a key sets the copy, too. This holds until the process ends.
     pub(crate) fn set_at_report(event: &OwnedHandle) -> io::Result<()> {
         REPORT_EVENT.store(event.try_clone()?.into_raw_handle(), Ordering::SeqCst);
         // SAFETY: the handler lives as long as the process.
@@ -246,7 +246,7 @@ mod system {
         HAS_ENDED.swap(false, Ordering::SeqCst)
     }
 
-    /// Returns whether Ctrl-C was pressed since the last call and came as no key.
+    /// Returns whether the console has reported a Ctrl-C in place of a key since the last call.
     pub(crate) fn take_interruption() -> bool {
         IS_INTERRUPTED.swap(false, Ordering::SeqCst)
     }

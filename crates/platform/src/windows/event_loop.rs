@@ -51,7 +51,7 @@ pub struct EventLoop {
     clock: Clock,
     /// The event that Winsock sets when a datagram arrives at any socket of a wait.
     arrival: OwnedHandle,
-    /// The event that Windows sets when the console or the login ends, at Ctrl-Break and at some Ctrl-C.
+    /// The event that Windows sets when the console or login ends, at Ctrl-Break, and at a Ctrl-C in place of a key.
     report: OwnedHandle,
     idle_turns: IdleTurns,
 }
@@ -79,7 +79,7 @@ impl EventLoop {
         sys::take_end()
     }
 
-    /// Returns whether Ctrl-C was pressed since the last call and came as no key, as with Wine.
+    /// Returns whether the console has reported a Ctrl-C in place of a key since the last call, as Wine's does.
     pub fn take_interruption(&mut self) -> bool {
         sys::take_interruption()
     }
