@@ -23,7 +23,7 @@ use crate::ssh;
 /// Exit code if no server was started, as on other systems.
 pub(crate) const NO_SERVER: u8 = 10;
 
-/// The colours that the terminal description names on the host. Source: terminfo of xterm-256color.
+/// The number of colours in the terminal's description on the host. Source: terminfo of xterm-256color.
 const COLORS: u32 = 256;
 
 /// The locale for a host whose own is not UTF-8. Chosen: it exists without a language pack.

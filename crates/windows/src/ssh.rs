@@ -18,7 +18,7 @@ const PIECES_MAX: usize = 16;
 /// Chosen: a user hardly notices it.
 const AFTERMATH: Duration = Duration::from_millis(200);
 
-/// Most pieces of output that are read after ssh has ended. Chosen: twice those that may wait then.
+/// Most pieces of output that are read after ssh has ended. Chosen: twice as many as may wait at that time.
 const AFTERMATH_PIECES_MAX: usize = 2 * PIECES_MAX;
 
 enum News {
