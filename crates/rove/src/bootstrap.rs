@@ -114,7 +114,7 @@ fn start(
             return Err(BootstrapError::no_program(options, announced));
         }
     };
-    // The client that replaces this process would not close the master's connection.
+    // The master's connection ends here, because the client that replaces this process would not close it.
     *master = None;
     if announced.lacks_program() {
         return Err(BootstrapError::no_program(options, announced));
@@ -177,7 +177,7 @@ fn server_place(
 }
 
 /// Checks the terminal, the client program and the ports of this computer, then lets ssh log in. Returns the plan used,
-/// the lookup of a jump host, and the result.
+/// the lookup of the jump host's addresses, and ssh's result.
 fn first_login(
     options: &HostOptions,
     invocation: &Invocation,

@@ -70,8 +70,8 @@ pub(crate) fn is_found_here(name: &str) -> bool {
     can_find(name, getent::IS_NEEDED, is_in_termux, Path::new(NAME_SERVERS))
 }
 
-/// Returns whether a program can resolve `name`. A static program needs files, `getent` or the DNS servers in the file
-/// `servers`. Termux may lack all three, because its programs ask Android.
+/// Returns whether a program can resolve `name`. A static program reads `/etc/hosts`, runs `getent`, or asks the DNS
+/// servers that the file `servers` names. Termux may lack all three, because its programs ask Android.
 fn can_find(name: &str, is_static: bool, is_in_termux: bool, servers: &Path) -> bool {
     from_numeric(name, 0).is_some() || !is_static || !is_in_termux || servers.exists()
 }

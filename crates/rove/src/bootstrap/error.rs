@@ -114,7 +114,7 @@ impl BootstrapError {
             }
             Self::ClientMissing { .. } => NO_CLIENT,
             Self::Startup(_) => BAD_LINE,
-            // ssh has the same exit code for both failures.
+            // ssh also exits with this code after both failures.
             Self::Address(_) | Self::Listener(_) => NO_HOST,
             Self::SshMissing { .. }
             | Self::NoSession(_)

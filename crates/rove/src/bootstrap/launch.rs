@@ -51,8 +51,7 @@ impl Waiting {
         self.announced.addresses()
     }
 
-    /// Makes the command on the host search for a server again, after rove was copied there. Returns the result and the
-    /// plan.
+    /// Makes the command on the host search again for a server, after rove was copied there. Returns result and plan.
     ///
     /// # Errors
     ///
@@ -168,7 +167,7 @@ const FAREWELL_BYTES_MAX: usize = 4096;
 struct Listener {
     startup: Startup,
     screen: Screen,
-    /// Holds back ssh's own error lines, which one sentence may replace.
+    /// Holds back ssh's own error lines, because a sentence of rove may replace them.
     last_words: LastWords,
     /// Whether the command on the host has a terminal. Then only ssh itself prints on the error stream.
     has_terminal: bool,

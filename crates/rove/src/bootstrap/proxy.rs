@@ -86,8 +86,7 @@ fn open(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Res
     }
     let stream =
         connect(&addresses).with_context(|| format!("cannot connect to {host} port {port}"))?;
-    // ssh batches its own writes. Nagle's algorithm would only delay a login by 40 ms, and each keystroke by a round
-    // trip.
+    // ssh batches its own writes. Nagle's algorithm would only delay a login by 40 ms, and each key by a round trip.
     stream.set_nodelay(true)?;
     // SIGHUP of a closing terminal must not cut off the data that ssh still sends to the host.
     signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::new(AtomicBool::new(false)))?;

@@ -25,7 +25,7 @@ use rustix::termios::{LocalModes, tcgetattr, tcgetsid};
 /// Time between two checks of the terminal's echo. Chosen: nobody answers so fast, and a login has some thirty checks.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// A login that takes this long counts as one that has asked something, such as for the touch of a security key.
-/// Chosen: the longest time that a login without questions may take.
+/// Chosen: a login without questions should not take longer.
 const SLOW: Duration = Duration::from_secs(5);
 /// How far the terminal's access time is set back, in seconds. Source: Linux counts that time in steps of 8 s
 /// (drivers/tty/tty_io.c).
@@ -49,7 +49,7 @@ impl Questions {
     pub(super) fn watch(ssh: &[String], now: Instant) -> Self {
         let terminal = terminal();
         let askpass_require = env::var_os("SSH_ASKPASS_REQUIRE");
-        // `sshpass` gives ssh a terminal of its own, which rove cannot watch.
+        // Under `sshpass`, `/dev/tty` is a terminal that no standard stream is, and rove cannot watch it.
         let is_seen = terminal.is_some()
             || File::open("/dev/tty").is_err()
                 && !asks_in_window(askpass_require.as_deref(), has_display());

@@ -32,8 +32,8 @@ use crate::messages::{FarLines, columns};
 /// The standard input of the command on the host.
 pub(crate) enum Input {
     Nothing,
-    /// All bytes of this reader, copied while the command's output is read. It is no error if the command ends before
-    /// it has read all of them.
+    /// All bytes of this reader, copied while the command's output is read. The command may end before it has read all
+    /// of them.
     From(Box<dyn Read + Send>),
 }
 
@@ -47,8 +47,7 @@ pub(crate) struct RemoteCommand<'a> {
 }
 
 impl<'a> RemoteCommand<'a> {
-    /// Prepares to run the host's rove with these arguments. The host looks for rove in the same places as for a
-    /// session.
+    /// Prepares to run the host's rove with these arguments. The host looks for rove as for a session.
     ///
     /// # Errors
     ///
@@ -205,7 +204,7 @@ enum State {
 struct Output {
     challenge: Challenge,
     state: State,
-    /// The unfinished line. If it gets too long for a marker, its first part is passed on as noise.
+    /// The unfinished line. If the line gets too long for a marker, its first part counts as output of start-up files.
     line: Vec<u8>,
     /// Whether the host has printed a line that is not blank before the marker [`START`], other than [`NO_ROVE`].
     has_said: bool,

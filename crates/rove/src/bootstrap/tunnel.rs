@@ -1,5 +1,6 @@
-//! Makes the command lines of further ssh processes. They carry a session's datagrams after the login's ssh or beside
-//! UDP, lend the user's agent, or start a forwarder on a jump host.
+//! Makes the command lines of further ssh processes. They lend the user's agent, start a forwarder (a relay of
+//! datagrams) on a jump host, or carry a session's datagrams: after the login's ssh has ended, or as a fallback for
+//! UDP.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -15,8 +16,8 @@ use crate::bootstrap::{address, ssh_query};
 use crate::client::agent::AgentCall;
 use crate::tunnel::inherited::{ASKS_NOTHING, Again, JumpCall, TELLS, texts};
 
-/// Longest wait after the login for the jump host's address. Without it, the session never tries a forwarder. Chosen: a
-/// busy computer needs seconds. Usually the address is known by then, because the login asks the same name servers.
+/// Longest wait after the login for the jump host's address. Without the address, the session never tries a forwarder.
+/// Chosen: a busy computer needs seconds. Usually the address is known by then: the login asks the same name servers.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Returns how a later ssh logs in to carry the datagrams of the session at this port. `asks_nothing` says that the
@@ -83,8 +84,7 @@ pub(crate) fn jump_of(options: &HostOptions, plan: &Plan) -> Option<JumpCall> {
 fn jump_call(jump: &JumpHost, ssh: &[String], family: &str, remote: OsString) -> Option<JumpCall> {
     let (ssh, host) = (jump.words(ssh)?, OsStr::new(&jump.destination));
     let config = ssh_query::ask(&ssh, host);
-    // A name behind a proxy command may have no address here. Then only the address that the jump host's sshd reports
-    // is left.
+    // A jump host behind a proxy command may have no address here. Then only the address that its sshd reports is left.
     let name = config.host_name.as_deref().filter(|_| config.detour.is_none());
     let addresses =
         name.and_then(|name| address::resolve(name, 0, family).ok()).unwrap_or_default();
@@ -110,8 +110,7 @@ fn key_files(config: &SshConfig) -> Vec<String> {
     config.key_files.iter().map(path).collect()
 }
 
-/// Returns the command line of an ssh that runs `remote` on the host and asks the user nothing. `own` are additional
-/// options.
+/// Returns the command line of an ssh that runs `remote` on the host and asks the user nothing. `own` are more options.
 fn ssh_words(
     ssh: &[String],
     config: &SshConfig,
