@@ -144,8 +144,8 @@ fn look_there(
         progress("nothing came back; logging in again to see why");
         let found = login::look_again(&door, &mark, &server, events);
         if !matches!(found, Ok(Some(_))) {
-            // The second login, which would end the server, failed. The server may have received the doctor's
-            // datagrams.
+            // The second login, which would have ended the server, failed. A server that still receives the doctor's
+            // datagrams ends at this message.
             trial.say_goodbye(events);
         }
         host.aftermath = found?;

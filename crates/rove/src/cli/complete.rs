@@ -109,7 +109,7 @@ impl Reader {
     }
 
     /// Returns the text of a regular file, up to the limit of bytes. The text is empty if the file is unreadable or was
-    /// read already, or at another limit. Other kinds of files, such as pipes, may be endless and are not read.
+    /// read already, or if another limit is reached. Other files, such as pipes, may be endless and are not read.
     fn read(&mut self, path: &Path) -> String {
         let mut text = Vec::new();
         if self.files.len() < FILES_MAX

@@ -84,7 +84,7 @@ pub(crate) enum DoctorCall {
 ///
 /// # Errors
 ///
-/// Returns the fault of the command line; the exit code is 255.
+/// Returns the fault of the command line or the configuration; the exit code is 255.
 pub(crate) fn parse(
     mut args: Vec<OsString>,
     load: impl FnOnce() -> Result<Config, ConfigError>,

@@ -126,8 +126,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the long option `written`, or the only one in the help whose name begins with those two or more letters.
-    /// `noX` counts as `no-X`.
+    /// Returns the long option `written`. If there is none, returns the only option in the help whose name begins with
+    /// `written`, which then must have two or more letters. `noX` counts as `no-X`.
     fn named(&self, written: &str) -> Result<&'a str, Complaint> {
         let longs = || self.command.get_arguments().filter_map(|arg| Some((arg, arg.get_long()?)));
         let exact = longs().find(|(_, name)| {
@@ -208,8 +208,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns how to treat an option of ssh. An option that rove refuses elsewhere is allowed if this command defines
-    /// it.
+    /// Returns how to treat an option of ssh. An option that rove refuses elsewhere is allowed if this command has it.
     fn fate(&self, letter: char) -> Option<Fate> {
         let fate = ssh_letters::fate(letter)?;
         let mut args = self.command.get_arguments().filter(|arg| ssh_letters::is_sshs(arg));

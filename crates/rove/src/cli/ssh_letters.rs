@@ -64,8 +64,7 @@ const fn shown(
 
 /// Returns how `rove` handles an option of ssh. `None` for a letter that ssh lacks, and for rove's own letters `46anV`.
 ///
-/// The caller does not ask for letters that are options of the rove command itself, except `-q`, which both rove and
-/// ssh obey.
+/// For an option of the rove command itself, the caller uses the result only for `-q`, which both rove and ssh obey.
 pub(super) fn fate(letter: char) -> Option<Fate> {
     const PORTS: &str =
         "this command forwards no connection; a session does, by `rove -L`, `-R` and `-D`";

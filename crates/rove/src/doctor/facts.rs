@@ -199,8 +199,8 @@ pub(crate) enum Large {
 pub(crate) struct Aftermath {
     /// Whether the server was still running. `None` if unknown.
     pub(crate) alive: Option<bool>,
-    /// Whether the server had received a datagram of the client. `None` if unknown. The session's command, which leaves
-    /// a mark on the host, starts only then.
+    /// Whether the server had received a datagram of the client. `None` if unknown. At the first datagram, the server
+    /// starts the session's command, which leaves a mark on the host.
     pub(crate) heard: Option<bool>,
     /// Whether the server's UDP port was still bound. `None` if unknown.
     pub(crate) bound: Option<bool>,

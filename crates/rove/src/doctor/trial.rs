@@ -23,7 +23,7 @@ use crate::tunnel::inherited::JumpCall;
 use crate::tunnel::jump::Line;
 
 /// Time for which only the server's first address is tried. Chosen: three seconds contain five tries on any usable
-/// path. Linux takes as long to report that no computer has the address, and half a second is added for that report.
+/// path. Linux takes three seconds to report that no computer has the address; half a second is for the report.
 const FIRST_ALONE: Duration = Duration::from_millis(3_500);
 /// Time for which all addresses are tried after [`FIRST_ALONE`]. Chosen: as long as for the first address, with a
 /// margin for a slow path.
@@ -46,8 +46,8 @@ const COLUMNS: u16 = 200;
 const ROWS: u16 = 50;
 const _: () = assert!(LINES * LINE_LEN < 200 * 40);
 
-/// Smallest UDP payload that counts as large, in bytes. Chosen: the packet that every IPv6 path carries, less the
-/// headers and the most that compression removes.
+/// Smallest UDP payload that counts as large, in bytes. Chosen: between 500 bytes, to which an end falls back if larger
+/// datagrams are lost, and 1200 bytes, with which a path starts.
 const LARGE_LEN: usize = 1000;
 
 /// Size of a rove server's large datagrams on a path of unknown size, in bytes of UDP payload: docs/wire.md, section 2.
@@ -339,7 +339,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Records an error about datagrams to the first address. Errors about the others mean nothing: those are guesses.
+    /// Records an error about datagrams to the first address. The others are guesses, so their errors mean nothing.
     fn note_refusal(&mut self, refusal: Option<Refusal>) {
         if self.path.answered.is_none() && !self.client.candidates().is_probing() {
             self.path.refusal = refusal.or(self.path.refusal.take());

@@ -32,7 +32,7 @@ g=$(sum "$r"); say "sum ${g%% *}"; fi;
 o=$(command -v rove); if [ -n "$o" ] && [ "$o" != "$r" ]; then say "other $o"; fi;
 say ready; read -r size wanted version || exit 0;"#;
 
-/// The part of the script that writes the program to a file with another name until it is complete. However this part
+/// The part of the script that writes the program to a file with another name until it is complete. However the script
 /// ends, it removes that file.
 ///
 /// The subshell that reports the progress starts before the traps are set. A shell that was just forked may lose a

@@ -248,7 +248,7 @@ pub(super) fn ssh(args: &HostArgs, letters: Vec<String>) -> Result<Vec<String>, 
     check_forwards(args, &ssh).map(|()| ssh)
 }
 
-/// Returns the session that the line names, or a new one.
+/// Returns the session that `--session` names, or a new one.
 pub(super) fn wanted_session(args: &HostArgs) -> Result<WantedSession, UsageError> {
     let label = args.session.as_deref().map(SessionLabel::from_str).transpose();
     let label = label.map_err(UsageError::without_usage)?;

@@ -1,5 +1,5 @@
-//! Derives the results of the legs after the server's announcement: whether the server runs, and whether datagrams pass
-//! in both directions. Large datagrams and a new port have their own legs.
+//! Derives the results of the legs (steps of a session) after the server's announcement: whether the server runs, and
+//! whether datagrams pass in both directions. Large datagrams and a new port have their own legs.
 
 use std::net::IpAddr;
 
