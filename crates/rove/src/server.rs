@@ -65,7 +65,7 @@ const NETWORK_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_NETWORK_TMOUT";
 const SIGNAL_TIMEOUT_VARIABLE: &str = "MOSH_SERVER_SIGNAL_TMOUT";
 
 /// Longest silence of the client, under the name `rove`, after which the session ends: 30 days. The client may sleep,
-/// or another client may attach. Until then the session uses memory and a port. Chosen: longer than a laptop stays shut
+/// or another client may attach. Meanwhile the session uses memory and a port. Chosen: longer than a laptop stays shut
 /// over a holiday.
 const DETACHED_MAX: Duration = Duration::from_secs(2_592_000);
 
@@ -250,8 +250,7 @@ impl PreparedServer {
         self.socket.local_addr().port()
     }
 
-    /// Serves until the session ends, with the clock and loop of [`start_loop`]. The program becomes a child of this
-    /// process.
+    /// Serves until the session ends, with the clock and loop of [`start_loop`]. The program becomes a child process.
     ///
     /// # Errors
     ///

@@ -48,8 +48,8 @@ pub(super) fn bind(at: BindAddress, ports: PortRange) -> anyhow::Result<ServerSo
     }
     let PortRange { low, high } = ports;
     let any = match bind_to(Ipv6Addr::UNSPECIFIED.into(), ports) {
-        // Another error may mean that there is no IPv6. A port that another process has bound for IPv6 must not be
-        // bound for IPv4 alone.
+        // An error other than a port in use may mean that there is no IPv6. A port that another process has bound for
+        // IPv6 must not be bound for IPv4 alone.
         Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
             bind_to(Ipv4Addr::UNSPECIFIED.into(), ports)
         }

@@ -45,8 +45,8 @@ struct Running {
     exit: Option<ExitStatus>,
     /// Whether the client has stopped reading the stream on which the exit status is sent.
     is_unwanted: bool,
-    /// Whether the server has hung up the program, because the client has given it up. The program counts in `len`
-    /// until its end.
+    /// Whether the server has hung up the program, because the client has given it up. It counts in `len` until its
+    /// end.
     is_given_up: bool,
 }
 
@@ -164,7 +164,7 @@ impl Running {
         }
         let user = getent::own_user();
         let program = piped::program(std::env::vars_os(), user, &command, core_limit);
-        // After the fork, only an exit code could report a missing shell.
+        // The shell is checked here, because after the fork only an exit code could report that it is missing.
         if let Some(shell) = program.candidates.first() {
             rustix::fs::access(shell.as_c_str(), rustix::fs::Access::EXEC_OK)?;
         }

@@ -87,8 +87,8 @@ impl Forwards {
         self.layer.iter_mut().for_each(|layer| layer.programs.handle_child_end());
     }
 
-    /// Does work that needs no waiting, up to a limit; [`Forwards::has_work`] tells whether work is left. Call this after datagrams have arrived, after a wait, and before
-    /// [`Forwards::poll_transmit`]. `program` is the session's program.
+    /// Does work that needs no waiting, up to a limit. [`Forwards::has_work`] tells whether work is left. Call this
+    /// after datagrams, after a wait, and before [`Forwards::poll_transmit`]. `program` is the session's program.
     pub(super) fn turn(&mut self, now: Instant, session: &mut Server, program: Option<&Hosted>) {
         if session.takeovers() != self.takeovers {
             // The new client's packets have another key, and numbers from zero on. Dropping the layer cuts the former
@@ -179,8 +179,8 @@ impl Forwards {
         layer.chain(self.agent.interests())
     }
 
-    /// Notes which of [`Forwards::interests`] are ready. Only splices need this; [`Forwards::turn`] tries all other
-    /// descriptors in any case.
+    /// Notes which of [`Forwards::interests`] are ready. Only splices (copies between a descriptor and a stream) need
+    /// this. [`Forwards::turn`] tries all other descriptors in any case.
     pub(super) fn handle_ready(&mut self, ready: &[bool]) {
         let Some(layer) = &mut self.layer else { return };
         let connects = layer.connects.values().map(|it| it.interests().count()).sum();
@@ -251,8 +251,7 @@ impl Layer {
         self.programs.turn(now, mux, reception, &mut self.buffer);
     }
 
-    /// Serves the streams about the session's terminal: files whose paths are typed, and questions for the foreground
-    /// program.
+    /// Serves the streams about the terminal: files whose paths are typed, and questions for the foreground program.
     fn serve_terminal(&mut self, now: Instant, session: &mut Server, program: Option<&Hosted>) {
         self.tell_foreground(|| program.and_then(|hosted| hosted.master.foreground()));
         let (mux, reception) = (&mut self.streams.mux, &mut self.reception);

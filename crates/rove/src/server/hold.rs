@@ -5,9 +5,9 @@
 
 use rove_units::{Duration, Instant};
 
-/// Time for which output waits after the client's first datagram. The answers of the user's terminal to queries arrive
-/// after that datagram, and programs ask the server for them. Chosen: the time until the first output of a shell that
-/// starts at the client's arrival.
+/// Time for which output waits after the client's first datagram. The answers of the user's terminal to the client's
+/// queries arrive after that datagram, and programs ask the server for these answers. Chosen: the time until the first
+/// output of a shell that starts at the client's arrival.
 const TERMINAL_ANSWERS: Duration = Duration::from_millis(5);
 
 /// Whether the server reads the output of the session's program.

@@ -30,8 +30,8 @@ const LISTENERS_MAX: usize = 32;
 /// Time for which the listeners of a replaced client stay bound. Source: the wire contract, docs/wire.md.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// Most connections that are accepted in a second. Chosen: half of a client's limit, because the client's seconds begin
-/// at other times.
+/// Most connections that are accepted in a second. Chosen: half of the streams that a client accepts in a second,
+/// because one of its seconds may contain two such bursts.
 const ACCEPTED_MAX: u32 = 50;
 
 /// The period of [`ACCEPTED_MAX`], and the pause after `accept` has failed for lack of a descriptor.
@@ -207,8 +207,8 @@ impl HostListeners {
         ends.chain(self.paused_until).min()
     }
 
-    /// Returns the descriptors to wait for. When one is ready, call [`HostListeners::turn`]. `open` is the number of
-    /// open streams.
+    /// Returns the descriptors to wait for. When one is ready, call [`HostListeners::turn`]. `open` counts the open
+    /// streams.
     pub(super) fn interests(&self, open: usize) -> impl Iterator<Item = Interest<'_>> {
         let accepts = self.paused_until.is_none() && self.has_room(open);
         let held = self.all.iter().filter(move |it| accepts && it.is_held());

@@ -25,7 +25,7 @@ pub(super) enum OtherSession {
 }
 
 impl OtherSession {
-    /// Begins to look for the session with a program and this name or number; an empty `name` means the only session.
+    /// Begins to look for the session with this name or number that runs a program. An empty `name` means the only one.
     ///
     /// # Errors
     ///

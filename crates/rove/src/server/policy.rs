@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::own_file;
 
-/// Most bytes of the file. Chosen: many times those of all its keys.
+/// Most bytes of the file. Chosen: many times the size of a file with every key.
 const FILE_BYTES_MAX: u64 = 65_536;
 
 /// The mode bits by which a group or everybody may write.

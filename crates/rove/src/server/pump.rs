@@ -1,5 +1,5 @@
-//! The server's event loop: passes datagrams, pty output and signals to the session, and its results to the network and
-//! the pty.
+//! The server's event loop: passes datagrams, pty output and signals to the session, and its results to network and
+//! pty.
 
 use std::io;
 use std::net::IpAddr;
