@@ -22,7 +22,7 @@ use crate::cli::host::{self, HostCall};
 use crate::socks::{self, Request, Step};
 use crate::terminal_type::{self, RenderOptions};
 
-/// The ways to start a session that the bootstrap's fuzzer tries. They ask neither ssh nor a name server.
+/// The ways to start a session that the bootstrap's fuzzer tries. They resolve no name and open no connection.
 const CALLS: [(ProgramName, &[&str]); 6] = [
     (ProgramName::Rove, &["--experimental-remote-ip=proxy", "host"]),
     (ProgramName::Rove, &["--experimental-remote-ip=remote", "-p", "1:2", "host"]),
@@ -181,7 +181,7 @@ pub fn config_takes_anything(data: &[u8]) {
     }
 }
 
-/// Checks that the alternate screen's sequences that rove reads from a terminfo entry have at most twice its bytes.
+/// Checks that the alternate screen's sequences, read from a terminfo entry, have at most twice the entry's bytes.
 pub fn terminfo_takes_anything(data: &[u8]) {
     let render_options = RenderOptions { init: true, ..RenderOptions::default() };
     for term in ["xterm-256color", "dumb"] {

@@ -18,13 +18,13 @@
 //! A session:
 //!
 //! - `client` and `server` are the two ends. Each has an event loop (`pump`) that moves bytes between the session's
-//!   state machine, the terminal and the datagrams' `wire`. In the server, `hold` keeps the output of a shell that
+//!   state machine, the terminal and the datagrams' `wire`. In the server, `hold` delays the output of a shell that
 //!   starts before its client. `linger` keeps the server alive after its client, and `scope` moves it out of its login.
 //! - `session_call` passes a session's options to the client that this program becomes by exec. `escape_key` reads the
 //!   key that starts a command to the client.
 //! - `login` makes the environment of the host's program, `scrub` removes variables of other terminals from it, and
-//!   `piped` makes that of a program without a terminal. `utmp` adds the session to the list of logged-in users, and
-//!   `detached` tells a login about other sessions.
+//!   `piped` makes the environment of a program without a terminal. `utmp` adds the session to the list of logged-in
+//!   users, and `detached` tells a login about other sessions.
 //! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client, and `announcement`
 //!   prints port and key.
 //! - `splice` copies bytes between a stream and a socket or pipes, and `packet_queue` limits the stream packets in the
@@ -35,7 +35,7 @@
 //! - `agent` has the parts that lend the user's agent to the host: a private socket, joined connections and a filter.
 //! - `tunnel` carries datagrams through ssh: `near` is the client's end, and `far` the host's.
 //! - `prompt_store` keeps prompts from one session to the next, and `forget` deletes them.
-//! - `resume` keeps a record by which another client can go on with a session, and `resume_command` does that.
+//! - `resume` keeps a record by which another client can go on with a session, and `resume_command` is `rove resume`.
 //!
 //! The start of a session:
 //!

@@ -29,8 +29,8 @@ pub(crate) const VARIABLES: [&str; 15] = [
 /// pack.
 pub(crate) const FALLBACK: &str = "C.UTF-8";
 
-/// The variable that tells programs that the terminal has more colours than its terminfo entry says. It is sent like a
-/// locale variable, because a stock server accepts any name there.
+/// The variable that tells programs that the terminal has more colours than its terminfo entry says. The client sends
+/// it by `-l` like a locale variable, because a stock server accepts any name in that option.
 pub(crate) const COLORTERM: &str = "COLORTERM";
 
 /// Returns the locale variables that are set in this process's environment.

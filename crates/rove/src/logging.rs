@@ -13,8 +13,7 @@ use tracing_subscriber::fmt::format::{DefaultFields, Format};
 /// The variable that names the client's log file. Without it there is no log, because the terminal shows the session.
 const LOG_FILE_VARIABLE: &str = "ROVE_LOG";
 
-/// Number of `-v` from which the server checks each change of the screen before it is sent. Source: Mosh 1.4.0 as
-/// observed.
+/// Number of `-v` from which the server checks each screen change before it is sent. Source: Mosh 1.4.0 as observed.
 pub(crate) const SELF_CHECK_VERBOSITY: u8 = 2;
 
 /// The first error in writing the client's log.

@@ -62,8 +62,7 @@ impl FarLines {
     }
 }
 
-/// Returns the standard library's text for an error, without the error's number and the name of the function that
-/// failed.
+/// Returns the standard library's text for an error, without the error's number and the failed function's name.
 pub(crate) fn reason(error: &str) -> String {
     let text = error.split(" (os error").next().unwrap_or(error);
     text.replace("failed to lookup address information: ", "")

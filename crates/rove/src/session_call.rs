@@ -69,7 +69,7 @@ pub(crate) struct StreamsCall {
     /// The port or program that `rove -W` or `exec` connects with standard streams, or the files that `put` copies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) joined: Option<Joined>,
-    /// The host and login (gate) for which other calls may use this session. `None` if none may.
+    /// The host and login (gate) for which other calls, such as `rove -W`, may use this session. `None` if none may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) gate: Option<Gate>,
 }
@@ -79,7 +79,7 @@ impl SessionCall {
     ///
     /// # Errors
     ///
-    /// Returns an error for an unknown prediction mode, for a malformed call, and when other threads run.
+    /// Returns an error for an unknown prediction mode, for a malformed call, and if this process has other threads.
     pub(crate) fn take(name: ProgramName) -> anyhow::Result<Self> {
         let alone = threads::check_alone().context("cannot take the description of the session")?;
         match sys::take_secret_variable(VARIABLE, alone) {
@@ -117,8 +117,7 @@ impl SessionCall {
     }
 }
 
-/// Returns whether `ROVE_QUIET` is set. Under the name `mosh` it is ignored, because scripts wait for the client's
-/// output.
+/// Returns whether `ROVE_QUIET` is set. Under the name `mosh` it is ignored, because scripts wait for messages.
 pub(crate) fn is_quiet(name: ProgramName) -> bool {
     name == ProgramName::Rove && env::var_os("ROVE_QUIET").is_some()
 }

@@ -1,7 +1,7 @@
 //! Ends a program that may have changed the terminal's modes, by repeated SIGTERM and finally SIGKILL.
 //!
-//! On SIGTERM, ssh restores the terminal and ends. But a signal between its question and the read of the answer is
-//! noticed only with the next signal (OpenSSH 9.2 as observed). SIGTERM is therefore repeated.
+//! On SIGTERM, ssh restores the terminal and ends. But ssh notices a signal that arrives between its question and the
+//! read of the answer only at the next signal (OpenSSH 9.2 as observed). SIGTERM is therefore repeated.
 
 use rove_units::{Duration, Instant};
 use rustix::process::Signal;

@@ -141,7 +141,7 @@ pub(crate) fn lock_memory(memory: Range<*const u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the size of a UDP socket's send queue in bytes, with the kernel's overhead. `None` if it is not reported.
+/// Returns how many bytes wait in a UDP socket's send queue, with the kernel's overhead. `None` if it is not reported.
 pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> Option<usize> {
     let mut bytes: c_int = 0;
     if !cfg!(target_os = "linux") {
@@ -156,9 +156,9 @@ pub(crate) fn unsent_bytes(socket: BorrowedFd<'_>) -> Option<usize> {
 /// Returns a secret from an environment variable, or `None` if it is not set. Removes the variable, and overwrites the
 /// bytes that other processes of the user could read in `/proc`.
 pub(crate) fn take_secret_variable(name: &CStr, _: Alone) -> Option<Zeroizing<Vec<u8>>> {
-    // SAFETY: no other thread touches the environment. The value is the process's own memory from
-    // the program's start, writable and null-terminated. It is read before and overwritten up to
-    // its end, byte by byte so that the compiler keeps the writes.
+    // SAFETY: no other thread touches the environment. The value is the process's own memory from the program's start,
+    // writable and null-terminated. It is read first, and then overwritten up to its end, byte by byte so that the
+    // compiler keeps the writes.
     unsafe {
         let value = libc::getenv(name.as_ptr());
         if value.is_null() {

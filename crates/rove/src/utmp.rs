@@ -56,8 +56,7 @@ impl Entry {
         self.handle_child_end();
     }
 
-    /// Passes a changed entry to the helper, unless the helper is running. Call this when a child process may have
-    /// ended.
+    /// Passes a changed entry to the helper, unless the helper is running. Call this when a child may have ended.
     pub(crate) fn handle_child_end(&mut self) {
         if let Some(helper) = &mut self.running {
             let Ok(Some(status)) = helper.try_wait() else { return };
@@ -106,8 +105,7 @@ pub(crate) fn detached_servers(user: &OsStr) -> Vec<u32> {
         .collect()
 }
 
-/// Returns whether a process with this number runs. A process that has ended has the state Z until its parent waits for
-/// it.
+/// Returns whether a process with this number runs. An ended process has the state Z until its parent waits for it.
 #[cfg(any(rove_portable, not(target_os = "linux")))]
 fn is_running(process: u32) -> bool {
     let mut ps = Command::new("ps");
@@ -115,8 +113,8 @@ fn is_running(process: u32) -> bool {
     state.is_some_and(|state| !state.trim_ascii().starts_with(b"Z"))
 }
 
-/// Returns whether a process with this number runs. A server that was killed leaves its entry in the list. Until its
-/// parent waits for it, it is a zombie with an empty command line.
+/// Returns whether a process with this number runs. A killed server leaves its entry in the list. Until its parent
+/// waits for it, the server is a zombie with an empty command line.
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 fn is_running(process: u32) -> bool {
     std::fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|words| !words.is_empty())
