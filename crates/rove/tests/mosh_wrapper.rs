@@ -19,8 +19,8 @@ use rove_rig::scratch::Scratch;
 const KEY: &str = "4NeCCgvZFe2RnPgrcU1PQw";
 const STOCK: &str = "/usr/bin/mosh";
 
-/// Records how it was called, and prints the test's texts: on the error output as a proxy command, on standard output
-/// as the host. `WORD` becomes the random word that rove put into its call.
+/// A script in place of ssh. It records how it was called, and prints the test's texts: on the error output as a proxy
+/// command, on standard output as the host. `WORD` becomes the random word that rove put into its call.
 const RECORDING_SSH: &str = r#"#!/bin/sh
 case "$*" in *-G*) printf "$CONFIGURED"; exit 0;; esac
 word=$(printf '%s\n' "$*" | sed -n 's/.*echo "ROVE START \([0-9a-f]*\)".*/\1/p')
@@ -33,7 +33,7 @@ say "$SAYS"
 exit "$STATUS"
 "#;
 
-/// Records how it was called, except for its process id, which must be the wrapper's.
+/// A script in place of the client. It records how it was called, except its process id, which must be the wrapper's.
 const RECORDING_CLIENT: &str = r#"#!/bin/sh
 if [ "$1" = -c ]; then echo "$COLORS"; exit "$COLORS_STATUS"; fi
 { echo client; printf '%s\n' "$@"; env | grep '^SHELL=\|^MOSH_' | grep -v PID | sort; } >> "$RECORD"

@@ -1,4 +1,4 @@
-//! Sessions in surroundings that break.
+//! A server whose log loses its reader.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, UdpSocket};
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The line by which the server says where it is, up to its process number.
+/// The line in which the server reports its process number, up to the number.
 const DETACHED: &str = "[rove server detached, pid = ";
 
 #[test]

@@ -24,7 +24,7 @@ struct Crossing {
     _scratch: Scratch,
 }
 
-/// Starts such a session. UDP passes in these directions. `None` if no border can be made.
+/// Starts a session across a border that lets UDP pass in these directions. `None` if no border can be made.
 fn cross(up: bool, down: bool) -> Option<Crossing> {
     let prepare = || {
         let border = Border::start(Far::default(), up, down)?;

@@ -26,8 +26,8 @@ const LARGE: (u16, u16) = (200, 500);
 /// Sequences that each touch as many cells as possible.
 const HEAVY: [&str; 4] = ["\x1b[ A\x1b[65$x\x1b['}", "\x1b[1;1;200;500;2;1$v", "\x1bc", "e\u{301}"];
 
-/// Bytes of one state. Chosen: close to the most that a client inflates. When turns had no bound, the work for one
-/// datagram took seconds.
+/// Bytes of one state. Chosen: close to the most that a client inflates. Without a bound on turns, the work for one
+/// datagram takes seconds.
 const STATE_BYTES: usize = 4_000_000;
 
 /// The one key of these sessions.

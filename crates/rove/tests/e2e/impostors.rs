@@ -18,7 +18,7 @@ fn trap() -> Server {
     Server::start(Maker::Rove, IpAddr::V4(Ipv4Addr::LOCALHOST), &command)
 }
 
-/// Starts an impostor that forges the announcement of such a session. Returns both.
+/// Starts an impostor that forges the announcement of a [`trap`]. Returns both.
 fn impostor() -> (Impostor, Server) {
     let trap = trap();
     (Impostor::start(&Impostor::forged(trap.address.port(), &trap.key)), trap)

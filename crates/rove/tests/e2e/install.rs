@@ -226,7 +226,7 @@ fn session(scratch: &Scratch, sshd: &Sshd, config: &str) -> Invocation {
     session_by(scratch, &sshd.ssh(), config, "echo hello from afar; exit 7")
 }
 
-/// Returns such a call by this ssh, with this piece of sh as the session's command.
+/// Works as [`session`] does, for a session by this ssh, whose command is the sh text `script`.
 pub(crate) fn session_by(scratch: &Scratch, ssh: &str, config: &str, script: &str) -> Invocation {
     let program = build(scratch);
     let builds = scratch.path("data/rove/builds");

@@ -24,12 +24,12 @@ struct Jumping {
     _scratch: Scratch,
 }
 
-/// Starts such a session. `None` where no networks can be made.
+/// Starts a session through a jump host. `None` where no networks can be made.
 fn jump(host: Far) -> Option<Jumping> {
     jump_through(|| Bastion::start(host))
 }
 
-/// Starts such a session through this jump host, with a login that rove can repeat by itself.
+/// Starts a session through this jump host, with a login that rove can repeat by itself.
 fn jump_through(start: impl Fn() -> Option<Bastion>) -> Option<Jumping> {
     let prepare = || {
         let bastion = start()?;

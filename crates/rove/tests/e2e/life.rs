@@ -71,8 +71,8 @@ fn a_client_learns_that_its_session_is_over_though_the_acknowledgment_is_lost() 
     });
 }
 
-/// A client that waits for its server announces the end at least 16 times. The sixth announcement, at the latest the ninth
-/// datagram, comes after the time in which a second request counts as the first.
+/// A client that waits for its server announces the end at least 16 times. The sixth announcement, at the latest the
+/// ninth datagram, comes after the time in which a second request counts as the first.
 #[test]
 fn a_user_who_insists_leaves_a_server_that_stands_still() {
     side_by_side(["\x1e.", "SIGTERM", "SIGHUP"], |way| {

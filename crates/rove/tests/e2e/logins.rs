@@ -15,7 +15,7 @@ use crate::support::{
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// A script that runs a command with an empty list of its own.
+/// A script that runs a command with an empty list of logins of its own.
 const ON_AN_EMPTY_COMPUTER: &str = r#"
 mount -t tmpfs -o mode=755 none /run && : > /run/utmp && chgrp utmp /run/utmp && chmod 664 /run/utmp
 exec "$@"
@@ -24,7 +24,7 @@ exec "$@"
 /// How long to let others run before the list is looked at again.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// A computer with a list of logins of its own, that of the server on it.
+/// A computer with a list of logins of its own, in which the server on it has its entry.
 struct Computer {
     namespace: String,
     scratch: Scratch,
@@ -68,8 +68,8 @@ impl Computer {
         });
     }
 
-    /// Logs in where the list is known, but no control socket. Returns the screen at the prompt. (Stock's login says
-    /// nothing on Debian: Mosh 1.4.0 as observed.)
+    /// Logs in with access to the list of logins, but to no control socket of the first session. Returns the screen at
+    /// the prompt. (Stock's login says nothing on Debian: Mosh 1.4.0 as observed.)
     fn log_in(&self) -> String {
         let home = self.scratch.path("home");
         std::fs::create_dir_all(&home).expect("the scratch folder takes a folder");

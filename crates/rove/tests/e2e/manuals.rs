@@ -14,7 +14,7 @@ const BAD_CONFIG: &str =
     "Host -oProxyCommand=x -X al'q al$(x) al;x alXESC[31m al\u{202e}x\nHost -P alpha\n";
 const BAD_KNOWN: &str = "-oProxyCommand=y,al\"q,al$(y),al`y`,al\u{202e}y,delta ssh-rsa A\n[-bad]:22,alXESC[1m ssh-rsa A\n";
 
-/// Writes ssh's files with such hosts.
+/// Writes ssh's configuration and known hosts, with hosts that no shell may offer.
 fn write_bad_hosts(scratch: &Scratch) {
     std::fs::create_dir(scratch.path(".ssh")).expect("the scratch folder takes a folder");
     scratch.write(".ssh/config", &BAD_CONFIG.replace("XESC", "\u{1b}"));
@@ -380,7 +380,7 @@ fn hosts_are_offered_within_a_second_whatever_the_configuration_holds() {
         String::from_utf8_lossy(&answer.stdout).into_owned()
     };
     let is_in_time = || {
-        // A busy computer runs a second's work in more than a second: by how much is known from an answer that is no work.
+        // A busy computer runs a second's work in more than a second. An answer that is no work shows by how much.
         let start = clock::now();
         answer(&scratch.path("empty"), 100.0);
         let seconds = 1.0 + 10.0 * clock::seconds_since(start);

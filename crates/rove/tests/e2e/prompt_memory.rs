@@ -28,7 +28,7 @@ const ACCOUNT: &str = "me@far.example:22";
 
 /// The time from key to key where nothing is echoed. Chosen: that of the tests of secrets.
 const KEY_GAP_MS: u64 = 80;
-/// The time before the end of such a line. Chosen: the path's round trip, and the time that a screen waits for an echo.
+/// The time before the Enter of a line without echo. Chosen: the path's round trip, and a screen's wait for an echo.
 const THOUGHT_MS: u64 = 450;
 
 /// Both makes of servers.

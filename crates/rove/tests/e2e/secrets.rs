@@ -138,7 +138,7 @@ fn a_password_that_another_clients_command_asks_for_is_not_seen() {
         owner.wait_for("the next prompt", |screen| {
             screen.contents().matches("ready$").count() == number + 1
         });
-        // A letter at a prompt that is known is shown before its echo. The client draws the status itself, at that time or later.
+        // A letter at a known prompt is shown before its echo. The client draws the status itself, then or later.
         server.signal(Signal::STOP);
         owner.send("Y\x1es");
         owner.wait_for_text("Status (any key closes this)");

@@ -49,7 +49,7 @@ impl Running {
         Self { child, output }
     }
 
-    /// Reads so many bytes of standard output.
+    /// Reads `len` bytes of standard output.
     fn read(&mut self, len: usize) -> Vec<u8> {
         let mut output = self.output.take().expect("it is not at its end");
         let (read, output) = within_guard("output", move || {
@@ -127,7 +127,7 @@ fn a_copy_goes_from_ssh_to_udp_and_loses_nothing() {
     assert!(logins.any(|logins| logins.is_none_or(|count| count == 1)));
 }
 
-/// Makes a copy, of which nothing may be lost. Returns how many have logged in, or `None` where no border can be made.
+/// Makes a copy, of which nothing may be lost. Returns the number of logins, or `None` where no border can be made.
 fn copy_from_ssh_to_udp() -> Option<usize> {
     let border = Border::start(Far::default(), false, false)?;
     let scratch = Scratch::new();
@@ -150,7 +150,7 @@ fn a_copy_goes_from_udp_that_has_died_to_ssh_and_loses_nothing() {
     assert!(logins.any(|logins| logins.is_none_or(|count| count == 2)));
 }
 
-/// Makes a copy, of which nothing may be lost. Returns how many have logged in, or `None` where no border can be made.
+/// Makes a copy, of which nothing may be lost. Returns the number of logins, or `None` where no border can be made.
 fn copy_from_udp_to_ssh() -> Option<usize> {
     let scratch = Scratch::new();
     let all = bytes(8_000_000);

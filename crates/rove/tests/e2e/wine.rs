@@ -43,8 +43,8 @@ fn start(program: &PathBuf, words: &[&str], server: SocketAddr, key: &str) -> Te
     Terminal::start(&call, WIDE)
 }
 
-/// Starts the program for Windows beside a program `ssh.exe` that hands its arguments to this computer's ssh, which knows
-/// the far computer.
+/// Starts the program for Windows beside a program `ssh.exe` that hands its arguments to this computer's ssh, which
+/// knows the far computer.
 fn start_with_ssh(program: &PathBuf, words: &[&str], sshd: &Sshd) -> Terminal {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there are free ports");
     let port = listener.local_addr().expect("a bound socket has an address").port();
@@ -174,7 +174,7 @@ fn a_wrong_call_is_refused_in_one_sentence() {
     }
 }
 
-/// The rest of a session works all the same, and that is asserted. The facts about Wine are printed, for docs/platforms.md.
+/// The rest of a session works all the same, which is asserted. Facts about Wine are printed, for docs/platforms.md.
 #[test]
 fn a_session_outlives_all_that_wine_gets_wrong() {
     let Some(program) = program() else { return };

@@ -105,8 +105,8 @@ macro_rules! silence {
     };
 }
 
-/// Three lines at the prompt of a program that the session's own shell has started, a line there that asks with the same
-/// prompt, and the end.
+/// Three lines at the prompt of a program that the session's own shell has started, a line there that asks with the
+/// same prompt, and the end.
 macro_rules! within {
     ($program:literal, $prompt:literal, $line:literal, $ask:literal, $end:literal) => {
         &[

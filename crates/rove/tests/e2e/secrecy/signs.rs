@@ -394,8 +394,8 @@ pub(super) const SHELLS: &[Case] = &[
     .excused(4),
 ];
 
-/// Programs that echo in a line and stop in it. Letters that are typed before the silence is seen look like those
-/// before them. No letter is excused after a cursor that moves by itself, or after a new size.
+/// Programs that echo the beginning of a line, and then stop echoing. Letters that are typed before the silence is seen
+/// look like those before them. No letter is excused after a cursor that moves by itself, or after a new size.
 pub(super) const LINES: &[Case] = &[
     stops(
         "only the first character is echoed",
@@ -464,7 +464,7 @@ printf '\\033[m'; echo \"$word\" > out",
     ),
 ];
 
-/// Creates a case of the program that stops to echo.
+/// Creates a case of the program that stops echoing within a line.
 const fn stops(name: &'static str, script: &'static str, steps: &'static [Step]) -> Case {
     Case::new(name, "sh", script, steps)
         .needs(&[(PYTHON, "python3")])

@@ -233,7 +233,7 @@ impl Sshd {
             let is_session = socket.file_name().as_encoded_bytes()[0].is_ascii_digit();
             let server = UnixStream::connect(socket.path()).and_then(|it| Ok(socket_peercred(it)?));
             let Some(server) = server.ok().filter(|_| is_session) else { continue };
-            // A server waits for its client after the first signal, and for nobody after the second. Tests stop some of them.
+            // A server waits for its client after the first signal, and for nobody after the second. Tests stop some.
             for signal in [Signal::TERM, Signal::INT, Signal::CONT] {
                 let _ = kill_process(server.pid, signal);
             }
@@ -260,9 +260,9 @@ fn listener(address: Ipv4Addr) -> TcpListener {
     TcpListener::bind((address, 0)).expect("there are free ports")
 }
 
-/// Writes sshd's and ssh's configuration and the login shell. Returns the path of sshd's. The far computer finds no
-/// sessions of other tests, which may be stopped or ending. The account's own shell starts the login shell. It has the
-/// far computer's home, too, because bash reads `.bashrc` when sshd starts it.
+/// Writes sshd's and ssh's configuration and the login shell. Returns the path of sshd's configuration. The far
+/// computer finds no sessions of other tests, which may be stopped or ending. The account's own shell starts the login
+/// shell. It has the far computer's home, too, because bash reads `.bashrc` when sshd starts it.
 fn write_configs(scratch: &Scratch, far: Far, address: SocketAddr) -> PathBuf {
     let dir = scratch.folder().display();
     let bin = far_path(scratch, far);
