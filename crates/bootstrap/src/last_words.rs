@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use crate::line::LINE_BYTES_MAX;
 use crate::ssh_config::SshConfig;
 
-/// Most bytes that are held back; with more, all are shown. Chosen: twice OpenSSH's warning of a changed key.
+/// Most bytes that are held back; with more, all are shown. Chosen: several times OpenSSH's warning of a changed key.
 const HELD_BYTES_MAX: usize = 4096;
 
 /// The frame around ssh's warnings about host keys.

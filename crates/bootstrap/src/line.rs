@@ -1,7 +1,7 @@
 //! Reads lines as they arrive. Once a line cannot be rove's own, its bytes go to the user without a wait for its end.
 
-/// Longest line of rove's own, in bytes. Longer lines are text for the user. Chosen: five times the longest possible,
-/// with two IPv6 addresses with zones and their ports.
+/// Longest line of rove's own, in bytes. Longer lines are text for the user. Chosen: several times a line with two IPv6
+/// addresses, their zones and their ports.
 pub const LINE_BYTES_MAX: usize = 1024;
 
 /// The words at the start of rove's own lines.

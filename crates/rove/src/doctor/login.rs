@@ -31,7 +31,7 @@ const END_PATIENCE: Duration = Duration::from_secs(8);
 const SECOND_PATIENCE: Duration = Duration::from_secs(30);
 /// Longest line that is read from ssh, in bytes; the rest of a line is dropped. Chosen: a list of a hundred sessions.
 const LINE_LEN_MAX: usize = 65_536;
-/// Most bytes kept of a second login's output. Chosen: a hundred times the length of the script's own lines.
+/// Most bytes kept of a second login's output. Chosen: hundreds of times the length of the script's own lines.
 const OUTPUT_LEN_MAX: usize = 65_536;
 /// Most lines kept of the messages of ssh and the server. Chosen: an error message and a long banner.
 const SAID_MAX: usize = 100;

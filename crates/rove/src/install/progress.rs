@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::install::build::megabytes;
 
-/// Width of the bar between the brackets, in columns. Chosen: the line fits 80 columns with a name of 30.
+/// Width of the bar between the brackets, in columns. Chosen: the line fits 80 columns with a host's name of 24.
 const BAR_COLUMNS: usize = 20;
 
 /// A progress bar, on standard error.
