@@ -8,11 +8,11 @@ use crate::frame::{ACK_RANGES_MAX, ACK_TIMES_MAX, AckFrame};
 use crate::id::PacketNum;
 use crate::ranges::Ranges;
 
-/// Number of packets after which an acknowledgment does not wait. Source: the wire contract, docs/wire.md.
+/// Unacknowledged packets at which an acknowledgment is sent without delay. Source: the wire contract, docs/wire.md.
 const ACK_EVERY: usize = 2;
 
 /// How many arrival times an acknowledgment repeats from earlier ones, in case these were lost. Chosen: as many as two
-/// acknowledgments have.
+/// acknowledgments of [`ACK_EVERY`] packets add.
 const REPEATED_TIMES: usize = 4;
 
 #[derive(Clone, Debug, Default)]

@@ -2,8 +2,8 @@
 
 use crate::frame::{CLOSE_TEXT_MAX, Frame};
 
-/// How often the peer is told that the layer has closed: at once, and in answer to packets that it still sends. Chosen:
-/// one of eight messages arrives almost certainly, and a hostile peer cannot cause more.
+/// Most close frames that tell the peer that the layer has closed: the first at once, the others in answer to packets
+/// that still come. Chosen: one of eight messages arrives almost certainly, and a hostile peer cannot cause more.
 const TOLD_MAX: u8 = 8;
 
 /// The reason why the stream layer has closed.

@@ -12,8 +12,8 @@ pub const FIRST_CREDIT: u64 = 16 * 1024;
 /// The greatest credit of a stream, in bytes. Source: the wire contract, docs/wire.md.
 pub const CREDIT_MAX: u64 = 4 * 1024 * 1024;
 
-/// Most bytes that streams share beyond their first credit, in each direction. Chosen: as much as the first credit of
-/// 256 streams; with that, 8 MiB in each direction.
+/// Most bytes that streams share beyond their first credit, in each direction. Chosen: as much as the first credits of
+/// 256 streams, the most that are open. Both together are 8 MiB in each direction.
 const POOL_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Memory that all streams of one direction share, in bytes.

@@ -5,8 +5,9 @@ use rove_units::{Bytes, Duration, Instant};
 
 use crate::pacer::{Pacer, interval};
 
-/// Longest time that a packet takes at the pacer's rate, unless it has the least size. A key waits for packets before
-/// it on the link. Chosen: with 4 ms, copies at 300 to 600 kbit/s lose 3 % more to headers and keys gain nothing.
+/// Longest time that a packet takes at the pacer's rate. A slower flow sends smaller packets, down to the least size. A
+/// key on the link waits for the packet before it. Chosen: with 4 ms, file copies at 300 to 600 kbit/s lose 3 % more to
+/// headers and keys gain nothing.
 const SLOT: Duration = Duration::from_millis(6);
 
 /// When the congestion window and the pacer permit a packet.
@@ -60,7 +61,7 @@ impl Flight {
         }
     }
 
-    /// Tells the controller that a user waits for an answer over the path, or that the peer sends bulk data, too.
+    /// Tells the controller that a user waits for an answer over the path, or that the peer also sends bulk data.
     pub(crate) fn handle_interaction(&mut self, now: Instant) {
         self.controller.on_interaction(now);
     }

@@ -44,7 +44,7 @@ pub enum FrameError {
     /// A flag of a data frame is unknown.
     #[error("the flags {0} of a data frame are unknown")]
     Flags(u64),
-    /// An acknowledgment's ranges are missing, empty, adjacent, below number 0, or do not begin at its largest number.
+    /// An acknowledgment's ranges are missing, empty, adjacent, reach below 0, or do not begin at its largest number.
     #[error("an acknowledgment contradicts itself")]
     Ack,
     /// The packet has too many frames.
@@ -144,7 +144,7 @@ impl Frame<'_> {
 }
 
 impl AckFrame {
-    /// Returns the first and last number of each range, from the highest downwards. `None` for an empty one or below 0.
+    /// Returns the first and last number of each range, highest first. `None` if a range is empty or reaches below 0.
     pub fn numbers(&self) -> Option<Vec<(u64, u64)>> {
         let mut top = self.largest;
         let mut found = Vec::with_capacity(self.ranges.len());
@@ -187,7 +187,7 @@ impl AckFrame {
     }
 }
 
-/// Returns how many bytes a data frame has at most beyond the stream's `bytes`.
+/// Returns the most bytes that a data frame with up to `bytes` bytes of the stream has besides them.
 pub(crate) const fn data_overhead(id: StreamId, offset: u64, bytes: usize) -> usize {
     2 + len(id.get()) + len(offset) + len(bytes as u64)
 }

@@ -16,7 +16,7 @@ use crate::recovery::{Carried, Fates, Recovery};
 use crate::streams::Streams;
 use crate::writer::Writer;
 
-/// Least permitted maximum packet size, in bytes. Chosen: the largest acknowledgment and a stream's control frames fit.
+/// Lower bound for the maximum size of a packet, in bytes. Chosen: the largest acknowledgment and control frames fit.
 pub const PACKET_MIN: usize = 400;
 
 /// Bytes that must be free in a packet for the control frames of a stream: its credit, its reset and its stop.
@@ -376,8 +376,8 @@ impl Mux {
         let has_work = self.streams.has_work() || self.recovery.owes_probe();
         self.recovery.note_app_limited(!has_work && permit == Permit::Now);
         let is_ack_due = self.arrivals.due().is_some_and(|at| at <= now);
-        // While a probe is due, an acknowledgment gets its own packet, because the client sends only small packets
-        // again with the session's datagrams.
+        // While a probe is due, an acknowledgment gets a small packet of its own. The client repeats its newest small
+        // packet with each datagram of the session while nothing answers.
         let is_alone = is_ack_due && self.recovery.is_probing();
         let asks = has_work && permit == Permit::Now && !is_alone;
         if !asks && !is_ack_due {

@@ -4,11 +4,12 @@ use rove_congestion::Controller;
 use rove_units::{Duration, Instant};
 
 /// How far a flow may be ahead of its pace, as a burst. Chosen: the coarseness of an event loop's timer. On a slow
-/// link, where a packet takes longer, packets go one by one. At 1 Mbit/s, keys would wait 36 ms for a burst of three.
+/// link, where each packet takes longer, packets go one by one. With bursts of three, keys would wait 36 ms at 1
+/// Mbit/s.
 const AHEAD: Duration = Duration::from_millis(2);
 
-/// The pace as a multiple of a window in each round trip, as numerator and denominator. It is above 1, so that a flow
-/// can use its whole window. Source: RFC 9002, section 7.7.
+/// The pace in windows per round trip, as numerator and denominator. It is above 1, so that a flow can use its whole
+/// window. Source: RFC 9002, section 7.7.
 const GAIN: (u32, u32) = (5, 4);
 
 /// Decides when the next packet may be sent.

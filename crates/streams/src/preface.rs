@@ -27,8 +27,8 @@ pub const HOST_MAX: usize = 255;
 /// Most bytes of a socket's path. Source: `unix(7)`: addresses have 108 bytes with the null byte at the end.
 pub const PATH_MAX: usize = 107;
 
-/// Most bytes of a command. Source: the wire contract, docs/wire.md; Linux accepts words of 131,071 bytes, and a client
-/// may put the name of a variable before the command.
+/// Most bytes of a command. Source: the wire contract, docs/wire.md; Linux accepts an argument of 131,071 bytes, and a
+/// client may put the name of a variable before the command.
 pub const COMMAND_MAX: usize = 131_000;
 
 /// Most characters of an answer's text. Source: the wire contract, docs/wire.md.
@@ -100,8 +100,8 @@ pub enum Target {
     },
     /// A program that the acceptor runs.
     Program(Part),
-    /// The acceptor's path at which programs reach the ssh agent of the opener's user. The opener then sends a line:
-    /// the path of the socket, on the acceptor's computer, by which ssh forwards this agent.
+    /// A socket of the acceptor at which programs reach the ssh agent of the opener's user; the answer names its path.
+    /// The opener then sends a line: the path of the socket by which ssh forwards this agent to the acceptor.
     Agent,
     /// The stream leads to no place: it asks the acceptor to listen for connections.
     Listen(Listen),
@@ -124,7 +124,7 @@ pub enum PrefaceError {
     /// The message has too many bytes.
     #[error("a message of more than {MESSAGE_MAX} bytes")]
     TooLong,
-    /// The name of a host or a controller is missing, is not UTF-8, or has too many bytes or control characters.
+    /// The name of a host or a controller is missing, is not UTF-8, has control characters or has too many bytes.
     #[error("a name that is empty, has control characters or over {HOST_MAX} bytes")]
     Host,
     /// The port is not from 1 to 65535.
@@ -310,7 +310,7 @@ pub enum Answer {
 /// The code of a refusal for a message that cannot be carried out.
 pub(crate) const NOT_UNDERSTOOD: u64 = 1;
 
-/// The code of a refusal because too many connections are under way.
+/// The code of a refusal because too many streams wait for an answer.
 pub(crate) const BUSY: u64 = 2;
 
 /// The code of a refusal because the place could not be reached.

@@ -9,7 +9,8 @@ use crate::id::StreamId;
 use crate::mux::Mux;
 use crate::preface::{Answer, BUSY, MessageReader, NOT_UNDERSTOOD, PrefaceError, Target};
 
-/// Most connections that may be under way at a time. Source: the wire contract, docs/wire.md.
+/// Most streams of the peer that may wait for an answer at a time, inputs of running programs included. Source: the
+/// wire contract, docs/wire.md.
 pub const CONNECTS_MAX: usize = 32;
 
 /// Number of streams of unknown kinds at which the stream layer closes. Source: the wire contract, docs/wire.md.

@@ -14,7 +14,7 @@ use crate::frame::AckFrame;
 use crate::id::{PacketNum, StreamId};
 use crate::rtt::Rtt;
 
-/// How far the number of an acknowledged packet must be above that of a lost one. Source: RFC 9002, section 6.1.1.
+/// A packet counts as lost once one with a number this much higher is acknowledged. Source: RFC 9002, section 6.1.1.
 const REORDERED_MAX: u64 = 3;
 
 /// How many probe timeouts the lost packets must span for persistent congestion. Source: RFC 9002, section 7.6.1.
@@ -23,8 +23,8 @@ const PERSISTENT_TIMEOUTS: u32 = 3;
 /// Probe timeouts without an answer at which the flow becomes silent. Source: the wire contract, docs/wire.md.
 const SILENT_AFTER: u32 = 3;
 
-/// Probe timeouts after which an acknowledgment delayed by more than [`REPEATED_AFTER`] ends an outage. Source: the wire
-/// contract, docs/wire.md.
+/// Probe timeouts after which an acknowledgment delayed by more than [`REPEATED_AFTER`] shows the end of an outage: all
+/// packets in flight go again. Source: the wire contract, docs/wire.md.
 const OUTAGE_AFTER: u32 = 2;
 const _: () = assert!(OUTAGE_AFTER < SILENT_AFTER);
 
@@ -32,11 +32,11 @@ const _: () = assert!(OUTAGE_AFTER < SILENT_AFTER);
 const SILENT_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(15)];
 
 /// How long a silent flow waits for a packet of the peer after a datagram of the session. Chosen: longer than a packet
-/// takes on a link of 1 Mbit/s. An acknowledgment in that packet avoids that bytes which have arrived are sent again.
+/// takes on a link of 1 Mbit/s. An acknowledgment in that packet saves a repetition of bytes that have arrived.
 const NEWS_MAX: Duration = Duration::from_millis(25);
 
-/// Delay of an acknowledgment above which it counts as a repeated one, which shows no round trip. Chosen: ten times as
-/// long as an end delays an acknowledgment, because a busy computer may exceed that.
+/// Delay above which an acknowledgment counts as the repetition of a lost one, so that no round trip is measured with
+/// it. Chosen: ten times the longest usual delay (25 ms), which a busy computer may exceed.
 const REPEATED_AFTER: Duration = Duration::from_millis(250);
 
 /// Divisor of a round trip. Packets sent within this part of it before a path change are not sent again. Chosen: two
@@ -106,8 +106,8 @@ pub(crate) struct Recovery {
     sent_at: Instant,
     /// Whether a heartbeat is due: a packet that must be sent because the controller's longest pause has passed.
     owes_heartbeat: bool,
-    /// Whether a packet may be sent beyond the window once packets that were given up turn out to have arrived: packets
-    /// that repeat their bytes fill it. True from a silence's end until then.
+    /// Whether the next acknowledgment of a packet that was given up permits one packet beyond the window. Needless
+    /// repeats of such packets fill the window after a silence. True from the silence's end until then.
     has_extra: bool,
 }
 
@@ -253,8 +253,8 @@ impl Recovery {
         Ok(fates)
     }
 
-    /// Removes the acknowledged packets. Returns the first and the last time at which those were sent that count as in
-    /// flight.
+    /// Removes the acknowledged packets. Returns the first and the last send time of those that counted as in flight.
+    /// `None` if there were none.
     fn take_acked(
         &mut self,
         now: Instant,
@@ -282,9 +282,10 @@ impl Recovery {
         span
     }
 
-    /// Called for each authentic datagram of the peer. A packet of streams (`is_packet`) ends a silence at once, as it
-    /// may carry an acknowledgment. After another datagram, the silence ends [`NEWS_MAX`] later. If a probe timeout has
-    /// passed since the peer was last heard, the flow also probes at once, because the network may be back.
+    /// Called for each authentic datagram of the peer. A packet of streams (`is_packet`) ends a silence at once,
+    /// because it carries any acknowledgment that is due. After a datagram of the session, the silence ends
+    /// [`NEWS_MAX`] later, so that such a packet may come first. If a probe timeout has passed since the peer was last
+    /// heard, the flow also probes at once, because the network may be back.
     pub(crate) fn handle_heard(&mut self, now: Instant, is_packet: bool) -> Fates {
         if self.is_silent() && is_packet {
             return self.wake(now);
@@ -451,7 +452,8 @@ struct ArrivalTimes {
 }
 
 impl ArrivalTimes {
-    /// Returns when a packet arrived. Without a reported time, it counts as arrived with the lowest number with a time.
+    /// Returns when a packet arrived. A packet without a reported time counts as arrived with the lowest number that
+    /// has one.
     fn of(&self, number: u64) -> Instant {
         self.by_number.get(&number).copied().unwrap_or(self.oldest)
     }

@@ -16,7 +16,8 @@ use crate::stream::Stream;
 use crate::table::Table;
 use crate::writer::Writer;
 
-/// Fewest bytes of a stream that are worth a frame in a packet that has other frames. Chosen: a frame adds up to ten.
+/// Fewest bytes of a stream that are worth a frame in a packet with other frames. Chosen: a frame's header takes about
+/// ten bytes.
 const DATA_MIN: usize = 32;
 
 /// The streams of an end.
@@ -46,7 +47,6 @@ impl Streams {
         }
     }
 
-    /// Forgets all streams.
     pub(crate) fn clear(&mut self, now: Instant) {
         *self = Self::new(self.side, now);
     }

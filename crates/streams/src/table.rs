@@ -88,7 +88,8 @@ impl Table {
         if id.opener() == self.side {
             return if id < self.next_own { Ok(false) } else { Err(Violation::NotOpened) };
         }
-        // The peer counts a stream as open until this end has acknowledged its end, so it cannot run further ahead.
+        // A correct peer counts a stream as open until this end has acknowledged the stream's end. So its newest number
+        // is less than `STREAMS_MAX` streams ahead.
         let ahead = id.get().saturating_sub(self.next_peers.get()) / 2;
         if id >= self.next_peers && ahead >= STREAMS_MAX as u64 {
             return Err(Violation::FarAhead);
