@@ -43,7 +43,7 @@ use sent_states::{SentState, SentStates};
 pub(crate) use shutdown::PATIENCE as ANNOUNCED_FOR;
 
 /// Most loss on the way to the peer, as a share from 0 to 1, at which a path size probe may follow unacknowledged
-/// contents. Chosen: a new instruction makes the fragments of an incomplete one useless.
+/// contents. Chosen: the probe is a new instruction, which makes the fragments of an incomplete one useless.
 const PROBED_LOSS: f64 = 0.02;
 
 /// The current state, the states that were sent, and the mechanisms that decide what to send next and when.
@@ -148,7 +148,7 @@ impl<L: Object> Sender<L> {
         self.answers.heard_at = Some(now);
     }
 
-    /// Called when this computer's network has changed. Frames of the former network do not delay the next one.
+    /// Called when this computer's network has changed. Earlier frames do not delay the next one.
     pub(crate) const fn handle_network_change(&mut self) {
         self.sent.last_frame_at = None;
     }
@@ -265,7 +265,7 @@ impl<L: Object> Sender<L> {
 
     /// Returns an instruction without contents for a path size probe, or `None` while something waits to be sent. The
     /// instruction's state equals the last one. While contents are unacknowledged but not overdue, a probe is sent only
-    /// on a path that loses little. After that it waits for their acknowledgment.
+    /// on a path that loses little. Once they are overdue, the probe waits for their acknowledgment.
     pub(crate) fn probe(&mut self, now: Instant, timing: &SendTiming) -> Option<Instruction> {
         let is_answered = self.sent.unacknowledged_since().is_none();
         let is_likely_held =
@@ -359,8 +359,7 @@ impl<L: Object> Sender<L> {
         is_ack_due: bool,
         peer: Capabilities,
     ) -> Option<Instruction> {
-        // The object is as in the reference state, but the peer may hold a state in between. Then an empty diff has to
-        // be sent.
+        // The object is as in the reference state, but the peer may hold a state in between. Then an empty diff is due.
         let last = self.sent.last();
         let is_news = !self.current.same_as(&last.object)
             && !self.current.diff_from(&last.object, peer).is_empty();
@@ -404,7 +403,8 @@ impl<L: Object> Sender<L> {
         let last_frame_at = self.sent.last_frame_at;
         let instruction = self.instruction(now, old_num, new_num, diff);
         if timing.is_patient {
-            // A late acknowledgment repeats contents that are on their way. It must not delay the next key's frame.
+            // This instruction carries a late acknowledgment, and repeats contents that are on their way. It must not
+            // delay the next key's frame.
             self.sent.last_frame_at = last_frame_at;
         }
         Step::Send(instruction)

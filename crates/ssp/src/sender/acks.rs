@@ -53,7 +53,7 @@ impl Acks {
             if is_late { timing.ack_delay } else { timing.config.acks.delay }
         } else {
             // The peer has no round-trip sample until this end's first answer echoes its timestamp. Until then the
-            // peer's frames are 250 ms apart, and a shell's first prompt would wait for this delay.
+            // peer's frames are 250 ms apart, and a shell's first prompt would wait for a delayed acknowledgment.
             Duration::ZERO
         };
         self.wanted_since.map(|since| since + delay)

@@ -28,9 +28,9 @@ impl Answers {
 
     /// Returns when a frame that answers the peer may be sent before the frame interval ends. `None` if no frame may.
     ///
-    /// With 250 ms between frames, a key's echo would otherwise wait because of the frame of the key before, and the
-    /// output of a command because of the echo of its Enter. An answer waits only for the collection delay, in which
-    /// the program may react.
+    /// With 250 ms between frames, a key's echo would otherwise wait after the frame of the key before. The output of a
+    /// command would wait after the echo of its Enter. An answer waits only for the collection delay, in which the
+    /// program may react.
     pub(super) fn due(&self, is_hurried: bool, config: &Config) -> Option<Instant> {
         let delay = if is_hurried { Duration::ZERO } else { config.frames.collection_delay };
         let may_answer = self.frames < config.frames.answer_frames;

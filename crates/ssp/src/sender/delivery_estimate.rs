@@ -3,7 +3,7 @@
 //! A sent state has arrived if its datagrams have arrived and the peer held the state from which its diff started. An
 //! overdue acknowledgment makes that less likely, and does not exclude it as a timeout would. The acknowledged state is
 //! the best reference as long as bytes cost nothing. Once this end's own traffic fills the path, a long diff delays
-//! everything after it, and a shorter diff from a state that the peer probably holds can be worth more.
+//! everything after it. A shorter diff from a state that the peer probably holds can then be worth more.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,8 @@ const LOSS_MIN: f64 = 0.005;
 /// that is only late must not prove that the state was lost.
 const ACK_LOST_MIN: f64 = 0.02;
 
-/// How long an acknowledgment may take beyond the round trip, its variation and its delay. Chosen: a frame interval.
+/// How long an acknowledgment may take beyond the round trip, its variation and its delay. Chosen: the shortest frame
+/// interval.
 const ACK_GRACE: Duration = Duration::from_millis(20);
 
 /// Least excess over the shortest round trip that shows a queue. Chosen: a few datagrams.
@@ -36,21 +37,20 @@ const QUEUE_REMEMBERED: Duration = Duration::from_secs(5);
 /// Chosen: docs/timing.md, "Reference policy".
 const HORIZON: f64 = 0.4;
 
-/// Shortest round trip for which the worth of diffs is computed. Source: Sprout (NSDI 2013), which sends the bytes that
-/// its forecast delivers within 100 ms.
+/// Shortest time that counts as a round trip in the worth of diffs. Source: Sprout (NSDI 2013), which sends the bytes
+/// that its forecast delivers within 100 ms.
 const HORIZON_MIN: Duration = Duration::from_millis(100);
 
-/// Shortest time over which a delivery rate is measured. Chosen: two delayed acknowledgments.
+/// Shortest time over which a delivery rate is measured. Chosen: the delays of two acknowledgments.
 const RATE_WINDOW: Duration = Duration::from_millis(200);
 
-/// Chance from 0 to 1 above which the peer probably holds a state, for the choice of candidates. Chosen: one in ten may
-/// be missing.
+/// Chance from 0 to 1 above which the peer probably holds a state. Chosen: one in ten may be missing.
 const LIKELY: f64 = 0.9;
 
-/// Shortest diff in bytes that shows how well diffs are compressed. Chosen: other fields have some 30.
+/// Shortest diff in bytes that shows how well diffs are compressed. Chosen: ten times the bytes of the other fields.
 const TELLING_LEN: usize = 300;
 
-/// Weight of the newest diff in the average of the compression. Chosen: a handful of frames.
+/// Weight of the newest diff in the average of the compression. Chosen: eight frames make up most of the average.
 const COMPRESSION_GAIN: f64 = 0.125;
 
 /// The unacknowledged states, and how fast the path delivers their bytes.
@@ -242,8 +242,8 @@ impl DeliveryEstimate {
         newest.into_iter().chain(chances.iter().rfind(is_likely).copied()).collect()
     }
 
-    /// Returns the worth of a diff of `diff_len` bytes from a state that the peer holds with the chance `chance`: the
-    /// logarithm of the chance that the peer can apply the diff, less the diff's share of the affordable bytes.
+    /// Returns the worth of a diff of `diff_len` bytes from a state that the peer holds with the chance `chance`. It is
+    /// the logarithm of the chance that the peer can apply the diff, less the diff's share of the affordable bytes.
     fn worth(&self, chance: f64, diff_len: usize, affordable: f64, timing: &SendTiming) -> f64 {
         let bytes = real(diff_len) * self.compression;
         let datagrams = (bytes / real(timing.path.contents_max)).ceil().max(1.0);

@@ -18,8 +18,8 @@ const WAIT_MIN: Duration = Duration::from_millis(200);
 /// Chosen: after that, heartbeats carry them.
 const TRIES_MAX: u32 = 4;
 
-/// How long after this end's last answer repeated first contents of the peer mean that the answer was lost. Chosen: the
-/// wait, less the jitter between two datagrams.
+/// If the peer repeats its first contents this long after this end's last answer, that answer counts as lost. Chosen:
+/// the wait, less the jitter between two datagrams.
 pub(super) const UNHEARD_AFTER: Duration = Duration::from_millis(100);
 const _: () = assert!(UNHEARD_AFTER.as_millis() < WAIT_MIN.as_millis());
 

@@ -12,8 +12,7 @@ use crate::config::ReferencePolicy;
 /// bytes. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const PROSPECTIVE_EXTRA_MAX: usize = 100;
 
-/// Length in bytes below which a longer diff from the known state may be preferred. Source: Mosh 1.4.0 as observed,
-/// docs/wire.md.
+/// Bytes below which a longer diff from the known state may be preferred. Source: Mosh 1.4.0 as observed, docs/wire.md.
 pub(super) const PROSPECTIVE_LEN_MAX: usize = 1000;
 
 /// Chooses between the known and the assumed receiver state. It counts its choices, because

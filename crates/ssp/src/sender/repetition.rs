@@ -19,9 +19,9 @@ use crate::send_timing::SendTiming;
 /// brings a lost echo again. Where none is sent alone, there are two copies from the first loss on.
 const RESIDUAL: f64 = 0.04;
 
-/// [`RESIDUAL`] if echo acks are not sent alone. Chosen: three copies from 17 % loss on and four from 31 % on make keys
-/// at 100 ms and 29 % loss as fast as separate echo acks did (0.60 of the mean of Mosh 1.4.0 in place of 0.61, 20
-/// seeds), for 2 % more bytes.
+/// [`RESIDUAL`] if echo acks are not sent alone. Chosen: three copies from 17 % loss on, and four from 31 % on. Keys at
+/// 100 ms and 29 % loss then take 0.60 of the mean of Mosh 1.4.0 (20 seeds), for 2 % more bytes. With separate echo
+/// acks they took 0.61.
 const RESIDUAL_UNAIDED: f64 = 0.03;
 
 /// [`RESIDUAL_UNAIDED`] at round trips from [`FOLLOWED_SRTT_MIN`] on, because newer contents are mostly sent before a
@@ -33,12 +33,11 @@ const RESIDUAL_FAR: f64 = 0.1;
 /// and 10 % loss three copies in place of two take the 99th percentile from two round trips to one.
 const RESIDUAL_SECONDS: f64 = 0.005;
 
-/// Shortest round trip at which [`RESIDUAL_SECONDS`] holds. Chosen: a person waits for a second, and begins to wonder
-/// after two.
+/// Shortest round trip at which [`RESIDUAL_SECONDS`] holds. Chosen: a person begins to wonder after two seconds.
 const SECONDS_SRTT_MIN: Duration = Duration::from_secs(2);
 
 /// Most copies of the same contents, the first included. Chosen: at 50 % loss three in a hundred are lost all the same,
-/// which a timeout repairs; more copies would be more bytes than the wait is worth.
+/// which a timeout repairs. More copies would be more bytes than the wait is worth.
 const COPIES_MAX: u32 = 5;
 
 /// The second copy follows the first after the smoothed round trip, divided by this. Further copies are a frame
@@ -56,8 +55,7 @@ const SECOND_MAX: Duration = Duration::from_millis(40);
 /// are a smaller part of the bytes, and the wait is a larger part of the time.
 const FOLLOWED_SRTT_MIN: Duration = Duration::from_millis(200);
 
-/// Least loss, from 0 to 1, for which the copies of contents that were presumed lost are computed. Chosen: it gives two
-/// copies.
+/// Least loss, from 0 to 1, for which copies of contents presumed lost are computed. Chosen: it gives two copies.
 const PRESUMED_LOSS: f64 = 0.1;
 
 /// Longest diff that is copied, in bytes before compression. Chosen: one datagram, whatever it holds.

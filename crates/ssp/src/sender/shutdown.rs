@@ -1,5 +1,5 @@
-//! The announcement that a session ends. Every instruction carries it until the peer has acknowledged it or had time
-//! to.
+//! The announcement that a session ends. Every instruction carries it until the peer has acknowledged it or this end
+//! gives up.
 //!
 //! An announcement is an instruction whose state has the last number, [`StateNum::SHUTDOWN`]. Mosh 1.4.0 (stock) sends
 //! 16 of them, a frame interval apart. On a near path they are over in 0.33 s, and a busy computer may take longer to
@@ -12,8 +12,7 @@ use rove_units::{Duration, Instant};
 
 use crate::send_timing::SendTiming;
 
-/// How many times the shutdown is announced at least before this end closes without an answer. Source: Mosh 1.4.0 as
-/// observed.
+/// How many times the shutdown is announced at least before this end closes without an answer. Source: Mosh 1.4.0.
 const TRIES_MAX: u32 = 16;
 
 /// How long the shutdown is announced at least before this end closes without an answer, on a path that loses nothing.
@@ -21,8 +20,7 @@ const TRIES_MAX: u32 = 16;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Number of announcements after which the next one still follows a frame interval later, on a path that loses nothing.
-/// Further ones are the largest frame interval apart. Chosen: a peer that has not answered five of them is busy for
-/// longer.
+/// Further ones are the largest frame interval apart. Chosen: a peer that has not answered five of them is busy.
 const QUICK_TRIES: u32 = 4;
 
 /// Most loss of the peer's datagrams, as a share from 0 to 1, at which this end waits for a busy peer's acknowledgment.

@@ -110,7 +110,7 @@ impl<L: Object> Sender<L> {
         self.large.kept.is_none() && self.answers.is_first_next(config)
     }
 
-    /// Returns whether the peer's user waits for the unsent change. An echo ack alone does not count: a frame for it,
+    /// Returns whether the peer's user waits for the unsent change. An echo ack alone does not count. A frame for it,
     /// soon after the frame with the echo, would cost a datagram for each key, and another for its acknowledgment. At
     /// an end without [`FrameConfig::answer_frames`](crate::FrameConfig::answer_frames) every change counts.
     fn is_awaited(&self, timing: &SendTiming) -> bool {
@@ -190,7 +190,8 @@ impl<L: Object> Sender<L> {
         if timing.bears_late && !is_awaited {
             return None;
         }
-        // An empty acknowledgment does not count as a frame: the next key would wait for half a round trip after it.
+        // The interval counts from the last frame. An empty acknowledgment is not one, so the next key does not wait
+        // for it.
         let longest = if !is_awaited {
             config.frames.interval_max
         } else if self.changes.are_of_held_key() {
