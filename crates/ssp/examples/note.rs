@@ -5,8 +5,8 @@
 //! cargo run -p rove-ssp --example note -- join 127.0.0.1:PORT KEY
 //! ```
 //!
-//! Lines typed are appended to the own note; end of input ends the session. It shows all that a
-//! program needs: an [`Object`], and a loop that feeds a [`Transport`] and does what it says.
+//! Lines typed are appended to the own note; end of input ends the session. The example shows all that a program needs:
+//! an [`Object`], and a loop that feeds a [`Transport`] and does what it says.
 #![allow(missing_docs, reason = "an example, not an interface")]
 
 use std::io::{BufRead, ErrorKind, Read};
@@ -20,7 +20,7 @@ use rove_ssp::{
 };
 use rove_units::{Bytes, Duration, Instant, Seed};
 
-/// Longest note this end takes from the other: a peer must not choose our memory.
+/// Longest note that this end accepts from the other, so that a peer cannot fill this end's memory.
 const NOTE_LEN_MAX: usize = 1 << 20;
 
 /// Longest wait for a datagram before the keyboard is looked at.
@@ -31,7 +31,8 @@ const KEYBOARD_WAIT: Duration = Duration::from_millis(50);
 struct Note(String);
 
 impl Object for Note {
-    /// A byte that says how to read the rest: `+` what is appended, `=` the whole text.
+    /// Returns a byte that says how to read the rest, and the rest: after `+` the appended text, after `=` the whole
+    /// text.
     fn diff_from(&self, base: &Self, _peer: Capabilities) -> Vec<u8> {
         match self.0.strip_prefix(base.0.as_str()) {
             Some("") => Vec::new(),
@@ -93,7 +94,7 @@ fn join(address: &str, key: &str) -> Outcome {
     run(open_port(server)?, Role::Client { server }, &key, Config::client())
 }
 
-/// The loop of either end: what has arrived, what was typed, what is to be sent, then wait.
+/// The loop of either end: it publishes typed lines, sends what is due, shows events, and waits for a datagram.
 fn run(mut socket: UdpSocket, role: Role, key: &Key, config: Config) -> Outcome {
     let clock = Clock::start();
     let chaff = Seed::new(u64::from_ne_bytes(random()?)).stream("chaff");

@@ -75,8 +75,7 @@ impl Assembler {
         !self.slices.is_empty() && self.id > Some(id)
     }
 
-    /// Refuses a fragment numbered above the instruction's last fragment, and a last fragment numbered below a held
-    /// one.
+    /// Refuses a fragment above the instruction's last one, and a last fragment below one that is held.
     fn check_place(&self, fragment: &Fragment) -> Result<(), ReceiveError> {
         let number = fragment.number;
         if let Some(last) = self.last

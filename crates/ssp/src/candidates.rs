@@ -18,12 +18,12 @@ use crate::config::PathConfig;
 /// interfaces has of both families.
 const CANDIDATES_MAX: usize = 8;
 
-/// Time without an answer from the current address after which a client probes others, once that address has answered.
-/// Chosen: an idle server sends every 3 s, so this is the time of two lost heartbeats and half a second.
+/// Time without an answer after which a client that has heard its server probes other addresses. Chosen: an idle server
+/// sends every 3 s, so this is the time of two lost heartbeats and half a second.
 const UNANSWERED_MAX: Duration = Duration::from_millis(6_500);
 
-/// Pause between two sent datagrams that shows that the client was suspended. Answers missing from before it do not
-/// mean that the address is dead. Chosen: as long as two heartbeats.
+/// Pause between two sent datagrams that shows that the client was suspended. Answers may have been lost in that pause,
+/// so the address does not count as dead. Chosen: as long as two heartbeats.
 const ASLEEP_AFTER: Duration = Duration::from_secs(6);
 
 /// Time between two probes of one round, each to another address. Chosen: long enough to avoid a burst, and all probes
@@ -39,9 +39,9 @@ const ROUND_MAX: Duration = Duration::from_secs(10);
 /// How long after its newest probe an address may answer. Chosen: the longest round trip that counts as a sample.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 
-/// How much later than the choice of an address a datagram must have been sent for its answer to prove that address.
-/// Chosen: the send time that an echoed timestamp shows may be late by this much, because the peer adds the time for
-/// which it has held the timestamp.
+/// An answer proves a chosen address only if the answered datagram was sent at least this long after the choice.
+/// Chosen: the send time that an echoed timestamp shows may be too late by this much, because the peer adds the time
+/// for which it has held the timestamp.
 const PROOF_AFTER: Duration = Duration::from_secs(1);
 
 /// The addresses at which a client's server may be reached, and the address in use.
@@ -63,7 +63,7 @@ pub struct Candidates {
     /// When the newest answered datagram was sent. `None` before the first answer.
     answered_at: Option<Instant>,
     sent_at: Option<Instant>,
-    /// When the first datagram after the last arrival, suspension or switch from or to the side path was sent, if any.
+    /// When the first datagram was sent after the last arrival, suspension, or switch from or to the side path, if any.
     unanswered_since: Option<Instant>,
     /// Whether other addresses are probed without a wait: the current one has no route or, for long, no round trip.
     is_unreachable: bool,
@@ -127,7 +127,7 @@ impl Candidates {
         }
     }
 
-    /// Returns the address in use or, while a side path is used, the address that was used last.
+    /// Returns the address in use or, while a side path (such as ssh) is used, the address that was used last.
     pub fn current(&self) -> SocketAddr {
         self.addresses[self.current].address
     }
@@ -178,8 +178,8 @@ impl Candidates {
 
     /// Called when a datagram of the server has arrived from `source`. Returns whether the client switches to `source`.
     ///
-    /// A server sends to the source of the newest datagram that it received. If a probed address answers, the server
-    /// has therefore received its probe later than any other datagram.
+    /// A server sends to the source of the newest datagram that it received. So if a probed address answers, the probe
+    /// to it was the newest datagram that the server had received.
     pub(crate) fn handle_answer(&mut self, now: Instant, source: SocketAddr) -> bool {
         self.heard_at = Some(now);
         (self.unanswered_since, self.round) = (None, None);

@@ -29,8 +29,8 @@ const PACKET_CLASS_BYTE: u8 = 0x40;
 /// How many numbers of packets there are. Source: docs/wire.md.
 const PACKET_NUMBERS: u64 = 1 << 60;
 
-/// Most opened packets that wait for [`Carriage::poll_packet`]. Further ones are dropped, as if lost. Chosen: the
-/// packets of a turn, which ends after four full batches of the system.
+/// Most opened packets that wait for [`Carriage::poll_packet`]. Further ones are dropped, as if lost. Chosen: as many
+/// as a driver receives in a turn, which ends after four full batches of the system.
 const OPENED_MAX: usize = 256;
 
 /// An authentic packet that has not arrived before.
@@ -155,8 +155,7 @@ impl<'a> Carriage<'a> {
         self.connection.path().heard_at
     }
 
-    /// Returns how often the path may have changed (the peer's address, this computer's network), and the peer's
-    /// address.
+    /// Returns how often the path may have changed (the peer's address, this computer's network), and that address.
     pub const fn path(&self) -> (u64, Option<SocketAddr>) {
         (self.connection.path_changes(), self.connection.peer())
     }

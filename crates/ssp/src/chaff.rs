@@ -9,8 +9,8 @@ use crate::instruction::Instruction;
 /// observed, docs/wire.md.
 const BLUR_MAX: u64 = 16;
 
-/// How often the length of the padding is corrected until the instruction has the wanted length. Compression lengthens
-/// random bytes by a few, and by how many depends on their number. Chosen: twice the most that any length has needed.
+/// How often the padding's length is corrected until the instruction has the wanted length. Compression makes random
+/// bytes a little longer, and how much depends on their number. Chosen: twice the most that any length has needed.
 const CORRECTIONS_MAX: u32 = 6;
 
 /// Returns 0 to [`BLUR_MAX`] random bytes, the padding of a usual instruction.
@@ -48,7 +48,6 @@ pub(crate) fn fill(
     best
 }
 
-/// Returns `len` random bytes.
 fn noise(draws: &Stream, len: usize) -> Vec<u8> {
     (1..).flat_map(|at| draws.at(at).bits().to_be_bytes()).take(len).collect()
 }

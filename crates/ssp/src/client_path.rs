@@ -1,4 +1,5 @@
-//! A client's paths to its server: local ports, the server's addresses, the side path, and the payload of probes.
+//! A client's paths to its server: local ports, the server's addresses, the side path (outside the network, such as
+//! ssh), and the payload of probes.
 
 use core::net::SocketAddr;
 
@@ -63,7 +64,7 @@ impl ClientPath {
     }
 
     /// Lets the newest packet of streams go along with a datagram to this address if nothing has answered for
-    /// [`DOUBTED_AFTER`]. It also goes with probes of other paths after an unanswered network change.
+    /// [`DOUBTED_AFTER`]. After an unanswered network change, the packet also goes along with probes of other paths.
     fn accompany(&mut self, now: Instant, to: SocketAddr) {
         let since = match self.side.is_used() {
             true => self.side.unheard_since(),
@@ -117,7 +118,8 @@ impl ClientPath {
             self.side.cease(now, false);
             self.candidates.handle_return(now, source);
             self.own = ProbeRounds::begin(now);
-            // A recall (a datagram over the side path) may have made the server send its answers there again.
+            // A recall (a copy over the side path) may have drawn the server's answers back there. A further datagram
+            // over the network draws them here.
             self.revalidation.handle_change(now);
         }
         moves
@@ -132,7 +134,7 @@ impl ClientPath {
         }
         self.side.handle_detour(now);
         if was_on_detour {
-            // A recall (a datagram by the detour) may have made the server send its answers there again.
+            // A recall (a copy by the detour) may have drawn the server's answers there. A further one draws them here.
             self.revalidation.handle_change(now);
         } else {
             self.own = ProbeRounds::begin(now);
@@ -140,7 +142,7 @@ impl ClientPath {
         moves
     }
 
-    /// Records that this computer's network has changed. Returns whether a try is due at once.
+    /// Records that this computer's network has changed. Returns whether the newest datagram is to be repeated at once.
     pub(crate) fn handle_network_change(&mut self, now: Instant) -> bool {
         self.revalidation.handle_change(now);
         self.side.handle_change(now);

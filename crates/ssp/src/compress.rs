@@ -15,12 +15,11 @@ pub const COMPRESSED_LEN_MAX: usize = 4_194_304;
 /// The zlib level, as in Mosh 1.4.0. Level 1 would save 3 us for 100 bytes, and would make 1 kB a quarter larger.
 const LEVEL: u32 = 6;
 
-/// First capacity of the buffer for an inflated instruction, in bytes. Chosen: a screenful, so that few instructions
-/// make it grow.
+/// First capacity of the buffer for an inflated instruction, in bytes. Chosen: a screenful, so that it seldom grows.
 const INFLATE_ROOM: usize = 4096;
 
-/// Bytes that the buffer for `n` compressed bytes has beyond `n + n / 7`. Chosen: the header, the trailer and one
-/// block's overhead, generously. If that is too little, the buffer grows by as much again.
+/// Capacity beyond `n + n / 7` bytes of the buffer into which `n` bytes are compressed. Chosen: the header, the trailer
+/// and one block's overhead, generously. If that is too little, the buffer grows by as much again.
 const DEFLATE_ROOM: usize = 64;
 
 /// The zlib states of one end, which compress and inflate its instructions.

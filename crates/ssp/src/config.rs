@@ -55,16 +55,16 @@ pub enum ReferencePolicy {
     Assumed,
     /// Diffs always start from the known receiver state: the newest that the peer has acknowledged.
     Known,
-    /// A diff starts from the known receiver state with this probability, and else from the assumed state.
+    /// A diff starts from the known receiver state with a fixed probability, and else from the assumed state.
     Mixture {
         /// The probability in percent; 0 is [`ReferencePolicy::Assumed`], 100 and more [`ReferencePolicy::Known`].
         known_percent: u8,
     },
     /// A diff starts from the known receiver state if it then needs no more datagrams than from the assumed state.
     Adaptive,
-    /// A diff starts from the state whose diff is worth most. The worth depends on the chance that the peer holds the
-    /// state (Bayes), on the chance that the diff arrives, and on the diff's share of what the path carries in a round
-    /// trip. While this end's traffic does not fill the path, the known receiver state is worth most.
+    /// A diff starts from the state whose diff is worth most. The worth depends on two chances: that the peer holds the
+    /// state (Bayes), and that the diff arrives. It also depends on the diff's share of what the path carries in a
+    /// round trip. While this end's traffic does not fill the path, the known receiver state is worth most.
     Bayesian,
 }
 
@@ -110,8 +110,8 @@ pub struct Config {
     pub work_per_turn: u64,
     /// The extensions that this end offers in its hello. `None` sends no hello and uses no extension (`--strict`).
     pub capabilities: Option<Capabilities>,
-    /// Whether [`Object::check`] checks every diff before it is sent, and errors are logged. A check costs what the
-    /// receiver's work does.
+    /// Whether [`Object::check`] checks every diff before it is sent, and errors are logged. A check is as much work as
+    /// the receiver does.
     ///
     /// [`Object::check`]: crate::Object::check
     pub self_check: bool,

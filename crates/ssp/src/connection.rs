@@ -34,8 +34,7 @@ use crate::window::Window;
 
 const _: () = assert!(DATAGRAM_OVERHEAD + FRAGMENT_HEADER_LEN < SIZE_MIN);
 
-/// Most events kept until the driver polls them; the oldest are dropped. Chosen: a turn of the driver's loop makes a
-/// handful.
+/// Most events kept until the driver polls them; the oldest are dropped. Chosen: a turn of the driver makes a handful.
 const EVENTS_MAX: usize = 64;
 
 /// Whether an end is the client or the server.

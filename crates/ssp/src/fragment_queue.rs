@@ -60,7 +60,6 @@ impl FragmentQueue {
         (self.sent, self.first) = (0, (self.first + step) % count);
     }
 
-    /// Drops all fragments.
     pub(crate) fn clear(&mut self) {
         self.cut(Vec::new());
     }

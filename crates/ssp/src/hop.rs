@@ -12,7 +12,8 @@ use crate::config::{OPEN_PORTS_MAX, PathConfig};
 pub(crate) struct PortHop {
     hopped_at: Instant,
     roundtrip_at: Option<Instant>,
-    /// When the client last began to send datagrams that the server answers, after it only answered heartbeats.
+    /// When the client last began to send datagrams that the server answers, after a time in which the client only
+    /// answered heartbeats.
     asked_at: Option<Instant>,
     /// Whether the newest datagram was only an answer to a heartbeat, to which the server does not reply.
     is_resting: bool,

@@ -31,7 +31,7 @@ const HELLO: u32 = 100;
 /// Field number of the loss report. Chosen: next to [`HELLO`].
 const LOSS_REPORT: u32 = 101;
 
-/// Field number of a server's announced heartbeat, in milliseconds. Chosen: next to [`HELLO`].
+/// Field number of the time until a server's next heartbeat at the latest, in milliseconds. Chosen: next to [`HELLO`].
 const NEXT_HEARTBEAT: u32 = 102;
 
 /// Most bytes that the seven fields of Mosh 1.4.0 need besides the contents of diff and chaff.

@@ -39,12 +39,12 @@
 //! States:
 //!
 //! - `object` is the trait that a caller implements.
-//! - `sender` decides about the states to be sent. `sent_states` lists them as they were sent. The sender's parts
-//!   decide where a diff starts (`reference`, or `delivery_estimate` if Bayesian) and when to send (`timers`, by the
-//!   `send_timing`, over the waiting `changes`, the `acks` that are owed and the `answers` that the peer waits for).
-//!   `repetition` copies small contents, `steady` paces output that answers no input, and both spend from a `budget`.
-//!   `first_contact` and `shutdown` are the start and the end of a session, `large` keeps the fragments of large
-//!   contents, `chunk` cuts up still larger ones, and `backoff` slows down when large instructions find no answer.
+//! - `sender` decides about the states to be sent. `sent_states` lists them as they were sent. `reference` decides
+//!   where a diff starts, or `delivery_estimate` if Bayesian. `timers` decides when to send, by the `send_timing`, the
+//!   waiting `changes`, the `acks` that are owed and the `answers` that the peer waits for. `repetition` copies small
+//!   contents, `steady` paces output that answers no input, and both spend from a `budget`. `first_contact` and
+//!   `shutdown` are the start and the end of a session. `large` keeps the fragments of large contents, and `chunk` cuts
+//!   up still larger ones. `backoff` slows down when large instructions find no answer.
 //! - `receiver` keeps the states that were received, and a `journal` of their diffs for an owner that writes them down.
 //! - `fragment_queue` holds the fragments of the newest instruction while they are sent.
 //! - `heartbeat` decides how rarely idle ends send: a server by `backoff`, a client by the pause `announced` to it.

@@ -2,17 +2,18 @@
 //!
 //! A path may lose nothing for hours and then a third. A mean over many datagrams adapts to this change slowly, and a
 //! mean over few is imprecise. So the estimate is a weighted mean over all times at which the path may last have
-//! changed: each lost datagram among the newest may be the first after a change, with a probability that follows from
-//! the datagrams after it (Bayesian online changepoint detection, Adams and MacKay 2007, arXiv:0710.3742). A loss on a
-//! path that lost nothing makes a change likely. A further loss on a path that is known to lose datagrams does not.
+//! changed. Each lost datagram among the newest may be the first after a change, with a probability that follows from
+//! the datagrams after it. This is Bayesian online changepoint detection (Adams and MacKay 2007, arXiv:0710.3742). A
+//! loss on a path that lost nothing makes a change likely. A further loss on a path that is known to lose datagrams
+//! does not.
 
 /// How many of the newest datagrams the estimate distinguishes. Chosen: the bits of a word. At 29 % loss the share
-/// among so many has a standard deviation of six points, which is worth one copy of a datagram more or less.
+/// among so many has a standard deviation of six points, which changes the number of copies by at most one.
 pub(crate) const TOLD_APART: usize = 64;
 
 /// Number of lost datagrams, besides [`ARRIVED_BEFORE`] arrived ones, that the estimate assumes before the first
-/// datagram after a change (a beta distribution): a changed path loses a quarter in the mean. Chosen: docs/timing.md,
-/// "Loss that sets in suddenly".
+/// datagram after a change (a beta distribution). So a changed path loses a quarter in the mean. Chosen:
+/// docs/timing.md, "Loss that sets in suddenly".
 const LOST_BEFORE: f64 = 0.5;
 const ARRIVED_BEFORE: f64 = 1.5;
 
@@ -20,12 +21,12 @@ const ARRIVED_BEFORE: f64 = 1.5;
 /// sets in suddenly".
 const CHANGE: f64 = 1.0 / 64.0;
 
-/// How many arrivals after a loss the estimate stays above 0. Chosen: at 1 % loss, the next loss nearly always comes
-/// within this number of arrivals.
+/// For how many arrivals after a loss the estimate stays above 0. Chosen: at 1 % loss, the next loss nearly always
+/// comes within this number of arrivals.
 const REMEMBERED: u32 = 512;
 
-/// How many arrivals after a loss in the other direction the estimate stays above 0. Chosen: a direction that loses
-/// none of them most likely loses less than a tenth.
+/// For how many arrivals after a loss in the other direction the estimate stays above 0. Chosen: a direction in which
+/// so many datagrams arrive without a loss most likely loses less than a tenth.
 const REMEMBERED_OF_OTHER: u32 = 32;
 
 /// Smallest estimate above 0, as a share of the datagrams.

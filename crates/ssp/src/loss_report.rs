@@ -28,7 +28,7 @@ pub(crate) struct LossReports {
 struct Dropped {
     /// How many dropped datagrams the peer counts as missing in every further report.
     counted: u64,
-    /// How many more of the first `sent` datagrams, dropped in the same way, the peer may still count.
+    /// How many further dropped datagrams the peer may still count as missing. All are among the first `sent` ones.
     open: u64,
     sent: u64,
     /// How many missing datagrams the peer's newest report has counted.

@@ -1,10 +1,10 @@
 //! Schedules the datagrams that a client repeats after its network has changed.
 //!
-//! Without these repetitions, a client that has moved to another network, or has woken up in it, would reach its server
-//! at its next heartbeat or retransmission, up to 3 s later. Instead, the client repeats its newest payload as soon as
-//! the system reports another interface, address or route. The report may come before the path works, so further tries
-//! follow, each after twice the previous wait, until a datagram sent after the change has been answered. After the last
-//! try, heartbeats have the same effect.
+//! Without these repetitions, a client that has moved to another network would reach its server at its next heartbeat
+//! or retransmission, up to 3 s later. Instead, the client repeats its newest payload as soon as the system reports
+//! another interface, address or route. The report may come before the path works, so further tries follow, each after
+//! twice the previous wait, until a datagram sent after the change has been answered. After the last try, heartbeats
+//! have the same effect.
 
 use rove_units::{Duration, Instant};
 
@@ -14,12 +14,12 @@ const WAIT_MIN: Duration = Duration::from_millis(250);
 /// Longest wait between two tries. Chosen: below the interval of heartbeats, which have the same effect as a try.
 const WAIT_MAX: Duration = Duration::from_secs(2);
 
-/// Time of which each first try after a network change uses up one unit of its budget. Chosen: a computer that makes
-/// and removes virtual interfaces all day sends at most one datagram a second because of them.
+/// Shortest time, in the mean, between the first tries after network changes. Chosen: a computer that makes and removes
+/// virtual interfaces all day sends at most one datagram a second because of them.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How far first tries may be ahead of one in each [`INTERVAL`]. Chosen: an interface comes up, gets an address of each
-/// family and a route.
+/// How far first tries may be ahead of one in each [`INTERVAL`]. Chosen: an interface that comes up makes several
+/// changes in a row, as it gets an address of each family and a route.
 const BURST: Duration = Duration::from_secs(4);
 
 /// The tries to reach the server since the newest network change.

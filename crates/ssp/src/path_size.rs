@@ -246,11 +246,11 @@ impl PathSize {
     }
 }
 
-/// Probability below which chance does not explain failures. Chosen: a value ten times larger or smaller changes
-/// the number by a third.
+/// Probability below which chance does not explain failures. Chosen: a value ten times larger or smaller changes the
+/// number of failures by a third.
 const CHANCE: f64 = 1e-3;
 
-/// Returns how many failures in a row chance does not explain if each has the probability `failure`: the chance of that
+/// Returns how many failures in a row chance does not explain if each has the probability `failure`. The chance of that
 /// many is below a thousandth.
 fn beyond_chance(failure: f64) -> f64 {
     CHANCE.ln() / failure.clamp(0.01, 0.99).ln()

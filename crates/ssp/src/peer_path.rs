@@ -22,12 +22,10 @@ impl PeerPath {
         self.address
     }
 
-    /// Returns the size of datagrams.
     pub(crate) const fn size(&self) -> &PathSize {
         &self.size
     }
 
-    /// Returns the size of datagrams, for changes.
     pub(crate) const fn size_mut(&mut self) -> &mut PathSize {
         &mut self.size
     }

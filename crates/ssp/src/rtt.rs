@@ -10,8 +10,8 @@ const SRTT_INITIAL: Duration = Duration::from_secs(1);
 /// RTTVAR before the first sample. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const RTTVAR_INITIAL: Duration = Duration::from_millis(500);
 
-/// How long only suspect samples must have come before they count. Chosen: all datagrams that a suspended host finds
-/// when it wakes up come at once, and a fresh sample follows within a round trip.
+/// How long only suspect samples ([`SUSPECT_MIN`] or more) must have come before they count. Chosen: all datagrams that
+/// a suspended host finds when it wakes up come at once, and a fresh sample follows within a round trip.
 const SUSPECT_FOR: Duration = Duration::from_secs(1);
 
 /// The part of SRTT by which RTO may exceed SRTT where SRTT is above the upper bound of RTO. Chosen: a quarter. RTTVAR

@@ -1,5 +1,4 @@
-//! The sender's present intervals, computed from measurements of the path. A state's contents are the diff sent with
-//! it.
+//! The sender's intervals, computed from measurements of the path. A state's contents are the diff sent with it.
 
 use rove_units::{Duration, Instant};
 
@@ -20,8 +19,8 @@ pub(crate) struct SendTiming {
     pub(crate) frame_interval: Duration,
     /// How long either end delays an acknowledgment, so that something else may share its datagram.
     pub(crate) ack_delay: Duration,
-    /// Whether both ends support late acknowledgments. The client then predicts nothing, so that a datagram with only
-    /// an acknowledgment or echo ack shows its user nothing.
+    /// Whether both ends support late acknowledgments. A client supports them only if it predicts nothing. A datagram
+    /// with only an acknowledgment or echo ack then changes nothing on its screen.
     pub(crate) bears_late: bool,
     /// Whether acknowledgments are late at present: both ends support that, and the path loses little.
     pub(crate) is_patient: bool,

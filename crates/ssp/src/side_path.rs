@@ -1,5 +1,5 @@
-//! The side path: a client's path to its server outside the network, such as ssh, by which the driver carries
-//! datagrams.
+//! The side path: a client's path to its server outside the network. The driver carries datagrams on it, for example by
+//! ssh.
 //!
 //! The network is the better path, because there no datagram waits for another. So while the side path is used, the
 //! client also probes the server's addresses ([`ProbeRounds`]).
@@ -20,7 +20,7 @@ pub const SIDE_PATH: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new
 /// How long the network may leave a datagram unanswered until the driver should open a side path. Chosen: longer than a
 /// round trip of the worst path, and no longer than a user waits.
 pub(crate) const WANTED_AFTER: Duration = Duration::from_secs(5);
-/// How long the side path may leave a datagram unanswered until each input is also sent over the network, and the
+/// How long the side path may leave a datagram unanswered until probes of the network become more frequent, and the
 /// driver should open another side path. Chosen: the longest RTO. A living TCP connection has repaired a loss by then.
 pub(crate) const DOUBTED_AFTER: Duration = Duration::from_secs(1);
 /// How long the side path may leave a datagram unanswered until it counts as dead. Chosen: a stalled TCP connection has

@@ -196,7 +196,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Called when the driver has opened or closed the path to [`SIDE_PATH`](crate::SIDE_PATH). Before a client's first
-    /// datagram the side path is used at once; later it is used if the network fails, or an earlier side path is late.
+    /// datagram the side path is used at once. Later it is used if the network fails, or an earlier side path is late.
     pub fn handle_side_path(&mut self, now: Instant, is_open: bool) {
         let is_first = self.instructions == 0;
         let fails_at = self.side_path_wanted_at().or(self.side_path_late_at());

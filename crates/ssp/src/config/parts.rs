@@ -1,5 +1,4 @@
-//! The parts of a [`Config`](super::Config), each with the numbers of one mechanism. "Contents" are an instruction's
-//! diff.
+//! The parts of a [`Config`](super::Config), each with a mechanism's numbers. "Contents" are an instruction's diff.
 
 use rove_units::Duration;
 
@@ -46,9 +45,9 @@ pub struct FrameConfig {
     /// Longest interval between a frame and the next frame with new contents. It is at most
     /// [`FrameConfig::interval_max`], which holds for contents that are sent again.
     pub news_interval_max: Duration,
-    /// If both ends offer late acknowledgments ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)), a third of
-    /// the round trip replaces [`FrameConfig::news_interval_max`] if it is longer, at any loss. This is its upper
-    /// bound. Chosen: docs/timing.md, "Late acknowledgments".
+    /// Upper bound of a third of the round trip, which replaces [`FrameConfig::news_interval_max`] if it is longer.
+    /// That holds at any loss, if both ends offer late acknowledgments
+    /// ([`Capabilities::LATE_ACK`](crate::Capabilities::LATE_ACK)). Chosen: docs/timing.md, "Late acknowledgments".
     pub news_interval_late: Duration,
     /// Replaces [`FrameConfig::news_interval_max`] if at least two waiting changes follow each other as fast as those
     /// of a held key. Chosen: docs/timing.md, "A key that is held".
@@ -114,7 +113,7 @@ pub struct AckConfig {
     /// that is sent again also makes the server repeat a lost echo. Chosen: docs/timing.md, "Late acknowledgments".
     pub grace_late: Duration,
     /// Longest wait before an acknowledgment interrupts the repair of a large instruction. Chosen: 27 fragments (32
-    /// KiB) at 30 % loss need four or five tries at RTO + 100 ms each, and every other instruction in between makes the
+    /// KiB) at 30 % loss need four or five tries at RTO + 100 ms each. Every other instruction in between makes the
     /// receiver start again.
     pub delay_in_repair: Duration,
     /// Whether contents that arrive again are acknowledged again, because the first acknowledgment was probably lost.
@@ -157,8 +156,7 @@ pub struct HeartbeatConfig {
     /// step by step. The module `heartbeat` has the upper bound.
     pub interval_max: Duration,
     /// Longest interval between heartbeats while contents are on their way over a path whose round trip exceeds
-    /// [`HeartbeatConfig::interval`]. Chosen: a second less than the 6.5 s of silence after which a client tells its
-    /// user.
+    /// [`HeartbeatConfig::interval`]. Chosen: a second less than the 6.5 s of silence that a client reports.
     pub interval_far_max: Duration,
 }
 
@@ -189,8 +187,8 @@ pub struct RttConfig {
     /// way count as lost. Chosen: twice the longest round trip that Mosh 1.4.0 measures. A peer with wrong timestamps
     /// delays repairs no longer than a heartbeat, which carries all contents that are not acknowledged.
     pub rto_far_max: Duration,
-    /// Shortest sample that does not count as a round trip. Chosen: half of the 65.5 s that 16-bit timestamps can tell;
-    /// with the 5 s of Mosh 1.4.0, an end learns nothing of a path of 5 s.
+    /// Shortest sample that does not count as a round trip. Chosen: half of the 65.5 s that 16-bit timestamps can tell.
+    /// With the 5 s of Mosh 1.4.0, an end learns nothing of a path of 5 s.
     pub rtt_max: Duration,
 }
 

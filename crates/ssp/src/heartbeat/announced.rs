@@ -9,7 +9,8 @@ use super::backoff::{LATE, PAUSE_MAX};
 pub(crate) struct AnnouncedHeartbeat {
     /// When the server sends again at the latest. `None` if its newest instruction announced nothing.
     until: Option<Instant>,
-    /// Whether the announced pause is longer than Mosh's, which shows that the server receives this end's datagrams.
+    /// Whether the announced pause is longer than Mosh's. A server announces one only after an answer to its last
+    /// heartbeat.
     is_long: bool,
     /// Until when the last long pause has shown that the server receives this end's datagrams.
     kept_until: Option<Instant>,

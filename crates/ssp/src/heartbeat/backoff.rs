@@ -63,9 +63,9 @@ struct Heartbeat {
     is_answered: bool,
     /// Whether this heartbeat was repeated.
     is_again: bool,
-    /// Until when the client need not send. While this heartbeat is unanswered, that is its send time if the one before
-    /// was answered, or else that one's value (`None` for the first). The answer sets it to the end of the pause that
-    /// this heartbeat has announced.
+    /// Until when the client need not send. While this heartbeat is unanswered: its send time if the heartbeat before
+    /// it was answered, otherwise that heartbeat's value (`None` for the first). After the answer: the end of the pause
+    /// that this heartbeat has announced.
     excused_until: Option<Instant>,
 }
 

@@ -34,7 +34,7 @@ const LOSSES_MAX: u32 = 10;
 const TRIED_WITHIN: Duration = Duration::from_secs(3);
 
 /// The weight of an unanswered probe among the failures ([`LOST`]), and of one whose answer a later acknowledgment may
-/// have hidden ([`HIDDEN`]). Chosen: if a peer hides all answers, the search ends for a time.
+/// have hidden ([`HIDDEN`]). Chosen: hidden answers count, so that the search pauses if a peer hides them all.
 const LOST: u32 = 3;
 const HIDDEN: u32 = 1;
 

@@ -13,16 +13,16 @@ use crate::send_timing::SendTiming;
 /// Fewest unanswered sends of contents for which their size is blamed: a single acknowledgment may be late.
 const TRIES_MIN: usize = 2;
 
-/// Number of unanswered sends at which their size is blamed at any loss. Chosen: at 29 % loss contents of four
-/// datagrams stay unanswered so often less than once in a thousand times, even if no fragment of a try counts for the
-/// next.
+/// Number of unanswered sends at which their size is blamed at any loss. Chosen: at 29 % loss, so many sends of four
+/// datagrams stay unanswered less than twice in a thousand times, even if no fragment counts for the next try.
 const TRIES_MAX: usize = 32;
 
-/// [`TRIES_MAX`] while no reports of the peer arrive either, as if both ends send only large datagrams. Chosen: at 29 %
-/// loss six reports in a row are lost less than once in a thousand times.
+/// [`TRIES_MAX`] while no reports of the peer arrive either, as happens if both ends send only large datagrams. Chosen:
+/// at 29 % loss six reports in a row are lost less than once in a thousand times.
 const UNREPORTED_MAX: usize = 6;
 
-/// Fewest missing large datagrams for which their size is blamed. Chosen: three contents; an answer may be late.
+/// Fewest missing large datagrams for which their size is blamed. Chosen: as many as three contents of three datagrams
+/// each have; fewer may only have a late answer.
 const LARGE_LOST: u64 = 6;
 
 /// Unacknowledged contents that were sent within the time of one answer, so that one acknowledgment may cover all.

@@ -82,7 +82,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     }
 
     /// Returns the memory that holds everything derived from the key for as long as this end lives, so that a caller
-    /// can keep it off the disk: that of the session's cipher, and that of the packets' cipher if there is one.
+    /// can keep it off the disk. It is that of the session's cipher, and of the packets' cipher if there is one.
     pub fn key_memory(&self) -> Vec<Range<*const u8>> {
         let packets = self.packets.as_ref().map(|packets| packets.key_memory());
         [self.connection.key_memory()].into_iter().chain(packets).collect()

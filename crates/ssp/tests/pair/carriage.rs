@@ -1,4 +1,5 @@
-//! Packets of streams: only between two ends that have offered them, and where the session's datagrams go.
+//! Packets of streams travel only between two ends that have offered them, and to the address to which the session's
+//! datagrams go.
 
 use core::net::SocketAddr;
 

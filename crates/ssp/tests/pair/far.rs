@@ -26,8 +26,8 @@ fn acquainted(config: fn(Config) -> Config) -> Pair<4096> {
     net
 }
 
-/// Types a key that the far end answers, and waits until both ends agree. Returns that time, after a pause of
-/// `thinking`.
+/// Types a key that the far end answers, waits until both ends agree, and then pauses for `thinking`. Returns the time
+/// from the key to the agreement.
 fn key_and_echo(net: &mut Pair<4096>, thinking: Duration) -> Duration {
     let typed_at = net.now();
     net.left.write(b"k");

@@ -11,7 +11,7 @@ use rove_units::{Duration, Instant, Seed};
 use crate::note::Note;
 use crate::referee::Referee;
 
-/// Bytes of the longest diff that a user's stream is divided into where large contents are tested.
+/// Longest diff in tests of large contents, in bytes. A user's stream is divided into such diffs.
 pub(crate) const CHUNK: usize = 32 * 1024;
 
 /// The key of every test session.
@@ -44,7 +44,7 @@ pub(crate) struct Party<const MAX: usize> {
     /// The fates of the next datagrams; later ones are delivered.
     pub(crate) fates: VecDeque<Fate>,
     delayed: VecDeque<(SocketAddr, Vec<u8>)>,
-    /// How many delayed datagrams were overtaken by a later one.
+    /// How many delayed datagrams go out next, because a later one has overtaken them.
     releases: usize,
     /// The second copy of a duplicated datagram.
     twin: Option<(SocketAddr, Vec<u8>)>,

@@ -15,7 +15,7 @@ type End4096 = Party<4096>;
 const LOGIN: Duration = ms(400);
 /// How long a login exchanges keys after the host's answer, for about three round trips. Then it may wait for the user.
 const KEYS: Duration = ms(160);
-/// How long a login waits in vain. Source: `bootstrap/tunnel/standby.rs`.
+/// How long a login waits for an answer that does not come. Source: `bootstrap/tunnel/standby.rs`.
 const LOGIN_MAX: Duration = ms(5_000);
 /// When TCP asks for a connection, after the start of a login. Source: RFC 6298, section 2.
 const TRIES: [Duration; 3] = [ms(0), ms(1_000), ms(3_000)];
@@ -106,8 +106,8 @@ impl Login {
         })
     }
 
-    /// Returns from when on the login takes its usual time in this network. `None` if it fails, or if words of the server
-    /// arrive, so that it seems needless and is given up.
+    /// Returns when the login's usual time begins in this network. `None` if the login fails, or if datagrams of the
+    /// server arrive, so that the login seems needless and is given up.
     fn goes_on_at(&self, network: Network) -> Option<Instant> {
         let next_try = || TRIES.get(self.tries).map(|after| self.since + *after);
         let lives = self.cut_at.is_none() && network.ssh && network.address == self.address;
@@ -341,9 +341,9 @@ impl World {
             .then(|| self.now.saturating_since(start))
     }
 
-    /// Presses a key. Returns how much later it was answered than by a login and a round trip. These begin at once, 5 s
-    /// after UDP has ceased to answer, or a minute after the last login. A login that is under way goes on when TCP
-    /// asks for its connection the next time.
+    /// Presses a key. Returns how much later it was answered than by a login and a round trip. The login begins at
+    /// once, 5 s after UDP has ceased to answer, or a minute after the last login. A login that is under way goes on
+    /// when TCP asks for its connection the next time.
     fn key_later_than_a_login(&mut self) -> Duration {
         let start = self.now;
         self.client.write(b"k");
