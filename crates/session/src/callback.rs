@@ -42,7 +42,7 @@ pub struct Callback {
 /// A login, and the row in which its address ends.
 type Found = (u16, Callback);
 
-/// The text of rows of which each may go on in the next, and where each row begins in the text.
+/// The joined text of rows, each of which may go on in the next, and where each row begins in it.
 #[derive(Default)]
 struct Line {
     text: String,

@@ -47,9 +47,9 @@ use crate::wish::Door;
 /// How long to wait for the server's first state. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long the client tells its end to a server that was never heard, or counts as gone. Chosen: some four tries at
-/// the pace of a session without a measured path. Such a server may have received datagrams although its answers were
-/// lost, and should not wait for the client. The user should not wait long for a server that is not there.
+/// How long the client announces its end to a server that was never heard, or counts as gone. Chosen: some four tries
+/// at the pace of a session without a measured path. Such a server may have received datagrams although its answers
+/// were lost, and should not wait for the client. The user should not wait long for a server that is not there.
 const UNHEARD_FAREWELL: Duration = Duration::from_secs(1);
 
 /// Most memory that a client's process takes with a window of 80x24, whatever the server sends. Chosen: twice what the

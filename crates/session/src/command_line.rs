@@ -24,7 +24,6 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// All purposes.
     pub(crate) const ALL: [Self; 2] = [Self::Ports, Self::Files];
 
     /// Returns the key after the escape key that begins a line of this purpose.
@@ -75,7 +74,6 @@ impl CommandLine {
         Self { purpose, text: Vec::new(), is_pasting: false }
     }
 
-    /// Returns the line's purpose.
     pub(crate) const fn purpose(&self) -> Purpose {
         self.purpose
     }

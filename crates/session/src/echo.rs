@@ -6,9 +6,9 @@ use rove_ssp::StateNum;
 use rove_units::{Duration, Instant};
 
 /// How long a program has to answer a key before the screen counts as showing the key's effect. It holds with
-/// `--strict` and until the program's speed is known. It is the minimum for clients that take an ack without an echo as
-/// proof that the terminal does not echo. Source: Mosh 1.4.0 as observed, docs/wire.md; the Mosh paper (USENIX ATC
-/// 2012), section 3.2.
+/// `--strict`, and until the program's speed is known. Otherwise it is the minimum for clients that take an ack without
+/// an echo as proof that echo is off. Source: Mosh 1.4.0 as observed, docs/wire.md; Mosh paper (USENIX ATC 2012),
+/// section 3.2.
 pub(crate) const ECHO_DELAY: Duration = Duration::from_millis(50);
 
 /// Shortest time that a program has to answer a key. Chosen: the collection interval of a frame, so that an echo and
@@ -20,8 +20,8 @@ const DELAY_MAX: Duration = Duration::from_millis(400);
 /// The time that a program has to answer a key, as a multiple of its median echo latency. Chosen: docs/timing.md, "Echo
 /// ack".
 const LATENCIES: u32 = 4;
-/// Longest time that a program gets from its median latency. Only a longer recent latency gives it more. Chosen: above
-/// it, the client knows the program's pace well enough.
+/// Longest time that a program gets from its median latency. Only a longer recent latency gives it more. Chosen: a
+/// client detects the pace of a slower program by itself.
 const USUAL_MAX: Duration = Duration::from_millis(250);
 const _: () = assert!(USUAL_MAX.as_nanos() < DELAY_MAX.as_nanos());
 const _: () = assert!(DELAY_MIN.as_nanos() < ECHO_DELAY.as_nanos());

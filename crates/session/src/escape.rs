@@ -1,7 +1,7 @@
 //! The escape key: how the user talks to the client instead of to the remote program.
 //!
 //! The client recognises the escape key as a byte and in the forms that [`KeyEvent`] reads, in every keyboard mode that
-//! a program may set, because the user must always be able to end the session.
+//! a program may set. So the user can always end the session.
 
 use rove_terminal::{Key, KeyEvent, Keystroke, Keystrokes};
 use rove_units::{Duration, Instant};
@@ -42,7 +42,8 @@ const HOLD: Duration = Duration::from_millis(50);
 const KEY_LEN: usize = 2;
 
 /// Most bytes of key releases and modifiers that are kept while the escape key waits for its command. Chosen: some 80
-/// releases. The program gets more than these at once, and under the name `mosh` the escape key with them.
+/// releases. If there are more, the program gets them at once. Under the name `mosh` it also gets the escape key, which
+/// then awaits no command.
 const SILENT_BYTES_MAX: usize = 1024;
 
 /// How long the help stays after a key that is not a command; any key hides it. Chosen: long enough to read it.

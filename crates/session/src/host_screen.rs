@@ -22,8 +22,8 @@ const HOST_BYTES: u32 = 2;
 const HOST_BYTES_STRING: u32 = 4;
 
 /// Most memory of all received states together: a fixed part, and a part for each cell of the window. Chosen: 32
-/// screens of 80x24 that share no rows, or ten of 500x200, counting cells alone; and some megabytes for copied text and
-/// lines that are being sent.
+/// screens of 80x24 that share no rows, or ten of 500x200, counting cells alone. A few megabytes more are for copied
+/// text and lines that are being sent.
 const RECEIVED_BYTES: Bytes = Bytes::mib(8);
 const CELL_RECEIVED_BYTES: u64 = 160;
 

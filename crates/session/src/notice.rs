@@ -15,7 +15,7 @@ const CONNECTING_AFTER: Duration = Duration::from_millis(250);
 /// How long the client waits for the server's first answer until the notice tells the address and the number of
 /// datagrams sent. Chosen: several round trips of the worst path, and long before anybody gives up.
 const NO_ANSWER_AFTER: Duration = Duration::from_secs(3);
-/// How long the server's next state or heartbeat may be overdue until a notice says so: with heartbeats of 3 s, two
+/// How long the server's next state or heartbeat may be overdue until a notice says so. With heartbeats of 3 s, two
 /// have then been lost, and half a second more has passed.
 const CONTACT_LATE: Duration = Duration::from_millis(3_500);
 /// How old the newest acknowledged client state may be until the path to the server counts as failing.
@@ -36,7 +36,7 @@ const REFUSAL_AGE_MAX: Duration = Duration::from_secs(10);
 /// mostly done so by then, and the user has not given up yet.
 const ADVICE_AFTER: Duration = Duration::from_secs(30);
 /// How long ssh carries the session, because UDP is silent, until the user reads the reason. Chosen: in this time UDP
-/// is tried five times.
+/// is tried four times.
 const ASIDE_AFTER: Duration = Duration::from_secs(3);
 /// How long any other passing notice stays, and that of a network error after the server has been heard again.
 const MESSAGE_SHOWN: Duration = Duration::from_secs(1);

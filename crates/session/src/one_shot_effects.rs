@@ -20,8 +20,8 @@ const BELL_INTERVAL: Duration = Duration::from_millis(100);
 /// a user needs longer to paste a copy, and a flood leaves a terminal at most 2 MiB a second to read.
 const COPY_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Shortest time between notifications that are shown at once and the next ones. Chosen: a program that notifies
-/// without end then shows eight of them each time, which is bad enough.
+/// Shortest time between two groups of notifications. The notifications of a group are shown together. Chosen: a
+/// program that notifies without end then shows eight of them each time, which is bad enough.
 const NOTIFICATION_INTERVAL: Duration = Duration::from_secs(2);
 
 /// How long a notification waits while the shell has the terminal. Chosen: as long as the server keeps it.

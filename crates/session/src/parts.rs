@@ -65,8 +65,7 @@ macro_rules! parts {
                 }
             }
 
-            /// Returns whether these parts and `other` look and sound the same to the user. Parts that are never shown
-            /// do not count.
+            /// Returns whether these parts and `other` look and sound the same to the user. Hidden parts do not count.
             pub(crate) fn shows_same(&self, other: &Self) -> bool {
                 $((!<$part>::IS_SHOWN || Part::same_as(&self.$name, &other.$name)))&&*
             }

@@ -42,7 +42,7 @@ const HOST_INPUT_RESUME: usize = HOST_INPUT_MAX / 2;
 /// How long the server waits for its first client. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const NO_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long after it was last expected a client counts as alive. Chosen: as long as a lock of the session stays valid.
+/// How long after it was last expected a client counts as alive. Chosen: ten heartbeats.
 const ALIVE_FOR: Duration = Duration::from_secs(30);
 
 /// Fewest heartbeats of a client in one network timeout. Chosen: two may be lost.
@@ -212,7 +212,7 @@ impl Server {
 
     /// Sets the modes of the pty. `tty.prompt` is [`Server::written_input`] if the session's shell, or a program that
     /// it started, waits at its prompt. Read the modes before each call of [`Server::poll_transmit`], so that they are
-    /// not older than the screen: a client that shows a prompt must know whether the answer is echoed.
+    /// not older than the screen. A client that shows a prompt must know whether the answer is echoed.
     pub fn handle_tty(&mut self, tty: Tty) {
         // An input number of a former client is void, and so is one after which another client has typed.
         let prompt =
@@ -407,7 +407,8 @@ impl Server {
         self.after_delivery(now);
     }
 
-    /// Sets the session's size and the widths of clusters as [`Audience::settle_size`] decides, and publishes a change.
+    /// Sets the session's size and the widths of grapheme clusters as [`Audience::settle_size`] decides, and publishes
+    /// a change.
     fn settle_size(&mut self, now: Instant, is_own: bool) {
         let (counting, own_terminal) =
             (self.terminal.screen().cluster_widths(), self.input.user_terminal);

@@ -27,7 +27,7 @@ pub enum StreamController {
     Cubic,
     /// NewReno, as QUIC has it (RFC 9002).
     NewReno,
-    /// Sprout's forecast of acknowledgments, made for cellular links.
+    /// Sprout's forecast for cellular links, made from acknowledgments.
     SproutAck,
 }
 

@@ -18,7 +18,7 @@ use crate::report::TerminalReport;
 use crate::wish::PackedWish;
 
 /// Number of events in one shared chunk. Chosen: 12 KiB, so that appending beside a shared copy costs about a
-/// microsecond, and a clone of the million events that may wait at a client copies 512 pointers.
+/// microsecond. A clone of the million events that may wait at a client copies 512 pointers.
 const CHUNK_EVENTS: u64 = 2048;
 
 /// Largest diff, in bytes. Chosen: 27 fragments; a larger paste travels as states of this size, each of which crosses a

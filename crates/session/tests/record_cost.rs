@@ -12,7 +12,7 @@ use common::*;
 use rove_link::LinkConfig;
 use rove_ssp::{Config, Key, RecordCipher};
 
-/// Frames of each kind.
+/// How many frames of each kind are measured.
 const FRAMES: usize = 300;
 
 /// The output that makes a frame.

@@ -27,10 +27,10 @@ struct Mortal {
     key: u8,
     id: ClientId,
     written_id: ClientId,
-    /// The number of keys that the record gives up.
+    /// How many of the newest keys are lost, because the next client cannot send them.
     missing: usize,
     nonces: BTreeSet<(u8, [u8; 8])>,
-    /// After how many records the next one kills the client, and whether that one is written.
+    /// After how many records the client dies at the next one, and whether that one is written.
     dies: Option<(u32, bool)>,
 }
 

@@ -148,7 +148,7 @@ impl Client {
     }
 
     /// Records that an interface, an address or a route of this computer has changed. The client sends a datagram to
-    /// the server at once, but at most one a second.
+    /// the server at once, but in the long run at most one a second.
     pub fn handle_network_change(&mut self, now: Instant) {
         self.transport.handle_network_change(now);
     }
@@ -184,7 +184,7 @@ impl Client {
         }
     }
 
-    /// Returns the pty's modes, not older than the newest screen. `None` if the server does not send them.
+    /// Returns the pty's modes at the time of the newest screen or later. `None` if the server does not send them.
     pub fn tty(&self) -> Option<Tty> {
         self.transport.remote().parts().tty
     }

@@ -42,12 +42,12 @@ pub struct ClientConfig {
 }
 
 impl ClientConfig {
-    /// Returns the extensions that this client uses, or `None` for the bare protocol of Mosh 1.4.0. The prediction
-    /// rules of Mosh do not use the modes of the host's terminal.
+    /// Returns the extensions that this client uses, or `None` for the bare protocol of Mosh 1.4.0. A client with
+    /// Mosh's prediction rules does not use the modes of the host's terminal.
     pub(super) fn understood(&self, engine: &dyn Engine) -> Option<Capabilities> {
         let unused = [
             (engine.uses_tty(), Capabilities::TTY),
-            // Predictions are judged by echo acks, so only a client without predictions accepts late ones.
+            // Predictions are judged by echo acks, so only a client without predictions accepts late echo acks.
             (self.prediction.preference == Preference::Never, Capabilities::LATE_ACK),
             (self.terminal.scrollback, Capabilities::SCROLLBACK),
             (self.offers_status, Capabilities::LOSS_REPORT),
@@ -98,6 +98,6 @@ pub enum ClientOutcome {
     Unacknowledged,
     /// The client was connected once, and the host refuses the server's port.
     Gone,
-    /// The session key has sealed as many datagrams as the cipher safely allows.
+    /// The session key has encrypted as much data as the cipher safely allows.
     KeyExhausted,
 }

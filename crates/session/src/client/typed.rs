@@ -171,9 +171,9 @@ impl LeftKeys {
         Former { client, whole_from }
     }
 
-    /// Returns the keys after the first `taken` ones, which the server has taken, up to the first possible secret. A
-    /// `taken` after the record's last key counts as `None`: the server does not know its count. Then, and if `taken`
-    /// lies before the record's first key, all keys are missing.
+    /// Returns the keys after the first `taken` ones, which the server has taken, up to the first possible secret. If
+    /// `taken` is `None` or after the record's last key, the server does not know how many it has taken. Then, and if
+    /// `taken` lies before the record's first key, all keys are missing.
     pub fn after(&self, taken: Option<u64>) -> NextKeys {
         let taken = taken.filter(|taken| *taken <= self.end());
         let Some(index) = taken.and_then(|taken| taken.checked_sub(self.start)) else {

@@ -25,7 +25,7 @@ pub(super) struct Uplink {
     announced: Announced,
     /// Reports on the user's terminal that wait to be sent: at most one for each answer, and one for a permission.
     reports: Vec<TerminalReport>,
-    /// Unsent wishes, at most as many as the user makes before the client knows the server.
+    /// Wishes that wait until the client knows whether the server supports them.
     wishes: Vec<Wish>,
     /// When the user last typed a key for the host. `None` before the first key.
     pub(super) typed_at: Option<Instant>,

@@ -42,7 +42,8 @@ const REPAIR_PIECE: usize = 512;
 /// one chunk, and the longest text has 64 chunks.
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// Longest list of selections (clipboard, primary and others) of a copy, in characters. Source: there are twelve.
+/// Longest list of selections (clipboard, primary and others) of a copy, in characters. Source: xterm's control
+/// sequences, OSC 52: c, p, q, s and 0 to 7.
 const SELECTIONS_MAX: usize = 12;
 
 /// The newest copy of a program, with the part of its text that a server state holds.

@@ -31,7 +31,7 @@ const WRAPS: u32 = 6;
 const MEMBER_LINES_MAX: usize = 128;
 
 /// Most cells of the lines that a state holds, blank cells included. Chosen: twice the cells that the server sends
-/// before an acknowledgment, see [`outbox`]; 32 MiB if every cell is written.
+/// before an acknowledgment, see [`outbox`]; that is 32 MiB if no cell is blank.
 const CELLS_MAX: usize = 2 * 1024 * 1024;
 
 /// Most memory that the lines of a state use, in bytes. Chosen: the most that [`outbox`] sends before an

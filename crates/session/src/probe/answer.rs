@@ -14,8 +14,7 @@ const ATTRIBUTES_MAX: usize = 64;
 const NUMBERS_MAX: usize = 16;
 /// Most characters of a colour: `rgba:` and four groups of four digits.
 const COLOR_MAX: usize = 24;
-/// Most characters in the answer with a terminal's name and version (XTVERSION). Chosen: four times the longest of
-/// today's.
+/// Most characters in the answer with a terminal's name and version (XTVERSION). Chosen: four times today's longest.
 pub(super) const VERSION_MAX: usize = 128;
 
 /// The ends of a control string that terminals write: ST, or BEL as in early versions of xterm.
@@ -86,7 +85,7 @@ pub(super) enum Reading {
     Other,
 }
 
-/// The form of an answer: its first bytes, a test for the bytes of its body, the body's longest length in bytes, and
+/// The form of an answer: its first bytes, a test for the bytes of its body, the body's greatest length in bytes, and
 /// its possible ends.
 type Form = (&'static [u8], fn(&u8) -> bool, usize, &'static [&'static [u8]]);
 

@@ -20,16 +20,15 @@ use super::publisher::Publisher;
 use crate::parts::joined::{JOINED_MAX, JoinMode, Joined, JoinedClient};
 use crate::wish::{Door, Wish};
 
-/// How long an invitation to join is valid. Source: how long a server waits for its first client, Mosh 1.4.0 as
-/// observed.
+/// How long an invitation to join is valid. Source: Mosh 1.4.0 as observed waits this long for a client.
 const INVITATION_MAX: Duration = Duration::from_secs(60);
 
 /// How long the server repeats to a joined client that it must end. Chosen: several tries on a slow path. The server
 /// also waits this long at the end of the session.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
 
-/// How long a joined client may be silent, beyond a silence that it announced, until it is dropped. Chosen: a change of
-/// networks is over by then, and to join again is one command.
+/// How long a joined client may be silent, beyond a pause that the server permits, until it is dropped. Chosen: a
+/// change of networks is over by then, and to join again is one command.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
 
 /// The invited and the joined clients of a session, [`JOINED_MAX`] at most.
@@ -169,7 +168,7 @@ impl Audience {
 
     /// Changes the session's size as its size rule says, and returns the new size. A change of the own client's window
     /// (`is_own`) counts at once. The terminal of the client that sets the size (the leader) decides how many columns a
-    /// cluster has. Everything else follows `own_terminal`, the terminal of the session's own client.
+    /// grapheme cluster has. Everything else follows `own_terminal`, the terminal of the session's own client.
     pub(super) fn settle_size(
         &mut self,
         now: Instant,

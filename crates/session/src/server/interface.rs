@@ -69,6 +69,6 @@ pub enum ServerOutcome {
     NeverConnected,
     /// The client did not acknowledge the end, or no client was there to be told.
     Unacknowledged,
-    /// The session key has sealed as many datagrams as the cipher safely allows.
+    /// The session key has encrypted as much data as the cipher safely allows.
     KeyExhausted,
 }

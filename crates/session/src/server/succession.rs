@@ -20,8 +20,7 @@ use crate::host_screen::HostScreen;
 use crate::parts::joined::JoinMode;
 use crate::user_stream::UserStream;
 
-/// How long an invitation to take over is valid. Source: how long a server waits for its first client, Mosh 1.4.0 as
-/// observed.
+/// How long an invitation to take over is valid. Source: Mosh 1.4.0 as observed waits this long for a client.
 const INVITATION_MAX: Duration = Duration::from_secs(60);
 
 /// How long the server tells the former client that its session has ended. Then it wipes that client's key. Chosen: as
@@ -103,8 +102,7 @@ impl Succession {
 
     /// Invites a client to take the session over, in place of an earlier invitation. A client that resumes names its
     /// `former` client, and continues that client's keys if the record has all that the server lacks. Returns how many
-    /// keys of the former client the server has taken; `None` if unknown. `taken` is that number for the present
-    /// client.
+    /// keys of the former client the server has taken; `None` if unknown. For the present client that is `taken`.
     ///
     /// If the present client may be alive (`is_alive`), later invitations do not extend the wait of its input.
     pub(super) fn invite(
