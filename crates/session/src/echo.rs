@@ -30,7 +30,7 @@ const _: () = assert!(ECHO_DELAY.as_nanos() < DELAY_MAX.as_nanos());
 /// Number of newest echo latencies that are kept. Chosen: a few words' worth, so that the speed of another program on
 /// the same terminal is soon known.
 const SAMPLES_MAX: usize = 16;
-/// Number of samples below which the fixed [`ECHO_DELAY`] is used. Chosen: a word.
+/// Number of samples below which the fixed [`ECHO_DELAY`] is used. Chosen: about the letters of one word.
 const SAMPLES_MIN: usize = 8;
 /// Longest time from a key to output that counts as its echo. Chosen: more than twice [`DELAY_MAX`].
 const LATENCY_MAX: Duration = Duration::from_secs(1);

@@ -12,7 +12,7 @@ const ROUND_MIN: Duration = Duration::from_millis(250);
 /// Longest time between two rounds of probes. Chosen: with a round trip of half a second, a session is back on the
 /// better path 2 s after this path works again.
 const ROUND_MAX: Duration = Duration::from_millis(1_500);
-/// Time without input after which rounds of probes become rare. Chosen: no user waits.
+/// Time without input after which rounds of probes become rare. Chosen: by then no user is waiting for the screen.
 const IDLE_AFTER: Duration = Duration::from_secs(600);
 /// Time between two rounds of probes after [`IDLE_AFTER`]. Chosen: as rare as other probes in a long outage.
 const ROUND_IDLE: Duration = Duration::from_secs(10);

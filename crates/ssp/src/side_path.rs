@@ -26,7 +26,7 @@ pub(crate) const DOUBTED_AFTER: Duration = Duration::from_secs(1);
 /// How long the side path may leave a datagram unanswered until it counts as dead. Chosen: a stalled TCP connection has
 /// retransmitted several times by then.
 const DEAD_AFTER: Duration = Duration::from_secs(10);
-/// Shortest pause between two sent datagrams that shows that the computer has slept. Chosen: as for `candidates`.
+/// Shortest pause between two sent datagrams that shows that the computer has slept. Chosen: two heartbeats.
 const ASLEEP_AFTER: Duration = Duration::from_secs(6);
 const _: () = assert!(DOUBTED_AFTER.as_millis() < DEAD_AFTER.as_millis());
 

@@ -13,7 +13,7 @@ use crate::message::{
 };
 
 /// Bytes that are appended to a record before it is written as a whole again, without the keys that have arrived. A
-/// record that is longer than this may grow by its own length. Chosen: a page.
+/// record that is longer than this may grow by its own length. Chosen: a page of memory.
 const APPENDED_MAX: usize = 4096;
 
 /// Most keys in a record. Chosen: twice as many as a client lets wait.

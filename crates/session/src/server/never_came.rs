@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::former::ClientId;
 
-/// Most clients that are remembered. Chosen: more logins in a row fail for no user.
+/// Most clients that are remembered. Chosen: hardly any user has more logins fail in a row.
 const CLIENTS_MAX: usize = 8;
 
 /// The clients that were invited since the present client came, and never came themselves.

@@ -55,7 +55,7 @@ const SECOND_MAX: Duration = Duration::from_millis(40);
 /// are a smaller part of the bytes, and the wait is a larger part of the time.
 const FOLLOWED_SRTT_MIN: Duration = Duration::from_millis(200);
 
-/// Least loss, from 0 to 1, for which copies of contents presumed lost are computed. Chosen: it gives two copies.
+/// Least loss, from 0 to 1, for which copies of contents presumed lost are computed. Chosen: two copies suffice for it.
 const PRESUMED_LOSS: f64 = 0.1;
 
 /// Longest diff that is copied, in bytes before compression. Chosen: one datagram, whatever it holds.

@@ -14,7 +14,7 @@ const TAKEN_MAX: usize = 512;
 /// milliseconds.
 const TAKEN_CELLS_MAX: usize = 16_384;
 
-/// Most memory of the waiting lines, in bytes. Chosen: 10,000 lines of 25 characters.
+/// Most memory of the waiting lines, in bytes. Chosen: room for 10,000 lines of 25 characters.
 const WAITING_BYTES_MAX: usize = 6 * 1024 * 1024;
 
 /// An entry of the queue for the user's terminal.
