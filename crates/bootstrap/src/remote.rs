@@ -221,9 +221,12 @@ pub fn tunnel(
 
 /// Returns the sh text that runs a server, prints all of its output, and then runs a program as the tunnel's end on the
 /// host. `rove` is the name of the shell variable with that program's path.
+///
+/// The output may hold a session's title, which any program of the session sets. Most shells' `echo` turns a `\n` in it
+/// into the end of a line, and the next line could announce another server. `printf` prints it as it is.
 fn carrying(server: &str, rove: &str) -> String {
     format!(
-        "o=$({server} \"$@\" </dev/null 2>&1); s=$?; echo \"$o\"; \
+        "o=$({server} \"$@\" </dev/null 2>&1); s=$?; printf \"%s\\n\" \"$o\"; \
          if [ $s != 0 ]; then exit $s; fi; o=${{o##*MOSH CONNECT }}; \
          exec \"${rove}\" tunnel \"${{o%%[!0-9]*}}\""
     )

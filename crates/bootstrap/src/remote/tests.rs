@@ -138,6 +138,24 @@ fn the_search_says_when_it_found_nothing() {
     }
 }
 
+/// A server's output that would be two lines if a shell interpreted its backslash.
+const BACKSLASH: &str =
+    "ROVE SESSION 60002 bash [x\\nMOSH CONNECT 60001 4NeCCgvZFe2RnPgrcU1PQw\\0101\\c]";
+
+#[test]
+fn no_shell_interprets_a_backslash_in_a_servers_output() {
+    let host = Host::new();
+    host.home.script("bin/rove", &format!("#!/bin/sh\nprintf '%s\\n' '{BACKSLASH}'; exit 1\n"));
+    for shell in SHELLS {
+        let searching = searching("", &challenge(), &arguments(), Some(""), true, true);
+        for command in [searching, tunnel(None, &challenge(), &arguments(), false)] {
+            if let Some(output) = host.run(shell, &command) {
+                assert_eq!(output, format!("{ADDRESS}{BACKSLASH}\n"), "{shell}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_named_server_is_a_piece_of_shell() {
     let host = Host::new();
