@@ -4,7 +4,7 @@
 //! read of the answer only at the next signal (OpenSSH 9.2 as observed). SIGTERM is therefore repeated.
 
 use rove_units::{Duration, Instant};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 /// Time until the program is killed. Chosen: a hundred times the time that ssh needs to end.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -12,16 +12,27 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 const _: () = assert!(ASK_AGAIN.as_millis() < PATIENCE.as_millis());
 
-/// Schedules the signals that end a program.
+/// Ends a child of this process by signals that it schedules, and waits for the child.
 #[derive(Clone, Debug)]
 pub(crate) struct SshReaper {
+    pid: Pid,
     ask_at: Instant,
     kill_at: Instant,
 }
 
 impl SshReaper {
-    pub(crate) fn new(now: Instant) -> Self {
-        Self { ask_at: now, kill_at: now + PATIENCE }
+    pub(crate) fn new(pid: Pid, now: Instant) -> Self {
+        Self { pid, ask_at: now, kill_at: now + PATIENCE }
+    }
+
+    /// Sends the child the signal that is due, if any. Returns `false` after the child's end. No other part of this
+    /// process may wait for the child: the system could give its number to another process.
+    pub(crate) fn reap(&mut self, now: Instant) -> bool {
+        let is_there = matches!(waitpid(Some(self.pid), WaitOptions::NOHANG), Ok(None));
+        if let Some(signal) = self.poll_signal(now).filter(|_| is_there) {
+            let _ = kill_process(self.pid, signal);
+        }
+        is_there
     }
 
     /// Returns the signal that is due, if any. [`Signal::KILL`] is the last.
@@ -36,7 +47,7 @@ impl SshReaper {
         None
     }
 
-    /// Returns when to call [`SshReaper::poll_signal`], if the program has not ended.
+    /// Returns when to call [`SshReaper::poll_signal`] or [`SshReaper::reap`], if the program has not ended.
     pub(crate) fn poll_timeout(&self) -> Instant {
         self.ask_at.min(self.kill_at)
     }
@@ -44,12 +55,16 @@ impl SshReaper {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
+    use rustix::io::Errno;
+
     use super::*;
 
     #[test]
     fn a_program_is_asked_again_and_again_and_then_killed() {
         let begin = Instant::from_millis(5000);
-        let mut reaper = SshReaper::new(begin);
+        let mut reaper = SshReaper::new(Pid::INIT, begin);
         let (mut now, mut asked) = (begin, 0);
         while reaper.poll_signal(now) == Some(Signal::TERM) {
             asked += 1;
@@ -59,5 +74,18 @@ mod tests {
         assert_eq!(asked, 20);
         assert_eq!(now, begin + PATIENCE);
         assert_eq!(reaper.poll_signal(now), Some(Signal::KILL));
+    }
+
+    #[test]
+    fn a_child_that_ignores_sigterm_is_killed_and_waited_for() {
+        let mut child =
+            Command::new("sh").args(["-c", "trap '' TERM; exec sleep 600"]).spawn().unwrap();
+        let mut now = Instant::ZERO;
+        let mut reaper = SshReaper::new(Pid::from_child(&child), now);
+        while reaper.reap(now) {
+            now = reaper.poll_timeout();
+        }
+        let error = child.wait().expect_err("nobody is left");
+        assert_eq!(error.raw_os_error(), Some(Errno::CHILD.raw_os_error()));
     }
 }

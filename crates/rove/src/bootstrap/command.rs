@@ -179,13 +179,13 @@ impl Running {
 
     /// Asks the command to end. If it does not, the drop of this value kills it.
     pub(crate) fn end(&mut self, events: &mut EventLoop) {
-        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
-        let mut reaper = SshReaper::new(events.now());
+        let pid = Pid::from_child(&self.child);
+        let mut reaper = SshReaper::new(pid, events.now());
         while matches!(self.child.try_wait(), Ok(None)) {
             match reaper.poll_signal(events.now()) {
                 // A command that is still running is killed when this value is dropped.
                 Some(Signal::KILL) => break,
-                Some(signal) => drop(pid.map(|pid| kill_process(pid, signal))),
+                Some(signal) => drop(kill_process(pid, signal)),
                 None => {}
             }
             if events.wait(&mut [], Some(reaper.poll_timeout())).is_err() {

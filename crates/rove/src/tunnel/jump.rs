@@ -13,9 +13,9 @@ use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::Client;
 use rove_ssp::Transmit;
 use rove_units::{Duration, Instant};
-use rustix::process::Pid;
 
 use crate::entropy;
+use crate::ssh_reaper::SshReaper;
 use crate::tunnel::inherited::JumpCall;
 use crate::tunnel::near::is_refusal;
 use crate::tunnel::ssh::{Look, Ssh};
@@ -121,8 +121,8 @@ pub(super) struct Jump {
 pub(super) enum News {
     /// The forwarder has answered, and sends from this address.
     Answered(SocketAddr),
-    /// The ssh has ended, or the caller must end it (`pid`). `was_logging_in` says that the forwarder had not answered.
-    Ended { pid: Option<Pid>, was_logging_in: bool },
+    /// The ssh has ended, or the caller must end it (`ending`). `was_logging_in` says that the forwarder had not answered.
+    Ended { ending: Option<SshReaper>, was_logging_in: bool },
 }
 
 impl Jump {
@@ -207,7 +207,7 @@ impl Jump {
             self.failures += if is_final { FAILURES_MAX } else { u8::from(has_ended) };
         }
         session.handle_forwarder(now, &[]);
-        Some(News::Ended { pid: line.ssh.release(), was_logging_in })
+        Some(News::Ended { ending: line.ssh.release(now), was_logging_in })
     }
 
     /// Returns the sealed datagram to send in place of one to the forwarder's address, or `None` for any other address.
@@ -303,7 +303,10 @@ mod tests {
         assert_eq!(jump.wrap(&to(end)).map(|wrapped| wrapped.payload.len()), Some(33));
         assert!(jump.wrap(&to(server())).is_none(), "the server's own address needs no seal");
         jump.line.as_mut().unwrap().ssh.signal(Signal::KILL);
-        assert!(matches!(news(&mut jump, &mut session, at(9_000)), News::Ended { pid: None, .. }));
+        assert!(matches!(
+            news(&mut jump, &mut session, at(9_000)),
+            News::Ended { ending: None, .. }
+        ));
         assert_eq!(all(&session), [server()]);
         assert!(jump.wrap(&to(end)).is_none());
         assert_eq!(jump.wanted_at(&session), Some(at(2_000)), "another may be started");

@@ -18,6 +18,8 @@ const OUTLIVING: [&str; 4] = ["sh", "-c", "trap '' HUP; exec \"$@\"", "rove"];
 pub(super) struct Login {
     /// The ssh that carries datagrams, or why there is none; `Err(None)` if Ctrl-C or a signal cancelled it.
     pub(super) outcome: Result<Ssh, Option<String>>,
+    /// The ssh that has failed, which the caller must end.
+    pub(super) ending: Option<SshReaper>,
     /// The signals that arrived during the login.
     pub(super) signals: Vec<i32>,
 }
@@ -32,14 +34,17 @@ pub(super) fn run(
     let mut signals = Vec::new();
     let mut ssh = match Ssh::start(&asking(again), first_line, true) {
         Ok(ssh) => ssh,
-        Err(error) => return Ok(Login { outcome: Err(Some(error.to_string())), signals }),
+        Err(error) => {
+            let outcome = Err(Some(error.to_string()));
+            return Ok(Login { outcome, ending: None, signals });
+        }
     };
     let mut reaper: Option<SshReaper> = None;
     let outcome = loop {
         events.wait(&mut ssh.interests(), reaper.as_ref().map(SshReaper::poll_timeout))?;
         signals.extend(events.take_signals());
         if reaper.is_none() && is_breaking_off(&signals) {
-            reaper = Some(SshReaper::new(events.now()));
+            reaper = ssh.reaper(events.now());
         }
         // A datagram that arrives during the login is lost, as on any path.
         let look = ssh.look(buffer, |_| ());
@@ -57,7 +62,7 @@ pub(super) fn run(
             continue;
         }
         match look {
-            Look::Open if ssh.stands() => break Ok(ssh),
+            Look::Open if ssh.stands() => break Ok(()),
             Look::Open => {}
             Look::Ended(reason) => {
                 // Ctrl-C also ends ssh, and the wait may have returned for ssh's end alone.
@@ -72,7 +77,8 @@ pub(super) fn run(
             }
         }
     };
-    Ok(Login { outcome, signals })
+    let ending = if outcome.is_err() { ssh.release(events.now()) } else { None };
+    Ok(Login { outcome: outcome.map(|()| ssh), ending, signals })
 }
 
 /// Returns whether a signal cancels a login.

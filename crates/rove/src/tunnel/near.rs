@@ -9,8 +9,8 @@ use rove_bootstrap::tunnel::retry::{End, Retry};
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::Trouble;
 use rove_units::Instant;
-use rustix::process::{WaitOptions, waitpid};
 
+use crate::ssh_reaper::SshReaper;
 use crate::tunnel::inherited::{Again, Inherited};
 use crate::tunnel::login::{self, Login};
 use crate::tunnel::ssh::{Look, Ssh};
@@ -30,6 +30,8 @@ pub(crate) struct Tunnel {
     line: Option<Ssh>,
     /// The ssh that is logging in. `None` while there is none.
     next: Option<Ssh>,
+    /// The ssh processes that are ending, seldom more than one.
+    ending: Vec<SshReaper>,
     /// Why the newest ssh failed. `None` if none has failed since an ssh last began to carry datagrams.
     pub(crate) reason: Option<String>,
     buffer: Vec<u8>,
@@ -48,6 +50,7 @@ impl Tunnel {
             retry: Retry::new(now, inherited.again.shares),
             line: None,
             next: Some(Ssh::new(pid, descriptors)?),
+            ending: Vec::new(),
             reason: None,
             buffer: vec![0; READ_LEN],
         })
@@ -72,6 +75,7 @@ impl Tunnel {
 
     /// Reads and writes without blocking, passes arrived datagrams to `take`, and starts or ends an ssh as needed.
     pub(crate) fn turn(&mut self, now: Instant, mut take: impl FnMut(Arrival)) {
+        self.ending.retain_mut(|reaper| reaper.reap(now));
         if let Some(next) = &mut self.next {
             let look = next.look(&mut self.buffer, &mut take);
             let is_late = self.retry.give_up_at() <= now;
@@ -79,8 +83,8 @@ impl Tunnel {
                 Look::Open if next.stands() => {
                     tracing::info!("tunnel stands");
                     self.retry.handle_arrival(now);
-                    // Dropping the former ssh ends it.
-                    self.line = self.next.take();
+                    let former = core::mem::replace(&mut self.line, self.next.take());
+                    self.release(now, former);
                     self.reason = None;
                 }
                 Look::Open if is_late => {
@@ -100,7 +104,8 @@ impl Tunnel {
             if has_arrived {
                 self.retry.handle_arrival(now);
                 // The carrying ssh was only slow, so the other login is not needed.
-                self.next = None;
+                let other = self.next.take();
+                self.release(now, other);
             }
             if let Look::Ended(reason) = look {
                 let line = self.line.take().expect("it was just looked at");
@@ -114,7 +119,8 @@ impl Tunnel {
 
     /// Returns when to call [`Tunnel::turn`] if nothing else happens. `None` for never.
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        if self.next.is_some() { Some(self.retry.give_up_at()) } else { self.start_at() }
+        let at = if self.next.is_some() { Some(self.retry.give_up_at()) } else { self.start_at() };
+        at.into_iter().chain(self.ending.iter().map(SshReaper::poll_timeout)).min()
     }
 
     /// Notes that this computer's network has changed, so that another ssh may be started sooner.
@@ -138,15 +144,19 @@ impl Tunnel {
     /// Starts an ssh that may ask the user on the terminal. Waits until it carries datagrams, has ended, or the user
     /// interrupts it. Returns the signals that arrived meanwhile.
     pub(crate) fn log_in(&mut self, events: &mut EventLoop) -> io::Result<Vec<i32>> {
-        // Dropping `next` ends an automatic login, which would run in parallel with the user's.
-        self.next = None;
+        // An automatic login would run in parallel with the user's.
+        let automatic = self.next.take();
+        self.release(events.now(), automatic);
         let is_own = self.retry.handle_start(events.now(), self.line.is_some());
         let (words, first_line) = (self.again.call(is_own), &self.again.first_line);
-        let Login { outcome, signals } = login::run(&words, first_line, events, &mut self.buffer)?;
+        let Login { outcome, ending, signals } =
+            login::run(&words, first_line, events, &mut self.buffer)?;
+        self.ending.extend(ending);
         match outcome {
             Ok(ssh) => {
                 self.retry.handle_arrival(events.now());
-                self.line = Some(ssh);
+                let former = self.line.replace(ssh);
+                self.release(events.now(), former);
                 self.reason = None;
             }
             Err(None) => self.retry.handle_end(events.now(), End::BrokenOff),
@@ -166,8 +176,6 @@ impl Tunnel {
 
     fn start(&mut self, now: Instant) {
         tracing::info!("starting another ssh for the tunnel");
-        // All children of this process are ssh processes, whose exit codes nobody needs.
-        while let Ok(Some(_)) = waitpid(None, WaitOptions::NOHANG) {}
         let is_own = self.retry.handle_start(now, self.line.is_some());
         match Ssh::start(&self.again.call(is_own), &self.again.first_line, false) {
             Ok(ssh) => self.next = Some(ssh),
@@ -195,10 +203,69 @@ impl Tunnel {
         let end = if is_refusal(&reason) { End::Refused } else { end };
         self.retry.handle_end(now, end);
         self.reason = Some(reason);
+        self.release(now, Some(ssh));
+    }
+
+    /// Closes the pipes of an ssh, and ends it.
+    fn release(&mut self, now: Instant, ssh: Option<Ssh>) {
+        self.ending.extend(ssh.and_then(|mut ssh| ssh.release(now)));
+        self.ending.retain_mut(|reaper| reaper.reap(now));
     }
 }
 
 /// Returns whether ssh ended for a reason that only the user can resolve.
 pub(super) fn is_refusal(reason: &str) -> bool {
     REFUSALS.iter().any(|refusal| reason.contains(refusal))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+    use super::*;
+
+    fn tunnel(script: &str) -> Tunnel {
+        let words = ["sh", "-c", script].map(str::to_owned).into();
+        Tunnel {
+            again: Again { words, ..Again::default() },
+            retry: Retry::new(Instant::ZERO, false),
+            line: None,
+            next: None,
+            ending: Vec::new(),
+            reason: None,
+            buffer: vec![0; READ_LEN],
+        }
+    }
+
+    /// Waits for the end of a child of this process, whose status somebody else will ask for.
+    fn await_end(child: Pid) {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(child), options).unwrap();
+    }
+
+    #[test]
+    fn another_part_of_the_process_finds_the_status_of_its_child() {
+        let mut other = Command::new("sh").args(["-c", "exit 3"]).spawn().unwrap();
+        await_end(Pid::from_child(&other));
+        tunnel("exit 1").start(Instant::ZERO);
+        assert_eq!(other.wait().unwrap().code(), Some(3));
+    }
+
+    #[test]
+    fn an_ssh_that_takes_too_long_is_ended_and_waited_for() {
+        let mut tunnel = tunnel("exec sleep 600");
+        let mut now = Instant::ZERO;
+        tunnel.start(now);
+        tunnel.again.words.clear();
+        now = tunnel.poll_timeout().unwrap();
+        tunnel.turn(now, |_| ());
+        assert!(tunnel.next.is_none());
+        while let Some(at) = tunnel.poll_timeout() {
+            now = at;
+            tunnel.turn(now, |_| ());
+        }
+        assert!(tunnel.ending.is_empty());
+    }
 }

@@ -13,7 +13,6 @@ use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::Client;
 use rove_ssp::Transmit;
 use rove_units::Instant;
-use rustix::process::{Pid, WaitOptions, kill_process, waitpid};
 
 use crate::ssh_reaper::SshReaper;
 use crate::tunnel::inherited::{Again, Inherited};
@@ -32,8 +31,8 @@ pub(crate) struct Spare {
     next: Option<Ssh>,
     /// The forwarder on a jump host, if there may be one.
     pub(super) jump: Option<Jump>,
-    /// The ssh processes that are ending, seldom more than one, each with the signals it will get.
-    ending: Vec<(Pid, SshReaper)>,
+    /// The ssh processes that are ending, seldom more than one.
+    ending: Vec<SshReaper>,
     buffer: Vec<u8>,
 }
 
@@ -94,7 +93,7 @@ impl Spare {
     pub(crate) fn poll_timeout(&self, session: &Client) -> Option<Instant> {
         let start = self.wanted_at(session).and_then(|at| self.standby.start_at(at));
         let dead = session.side_path_dead_at().filter(|_| self.ssh.is_some());
-        let reap = self.ending.iter().map(|(_, reaper)| reaper.poll_timeout()).min();
+        let reap = self.ending.iter().map(SshReaper::poll_timeout).min();
         let jump = self.jump.as_ref().and_then(|jump| {
             let start = jump.wanted_at(session).and_then(|at| self.standby.start_at(at));
             start.or(jump.poll_timeout(session))
@@ -196,12 +195,12 @@ impl Spare {
                 // The host's end of the tunnel tells the server that this address is a forwarder's.
                 self.ssh.iter_mut().for_each(|ssh| ssh.say(source.to_string()));
             }
-            Some(News::Ended { pid, was_logging_in }) => {
+            Some(News::Ended { ending, was_logging_in }) => {
                 // A failure at the jump host does not count against logins to the host.
                 if was_logging_in {
                     self.standby.handle_end(End::Passing);
                 }
-                self.ending.extend(pid.map(|pid| (pid, SshReaper::new(now))));
+                self.ending.extend(ending);
             }
             None => {}
         }
@@ -222,7 +221,9 @@ impl Spare {
     ) -> io::Result<Vec<i32>> {
         let words = self.again.call(self.standby.avoids_shared());
         let first_line = &self.again.first_line;
-        let Login { outcome, signals } = login::run(&words, first_line, events, &mut self.buffer)?;
+        let Login { outcome, ending, signals } =
+            login::run(&words, first_line, events, &mut self.buffer)?;
+        self.ending.extend(ending);
         self.standby.handle_user(outcome.is_ok());
         match outcome {
             Ok(ssh) => {
@@ -264,21 +265,12 @@ impl Spare {
 
     /// Closes the pipes of an ssh at once, and schedules signals in case it does not end.
     fn release(&mut self, now: Instant, ssh: Option<Ssh>) {
-        if let Some(pid) = ssh.and_then(|mut ssh| ssh.release()) {
-            self.ending.push((pid, SshReaper::new(now)));
-        }
+        self.ending.extend(ssh.and_then(|mut ssh| ssh.release(now)));
         self.reap(now);
     }
 
     fn reap(&mut self, now: Instant) {
-        self.ending.retain_mut(|(pid, reaper)| {
-            let is_there = matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(None));
-            if let Some(signal) = reaper.poll_signal(now).filter(|_| is_there) {
-                // The system does not reuse the process number until this process has waited for the process.
-                let _ = kill_process(*pid, signal);
-            }
-            is_there
-        });
+        self.ending.retain_mut(|reaper| reaper.reap(now));
     }
 }
 

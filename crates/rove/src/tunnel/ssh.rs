@@ -9,9 +9,11 @@ use rove_bootstrap::Printable;
 use rove_bootstrap::tunnel::banner::{Banner, Found};
 use rove_bootstrap::tunnel::carrier::{Arrival, Carrier};
 use rove_platform::event_loop::Interest;
+use rove_units::Instant;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
+use crate::ssh_reaper::SshReaper;
 use crate::tunnel::inherited::Descriptors;
 
 /// Most characters kept of ssh's last message. Chosen: the room in the notice bar beside rove's own words.
@@ -83,10 +85,8 @@ impl Ssh {
         }
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let pid = pid.ok_or(io::ErrorKind::InvalidData)?;
         let descriptors = Descriptors::of(&mut child).ok_or(io::ErrorKind::InvalidData)?;
-        let mut ssh = Self::new(pid, descriptors)?;
+        let mut ssh = Self::new(Pid::from_child(&child), descriptors)?;
         ssh.banner = Some(Banner::after(first_line.to_owned()));
         ssh.dialogue = asks.then(Printable::default);
         Ok(ssh)
@@ -120,10 +120,17 @@ impl Ssh {
         }
     }
 
-    /// Returns the process number, so that the caller can wait for the end of the process. `None` if [`Ssh::signal`]
-    /// has waited for it. When this value is dropped, its streams close, and ssh soon ends.
-    pub(super) fn release(&mut self) -> Option<Pid> {
-        self.pid.take()
+    /// Returns the times of the signals that end the process, for [`Ssh::signal`]. `None` after the process's end.
+    pub(super) fn reaper(&self, now: Instant) -> Option<SshReaper> {
+        self.pid.map(|pid| SshReaper::new(pid, now))
+    }
+
+    /// Returns the means to end the process and to wait for it. `None` if [`Ssh::signal`] has waited for it. When this
+    /// value is dropped, its streams close, and ssh soon ends.
+    pub(super) fn release(&mut self, now: Instant) -> Option<SshReaper> {
+        let reaper = self.reaper(now);
+        self.pid = None;
+        reaper
     }
 
     /// Queues a datagram for the host and writes as much as ssh accepts.

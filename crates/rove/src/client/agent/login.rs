@@ -167,7 +167,6 @@ impl Login {
 
 impl Drop for Login {
     fn drop(&mut self) {
-        // The tunnel may have reaped this ssh (`Tunnel::start`), and its number may belong to another process.
         if matches!(self.ssh.try_wait(), Ok(None)) && self.ssh.kill().is_ok() {
             let _ = self.ssh.wait();
         }
