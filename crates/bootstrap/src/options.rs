@@ -10,7 +10,7 @@ use crate::choices::Choices;
 use crate::install_policy::InstallPolicy;
 use crate::program_name::ProgramName;
 use crate::session_ref::{SessionLabel, SessionRef, attach_command};
-use crate::ssh_config;
+use crate::ssh_config::{self, SshConfig};
 
 /// The user's options for starting a session over ssh. The default names neither ssh nor a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -121,6 +121,8 @@ pub struct Passage {
     pub joined: Joined,
     /// The hosts of the enclosing `rove -W` processes and of this process, a line each. A repeated host reveals a loop.
     pub gates: String,
+    /// ssh's configuration for the host.
+    pub config: Box<SshConfig>,
 }
 
 /// The remote end to which rove connects its standard input and output, or the files that rove copies to the host.
@@ -353,7 +355,7 @@ mod tests {
         let resumed =
             Resumed { record: String::new(), lock: 3, former: String::new(), taken: None };
         let joined = Joined::Port(String::new());
-        let passage = Passage { joined, gates: String::new() };
+        let passage = Passage { joined, gates: String::new(), config: Box::default() };
         for (session, command) in [
             (WantedSession::New, None),
             (WantedSession::Streams(passage), None),

@@ -36,14 +36,13 @@ pub(crate) fn run(
     joined: Joined,
 ) -> anyhow::Result<u8> {
     let gates = Gates::entering(&options.host)?.into_text();
-    let asked = || ssh_query::ask(&options.ssh, &options.host);
-    let config = matches!(joined, Joined::Program { .. }).then(asked);
-    let configured = config.as_ref().and_then(|config| config.remote_command.as_deref());
-    let joined = with_configured(joined, configured)?;
-    if let Some(code) = borrower::run(options, &joined, config) {
+    let config = ssh_query::config(options);
+    let joined = with_configured(joined, config.remote_command.as_deref())?;
+    if let Some(code) = borrower::run(options, &joined, &config) {
         return Ok(code);
     }
-    let session = WantedSession::Streams(Passage { joined: joined.clone(), gates });
+    let session =
+        WantedSession::Streams(Passage { joined: joined.clone(), gates, config: config.into() });
     // A program that has started this one cannot answer a question.
     let (install, client) = (InstallPolicy::Never, None);
     let family = options.family_word().map(str::to_owned);

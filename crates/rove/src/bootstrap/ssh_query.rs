@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::process::Command;
 
 use rove_bootstrap::ssh_config::{self, SshConfig, is_ssh};
-use rove_bootstrap::{HostOptions, ProgramName, RemoteIp, Sharing, TunnelUse};
+use rove_bootstrap::{HostOptions, ProgramName, RemoteIp, Sharing, TunnelUse, WantedSession};
 
 use crate::answer;
 use crate::bootstrap::sharing;
@@ -30,6 +30,9 @@ pub(crate) fn ask(ssh: &[String], host: &OsStr) -> SshConfig {
 pub(crate) fn config(options: &HostOptions) -> SshConfig {
     if options.local {
         return SshConfig::default();
+    }
+    if let WantedSession::Streams(passage) = &options.session {
+        return (*passage.config).clone();
     }
     if options.name == ProgramName::Rove {
         return ask(&options.ssh, &options.host);

@@ -20,7 +20,6 @@ use rustix::stdio;
 
 use super::message::{Request, Word};
 use super::{Gate, may_share};
-use crate::bootstrap::ssh_query;
 use crate::connect::connect_unix;
 use crate::server::open_nothing;
 use crate::stdio_forward::json::Channel;
@@ -40,13 +39,12 @@ const WORD_MAX: u64 = 16 * 1024;
 
 /// Carries the call through a running client of the same login. Returns the exit code. `None` if no client carries the
 /// call, whose input was then not read. `rove put` always uses its own session, because it prints the paths of its
-/// files. `config` is ssh's configuration for the host, if it is known.
-pub(crate) fn run(options: &HostOptions, joined: &Joined, config: Option<SshConfig>) -> Option<u8> {
-    if matches!(joined, Joined::Files { .. }) || !may_share(options) || !Gate::are_any() {
+/// files. `config` is ssh's configuration for the host.
+pub(crate) fn run(options: &HostOptions, joined: &Joined, config: &SshConfig) -> Option<u8> {
+    if matches!(joined, Joined::Files { .. }) || !may_share(options) {
         return None;
     }
-    let config = config.unwrap_or_else(|| ssh_query::ask(&options.ssh, &options.host));
-    let gate = Gate::of(&options.host, &config)?;
+    let gate = Gate::of(&options.host, config)?;
     let gate = gate.following(options.choices.controller.as_deref());
     Awake::among(gate.sockets()).find_map(|client| {
         let asked = connect(&client).and_then(|client| Borrowed::ask(client, &gate, joined));

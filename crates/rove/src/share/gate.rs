@@ -42,11 +42,6 @@ impl Gate {
         }
     }
 
-    /// Returns whether there is a socket at which a client may accept calls of `rove -W` and `exec`.
-    pub(crate) fn are_any() -> bool {
-        !rove_control::sockets_of(PURPOSE).is_empty()
-    }
-
     /// Returns the beginning of the names of this gate's sockets.
     pub(crate) fn purpose(&self) -> String {
         let mut purpose = format!("{PURPOSE}-");

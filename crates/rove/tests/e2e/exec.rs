@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 use std::thread;
 
@@ -78,6 +79,24 @@ fn a_program_shows_what_it_shows_by_ssh() {
     // ssh gives 255 for each signal, which a lost connection gives too. A shell's number says which it was.
     let output = run(call(&gates[1], true, &[], "kill -TERM $$"), Vec::new());
     assert_eq!(output.status.code(), Some(128 + 15));
+}
+
+#[test]
+fn ssh_is_asked_for_its_configuration_once() {
+    let gate = Sshd::start(Far::default());
+    let scratch = Scratch::new();
+    let (ssh, log) = (scratch.join("ssh"), scratch.join("log"));
+    let script = format!("#!/bin/sh\necho \"$*\" >> {}\nexec ssh \"$@\"\n", log.display());
+    fs::write(&ssh, script).expect("a new file");
+    fs::set_permissions(&ssh, fs::Permissions::from_mode(0o700)).expect("it is ours");
+    let line = gate.ssh();
+    let (_, options) = line.split_once(' ').expect("ssh has options");
+    let call =
+        Invocation::new(rove()).arg("exec").arg(format!("--ssh={} {options}", ssh.display()));
+    let output = run(call.args(["far", "--", "echo there"]).command(), Vec::new());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "there\n");
+    let asked = fs::read_to_string(&log).expect("ssh was run");
+    assert_eq!(asked.lines().filter(|line| line.contains(" -G ")).count(), 1, "{asked}");
 }
 
 #[test]
