@@ -44,10 +44,6 @@ const INTERRUPTED: u8 = 130;
 /// The signals that wake the doctor: a request to leave, and the end of a command.
 const SIGNALS: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGCHLD];
 
-/// Longest wait for the host's addresses, which only the report needs. Chosen: less than the five seconds that the
-/// system's resolver gives each of its servers.
-const RESOLVER_PATIENCE: Duration = Duration::from_secs(3);
-
 /// Longest wait for `ssh -G`. Chosen: a thousand times the usual time.
 const CONFIGURATION_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -170,7 +166,7 @@ fn addresses(options: &HostOptions) -> Option<Vec<String>> {
         let _ = found.send(all.into_iter().map(rove_bootstrap::numeric).collect());
     });
     name.recv_timeout(CONFIGURATION_PATIENCE).ok()?;
-    Some(addresses.recv_timeout(RESOLVER_PATIENCE).unwrap_or_default())
+    Some(addresses.recv_timeout(address::RESOLVER_PATIENCE).unwrap_or_default())
 }
 
 /// Prints on standard error, if that is a terminal, that the doctor is at the step `what`.

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 use std::path::Path;
+use std::time::Duration;
 
 use nix::net::if_::if_nametoindex;
 use rove_platform::termux;
@@ -11,6 +12,14 @@ use crate::getent;
 
 /// The file that names the DNS servers which musl's resolver asks. Source: resolv.conf(5).
 const NAME_SERVERS: &str = "/etc/resolv.conf";
+
+/// Time after which the system's resolver asks its next server. Source: `timeout` in resolv.conf(5).
+const RESOLVER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Longest wait for addresses without which a command also works, only worse. Chosen: a silent first server, and a second
+/// for the answer of the next one, which ssh's own lookup gets, too.
+pub(crate) const RESOLVER_PATIENCE: Duration = Duration::from_secs(6);
+const _: () = assert!(RESOLVER_TIMEOUT.as_secs() < RESOLVER_PATIENCE.as_secs());
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AddressError {

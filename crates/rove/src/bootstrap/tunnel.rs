@@ -6,7 +6,6 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
-use std::time::Duration;
 
 use rove_bootstrap::ssh_config::{JumpHost, SshConfig};
 use rove_bootstrap::tunnel::{FORWARD, standby};
@@ -15,10 +14,6 @@ use rove_bootstrap::{HostOptions, OWN_CONNECTION, Plan, remote, ssh_config};
 use crate::bootstrap::{address, ssh_query};
 use crate::client::agent::AgentCall;
 use crate::tunnel::inherited::{ASKS_NOTHING, Again, JumpCall, TELLS, texts};
-
-/// Longest wait after the login for the jump host's address. Without the address, the session never tries a forwarder.
-/// Chosen: a busy computer needs seconds. Usually the address is known by then: the login asks the same name servers.
-const ANSWER_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Returns how a later ssh logs in to carry the datagrams of the session at this port. `asks_nothing` says that the
 /// first login asked the user nothing.
@@ -68,9 +63,10 @@ impl JumpQuestion {
         }))
     }
 
-    /// Waits for the result of the lookup. `None` if no jump host can have a forwarder, or if the result is late.
+    /// Waits for the result of the lookup. `None` if no jump host can have a forwarder, or if the result is late. It is
+    /// usually there after the login, which asks the same name servers. Without it, the session never tries a forwarder.
     pub(super) fn answer(self) -> Option<JumpCall> {
-        self.0?.recv_timeout(ANSWER_PATIENCE).ok().flatten()
+        self.0?.recv_timeout(address::RESOLVER_PATIENCE).ok().flatten()
     }
 }
 
@@ -133,6 +129,8 @@ fn ssh_words(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use rove_bootstrap::Sharing;
 
     use super::*;
