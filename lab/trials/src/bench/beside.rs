@@ -108,10 +108,8 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
             turns.iter_mut().flatten().zip(found).for_each(|(turns, turn)| turns.push(turn));
         }
     }
-    ensure!(
-        !turns[0][0].is_empty(),
-        "this computer was too busy in each round: the emulator was late"
-    );
+    let is_busy = turns[0][0].is_empty();
+    ensure!(!is_busy, "this computer was too busy in each round: the emulator was late");
     Ok(paths.iter().zip(&turns).flat_map(|(path, turns)| lines_of(path, turns)).collect())
 }
 

@@ -59,17 +59,12 @@ pub(super) enum Target {
     ExcessAtMost(f64),
 }
 
-impl Figures {
-    fn new(rounds: Vec<f64>) -> Self {
-        Self { median: stats::median(&rounds), rounds }
-    }
-}
-
 impl Line {
     /// Creates a line about rove alone.
     pub(super) fn new(what: impl Into<String>, unit: &'static str, rove: Vec<f64>) -> Self {
-        let (row, rove) = (String::new(), Figures::new(rove));
-        Self { row, what: what.into(), unit, rove, beside: None, ratio: None, target: None }
+        let (row, what) = (String::new(), what.into());
+        let rove = Figures { median: stats::median(&rove), rounds: rove };
+        Self { row, what, unit, rove, beside: None, ratio: None, target: None }
     }
 
     /// Creates a line of figures that stock Mosh's turns and rove's have.
@@ -86,7 +81,8 @@ impl Line {
     /// Puts another one's figures beside rove's.
     pub(super) fn beside(self, name: &'static str, figures: Vec<f64>) -> Self {
         let ratio = Some(stats::ratio(&self.rove.rounds, &figures)).filter(|it| it.is_finite());
-        Self { beside: Some(Beside { name, figures: Figures::new(figures) }), ratio, ..self }
+        let figures = Figures { median: stats::median(&figures), rounds: figures };
+        Self { beside: Some(Beside { name, figures }), ratio, ..self }
     }
 
     /// Says what rove is to reach, after [`Line::beside`] if that matters.
@@ -141,22 +137,26 @@ impl Line {
     }
 }
 
-/// All lines of a run.
+/// All lines of a run, and words about the rows of which `fewer` rounds count.
 #[derive(Clone, Debug)]
 pub(super) struct Report {
     rounds: usize,
     stock: Option<String>,
+    fewer: String,
     lines: Vec<Line>,
 }
 
 impl Report {
     /// Creates a report without lines.
     pub(super) const fn new(rounds: usize, stock: Option<String>) -> Self {
-        Self { rounds, stock, lines: Vec::new() }
+        Self { rounds, stock, fewer: String::new(), lines: Vec::new() }
     }
 
     /// Adds the lines of a row.
     pub(super) fn add(&mut self, row: &str, lines: Vec<Line>) {
+        let counted = lines.iter().map(|line| line.rove.rounds.len()).min();
+        let fewer = counted.filter(|it| *it < self.rounds);
+        self.fewer.extend(fewer.map(|it| format!(" ({row}: {it} rounds)")));
         self.lines.extend(lines.into_iter().map(|line| Line { row: row.to_owned(), ..line }));
     }
 
@@ -166,8 +166,9 @@ impl Report {
         let table = Table::new(headings, self.lines.iter().map(Line::cells));
         let stock = self.stock.iter().map(|name| format!("stock: {name}. ")).collect::<String>();
         format!(
-            "{stock}Medians of {} rounds; a ratio is the median of the rounds' ratios.\n\n{}",
+            "{stock}Medians of {} rounds{}; a ratio is the median of the rounds' ratios.\n\n{}",
             self.rounds,
+            self.fewer,
             table.text(0)
         )
     }
@@ -235,16 +236,16 @@ mod tests {
     fn the_table_says_for_each_line_whether_its_target_is_met() {
         let mut report = Report::new(3, Some("mosh-server (mosh 1.4.0)".to_owned()));
         let line = |what, unit, [rove, stock]: [f64; 2], target| {
-            Line::new(what, unit, vec![rove]).beside("stock", vec![stock]).target(target)
+            Line::new(what, unit, vec![rove; 3]).beside("stock", vec![stock; 3]).target(target)
         };
         let lines = vec![
             line("server CPU", "s", [0.5, 2.5], Target::RatioAtMost(0.2)),
             line("until the prompt", "ms", [80.0, 50.0], Target::ExcessAtMost(10.0)),
         ];
         report.add("flood", lines);
-        report.add("frame", vec![Line::new("a key", "us", vec![0.5])]);
+        report.add("beside", vec![Line::new("a key", "us", vec![0.5; 2])]);
         let wanted = "\
-stock: mosh-server (mosh 1.4.0). Medians of 3 rounds; a ratio is the median of the rounds' ratios.
+stock: mosh-server (mosh 1.4.0). Medians of 3 rounds (beside: 2 rounds); a ratio is the median of the rounds' ratios.
 
                        rove  other         ratio                             target
 server CPU         s  0.500   2.50  stock   0.20                  ratio <= 0.2: met
