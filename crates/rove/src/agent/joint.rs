@@ -85,8 +85,9 @@ impl Joint {
     }
 
     fn takes_requests(&self) -> bool {
-        self.agent.waiting.len() < WAITING_MAX
-            && self.filter.as_ref().is_none_or(Filter::takes_requests)
+        // The filter answers refused requests itself, so they are bounded as the agent's answers are.
+        let takes = |filter: &Filter| filter.takes_requests() && self.takes_answers();
+        self.agent.waiting.len() < WAITING_MAX && self.filter.as_ref().is_none_or(takes)
     }
 
     const fn takes_answers(&self) -> bool {
@@ -215,6 +216,20 @@ mod tests {
         // A child that another test forks may hold the asker's end, too.
         asker.shutdown(std::net::Shutdown::Both).unwrap();
         assert!(!joint.turn());
+    }
+
+    #[test]
+    fn an_asker_that_reads_no_refusal_is_bounded() {
+        let ((mut asker, near), (_agent, far)) = (pair(), pair());
+        let mut joint = Joint::new(near, far, Some(Filter::new(false, true)));
+        asker.set_nonblocking(true).unwrap();
+        let refused = [0, 0, 0, 1, 1].repeat(CHUNK / 5);
+        for _ in 0..1_000 {
+            let _ = asker.write(&refused);
+            assert!(joint.turn());
+            assert!(joint.asker.waiting.len() < WAITING_MAX + CHUNK);
+        }
+        assert!(joint.interests().count() > 0, "its refusals are written as soon as it reads");
     }
 
     #[test]
