@@ -20,6 +20,8 @@ use crate::tunnel::inherited::Descriptors;
 const SAID_CHARS_MAX: usize = 60;
 /// Longest line of ssh's error output that is kept, in bytes. Chosen: far more than is shown.
 const LINE_BYTES_MAX: usize = 1024;
+/// Most reads of ssh's error output in a turn of the event loop. Chosen: as many bytes as a pipe holds on Linux.
+const ERROR_READS_MAX: usize = 16;
 /// The beginning of ssh's progress messages (`-v`), and the message after the key exchange with a host or a jump host.
 /// After that ssh uses the user's keys, which the user may have to confirm. Source: OpenSSH 5.4 to 9.9, kex.c.
 const DOINGS: &str = "debug";
@@ -223,10 +225,14 @@ impl Ssh {
         }
     }
 
-    /// Reads ssh's error output and keeps its last line. Shows the output to the user if ssh may ask.
+    /// Reads ssh's error output, which may be the host's, and keeps its last line. Shows the output to the user if ssh
+    /// may ask. The rest of a long output is read in the next turn.
     fn read_error_output(&mut self) {
         let mut buffer = [0; 4096];
-        while self.has_error_output {
+        for _ in 0..ERROR_READS_MAX {
+            if !self.has_error_output {
+                return;
+            }
             match rustix::io::read(&self.descriptors.stderr, &mut buffer) {
                 Ok(0) => self.has_error_output = false,
                 Ok(len) => {
@@ -278,5 +284,31 @@ impl Drop for Ssh {
                 let _ = kill_process(pid, Signal::TERM);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::Seek;
+
+    use rove_rig::scratch::Scratch;
+
+    use super::*;
+
+    #[test]
+    fn a_turn_reads_a_bounded_part_of_errors_without_end() {
+        let scratch = Scratch::new();
+        let path = scratch.write("errors", &"no\n".repeat(1 << 20));
+        let mut errors = File::open(path).unwrap();
+        let mut child = Command::new("cat");
+        let child = child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = child.spawn().unwrap();
+        let mut descriptors = Descriptors::of(&mut child).unwrap();
+        descriptors.stderr = errors.try_clone().unwrap().into();
+        let mut ssh = Ssh::new(Pid::from_child(&child), descriptors).unwrap();
+        ssh.look(&mut [0; 4096], |_| ());
+        assert_eq!(errors.stream_position().unwrap(), 65_536);
+        assert_eq!(ssh.last_words(), "no");
     }
 }
