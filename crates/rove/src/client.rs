@@ -98,7 +98,7 @@ fn carry(options: ClientOptions, joined: Joined) -> anyhow::Result<u8> {
     let joined = stdio_forward::handed_command::restore(joined);
     let channel = Channel::take();
     let errors = channel.as_ref().map(Channel::errors).transpose()?;
-    let ends = Ends::Standard { errors };
+    let ends = Ends::Standard { errors, changed: Vec::new() };
     let load = joined::load(&joined, ends).context("the call names no target")?;
     let call = options.call.clone();
     let (carried, channel) = forward::run(options, load, channel)?;

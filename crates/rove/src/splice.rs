@@ -2,12 +2,12 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use rove_platform::event_loop::Interest;
 use rove_streams::{Mux, Read, StreamError, StreamId};
 use rove_units::{Duration, Instant};
-use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::fs::{OFlags, fcntl_getfl, fstat};
 use rustix::io::{Errno, fcntl_dupfd_cloexec, ioctl_fionbio};
 use rustix::net::{Shutdown, shutdown, sockopt};
 use rustix::termios::isatty;
@@ -24,31 +24,45 @@ const BROKEN: u64 = 16;
 #[derive(Debug)]
 pub(crate) struct Descriptor {
     fd: OwnedFd,
-    /// Whether this value has ended the descriptor's blocking mode. The drop restores that mode.
-    is_changed: bool,
+    /// Exists if this process has ended the descriptor's blocking mode. Descriptors of the same socket or pipe share it,
+    /// and the drop of the last one restores the mode.
+    changed: Option<Rc<()>>,
 }
 
+/// The device and inode of a descriptor whose blocking mode was ended, and the [`Descriptor`]s that share it.
+pub(crate) type Changed = ((u64, u64), Weak<()>);
+
 impl Descriptor {
-    /// Makes a copy of a standard descriptor.
-    pub(crate) fn copy_of(standard: BorrowedFd<'_>) -> io::Result<Self> {
+    /// Makes a copy of a standard descriptor. `others` are the changed ones of this call; a new one is added. Standard
+    /// input and output may be the same socket, and output and errors the same pipe.
+    pub(crate) fn copy_of(standard: BorrowedFd<'_>, others: &mut Vec<Changed>) -> io::Result<Self> {
         let fd = fcntl_dupfd_cloexec(standard, 3)?;
-        let is_changed = !fcntl_getfl(&fd)?.contains(OFlags::NONBLOCK) && !isatty(&fd);
-        if is_changed {
+        let found = fstat(&fd)?;
+        let place = (found.st_dev, found.st_ino);
+        let changed = if fcntl_getfl(&fd)?.contains(OFlags::NONBLOCK) {
+            let same = others.iter().filter(|(other, _)| *other == place);
+            same.filter_map(|(_, changed)| changed.upgrade()).next()
+        } else if isatty(&fd) {
+            None
+        } else {
             ioctl_fionbio(&fd, true)?;
-        }
-        Ok(Self { fd, is_changed })
+            let changed = Rc::new(());
+            others.push((place, Rc::downgrade(&changed)));
+            Some(changed)
+        };
+        Ok(Self { fd, changed })
     }
 
     /// Creates the value for this process's end of a pipe, which no other process shares.
     pub(crate) fn pipe(fd: OwnedFd) -> io::Result<Self> {
         ioctl_fionbio(&fd, true)?;
-        Ok(Self { fd, is_changed: false })
+        Ok(Self { fd, changed: None })
     }
 }
 
 impl Drop for Descriptor {
     fn drop(&mut self) {
-        if self.is_changed {
+        if self.changed.as_ref().is_some_and(|it| Rc::strong_count(it) == 1) {
             let _ = ioctl_fionbio(&self.fd, false);
         }
     }
@@ -85,7 +99,7 @@ pub(crate) struct Splice {
 impl Splice {
     /// Copies between a stream and a connected socket in non-blocking mode.
     pub(crate) fn socket(id: StreamId, socket: OwnedFd) -> Self {
-        let socket = Rc::new(Descriptor { fd: socket, is_changed: false });
+        let socket = Rc::new(Descriptor { fd: socket, changed: None });
         Self::new(id, Some(Rc::clone(&socket)), Some(socket), true)
     }
 
@@ -342,6 +356,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_socket_that_is_input_and_output_stays_non_blocking_until_both_have_ended() {
+        let (socket, _peer) = std::os::unix::net::UnixStream::pair().unwrap();
+        let blocks = || !fcntl_getfl(&socket).unwrap().contains(OFlags::NONBLOCK);
+        let mut others = Vec::new();
+        let mut copy = || Descriptor::copy_of(socket.as_fd(), &mut others).unwrap();
+        let (input, output) = (copy(), copy());
+        drop(input);
+        assert!(!blocks(), "the output must not stop the event loop");
+        drop(output);
+        assert!(blocks(), "it is as the caller had it");
     }
 
     #[test]

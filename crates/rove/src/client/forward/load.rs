@@ -8,7 +8,7 @@ use rove_units::Instant;
 use rustix::stdio;
 
 use crate::share::message::Word;
-use crate::splice::{Descriptor, Splice};
+use crate::splice::{Changed, Descriptor, Splice};
 
 /// A job that needs streams: a connection, a program or files.
 pub(crate) trait Load {
@@ -66,7 +66,7 @@ impl Carried {
 /// The descriptors whose bytes are copied to and from streams.
 pub(crate) enum Ends {
     /// This process's own standard descriptors. `errors` takes the place of standard error, if given.
-    Standard { errors: Option<OwnedFd> },
+    Standard { errors: Option<OwnedFd>, changed: Vec<Changed> },
     /// Ends of pipes that another process has passed for its standard descriptors. Each is `None` after [`Ends::take`].
     Passed(Vec<Option<OwnedFd>>),
 }
@@ -79,12 +79,15 @@ impl Ends {
     /// Returns the system's error, or `InvalidInput` if the other process has passed no such descriptor.
     pub(crate) fn take(&mut self, number: usize) -> io::Result<Descriptor> {
         match self {
-            Self::Standard { errors } => match (number, errors) {
-                (0, _) => Descriptor::copy_of(stdio::stdin()),
-                (1, _) => Descriptor::copy_of(stdio::stdout()),
-                (_, None) => Descriptor::copy_of(stdio::stderr()),
-                (_, Some(errors)) => Descriptor::copy_of(errors.as_fd()),
-            },
+            Self::Standard { errors, changed } => {
+                let standard = match (number, &*errors) {
+                    (0, _) => stdio::stdin(),
+                    (1, _) => stdio::stdout(),
+                    (_, None) => stdio::stderr(),
+                    (_, Some(errors)) => errors.as_fd(),
+                };
+                Descriptor::copy_of(standard, changed)
+            }
             Self::Passed(passed) => {
                 let passed = passed.get_mut(number).and_then(Option::take);
                 Descriptor::pipe(passed.ok_or(io::ErrorKind::InvalidInput)?)
