@@ -293,6 +293,16 @@ pub fn is_of_user(stream: &UnixStream) -> bool {
     is_peer(stream, |user| user == geteuid() || user.is_root())
 }
 
+/// Connects as [`connect`] does, to a socket at which a process of this user or of the administrator listens.
+///
+/// # Errors
+///
+/// Returns the system's error, or `PermissionDenied` if another user's process listens there.
+pub fn connect_to_user(path: &Path) -> io::Result<UnixStream> {
+    let stream = connect(path)?;
+    if is_of_user(&stream) { Ok(stream) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+}
+
 /// Returns whether `counts` is true for the user of the process at the other end of a connection.
 pub(crate) fn is_peer(stream: &UnixStream, counts: impl Fn(Uid) -> bool) -> bool {
     // Linux and Android have `SO_PEERCRED`, and other systems `getpeereid`.
@@ -303,8 +313,13 @@ pub(crate) fn is_peer(stream: &UnixStream, counts: impl Fn(Uid) -> bool) -> bool
     user.is_some_and(counts)
 }
 
-/// Connects to a socket without blocking, because the process that listens there may be stopped.
-pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
+/// Connects to a socket without blocking, because the process that listens there may be stopped. The connection does not
+/// block either.
+///
+/// # Errors
+///
+/// Returns the system's error, which is `WouldBlock` if the queue of connections to the socket is full.
+pub fn connect(path: &Path) -> io::Result<UnixStream> {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
     socket.set_nonblocking(true)?;
     socket.connect(&SockAddr::unix(path)?)?;

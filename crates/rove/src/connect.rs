@@ -2,21 +2,22 @@
 //! parallel with staggered starts.
 
 use std::collections::VecDeque;
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rove_platform::event_loop::Interest;
 use rove_streams::Target;
 use rove_units::{Duration, Instant};
-use rustix::io::{Errno, FdFlags, fcntl_setfd, ioctl_fionbio};
-use rustix::net::{
-    AddressFamily, SocketAddrUnix, SocketType, connect, getpeername, socket, sockopt,
-};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, connect, getpeername, sockopt};
 
 use crate::bootstrap::address::{self, AddressError};
 use crate::errand::{Errand, Errands};
+use crate::listeners;
 use crate::messages::reason;
 
 /// Longest time for making a connection. Chosen: a SYN is then sent five times.
@@ -67,7 +68,10 @@ impl Connect {
                 Ok(ip) => begun.untried = [SocketAddr::new(ip, *port)].into(),
                 Err(_) => begun.lookup = Some(look_up(host, *port, lookups)?),
             },
-            Target::Unix { path } => begun.tried.push(connect_unix(path)?),
+            Target::Unix { path } => {
+                let path = Path::new(OsStr::from_bytes(path));
+                begun.tried.push(rove_control::connect(path)?.into());
+            }
             _ => return Err(ErrorKind::Unsupported.into()),
         }
         Ok(begun)
@@ -187,29 +191,13 @@ fn alternate(addresses: Vec<SocketAddr>) -> VecDeque<SocketAddr> {
 
 fn connect_tcp(address: SocketAddr) -> Result<OwnedFd, Errno> {
     let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
-    let socket = open(family)?;
+    let socket = listeners::open(family)?;
     // Nagle's algorithm would delay the keystrokes of an ssh that uses this connection.
     let _ = sockopt::set_tcp_nodelay(&socket, true);
     match connect(&socket, &address) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
         Err(error) => Err(error),
     }
-}
-
-/// Connects to a Unix socket without waiting. Fails if its backlog is full.
-pub(crate) fn connect_unix(path: &[u8]) -> io::Result<OwnedFd> {
-    use std::os::unix::ffi::OsStrExt;
-    let path = Path::new(std::ffi::OsStr::from_bytes(path));
-    let socket = open(AddressFamily::UNIX)?;
-    connect(&socket, &SocketAddrUnix::new(path)?)?;
-    Ok(socket)
-}
-
-fn open(family: AddressFamily) -> Result<OwnedFd, Errno> {
-    let socket = socket(family, SocketType::STREAM, None)?;
-    fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
-    ioctl_fionbio(&socket, true)?;
-    Ok(socket)
 }
 
 /// Returns the peer's address of a connected socket (empty for Unix), or `None` while the connection is pending.

@@ -8,7 +8,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::os::fd::AsRawFd;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use rove_bootstrap::{Forward, Forwards, Place};
@@ -318,13 +317,15 @@ fn may_replace(path: &Path, replaces: bool) -> bool {
     let is_own = found.is_ok_and(|it| {
         it.file_type().is_socket() && it.uid() == rustix::process::geteuid().as_raw()
     });
-    let is_dead =
-        || UnixStream::connect(path).is_err_and(|it| it.kind() == io::ErrorKind::ConnectionRefused);
+    // A process that is stopped accepts nothing, so a connection that waits could wait for ever.
+    let is_dead = || {
+        rove_control::connect(path).is_err_and(|it| it.kind() == io::ErrorKind::ConnectionRefused)
+    };
     is_own && (replaces || is_dead())
 }
 
 /// Makes a stream socket in non-blocking mode.
-pub(crate) fn open(family: AddressFamily) -> io::Result<OwnedFd> {
+pub(crate) fn open(family: AddressFamily) -> rustix::io::Result<OwnedFd> {
     let socket = socket(family, SocketType::STREAM, None)?;
     fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
     ioctl_fionbio(&socket, true)?;
@@ -349,8 +350,10 @@ impl Drop for SocketFile {
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
     use std::net::{TcpListener, TcpStream};
 
+    use rove_rig::guard::within_guard;
     use rove_rig::ports::{free_port, leave_dead_socket};
     use rove_rig::scratch::Scratch;
 
@@ -462,6 +465,20 @@ mod tests {
         }
         assert!(set_mode(&file, 0o777).is_err());
         assert_eq!((mode(&file), mode(&socket)), (before, 0o660));
+    }
+
+    #[test]
+    fn the_socket_of_a_stopped_process_is_not_waited_for() {
+        let scratch = Scratch::new();
+        let path = scratch.path("s");
+        let stopped = open(AddressFamily::UNIX).unwrap();
+        bind(&stopped, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+        listen(&stopped, 0).unwrap();
+        let waiting = iter::from_fn(|| rove_control::connect(&path).ok());
+        assert!(waiting.collect::<Vec<_>>().len() < 100, "nobody accepts");
+        let rules = forwards(Place::Socket(path.to_str().unwrap().to_owned()), true);
+        let opened = within_guard("the refusal", move || Listeners::open(&rules).is_ok());
+        assert!(!opened, "somebody listens there");
     }
 
     #[test]

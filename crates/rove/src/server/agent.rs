@@ -5,10 +5,7 @@
 //! While the client is away or has named no such socket, the server closes a connection to the constant path at once. A
 //! program thus goes on without an agent instead of waiting.
 
-use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use rove_control::State;
@@ -87,8 +84,8 @@ impl Agent {
         while let Some(asker) = socket.accept() {
             let has_room = self.joints.len() < CONNECTIONS_MAX;
             if let Some(place) = place.as_ref().filter(|_| has_room) {
-                match connect(place) {
-                    Ok(agent) => self.joints.push(Joint::new(asker, agent, None)),
+                match rove_control::connect_to_user(place) {
+                    Ok(agent) => self.joints.push(Joint::new(asker, agent.into(), None)),
                     Err(error) => tracing::debug!(%error, "the client's agent is not there"),
                 }
             }
@@ -136,22 +133,10 @@ impl Lent {
     }
 }
 
-/// Connects to a socket for the agent if a process of this user listens there. A Unix socket connects or fails at once.
-fn connect(place: &Path) -> io::Result<OwnedFd> {
-    let address = rustix::net::SocketAddrUnix::new(place)?;
-    let socket = crate::listeners::open(rustix::net::AddressFamily::UNIX)?;
-    rustix::net::connect(&socket, &address)?;
-    let stream = UnixStream::from(socket);
-    match rove_control::is_of_user(&stream) {
-        true => Ok(stream.into()),
-        false => Err(io::ErrorKind::PermissionDenied.into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::{ErrorKind, Read as _, Write as _};
-    use std::os::unix::net::UnixListener;
+    use std::os::unix::net::{UnixListener, UnixStream};
 
     use rove_rig::guard::HANG_GUARD;
     use rove_rig::scratch::Scratch;

@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
@@ -20,7 +19,6 @@ use rustix::stdio;
 
 use super::message::{Request, Word};
 use super::{Gate, may_share};
-use crate::connect::connect_unix;
 use crate::server::open_nothing;
 use crate::stdio_forward::json::Channel;
 
@@ -200,11 +198,8 @@ impl Borrowed {
 /// Connects to a client, and checks that it belongs to this user.
 fn connect(path: &Path) -> io::Result<UnixStream> {
     // The connection is made without blocking, because the backlog of a hanging client may be full.
-    let stream = UnixStream::from(connect_unix(path.as_os_str().as_bytes())?);
+    let stream = rove_control::connect_to_user(path)?;
     stream.set_nonblocking(false)?;
-    if !rove_control::is_of_user(&stream) {
-        return Err(io::ErrorKind::PermissionDenied.into());
-    }
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     Ok(stream)

@@ -2,14 +2,12 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rove_bootstrap::LentAgent;
 use rove_platform::event_loop::Interest;
 
 use crate::agent::socket::PrivateSocket;
-use crate::connect::connect_unix;
 
 /// A listening socket of the client, and the path of the agent behind it.
 #[derive(Debug)]
@@ -29,7 +27,7 @@ impl AgentSocket {
         let real = real_agent(agent).ok_or_else(|| {
             io::Error::other("no agent runs on this computer; start one with ssh-agent")
         })?;
-        connect(&real)
+        rove_control::connect(&real)
             .map_err(|error| io::Error::other(format!("the agent does not answer: {error}")))?;
         Ok(Self { socket: PrivateSocket::open("lent")?, real })
     }
@@ -48,8 +46,8 @@ impl AgentSocket {
             if !has_room {
                 continue;
             }
-            match connect(&self.real) {
-                Ok(agent) => return Some((asker, agent)),
+            match rove_control::connect(&self.real) {
+                Ok(agent) => return Some((asker, agent.into())),
                 Err(error) => tracing::debug!(%error, "the user's agent takes no connection"),
             }
         }
@@ -63,12 +61,7 @@ impl AgentSocket {
 
 /// Returns whether the agent accepts connections.
 pub(crate) fn answers(agent: &LentAgent) -> bool {
-    real_agent(agent).is_some_and(|path| connect(&path).is_ok())
-}
-
-/// Connects without waiting.
-fn connect(path: &Path) -> io::Result<OwnedFd> {
-    connect_unix(path.as_os_str().as_bytes())
+    real_agent(agent).is_some_and(|path| rove_control::connect(&path).is_ok())
 }
 
 /// Returns the path of the agent's socket. `None` if its environment variable is not set or empty.
