@@ -34,19 +34,11 @@ struct Coming {
     session: Option<OtherSession>,
 }
 
-/// A complete file, about which the server has not answered the client.
+/// A complete file, whose path a thread asks another session's server to type.
 #[derive(Debug)]
 struct Kept {
     path: PathBuf,
-    typed: Typed,
-}
-
-/// The result of typing a file's path.
-#[derive(Debug)]
-enum Typed {
-    Here(Result<(), TypingError>),
-    /// A thread asks another session's server to type the path.
-    Elsewhere(Errand<Result<(), TypingError>>),
+    typing: Errand<Result<(), TypingError>>,
 }
 
 /// The progress of a file.
@@ -96,23 +88,19 @@ impl Drops {
                 continue;
             }
             let Some(coming) = self.coming.remove(&id) else { continue };
-            let kept = match progress {
-                Progress::Failed(error) => Err(error),
-                Progress::Complete => coming.keep(&self.errands, &mut type_file),
-                Progress::GivenUp | Progress::More(_) => {
-                    reception.give_up(mux, id);
-                    continue;
-                }
-            };
-            match kept {
-                Ok(kept) => drop(self.kept.insert(id, kept)),
-                Err(error) => reception.answer(mux, id, &refused(&error)),
+            match progress {
+                Progress::Failed(error) => reception.answer(mux, id, &refused(&error)),
+                Progress::Complete => match coming.keep(&self.errands, &mut type_file) {
+                    Ok(answer) => reception.answer(mux, id, &answer),
+                    Err(kept) => drop(self.kept.insert(id, kept)),
+                },
+                Progress::GivenUp | Progress::More(_) => reception.give_up(mux, id),
             }
         }
-        self.kept.retain(|id, kept| {
-            let answer = kept.answer();
-            answer.iter().for_each(|answer| reception.answer(mux, *id, answer));
-            answer.is_none()
+        self.kept.retain(|id, Kept { path, typing }| {
+            let Some(typed) = typing.take() else { return true };
+            reception.answer(mux, *id, &kept(path, typed.map_err(TypingError::from).flatten()));
+            false
         });
     }
 
@@ -137,10 +125,7 @@ impl Drops {
     /// Returns the descriptors to wait for. When one is ready, call [`Drops::turn`].
     pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
         let sought = self.coming.values().filter_map(|it| it.session.as_ref()?.interest());
-        sought.chain(self.kept.values().filter_map(|it| match &it.typed {
-            Typed::Elsewhere(errand) => Some(errand.interest()),
-            Typed::Here(_) => None,
-        }))
+        sought.chain(self.kept.values().map(|it| it.typing.interest()))
     }
 
     /// Returns whether to call [`Drops::turn`] again without waiting.
@@ -193,36 +178,31 @@ impl Coming {
         Progress::More(true)
     }
 
-    /// Gives the complete file its final name. Types its path, or asks another session's server to do that.
+    /// Gives the complete file its final name, and types its path. Returns the answer to the client, or the file while
+    /// another session's server is asked to type the path.
     fn keep(
         self,
         errands: &Errands,
         type_file: &mut impl FnMut(&str) -> Result<(), TypingError>,
-    ) -> Result<Kept, TypingError> {
+    ) -> Result<Answer, Kept> {
         debug_assert!(self.left == 0, "a file is kept after its last byte");
-        let (name, path) = self.file.keep()?;
-        let typed = match self.session {
-            None => Typed::Here(type_file(&name)),
-            Some(session) => session
-                .type_file(errands, name)
-                .map_or_else(|error| Typed::Here(Err(error)), Typed::Elsewhere),
+        let (name, path) = match self.file.keep() {
+            Ok(found) => found,
+            Err(error) => return Ok(refused(&error)),
         };
-        Ok(Kept { path, typed })
+        match self.session.map(|session| session.type_file(errands, name.clone())) {
+            None => Ok(kept(&path, type_file(&name))),
+            Some(Err(error)) => Ok(kept(&path, Err(error))),
+            Some(Ok(typing)) => Err(Kept { path, typing }),
+        }
     }
 }
 
-impl Kept {
-    /// Returns the answer to the client. `None` until it is known whether the path was typed.
-    fn answer(&mut self) -> Option<Answer> {
-        if let Typed::Elsewhere(errand) = &self.typed {
-            let typed = errand.take()?.map_err(TypingError::from);
-            self.typed = Typed::Here(typed.flatten());
-        }
-        let Typed::Here(typed) = &self.typed else { return None };
-        tracing::debug!(is_typed = typed.is_ok(), "a file is kept");
-        let untyped = typed.as_ref().err().map(TypingError::to_string).unwrap_or_default();
-        Some(Answer::Kept { path: shown(&self.path), untyped })
-    }
+/// Returns the answer for a file that is kept. `typed` says whether its path was typed.
+fn kept(path: &Path, typed: Result<(), TypingError>) -> Answer {
+    tracing::debug!(is_typed = typed.is_ok(), "a file is kept");
+    let untyped = typed.err().map(|error| error.to_string()).unwrap_or_default();
+    Answer::Kept { path: shown(path), untyped }
 }
 
 /// Returns the answer for a file that is not kept.
