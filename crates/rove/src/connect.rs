@@ -1,7 +1,7 @@
 //! Makes a connection for a stream without blocking: a thread looks the name up, and the addresses are tried in
 //! parallel with staggered starts.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rove_platform::event_loop::Interest;
-use rove_streams::Target;
+use rove_streams::{StreamId, Target};
 use rove_units::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, connect, getpeername, sockopt};
@@ -40,16 +40,8 @@ pub(crate) struct Connect {
     error: Errno,
 }
 
-/// The progress of a connection.
-#[derive(Debug)]
-pub(crate) enum Progress {
-    /// The connection is still being made.
-    Pending,
-    /// The connection to this address is made.
-    Connected(OwnedFd, String),
-    /// The connection failed for this reason.
-    Failed(String),
-}
+/// A connection with the address of its peer, or the reason why it is not made.
+pub(crate) type Settled = Result<(OwnedFd, String), String>;
 
 impl Connect {
     /// Begins to connect to a TCP port or a Unix socket.
@@ -103,15 +95,21 @@ impl Connect {
         if self.untried.is_empty() { self.deadline } else { self.next_at.min(self.deadline) }
     }
 
-    /// Checks the running attempts, and begins the next one if it is due.
-    pub(crate) fn turn(&mut self, now: Instant) -> Progress {
-        if let Some(progress) = self.take_addresses(now) {
-            return progress;
+    /// Checks the running attempts, and begins the next one if it is due. Returns `None` while the connection is being
+    /// made.
+    pub(crate) fn turn(&mut self, now: Instant) -> Option<Settled> {
+        match self.lookup.as_ref().map(Errand::take) {
+            None => {}
+            Some(Some(Ok(Ok(addresses)))) => self.handle_addresses(addresses),
+            Some(Some(Ok(Err(error)))) => return Some(Err(reason(&error.to_string()))),
+            Some(Some(Err(error))) => return Some(Err(reason(&error.to_string()))),
+            Some(None) if now < self.deadline => return None,
+            Some(None) => return Some(Err(words(Errno::TIMEDOUT))),
         }
         let mut index = 0;
         while let Some(attempt) = self.tried.get(index) {
             match peer(attempt) {
-                Ok(Some(peer)) => return Progress::Connected(self.tried.swap_remove(index), peer),
+                Ok(Some(peer)) => return Some(Ok((self.tried.swap_remove(index), peer))),
                 Ok(None) => index += 1,
                 Err(error) => {
                     self.error = error;
@@ -132,34 +130,31 @@ impl Connect {
             }
         }
         if now >= self.deadline {
-            Progress::Failed(words(Errno::TIMEDOUT))
-        } else if self.tried.is_empty() {
-            Progress::Failed(words(self.error))
-        } else {
-            Progress::Pending
+            self.error = Errno::TIMEDOUT;
+            self.tried.clear();
         }
+        self.tried.is_empty().then(|| Err(words(self.error)))
     }
 
-    /// Reads the addresses that the lookup has found. Returns `None` if the addresses are known. Otherwise the lookup
-    /// still runs or has failed, and this returns the connection's progress.
-    fn take_addresses(&mut self, now: Instant) -> Option<Progress> {
-        let progress = match self.lookup.as_ref()?.take() {
-            Some(Ok(Ok(mut addresses))) => {
-                self.lookup = None;
-                addresses.retain(|it| (self.may_try)(it.ip()));
-                if addresses.is_empty() {
-                    self.error = Errno::ACCESS;
-                }
-                self.untried = alternate(addresses);
-                return None;
-            }
-            Some(Ok(Err(error))) => Progress::Failed(reason(&error.to_string())),
-            Some(Err(error)) => Progress::Failed(reason(&error.to_string())),
-            None if now < self.deadline => Progress::Pending,
-            None => Progress::Failed(words(Errno::TIMEDOUT)),
-        };
-        Some(progress)
+    /// Notes the addresses that the lookup has found.
+    fn handle_addresses(&mut self, mut addresses: Vec<SocketAddr>) {
+        self.lookup = None;
+        addresses.retain(|it| (self.may_try)(it.ip()));
+        if addresses.is_empty() {
+            self.error = Errno::ACCESS;
+        }
+        self.untried = alternate(addresses);
     }
+}
+
+/// Returns the connections that are made or have failed, and removes their attempts.
+pub(crate) fn settle<T>(
+    connects: &mut BTreeMap<StreamId, T>,
+    mut turn: impl FnMut(&mut T) -> Option<Settled>,
+) -> Vec<(StreamId, T, Settled)> {
+    let settled = connects.iter_mut().filter_map(|(id, it)| Some((*id, turn(it)?)));
+    let settled: Vec<_> = settled.collect();
+    settled.into_iter().filter_map(|(id, it)| Some((id, connects.remove(&id)?, it))).collect()
 }
 
 /// The addresses of a name, or why there are none.
@@ -234,10 +229,8 @@ mod tests {
         let mut connect =
             Connect::begin(events.now(), target, &lookups).map_err(|it| it.to_string())?;
         loop {
-            match connect.turn(events.now()) {
-                Progress::Connected(_, address) => return Ok(address),
-                Progress::Failed(reason) => return Err(reason),
-                Progress::Pending => {}
+            if let Some(settled) = connect.turn(events.now()) {
+                return settled.map(|(_, address)| address);
             }
             let deadline = connect.poll_timeout();
             let mut interests: Vec<Interest<'_>> = connect.interests().collect();
@@ -290,12 +283,12 @@ mod tests {
         let mut connect = Connect::begin(at(0), &target, &Errands::default()).unwrap();
         // These addresses are for documentation: nothing answers there, or the system refuses at once.
         connect.untried = ["192.0.2.1:9", "192.0.2.2:9"].map(|it| it.parse().unwrap()).into();
-        if matches!(connect.turn(at(0)), Progress::Pending) && connect.untried.len() == 1 {
+        if connect.turn(at(0)).is_none() && connect.untried.len() == 1 {
             assert_eq!(connect.poll_timeout(), at(250));
             connect.turn(at(250));
             assert!(connect.untried.is_empty());
         }
         let last = connect.turn(at(30_000));
-        assert!(matches!(last, Progress::Failed(_)), "{last:?}");
+        assert!(matches!(last, Some(Err(_))), "{last:?}");
     }
 }

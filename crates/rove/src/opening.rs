@@ -50,8 +50,7 @@ impl Opening {
     pub(crate) fn answer(&mut self, now: Instant, mux: &mut Mux) -> Option<Answered> {
         let answered = self.read(now, mux)?;
         if !matches!(answered, Answered::Opened(_) | Answered::Exited(_)) {
-            let _ = mux.reset(self.id, UNREACHED);
-            let _ = mux.stop(self.id, UNREACHED);
+            mux.reset_and_stop(self.id, UNREACHED);
         }
         Some(answered)
     }

@@ -150,6 +150,19 @@ impl Mux {
         Ok(())
     }
 
+    /// Ends both directions of a stream at once, by [`Mux::reset`] and [`Mux::stop`]. A direction that has ended stays so.
+    pub fn reset_and_stop(&mut self, id: StreamId, code: u64) {
+        let _ = self.reset(id, code);
+        let _ = self.stop(id, code);
+    }
+
+    /// Ends a stream that the owner has served: its sending direction after all bytes that were written, and its
+    /// receiving direction at once.
+    pub fn finish_and_stop(&mut self, id: StreamId, code: u64) {
+        let _ = self.finish(id);
+        let _ = self.stop(id, code);
+    }
+
     /// Closes the stream layer with all streams, and tells the peer why. The peer gets the first 128 bytes of `text`.
     pub fn close(&mut self, now: Instant, code: u64, text: &str) {
         self.end(now, Closed { is_by_peer: false, code, text: text.to_owned() });

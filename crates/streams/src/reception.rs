@@ -61,7 +61,7 @@ impl Reception {
                 self.answer(mux, id, &Answer::Refused { code: BUSY, text });
             }
             Err(PrefaceError::Kind(_)) => self.handle_strange(now, mux, id),
-            Err(PrefaceError::Ended) => end(mux, id),
+            Err(PrefaceError::Ended) => mux.reset_and_stop(id, REFUSED),
             Err(error) => {
                 let text = error.to_string();
                 self.answer(mux, id, &Answer::Refused { code: NOT_UNDERSTOOD, text });
@@ -78,8 +78,7 @@ impl Reception {
         let written = mux.write(id, &message);
         debug_assert!(written.is_err() || written == Ok(message.len()));
         if matches!(answer, Answer::Refused { .. } | Answer::Exited(_) | Answer::Kept { .. }) {
-            let _ = mux.finish(id);
-            let _ = mux.stop(id, REFUSED);
+            mux.finish_and_stop(id, REFUSED);
         }
     }
 
@@ -87,24 +86,18 @@ impl Reception {
     pub fn give_up(&mut self, mux: &mut Mux, id: StreamId) {
         self.reading.remove(&id);
         self.waiting.remove(&id);
-        end(mux, id);
+        mux.reset_and_stop(id, REFUSED);
     }
 
     /// Resets a stream of a kind that this end does not serve. The 100th such stream closes the layer.
     pub fn handle_strange(&mut self, now: Instant, mux: &mut Mux, id: StreamId) {
         self.waiting.remove(&id);
         self.strange += 1;
-        end(mux, id);
+        mux.reset_and_stop(id, REFUSED);
         if self.strange >= STRANGE_MAX {
             mux.close(now, PROTOCOL, "too many streams of unknown kinds");
         }
     }
-}
-
-/// Ends both directions of a stream at once, unless they have ended.
-fn end(mux: &mut Mux, id: StreamId) {
-    let _ = mux.reset(id, REFUSED);
-    let _ = mux.stop(id, REFUSED);
 }
 
 #[cfg(test)]

@@ -237,8 +237,7 @@ impl AgentLoan {
                 self.relay(mux, id, reason)
             }
             ended => {
-                let _ = mux.reset(*id, 0);
-                let _ = mux.stop(*id, 0);
+                mux.reset_and_stop(*id, 0);
                 if !self.has_worked {
                     return self.end_for(FORBIDDEN);
                 }
@@ -265,8 +264,7 @@ impl AgentLoan {
                 None
             }
             Err(error) => {
-                let _ = mux.reset(stream, 0);
-                let _ = mux.stop(stream, 0);
+                mux.reset_and_stop(stream, 0);
                 Some(error.to_string())
             }
         }

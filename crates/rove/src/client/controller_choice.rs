@@ -37,8 +37,7 @@ impl ControllerChoice {
             return None;
         };
         let answered = opening.answer(now, &mut streams.mux)?;
-        let _ = streams.mux.finish(opening.id());
-        let _ = streams.mux.stop(opening.id(), 0);
+        streams.mux.finish_and_stop(opening.id(), 0);
         let (name, _) = (self.name.take()?, self.opening.take());
         let reason = match answered {
             Answered::Opened(_) => return None,

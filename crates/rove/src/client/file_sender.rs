@@ -163,8 +163,7 @@ impl FileSender {
                 }
                 Err(error) => {
                     let id = current.opening.id();
-                    let _ = mux.reset(id, BROKEN);
-                    let _ = mux.stop(id, BROKEN);
+                    mux.reset_and_stop(id, BROKEN);
                     let (shown, reason) = (current.shown.clone(), reason(&error.to_string()));
                     Some(Sent::Failed { shown, reason })
                 }

@@ -21,7 +21,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM};
 
 use super::controller_choice::ControllerChoice;
 use super::ending::failure;
-use super::lender::{Lender, end_stream};
+use super::lender::{Lender, UNWANTED};
 use super::wire::Wire;
 use super::{ClientOptions, Way, add_others, open_wire, start};
 use crate::bootstrap::screen::tell;
@@ -220,7 +220,7 @@ impl Forward {
                 self.end = None;
                 let ended = std::mem::take(&mut self.own);
                 for id in ended.load.iter().flat_map(|load| load.streams()) {
-                    end_stream(&mut self.streams.mux, id);
+                    self.streams.mux.reset_and_stop(id, UNWANTED);
                 }
                 self.lender.iter_mut().for_each(Lender::open_again);
             }

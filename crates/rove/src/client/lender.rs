@@ -34,7 +34,7 @@ const _: () = assert!(PROGRAMS_MAX + 3 * OPENING_MAX < CONNECTS_MAX);
 const ASKING_MAX: usize = 16;
 
 /// The code that resets a stream whose call has ended. Chosen: unlike the stream layer's own codes.
-const UNWANTED: u64 = 18;
+pub(super) const UNWANTED: u64 = 18;
 
 /// The calls of other processes that use this session, and the socket at which they ask.
 #[derive(Debug)]
@@ -189,7 +189,7 @@ impl Lender {
                 opening += usize::from(loan.state == State::Opening);
             }
             if loan.state == State::Over {
-                loan.load.streams().into_iter().for_each(|id| end_stream(mux, id));
+                loan.load.streams().into_iter().for_each(|id| mux.reset_and_stop(id, UNWANTED));
             }
         }
         self.loans.retain(|loan| loan.state != State::Over);
@@ -299,12 +299,6 @@ impl Loan {
     fn has_ended(&self) -> bool {
         !matches!(read(&self.call, &mut [0]), Err(Errno::AGAIN | Errno::INTR))
     }
-}
-
-/// Ends those directions of a stream that are still open.
-pub(super) fn end_stream(mux: &mut Mux, id: StreamId) {
-    let _ = mux.reset(id, UNWANTED);
-    let _ = mux.stop(id, UNWANTED);
 }
 
 /// Writes a message to a call. Returns `false` if the connection is closed or its buffer is full.

@@ -114,8 +114,7 @@ impl LoginCallbacks {
             None => return,
         };
         if let Some(opening) = wanted.opening.take() {
-            let _ = mux.finish(opening.id());
-            let _ = mux.stop(opening.id(), 0);
+            mux.finish_and_stop(opening.id(), 0);
         }
         wanted.question = Some(question(&wanted.callback, &program, &self.host));
         wanted.until = now + PATIENCE;

@@ -15,7 +15,7 @@ use rove_streams::{
 };
 use rove_units::{Duration, Instant};
 
-use crate::connect::{Connect, Progress};
+use crate::connect::{Connect, settle};
 use crate::errand::Errands;
 use crate::listeners;
 use crate::messages::reason;
@@ -172,8 +172,7 @@ impl RemoteForwards {
             State::Open { stream, .. } => Some(stream),
         };
         if let Some(stream) = stream {
-            let _ = mux.reset(stream, UNWANTED);
-            let _ = mux.stop(stream, UNWANTED);
+            mux.reset_and_stop(stream, UNWANTED);
         }
         Some(forward.to_string())
     }
@@ -310,8 +309,7 @@ impl RemoteForwards {
                     self.connect_named(now, mux, id, &target, (version, rest));
                 }
                 Step::More | Step::End => {
-                    let _ = mux.finish(id);
-                    let _ = mux.stop(id, UNWANTED);
+                    mux.finish_and_stop(id, UNWANTED);
                 }
             }
         }
@@ -348,32 +346,23 @@ impl RemoteForwards {
         splices: &mut BTreeMap<StreamId, Splice>,
         news: &mut Vec<News>,
     ) {
-        let settled =
-            self.connects.iter_mut().filter_map(|(id, making)| match making.connect.turn(now) {
-                Progress::Pending => None,
-                progress => Some((*id, progress)),
-            });
-        for (id, progress) in settled.collect::<Vec<_>>() {
-            let Some(Making { socks, .. }) = self.connects.remove(&id) else { continue };
-            match (progress, socks) {
-                (Progress::Connected(socket, _), Some((version, rest))) => {
+        for (id, making, settled) in settle(&mut self.connects, |it| it.connect.turn(now)) {
+            match (settled, making.socks) {
+                (Ok((socket, _)), Some((version, rest))) => {
                     let _ = mux.write(id, &version.granted());
                     // The few bytes after a request fit into a new connection's buffer.
                     let _ = rustix::io::write(&socket, &rest);
                     splices.insert(id, Splice::socket(id, socket));
                 }
-                (Progress::Connected(socket, address), None) => {
+                (Ok((socket, address)), None) => {
                     self.reception.answer(mux, id, &Answer::Opened { address });
                     splices.insert(id, Splice::socket(id, socket));
                 }
-                (Progress::Failed(reason), Some((version, _))) => {
-                    end_socks(mux, id, version, &reason);
-                }
-                (Progress::Failed(reason), None) => {
+                (Err(reason), Some((version, _))) => end_socks(mux, id, version, &reason),
+                (Err(reason), None) => {
                     news.push(News::Said(format!("-R: this computer cannot connect: {reason}")));
                     self.refuse(mux, id, reason);
                 }
-                (Progress::Pending, _) => {}
             }
         }
     }
@@ -441,8 +430,7 @@ impl Entry {
 /// Tells a SOCKS client that its connection was not made.
 fn end_socks(mux: &mut Mux, id: StreamId, version: Version, reason: &str) {
     let _ = mux.write(id, &version.refused(reason));
-    let _ = mux.finish(id);
-    let _ = mux.stop(id, UNWANTED);
+    mux.finish_and_stop(id, UNWANTED);
 }
 
 fn listen_place(place: &Place) -> ListenPlace {

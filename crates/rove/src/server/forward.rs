@@ -13,7 +13,7 @@ use rove_streams::{Answer, Event, Gathering, Reception, Side, StreamId, Target, 
 use rove_units::{Duration, Instant};
 use rustix::process::Rlimit;
 
-use crate::connect::{Connect, Progress};
+use crate::connect::{Connect, settle};
 use crate::errand::Errands;
 use crate::messages::reason;
 use crate::server::agent::Agent;
@@ -280,9 +280,8 @@ impl Layer {
     fn reply(&mut self, id: StreamId, address: String) {
         let mux = &mut self.streams.mux;
         self.reception.answer(mux, id, &Answer::Opened { address });
-        let _ = mux.finish(id);
-        // The server does not read the client's end of such a stream. Without `stop`, the stream would stay open.
-        let _ = mux.stop(id, UNREACHED);
+        // The server does not read the client's end of such a stream.
+        mux.finish_and_stop(id, UNREACHED);
     }
 
     fn handle_readable(
@@ -328,24 +327,15 @@ impl Layer {
     }
 
     fn look_at_connects(&mut self, now: Instant) {
-        let mut settled = Vec::new();
-        for (id, connect) in &mut self.connects {
-            match connect.turn(now) {
-                Progress::Pending => {}
-                progress => settled.push((*id, progress)),
-            }
-        }
-        for (id, progress) in settled {
-            self.connects.remove(&id);
-            match progress {
-                Progress::Connected(socket, address) => {
+        for (id, _, settled) in settle(&mut self.connects, |it| it.turn(now)) {
+            match settled {
+                Ok((socket, address)) => {
                     tracing::debug!(id = id.get(), "stream connected");
                     let answer = Answer::Opened { address };
                     self.reception.answer(&mut self.streams.mux, id, &answer);
                     self.splices.insert(id, Splice::socket(id, socket));
                 }
-                Progress::Failed(reason) => self.refuse(id, reason),
-                Progress::Pending => {}
+                Err(reason) => self.refuse(id, reason),
             }
         }
     }
@@ -485,8 +475,7 @@ mod tests {
             let answer = MessageReader::default().read(pair.now, &mut pair.client, id);
             let answer = Answer::decode(&answer.unwrap().expect("it was sent"));
             assert_eq!(answer, Ok(Answer::Opened { address: "vi".to_owned() }), "{number}");
-            let _ = pair.client.finish(id);
-            let _ = pair.client.stop(id, 0);
+            pair.client.finish_and_stop(id, 0);
         }
     }
 

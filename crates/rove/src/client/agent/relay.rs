@@ -59,7 +59,6 @@ impl Relay {
 
     /// Closes the stream to the host.
     pub(super) fn end(&self, mux: &mut Mux) {
-        let _ = mux.reset(self.stream, 0);
-        let _ = mux.stop(self.stream, 0);
+        mux.reset_and_stop(self.stream, 0);
     }
 }
