@@ -172,7 +172,7 @@ struct Forward {
 impl Forward {
     fn run(mut self, options: &ClientOptions) -> anyhow::Result<(Carried, Option<Channel>)> {
         let mut now = self.events.now();
-        self.name_port();
+        self.wire.name_port(&mut self.session);
         loop {
             self.session.handle_timeout(now);
             // The session waits until its output is taken, although no terminal shows it.
@@ -189,7 +189,7 @@ impl Forward {
                 return Ok((carried, channel));
             }
             self.send(now);
-            self.obey_events();
+            self.obey_events(now);
             let outcome = self.session.outcome();
             if outcome.is_some() || self.end.as_ref().is_some_and(|(_, until)| *until <= now) {
                 let carried = self.end.take().map(|(carried, _)| carried);
@@ -336,15 +336,10 @@ impl Forward {
         }
     }
 
-    fn obey_events(&mut self) {
+    fn obey_events(&mut self, now: Instant) {
         while let Some(event) = self.session.poll_event() {
             match event {
-                ClientEvent::OpenPort => {
-                    if let Err(error) = self.wire.open_port(self.session.server()) {
-                        tracing::debug!(%error, "no new port");
-                    }
-                    self.name_port();
-                }
+                ClientEvent::OpenPort => self.wire.renew_port(now, &mut self.session),
                 ClientEvent::ClosePorts { keep } => self.wire.close_ports(keep),
                 // These events need a terminal and its user.
                 ClientEvent::Suspend
@@ -354,13 +349,6 @@ impl Forward {
                 | ClientEvent::Put(_)
                 | ClientEvent::Forward(_) => {}
             }
-        }
-    }
-
-    /// Tells the session from which local port its datagrams leave.
-    fn name_port(&mut self) {
-        if let Some(port) = self.wire.local_port(self.session.server()) {
-            self.session.handle_local_port(port);
         }
     }
 

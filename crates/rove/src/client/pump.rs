@@ -121,7 +121,7 @@ impl Pump {
     /// parent of [`Pump::split`].
     pub(super) fn run(mut self) -> anyhow::Result<End> {
         let mut now = self.events.now();
-        self.name_port();
+        self.wire.name_port(&mut self.session);
         let outcome = loop {
             self.session.handle_timeout(now);
             self.forwards.turn(now, &mut self.session);
@@ -331,13 +331,7 @@ impl Pump {
                     | ClientEvent::Forward(_)
             );
             match event {
-                ClientEvent::OpenPort => {
-                    if let Err(error) = self.wire.open_port(self.session.server()) {
-                        tracing::debug!(%error, "no new port");
-                        self.session.handle_network_error(now, &reason(&error.to_string()));
-                    }
-                    self.name_port();
-                }
+                ClientEvent::OpenPort => self.wire.renew_port(now, &mut self.session),
                 ClientEvent::ClosePorts { keep } => self.wire.close_ports(keep),
                 ClientEvent::Suspend => self.suspend()?,
                 ClientEvent::LogIn => self.log_in()?,
@@ -351,13 +345,6 @@ impl Pump {
             self.send_datagrams(now);
         }
         Ok(())
-    }
-
-    /// Tells the session from which local port its datagrams leave.
-    fn name_port(&mut self) {
-        if let Some(port) = self.wire.local_port(self.session.server()) {
-            self.session.handle_local_port(port);
-        }
     }
 
     /// Stops this process and gives the terminal to the user's shell, until the shell continues the process.

@@ -283,6 +283,22 @@ impl Wire {
         }
     }
 
+    /// Opens a new local UDP port as the session has asked, and tells the session of it or of the error.
+    pub(super) fn renew_port(&mut self, now: Instant, session: &mut Client) {
+        if let Err(error) = self.open_port(session.server()) {
+            tracing::debug!(%error, "no new port");
+            session.handle_network_error(now, &reason(&error.to_string()));
+        }
+        self.name_port(session);
+    }
+
+    /// Tells the session from which local port its datagrams leave.
+    pub(super) fn name_port(&self, session: &mut Client) {
+        if let Some(port) = self.local_port(session.server()) {
+            session.handle_local_port(port);
+        }
+    }
+
     /// Opens a new local UDP port in each address family, because `server` is silent. Does nothing in a tunnel.
     pub(crate) fn open_port(&mut self, server: SocketAddr) -> io::Result<()> {
         match self {
