@@ -13,7 +13,7 @@
 //! - `hardening` keeps the session key from other programs. `exposure` finds out who else can change a file, and
 //!   `own_file` makes files that nobody else can read.
 //! - `messages` prints sentences for the user, `question` asks the user, and `syslog` writes to the system's log.
-//!   `ssh_reaper` ends an ssh that may have changed the terminal.
+//!   `ssh_process` is an ssh beside a session, and `ssh_reaper` ends one that may have changed the terminal.
 //!
 //! A session:
 //!
@@ -102,6 +102,7 @@ mod sessions;
 mod share;
 mod socks;
 mod splice;
+mod ssh_process;
 mod ssh_reaper;
 mod stdio_forward;
 mod sys;

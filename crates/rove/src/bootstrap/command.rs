@@ -11,8 +11,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::SIGCHLD;
 
+use crate::ssh_process::Descriptors;
 use crate::ssh_reaper::SshReaper;
-use crate::tunnel::inherited::{Again, Descriptors, Inherited};
+use crate::tunnel::inherited::{Again, Inherited};
 
 /// Most bytes read from a stream at once. Chosen: the longest announcement and banner fit.
 const READ_LEN: usize = 4096;
@@ -101,7 +102,7 @@ impl Running {
         };
         let descriptors =
             Descriptors { stdin: stdin.into(), stdout: stdout.into(), stderr: stderr.into() };
-        let inherited = descriptors.bequeath(&self.child, again)?;
+        let inherited = Inherited::of(&descriptors, &self.child, again)?;
         // Dropping them would close the pipes and kill the command.
         core::mem::forget((descriptors, self));
         Ok(inherited)

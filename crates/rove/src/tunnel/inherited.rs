@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 use std::net::IpAddr;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::process::Child;
 
 use rove_bootstrap::{Challenge, OWN_CONNECTION, remote};
@@ -12,6 +12,7 @@ use rustix::io::FdFlags;
 use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 
+use crate::ssh_process::{Descriptors, SshProcess};
 use crate::sys;
 
 /// The option with which ssh never asks the user.
@@ -81,45 +82,30 @@ pub(crate) fn texts(words: &[OsString]) -> Option<Vec<String>> {
     words.iter().map(|word| word.to_str().map(str::to_owned)).collect()
 }
 
-/// This process's ends of the pipes to a running ssh.
-#[derive(Debug)]
-pub(crate) struct Descriptors {
-    pub(crate) stdin: OwnedFd,
-    pub(crate) stdout: OwnedFd,
-    pub(crate) stderr: OwnedFd,
-}
-
-impl Descriptors {
-    /// Removes this process's ends of a child's three pipes from `child`. `None` if one is missing.
-    pub(crate) fn of(child: &mut Child) -> Option<Self> {
-        Some(Self {
-            stdin: child.stdin.take()?.into(),
-            stdout: child.stdout.take()?.into(),
-            stderr: child.stderr.take()?.into(),
-        })
-    }
-
-    /// Keeps the descriptors open across an exec, and returns their numbers for the next program.
-    pub(crate) fn bequeath(&self, child: &Child, again: Again) -> rustix::io::Result<Inherited> {
-        let Self { stdin, stdout, stderr } = self;
+impl Inherited {
+    /// Keeps a child's descriptors open across an exec, and describes the child to the next program.
+    pub(crate) fn of(
+        descriptors: &Descriptors,
+        child: &Child,
+        again: Again,
+    ) -> rustix::io::Result<Self> {
+        let Descriptors { stdin, stdout, stderr } = descriptors;
         for descriptor in [stdin, stdout, stderr] {
             rustix::io::fcntl_setfd(descriptor, FdFlags::empty())?;
         }
-        Ok(Inherited {
+        Ok(Self {
             descriptors: [stdin, stdout, stderr].map(AsRawFd::as_raw_fd),
             pid: i32::try_from(child.id()).map_err(|_| rustix::io::Errno::OVERFLOW)?,
             again,
         })
     }
-}
 
-impl Inherited {
-    /// Returns the inherited descriptors and the process number, which must be that of a child of this process.
+    /// Returns the inherited ssh, which must be a child of this process.
     ///
     /// # Errors
     ///
     /// Returns an error if a descriptor or the process does not exist.
-    pub(crate) fn take(&self) -> anyhow::Result<(Descriptors, Pid)> {
+    pub(crate) fn take(&self) -> anyhow::Result<SshProcess> {
         let pid = Pid::from_raw(self.pid).filter(|_| self.pid > 1);
         let pid = pid.filter(|&pid| {
             rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::NOHANG).is_ok()
@@ -131,7 +117,7 @@ impl Inherited {
                 "the ssh that the session's call describes is not there; only rove sets it"
             );
         };
-        Ok((descriptors, pid))
+        Ok(SshProcess::new(pid, descriptors)?)
     }
 }
 
@@ -154,7 +140,7 @@ mod tests {
         let again = ["ssh", "me@host", "it's a b"].map(OsString::from);
         let challenge = Challenge::from_bytes([0; 16]);
         let again = Again::new(Some(&again), &challenge, None);
-        let inherited = descriptors.bequeath(&child, again).unwrap();
+        let inherited = Inherited::of(&descriptors, &child, again).unwrap();
         assert_eq!(inherited.again.words, ["ssh", "me@host", "it's a b"]);
         let words = ["ssh", "-S", "/a", "-o", "BatchMode=yes", "h"].map(str::to_owned).into();
         let again = Again { words, ..Again::default() };

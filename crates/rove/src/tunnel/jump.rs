@@ -207,7 +207,7 @@ impl Jump {
             self.failures += if is_final { FAILURES_MAX } else { u8::from(has_ended) };
         }
         session.handle_forwarder(now, &[]);
-        Some(News::Ended { ending: line.ssh.release(now), was_logging_in })
+        Some(News::Ended { ending: line.ssh.process.release(now), was_logging_in })
     }
 
     /// Returns the sealed datagram to send in place of one to the forwarder's address, or `None` for any other address.
@@ -302,7 +302,7 @@ mod tests {
         let to = |destination| Transmit { destination, payload: vec![1; 9], tries_size: false };
         assert_eq!(jump.wrap(&to(end)).map(|wrapped| wrapped.payload.len()), Some(33));
         assert!(jump.wrap(&to(server())).is_none(), "the server's own address needs no seal");
-        jump.line.as_mut().unwrap().ssh.signal(Signal::KILL);
+        jump.line.as_mut().unwrap().ssh.process.signal(Signal::KILL);
         assert!(matches!(
             news(&mut jump, &mut session, at(9_000)),
             News::Ended { ending: None, .. }

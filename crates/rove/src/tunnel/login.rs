@@ -44,18 +44,18 @@ pub(super) fn run(
         events.wait(&mut ssh.interests(), reaper.as_ref().map(SshReaper::poll_timeout))?;
         signals.extend(events.take_signals());
         if reaper.is_none() && is_breaking_off(&signals) {
-            reaper = ssh.reaper(events.now());
+            reaper = ssh.process.reaper(events.now());
         }
         // A datagram that arrives during the login is lost, as on any path.
         let look = ssh.look(buffer, |_| ());
         if let Some(reaper) = &mut reaper {
             // ssh may have changed the terminal's modes to ask, and restores them only when it ends. If ssh restored
             // them after the end of this function, keys would not reach the session.
-            if ssh.is_silent() {
+            if ssh.process.is_silent() {
                 break Err(None);
             }
             let signal = reaper.poll_signal(events.now());
-            signal.into_iter().for_each(|signal| ssh.signal(signal));
+            signal.into_iter().for_each(|signal| ssh.process.signal(signal));
             if signal == Some(Signal::KILL) {
                 break Err(None);
             }
@@ -77,7 +77,7 @@ pub(super) fn run(
             }
         }
     };
-    let ending = if outcome.is_err() { ssh.release(events.now()) } else { None };
+    let ending = if outcome.is_err() { ssh.process.release(events.now()) } else { None };
     Ok(Login { outcome: outcome.map(|()| ssh), ending, signals })
 }
 

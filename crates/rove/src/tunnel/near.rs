@@ -13,7 +13,7 @@ use rove_units::Instant;
 use crate::ssh_reaper::SshReaper;
 use crate::tunnel::inherited::{Again, Inherited};
 use crate::tunnel::login::{self, Login};
-use crate::tunnel::ssh::{Look, Ssh};
+use crate::tunnel::ssh::{Look, Ssh, release};
 
 /// Most bytes read from ssh at once. Chosen: the size of a pipe's buffer on Linux.
 pub(super) const READ_LEN: usize = 64 * 1024;
@@ -44,12 +44,11 @@ impl Tunnel {
     ///
     /// Returns an error if that ssh does not exist.
     pub(crate) fn take(inherited: &Inherited, now: Instant) -> anyhow::Result<Self> {
-        let (descriptors, pid) = inherited.take()?;
         Ok(Self {
             again: inherited.again.clone(),
             retry: Retry::new(now, inherited.again.shares),
             line: None,
-            next: Some(Ssh::new(pid, descriptors)?),
+            next: Some(Ssh::new(inherited.take()?)),
             ending: Vec::new(),
             reason: None,
             buffer: vec![0; READ_LEN],
@@ -84,7 +83,7 @@ impl Tunnel {
                     tracing::info!("tunnel stands");
                     self.retry.handle_arrival(now);
                     let former = core::mem::replace(&mut self.line, self.next.take());
-                    self.release(now, former);
+                    release(&mut self.ending, now, former);
                     self.reason = None;
                 }
                 Look::Open if is_late => {
@@ -104,8 +103,7 @@ impl Tunnel {
             if has_arrived {
                 self.retry.handle_arrival(now);
                 // The carrying ssh was only slow, so the other login is not needed.
-                let other = self.next.take();
-                self.release(now, other);
+                release(&mut self.ending, now, self.next.take());
             }
             if let Look::Ended(reason) = look {
                 let line = self.line.take().expect("it was just looked at");
@@ -145,8 +143,7 @@ impl Tunnel {
     /// interrupts it. Returns the signals that arrived meanwhile.
     pub(crate) fn log_in(&mut self, events: &mut EventLoop) -> io::Result<Vec<i32>> {
         // An automatic login would run in parallel with the user's.
-        let automatic = self.next.take();
-        self.release(events.now(), automatic);
+        release(&mut self.ending, events.now(), self.next.take());
         let is_own = self.retry.handle_start(events.now(), self.line.is_some());
         let (words, first_line) = (self.again.call(is_own), &self.again.first_line);
         let Login { outcome, ending, signals } =
@@ -155,8 +152,7 @@ impl Tunnel {
         match outcome {
             Ok(ssh) => {
                 self.retry.handle_arrival(events.now());
-                let former = self.line.replace(ssh);
-                self.release(events.now(), former);
+                release(&mut self.ending, events.now(), self.line.replace(ssh));
                 self.reason = None;
             }
             Err(None) => self.retry.handle_end(events.now(), End::BrokenOff),
@@ -203,13 +199,7 @@ impl Tunnel {
         let end = if is_refusal(&reason) { End::Refused } else { end };
         self.retry.handle_end(now, end);
         self.reason = Some(reason);
-        self.release(now, Some(ssh));
-    }
-
-    /// Closes the pipes of an ssh, and ends it.
-    fn release(&mut self, now: Instant, ssh: Option<Ssh>) {
-        self.ending.extend(ssh.and_then(|mut ssh| ssh.release(now)));
-        self.ending.retain_mut(|reaper| reaper.reap(now));
+        release(&mut self.ending, now, Some(ssh));
     }
 }
 
@@ -255,7 +245,7 @@ mod tests {
 
     #[test]
     fn an_ssh_that_takes_too_long_is_ended_and_waited_for() {
-        let mut tunnel = tunnel("exec sleep 600");
+        let mut tunnel = tunnel("trap '' TERM; exec sleep 600");
         let mut now = Instant::ZERO;
         tunnel.start(now);
         tunnel.again.words.clear();

@@ -19,7 +19,7 @@ use crate::tunnel::inherited::{Again, Inherited};
 use crate::tunnel::jump::{Jump, News};
 use crate::tunnel::login::{self, Login};
 use crate::tunnel::near::{READ_LEN, is_refusal};
-use crate::tunnel::ssh::{Look, Ssh};
+use crate::tunnel::ssh::{Look, Ssh, release};
 
 /// The ssh beside UDP, if one is running, and the rules that start another.
 #[derive(Debug)]
@@ -43,8 +43,7 @@ impl Spare {
     ///
     /// Returns an error if that ssh does not exist.
     pub(crate) fn take(inherited: &Inherited, server: SocketAddr) -> anyhow::Result<Self> {
-        let (descriptors, pid) = inherited.take()?;
-        Ok(Self::new(inherited.again.clone(), server, Some(Ssh::new(pid, descriptors)?)))
+        Ok(Self::new(inherited.again.clone(), server, Some(Ssh::new(inherited.take()?))))
     }
 
     pub(super) fn new(again: Again, server: SocketAddr, ssh: Option<Ssh>) -> Self {
@@ -103,7 +102,7 @@ impl Spare {
 
     /// Reads and writes without blocking, passes arrived datagrams to `take`, and starts or ends ssh as needed.
     pub(crate) fn turn(&mut self, now: Instant, session: &mut Client, take: impl FnMut(Arrival)) {
-        self.reap(now);
+        release(&mut self.ending, now, None);
         self.turn_next(now, session);
         if let Some(ssh) = &mut self.ssh {
             let stood = ssh.stands();
@@ -173,9 +172,9 @@ impl Spare {
         if next.stands() && is_silent {
             let late = self.ssh.replace(next);
             session.handle_side_path(now, true);
-            self.release(now, late);
+            release(&mut self.ending, now, late);
         } else {
-            self.release(now, Some(next));
+            release(&mut self.ending, now, Some(next));
         }
     }
 
@@ -260,17 +259,7 @@ impl Spare {
     fn end(&mut self, now: Instant, session: &mut Client) {
         session.handle_side_path(now, false);
         let ended = core::mem::replace(&mut self.ssh, self.next.take());
-        self.release(now, ended);
-    }
-
-    /// Closes the pipes of an ssh at once, and schedules signals in case it does not end.
-    fn release(&mut self, now: Instant, ssh: Option<Ssh>) {
-        self.ending.extend(ssh.and_then(|mut ssh| ssh.release(now)));
-        self.reap(now);
-    }
-
-    fn reap(&mut self, now: Instant) {
-        self.ending.retain_mut(|reaper| reaper.reap(now));
+        release(&mut self.ending, now, ended);
     }
 }
 

@@ -2,20 +2,19 @@
 //! forwards.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::os::fd::OwnedFd;
 
 use rove_bootstrap::{AgentUse, LentAgent, quote, ssh_config};
 use rove_platform::event_loop::Interest;
-use rustix::io::{Errno, ioctl_fionbio, read};
+use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 
 use super::agent_socket::AgentSocket;
 use crate::agent::socket::PrivateSocket;
+use crate::ssh_process::{SshProcess, split_lines};
 
-/// Most bytes of a line of ssh's output that are kept. Chosen: several times a path.
-const LINE_MAX: usize = 1024;
+/// Most bytes of ssh's output that are read at a time. Chosen: several times a path.
+const READ_LEN: usize = 4096;
 
 /// Most characters of ssh's last message that the user sees. Chosen: the room in the notice bar beside rove's own
 /// words.
@@ -52,16 +51,10 @@ pub(crate) struct AgentCall {
 /// A running ssh that lends the agent.
 #[derive(Debug)]
 pub(super) struct Login {
-    ssh: Child,
-    /// The read ends of ssh's standard output and error output. Each is `None` after ssh has closed it.
-    output: Option<ChildStdout>,
-    errors: Option<ChildStderr>,
+    ssh: SshProcess,
     /// The beginning of the line with the socket's path. `None` after that line was read.
     mark: Option<String>,
     line: Vec<u8>,
-    /// The last complete error line of ssh, except empty and debug lines. `error_line` is the incomplete next line.
-    said: Vec<u8>,
-    error_line: Vec<u8>,
     /// The socket at which the client accepts the connection by which ssh reaches the host.
     way: PrivateSocket,
     /// The agent socket that ssh forwards.
@@ -88,29 +81,8 @@ impl Login {
     /// Returns why no agent can be lent, in words for the user.
     pub(super) fn start(call: &AgentCall) -> io::Result<Self> {
         let (agent, way) = (AgentSocket::open(&call.agent)?, PrivateSocket::open("way")?);
-        let words = words(call, &way, &agent);
-        let (program, args) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-        // A process group of its own protects ssh from the terminal's SIGHUP and from the client's suspension.
-        let mut command = Command::new(program);
-        command.args(args).process_group(0);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut ssh = command.spawn()?;
-        let (output, errors) = (ssh.stdout.take(), ssh.stderr.take());
-        let output = output.ok_or(io::ErrorKind::InvalidData)?;
-        let errors = errors.ok_or(io::ErrorKind::InvalidData)?;
-        ioctl_fionbio(&output, true)?;
-        ioctl_fionbio(&errors, true)?;
-        Ok(Self {
-            ssh,
-            output: Some(output),
-            errors: Some(errors),
-            mark: Some(call.mark.clone()),
-            line: Vec::new(),
-            said: Vec::new(),
-            error_line: Vec::new(),
-            way,
-            agent,
-        })
+        let ssh = SshProcess::start(&words(call, &way, &agent), false)?;
+        Ok(Self { ssh, mark: Some(call.mark.clone()), line: Vec::new(), way, agent })
     }
 
     /// Accepts a connection by which ssh wants to reach the host, if one is waiting.
@@ -120,15 +92,11 @@ impl Login {
 
     /// Reads ssh's output and error output, and returns the change that they show.
     pub(super) fn look(&mut self) -> Look {
-        read_lines(&mut self.errors, &mut self.error_line, |line| {
-            if !line.starts_with(b"debug") && !line.is_empty() {
-                self.said = line.to_vec();
-            }
-        });
-        let mut path = None;
-        let mark = &mut self.mark;
-        read_lines(&mut self.output, &mut self.line, |line| {
-            let line = String::from_utf8_lossy(line);
+        self.ssh.read_errors(|_| (), |_| ());
+        let (mut path, mark) = (None, &mut self.mark);
+        let mut buffer = [0; READ_LEN];
+        let len = self.ssh.read(&mut buffer).ok().flatten().unwrap_or_default();
+        split_lines(&mut self.line, &buffer[..len], |line| {
             if let Some(found) = mark.as_deref().and_then(|mark| line.strip_prefix(mark)) {
                 path = Some(found.trim().to_owned());
                 *mark = None;
@@ -140,7 +108,7 @@ impl Login {
             None => {}
         }
         // ssh may write another error line until it has closed both pipes.
-        if self.output.is_none() && self.errors.is_none() {
+        if self.ssh.is_silent() {
             return Look::Ended(self.reason());
         }
         Look::Nothing
@@ -148,16 +116,12 @@ impl Login {
 
     /// Returns the descriptors to wait for. When one is ready, call [`Login::look`] and [`Login::accept`].
     pub(super) fn interests(&self) -> impl Iterator<Item = Interest<'_>> {
-        let way = self.way.interest();
-        let output = self.output.iter().map(AsFd::as_fd);
-        let output = output.chain(self.errors.iter().map(AsFd::as_fd));
-        way.into_iter().chain(output.map(|it| Interest::new(it, true, false)))
+        self.way.interest().into_iter().chain(self.ssh.interests(false))
     }
 
     /// Returns why ssh has ended, with its last error line if there is one.
-    fn reason(&self) -> String {
-        let said = rove_terminal::plain(&String::from_utf8_lossy(&self.said));
-        let said: String = said.chars().take(SAID_CHARS_MAX).collect();
+    fn reason(&mut self) -> String {
+        let said = self.ssh.said(SAID_CHARS_MAX);
         match said.is_empty() {
             true => "ssh cannot log in once more without a question".to_owned(),
             false => format!("ssh cannot log in once more without a question: {said}"),
@@ -167,9 +131,7 @@ impl Login {
 
 impl Drop for Login {
     fn drop(&mut self) {
-        if matches!(self.ssh.try_wait(), Ok(None)) && self.ssh.kill().is_ok() {
-            let _ = self.ssh.wait();
-        }
+        self.ssh.signal(Signal::KILL);
     }
 }
 
@@ -186,28 +148,4 @@ fn words(call: &AgentCall, way: &PrivateSocket, agent: &AgentSocket) -> Vec<Stri
     let options: Vec<String> = options.flat_map(|it| ["-o".to_owned(), it]).collect();
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     ssh_config::with_options(&call.words, &options)
-}
-
-/// Reads the available bytes, and passes complete lines to `take`. A source that has ended becomes `None`.
-fn read_lines<T: AsFd>(from: &mut Option<T>, line: &mut Vec<u8>, mut take: impl FnMut(&[u8])) {
-    let mut buffer = [0; LINE_MAX];
-    while let Some(source) = from {
-        match read(source, &mut buffer) {
-            Ok(count) if count > 0 => {
-                for byte in &buffer[..count] {
-                    match byte {
-                        b'\n' => {
-                            take(line.trim_ascii_end());
-                            line.clear();
-                        }
-                        _ if line.len() < LINE_MAX => line.push(*byte),
-                        _ => {}
-                    }
-                }
-            }
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => return,
-            Ok(_) | Err(_) => *from = None,
-        }
-    }
 }
