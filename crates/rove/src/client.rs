@@ -221,11 +221,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
         session.announce(clock.now(), text.to_owned());
     }
     allow(&mut session, &choices);
-    match (wire.tunnel().is_some(), wire.has_pipe()) {
-        (true, _) => session.handle_tunnel(clock.now(), None),
-        (false, is_beside) => session.handle_side_path(clock.now(), is_beside),
-    }
-    add_others(&mut session, &options.call.others, options.server.port());
+    add_paths(&mut session, &wire, clock.now(), &options.call.others);
     let account = account.filter(|_| name == ProgramName::Rove).and_then(Account::from_text);
     let prompts = account.and_then(|account| remember_prompts(&mut session, account));
     let pump = Pump::new(events, session, wire, terminal, options.name, prompts, record);
@@ -331,8 +327,14 @@ fn open_wire(tunnel: Option<&Inherited>, server: SocketAddr, now: Instant) -> an
     Ok(Wire::sockets(sockets, beside.map(|ssh| Spare::take(ssh, server)).transpose()?))
 }
 
-/// Gives the session the server's other addresses. Malformed ones are skipped, because the session works without them.
-fn add_others(session: &mut Client, others: &[String], port: u16) {
+/// Tells the session whether ssh is its path or beside its path, and gives it the server's other addresses. Malformed
+/// ones are skipped, because the session works without them.
+fn add_paths(session: &mut Client, wire: &Wire, now: Instant, others: &[String]) {
+    match (wire.tunnel().is_some(), wire.has_pipe()) {
+        (true, _) => session.handle_tunnel(now, None),
+        (false, is_beside) => session.handle_side_path(now, is_beside),
+    }
+    let port = session.server().port();
     let others = others.iter().filter_map(|it| address::from_numeric(it, port));
     others.for_each(|address| session.candidates_mut().add(address));
 }

@@ -23,7 +23,7 @@ use super::controller_choice::ControllerChoice;
 use super::ending::failure;
 use super::lender::{Lender, UNWANTED};
 use super::wire::Wire;
-use super::{ClientOptions, Way, add_others, open_wire, start};
+use super::{ClientOptions, Way, add_paths, open_wire, start};
 use crate::bootstrap::screen::tell;
 use crate::packet_queue::PacketQueue;
 use crate::server::{open_nothing, silence};
@@ -66,11 +66,7 @@ pub(super) fn run(
     let events = EventLoop::new(clock, &SIGNALS).context("cannot catch signals")?;
     let mut session = start(config(&options)?, None, Way::New, clock.now())?;
     hardening::keep_in_memory(session.key_memory());
-    match (wire.tunnel().is_some(), wire.has_pipe()) {
-        (true, _) => session.handle_tunnel(clock.now(), None),
-        (false, is_beside) => session.handle_side_path(clock.now(), is_beside),
-    }
-    add_others(&mut session, &options.call.others, options.server.port());
+    add_paths(&mut session, &wire, clock.now(), &options.call.others);
     let forward = Forward {
         events,
         session,
@@ -392,19 +388,8 @@ impl Forward {
         let refusal = self.wire.receive(now, &readable, &mut self.session, |_, _, _| ());
         self.refusal = refusal.or(self.refusal.take());
         if has_news {
-            self.look_at_network(now);
+            self.wire.look_at_network(now, &mut self.network, &mut self.session);
         }
         Ok(now)
-    }
-
-    fn look_at_network(&mut self, now: Instant) {
-        match self.network.as_ref().map(NetworkWatch::take) {
-            Some(Ok(true)) => {
-                self.session.handle_network_change(now);
-                self.wire.handle_network_change(now);
-            }
-            Some(Err(_)) => self.network = None,
-            Some(Ok(false)) | None => {}
-        }
     }
 }

@@ -228,7 +228,7 @@ impl Pump {
         let refusal = self.wire.receive(now, &has_datagrams, &mut self.session, |_, _, _| ());
         self.refusal = refusal.or(self.refusal.take());
         if has_news {
-            self.look_at_network(now);
+            self.wire.look_at_network(now, &mut self.network, &mut self.session);
         }
         Ok(now)
     }
@@ -247,22 +247,6 @@ impl Pump {
     fn is_left(&self) -> bool {
         let outlives = self.record.as_ref().is_some_and(RecordKeeper::outlives_terminal);
         outlives && self.signal == Some(SIGHUP)
-    }
-
-    /// Tells the session and the wire if this computer's network has changed.
-    fn look_at_network(&mut self, now: Instant) {
-        match self.network.as_ref().map(NetworkWatch::take) {
-            Some(Ok(true)) => {
-                tracing::debug!("the network of this computer has changed");
-                self.session.handle_network_change(now);
-                self.wire.handle_network_change(now);
-            }
-            Some(Err(error)) => {
-                tracing::debug!(%error, "changes of the network are told no more");
-                self.network = None;
-            }
-            Some(Ok(false)) | None => {}
-        }
     }
 
     fn handle_signal(&mut self, now: Instant, signal: i32) {

@@ -8,6 +8,7 @@ use std::os::fd::AsFd;
 
 use rove_bootstrap::tunnel::carrier::Arrival;
 use rove_platform::event_loop::{EventLoop, Interest};
+use rove_platform::network_watch::NetworkWatch;
 use rove_session::{Client, Streams, Turn};
 use rove_ssp::{Ecn, ReceiveError, SIDE_PATH, Transmit};
 use rove_udp::DualStackSockets;
@@ -276,10 +277,26 @@ impl Wire {
         }
     }
 
-    /// Tells a tunnel that this computer's network has changed, after which the tunnel's ssh may hang.
-    pub(crate) fn handle_network_change(&mut self, now: Instant) {
-        if let Self::Tunnel { tunnel, .. } = self {
-            tunnel.handle_network_change(now);
+    /// Reads the watch of this computer's network. Tells the session of a change, and a tunnel, whose ssh may then hang.
+    pub(super) fn look_at_network(
+        &mut self,
+        now: Instant,
+        network: &mut Option<NetworkWatch>,
+        session: &mut Client,
+    ) {
+        match network.as_ref().map(NetworkWatch::take) {
+            Some(Ok(true)) => {
+                tracing::debug!("the network of this computer has changed");
+                session.handle_network_change(now);
+                if let Self::Tunnel { tunnel, .. } = self {
+                    tunnel.handle_network_change(now);
+                }
+            }
+            Some(Err(error)) => {
+                tracing::debug!(%error, "changes of the network are told no more");
+                *network = None;
+            }
+            Some(Ok(false)) | None => {}
         }
     }
 
