@@ -172,9 +172,7 @@ impl Filter {
                 EXTENSION if self.is_bound && is_extension(body) => {}
                 _ => {
                     tracing::info!(kind, "the host asked the agent for what it may not have");
-                    let len = message.len();
-                    self.request.drain(..len);
-                    to_host.extend(REFUSAL);
+                    self.refuse(to_host);
                     continue;
                 }
             }
@@ -197,10 +195,8 @@ impl Filter {
         self.state = State::Free;
         if is_allowed {
             self.pass(to_agent);
-        } else if let Ok(Some(message)) = complete(&self.request) {
-            let len = message.len();
-            self.request.drain(..len);
-            to_host.extend(REFUSAL);
+        } else {
+            self.refuse(to_host);
         }
         debug_assert_ne!(self.state, State::Asking, "a decision is taken once");
     }
@@ -253,6 +249,15 @@ impl Filter {
             self.state = State::Asked(message[4]);
             let len = message.len();
             to_agent.extend(self.request.drain(..len));
+        }
+    }
+
+    /// Answers the complete request in the agent's place.
+    fn refuse(&mut self, to_host: &mut Vec<u8>) {
+        if let Ok(Some(message)) = complete(&self.request) {
+            let len = message.len();
+            self.request.drain(..len);
+            to_host.extend(REFUSAL);
         }
     }
 

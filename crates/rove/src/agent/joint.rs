@@ -113,23 +113,19 @@ impl Joint {
     fn read(&mut self) -> Result<(), Over> {
         let mut buffer = [0; CHUNK];
         if self.takes_requests() {
-            let bytes = self.asker.read(&mut buffer)?;
-            match &mut self.filter {
-                Some(filter) => {
-                    let (agent, asker) = (&mut self.agent.waiting, &mut self.asker.waiting);
-                    filter.handle_request(bytes, agent, asker)?;
-                }
-                None => self.agent.waiting.extend(bytes),
+            let Self { asker, agent, filter, .. } = self;
+            let bytes = asker.read(&mut buffer)?;
+            match filter {
+                Some(it) => it.handle_request(bytes, &mut agent.waiting, &mut asker.waiting)?,
+                None => agent.waiting.extend(bytes),
             }
         }
         if self.takes_answers() {
-            let bytes = self.agent.read(&mut buffer)?;
-            match &mut self.filter {
-                Some(filter) => {
-                    let (agent, asker) = (&mut self.agent.waiting, &mut self.asker.waiting);
-                    filter.handle_answer(bytes, agent, asker)?;
-                }
-                None => self.asker.waiting.extend(bytes),
+            let Self { asker, agent, filter, .. } = self;
+            let bytes = agent.read(&mut buffer)?;
+            match filter {
+                Some(it) => it.handle_answer(bytes, &mut agent.waiting, &mut asker.waiting)?,
+                None => asker.waiting.extend(bytes),
             }
         }
         Ok(())
