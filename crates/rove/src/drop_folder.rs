@@ -127,19 +127,19 @@ impl DropFolder {
         let pid = std::process::id();
         for number in 0..NUMBER_MAX {
             let part = format!("{PART}{pid}-{number}");
-            match self.create(&part) {
-                Ok(file) => match self.lock(&part, &file) {
-                    Ok(true) => {
-                        return Ok(NewFile { folder: self, file, part, name: kept_name(name) });
-                    }
-                    Ok(false) => {}
-                    Err(error) => {
-                        let _ = unlinkat(&self.folder, &*part, AtFlags::empty());
-                        return Err(error.into());
-                    }
-                },
-                Err(Errno::EXIST) => {}
-                Err(error) => return Err(error.into()),
+            let file = match self.create(&part) {
+                Err(Errno::EXIST) => continue,
+                created => created?,
+            };
+            match self.lock(&part, &file) {
+                Ok(true) => {
+                    return Ok(NewFile { folder: self, file, part, name: kept_name(name) });
+                }
+                Ok(false) => {}
+                Err(error) => {
+                    let _ = unlinkat(&self.folder, &*part, AtFlags::empty());
+                    return Err(error.into());
+                }
             }
         }
         Err(Errno::EXIST.into())
@@ -205,18 +205,16 @@ impl NewFile {
         for number in 0..NUMBER_MAX {
             let name = numbered(&self.name, number);
             match folder.create(&name) {
-                // The rename replaces the empty file that this call has just created to reserve the name.
-                Ok(_) => {
-                    let renamed = renameat(&folder.folder, &*self.part, &folder.folder, &*name);
-                    renamed.inspect_err(|_| {
-                        let _ = unlinkat(&folder.folder, &*name, AtFlags::empty());
-                    })?;
-                    let path = folder.path.join(&name);
-                    return Ok((name, path));
-                }
-                Err(Errno::EXIST) => {}
-                Err(error) => return Err(error.into()),
+                Err(Errno::EXIST) => continue,
+                created => drop(created?),
             }
+            // The rename replaces the empty file that was just created to reserve the name.
+            let renamed = renameat(&folder.folder, &*self.part, &folder.folder, &*name);
+            renamed.inspect_err(|_| {
+                let _ = unlinkat(&folder.folder, &*name, AtFlags::empty());
+            })?;
+            let path = folder.path.join(&name);
+            return Ok((name, path));
         }
         Err(Errno::EXIST.into())
     }

@@ -13,18 +13,15 @@ use rove_platform::event_loop::Interest;
 use rove_streams::{
     Answer, CONNECTS_MAX, Listen, ListenPlace, Mux, Read, Reception, StreamId, Target, UNREACHED,
 };
-use rove_units::{Duration, Instant};
+use rove_units::Instant;
 
 use crate::connect::{Connect, settle};
 use crate::errand::Errands;
 use crate::listeners;
 use crate::messages::reason;
 use crate::opening::{Answered, Opening};
-use crate::socks::{REQUEST_MAX, Request, Step, Version};
+use crate::socks::{REQUEST_MAX, REQUEST_PATIENCE, Request, Step, Version};
 use crate::splice::Splice;
-
-/// Longest wait for a SOCKS client's request. Chosen: as long as making a connection may take.
-const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
 
 /// The code that resets a listener's stream. Chosen: unlike the stream layer's own codes.
 const UNWANTED: u64 = 17;
@@ -475,6 +472,7 @@ mod tests {
     use std::net::TcpListener;
 
     use rove_streams::MessageReader;
+    use rove_units::Duration;
 
     use super::*;
     use crate::muxes::{deliver, muxes};

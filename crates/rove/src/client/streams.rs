@@ -23,7 +23,7 @@ use super::remote_forwards::{News, RemoteForwards};
 use super::wire::Wire;
 use crate::listeners::Listeners;
 use crate::share::Gate;
-use crate::socks::{Request, Step};
+use crate::socks::{REQUEST_PATIENCE, Request, Step};
 use crate::splice::Splice;
 
 mod layer;
@@ -32,10 +32,7 @@ mod sentences;
 
 use layer::{Layer, Origin};
 use purpose::Purpose;
-use sentences::{NO_CALLBACK, carries_nothing, ended, missing, to_ask};
-
-/// Longest wait for a SOCKS client's request. Chosen: as long as making a connection may take.
-const REQUEST_PATIENCE: Duration = Duration::from_secs(30);
+use sentences::{NO_CALLBACK, carries_nothing, ended, to_ask};
 
 /// Pause after `accept` has failed for lack of a descriptor. Chosen: long enough that the loop does not spin, and
 /// shorter than a user's patience.
@@ -310,12 +307,11 @@ impl ClientStreams {
                 if removed.is_some() && !is_socks {
                     self.callbacks.forget(&place);
                 }
-                removed.map_or_else(|| missing(&place), |option| ended(&option))
+                ended(&place, removed)
             }
             Some(ForwardLine::RemoveRemote(place)) => {
                 let layer = self.layer.get_or_insert_with(|| Box::new(Layer::new(now)));
-                let removed = self.remote.remove(&mut layer.streams.mux, &place);
-                removed.map_or_else(|| missing(&place), |option| ended(&option))
+                ended(&place, self.remote.remove(&mut layer.streams.mux, &place))
             }
         };
         session.answer(now, said);

@@ -12,14 +12,12 @@ pub(super) fn carries_nothing(session: &Client) -> String {
     format!("the server at {} carries no connections", session.server())
 }
 
-/// Returns the sentence about a listener that the user has ended.
-pub(super) fn ended(option: &str) -> String {
-    format!("{option}: ended; open connections go on")
-}
-
-/// Returns the sentence about a place where nothing listens.
-pub(super) fn missing(place: &Place) -> String {
-    format!("nothing listens at {place} for this session")
+/// Returns the sentence about a listener that the user wants to end: its option, or `None` if nothing listens there.
+pub(super) fn ended(place: &Place, option: Option<String>) -> String {
+    match option {
+        Some(option) => format!("{option}: ended; open connections go on"),
+        None => format!("nothing listens at {place} for this session"),
+    }
 }
 
 /// Returns the question to show. A question about the agent takes precedence, but never replaces a `shown` question
