@@ -1,6 +1,6 @@
 //! More programs that ask for passphrases, and editors, pagers and multiplexers that ask for secrets.
 
-use super::case::Step::{Answer, Key, Line, See, Settle, Three, Times};
+use super::case::Step::{Answer, Each, Key, Line, See, Settle, Three, Times};
 use super::case::{Case, Step};
 
 const BASH: (&str, &str) = ("bash", "bash");
@@ -95,10 +95,7 @@ pub(super) const CASES: &[Case] = &[
             Answer,
             See("again: "),
             Answer,
-            See("~"),
-            Settle,
-            Key("i"),
-            Settle,
+            Each(&[See("~"), Key("i")]),
             Line("inner"),
             Key("\x1b"),
             Settle,
@@ -151,20 +148,10 @@ pub(super) const CASES: &[Case] = &[
         &[("mc", "mc"), BASH],
         "mkdir mc; printf '[Midnight-Commander]\\nconfirm_exit=false\\n' > mc/ini; SHELL=/bin/bash exec mc -b",
         &[
-            See("10Quit"),
-            Settle,
-            Line("echo one"),
-            Settle,
-            Line("echo two"),
-            Settle,
-            Line("echo three"),
-            Settle,
+            Each(&[See("10Quit"), Line("echo one"), Line("echo two"), Line("echo three")]),
             Line("bash secret"),
             See("value: "),
-            Answer,
-            Settle,
-            See("10Quit"),
-            Settle,
+            Each(&[Answer, See("10Quit")]),
             Key("\x1b[21~"),
         ],
     )

@@ -1,6 +1,6 @@
 //! Programs that hide the terminal's cursor and draw their own in a box, as those built with Ink do.
 
-use super::case::Step::{Answer, Burst, Key, Line, Secret, See, Settle};
+use super::case::Step::{Answer, Burst, Each, Key, Line, Secret, See, Settle};
 use super::case::{Case, Step};
 use super::toolkits::{FIRST, SAME_PLACE, THREE_SAME_PLACE};
 
@@ -55,7 +55,7 @@ pub(super) const CASES: &[Case] = &[
     boxed(
         "a box, three echoed lines, then stars, typed at once",
         "p=value:; /usr/bin/python3 boxed.py \"echo:$p \" \"echo:$p \" \"echo:$p \" \"star:$p \"",
-        &[See("value: "), Line("one"), Settle, Line("two"), Settle, Line("three"), Settle, Burst],
+        &[See("value: "), Each(&[Line("one"), Line("two"), Line("three")]), Burst],
     ),
     boxed(
         "a box, echo then stars, all keys at once",

@@ -177,6 +177,8 @@ pub(super) enum Step {
     LinesFrom(usize, &'static str, &'static [&'static str]),
     /// Types three commands as [`Step::Lines`].
     Three(&'static str),
+    /// Does each of these steps as with [`Step::Settle`] after it.
+    Each(&'static [Step]),
     /// Waits for a vim, and inserts text.
     Insert,
     /// Types the secret, key by key, with a pause after half of it in which all answers arrive.

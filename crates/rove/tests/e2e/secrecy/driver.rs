@@ -156,6 +156,10 @@ impl User<'_> {
             Step::Three(prompt) => {
                 self.take(Step::Lines(prompt, &["echo one", "echo two", "echo three"]));
             }
+            Step::Each(steps) => steps.iter().for_each(|step| {
+                self.take(*step);
+                self.settle();
+            }),
             Step::Insert => {
                 use Step::{Key, See, Settle, Type};
                 [See("~"), Settle, Key("i"), See("-- INSERT --"), Type("some text"), Settle]

@@ -1,6 +1,6 @@
 //! Forms on the whole screen.
 
-use super::case::Step::{Answer, Gone, Key, Line, Secret, See, Settle, Type};
+use super::case::Step::{Answer, Each, Gone, Key, Line, Secret, See, Settle, Type};
 use super::case::{Case, Step};
 
 const DIALOG: &[(&str, &str)] = &[("dialog", "dialog")];
@@ -25,22 +25,10 @@ const fn form(name: &'static str, script: &'static str, steps: &'static [Step]) 
 const NAME_THEN_SECRET: &[Step] =
     &[See("value:"), Line("anna"), Gone("anna"), Settle, Settle, Answer];
 /// Two names with Enter after them, then the secret.
-const THREE_FIELDS: &[Step] =
-    &[See("an account"), Settle, Line("anna"), Settle, Line("berta"), Settle, Answer];
+const THREE_FIELDS: &[Step] = &[Each(&[See("an account"), Line("anna"), Line("berta")]), Answer];
 /// Two names with Tab after them, then the secret.
-const TABBED: &[Step] = &[
-    See("an account"),
-    Settle,
-    Type("anna"),
-    Settle,
-    Key("\t"),
-    Settle,
-    Type("berta"),
-    Settle,
-    Key("\t"),
-    Settle,
-    Answer,
-];
+const TABBED: &[Step] =
+    &[Each(&[See("an account"), Type("anna"), Key("\t"), Type("berta"), Key("\t")]), Answer];
 
 /// The cases of this file.
 pub(super) const CASES: &[Case] = &[
@@ -93,10 +81,7 @@ pub(super) const CASES: &[Case] = &[
         dialog --passwordform a 9 40 2 name: 1 1 '' 1 9 20 0 user: 2 1 '' 2 9 20 0 2> out",
         &[
             See("name:"),
-            Type("anna"),
-            Settle,
-            Key("\x1bOB"),
-            Settle,
+            Each(&[Type("anna"), Key("\x1bOB")]),
             Line("berta"),
             Gone("berta"),
             Settle,
@@ -107,7 +92,7 @@ pub(super) const CASES: &[Case] = &[
     dialog(
         "dialog --insecure --mixedform",
         "dialog --insecure --mixedform a 9 40 2 name: 1 1 '' 1 9 20 0 0 word: 2 1 '' 2 9 20 0 1 2> out",
-        &[See("name:"), Type("anna"), Settle, Key("\x1bOB"), Settle, Answer],
+        &[See("name:"), Each(&[Type("anna"), Key("\x1bOB")]), Answer],
     ),
     dialog(
         "dialog --mixedform, typed on without a wait",

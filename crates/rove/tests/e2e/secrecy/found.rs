@@ -1,7 +1,7 @@
 //! Ways in which an outside attacker once saw letters: editors' modes near questions, and programs that look like
 //! shells.
 
-use super::case::Step::{Answer, Insert, Key, Line, Lines, See, Settle, Three, Times};
+use super::case::Step::{Answer, Each, Insert, Key, Line, Lines, See, Settle, Three, Times};
 use super::case::{Case, Step};
 
 const TMUX: &[(&str, &str)] = &[("tmux", "tmux"), ("vim", "vim")];
@@ -145,6 +145,6 @@ open('out', 'w').write(getpass.getpass('> '))",
         "found: zsh, a key that runs read -s and leaves the prompt",
         &[("zsh", "zsh")],
         "exec zsh -i",
-        &[Three("$ "), Key("\x07"), Settle, Answer, Settle, Line("exit")],
+        &[Three("$ "), Each(&[Key("\x07"), Answer]), Line("exit")],
     ),
 ];

@@ -1,6 +1,8 @@
 //! Editors that show their mode while something else takes the keys: another pane, a popup, a terminal, a question.
 
-use super::case::Step::{Answer, Gone, Host, Insert, Key, Line, Rows, See, Settle, Three, Type};
+use super::case::Step::{
+    Answer, Each, Gone, Host, Insert, Key, Line, Rows, See, Settle, Three, Type,
+};
 use super::case::{Case, Step};
 
 const TMUX: &[(&str, &str)] = &[("tmux", "tmux"), ("vim", "vim"), ("bash", "bash")];
@@ -147,17 +149,9 @@ macro_rules! in_another_pane {
 macro_rules! inserted {
     ($($step:expr),+) => {
         &[
-            See("~"),
-            Settle,
-            Key("i"),
-            Settle,
-            Type("some text"),
-            Settle,
+            Each(&[See("~"), Key("i"), Type("some text")]),
             $($step,)+
-            Answer,
-            Settle,
-            Key("\x1b"),
-            Settle,
+            Each(&[Answer, Key("\x1b")]),
             Line(":q!"),
         ]
     };
@@ -409,10 +403,7 @@ pub(super) const EDITORS: &[Case] = &[
             Settle,
             Line("anna"),
             Gone("anna"),
-            See("value: "),
-            Settle,
-            Answer,
-            Settle,
+            Each(&[See("value: "), Answer]),
             Line(":qa!"),
         ],
     ),
@@ -438,12 +429,7 @@ pub(super) const EDITORS: &[Case] = &[
         &[
             Insert,
             Key("\x1b[24~"),
-            See("$ "),
-            Settle,
-            Line("echo one"),
-            Settle,
-            Line("echo two"),
-            Settle,
+            Each(&[See("$ "), Line("echo one"), Line("echo two")]),
             Line("bash secret"),
             See("value: "),
             Answer,
@@ -462,15 +448,9 @@ pub(super) const EDITORS: &[Case] = &[
         EMACS,
         "emacs -nw -Q -l rc.el text",
         &[
-            See("Ovwrt"),
-            Settle,
-            Type("some text"),
-            Settle,
+            Each(&[See("Ovwrt"), Type("some text")]),
             Key("\x1b[15~"),
-            Host("begun"),
-            Settle,
-            Answer,
-            Settle,
+            Each(&[Host("begun"), Answer]),
             Key("\x1b[17~"),
         ],
     ),
@@ -479,10 +459,7 @@ pub(super) const EDITORS: &[Case] = &[
         EMACS,
         "emacs -nw -Q -l rc.el text",
         &[
-            See("Ovwrt"),
-            Settle,
-            Type("some text"),
-            Settle,
+            Each(&[See("Ovwrt"), Type("some text")]),
             Key("\x1b[18~"),
             See("value: "),
             Answer,

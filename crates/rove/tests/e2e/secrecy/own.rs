@@ -1,7 +1,7 @@
 //! Sessions whose own program is the shell that asks, or is replaced by what asks.
 
 use super::case::Step::{
-    Answer, Host, Key, Line, Lines, LinesFrom, Rows, See, Settle, Three, Times,
+    Answer, Each, Host, Key, Line, Lines, LinesFrom, Rows, See, Settle, Three, Times,
 };
 use super::case::{Case, Step};
 
@@ -101,7 +101,7 @@ macro_rules! command {
 /// Three commands, something that begins to ask in silence, and the end.
 macro_rules! silence {
     ($step:expr) => {
-        &[Three("$ "), $step, Host("begun"), Settle, Answer, Settle, Line("finish")]
+        &[Three("$ "), $step, Each(&[Host("begun"), Answer]), Line("finish")]
     };
 }
 
@@ -233,10 +233,7 @@ pub(super) const PROGRAMS: &[Case] = &[
             Lines("shop=> ", &["\\echo 1", "\\echo 1", "\\echo 1"]),
             Line("\\c - asker"),
             See("user asker: "),
-            Answer,
-            Settle,
-            Line("\\q"),
-            Settle,
+            Each(&[Answer, Line("\\q")]),
             Line("finish"),
         ],
     )

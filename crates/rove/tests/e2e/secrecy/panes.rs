@@ -1,7 +1,7 @@
 //! Programs within programs: panes of a multiplexer, a terminal in a terminal, a shell over ssh.
 
 use super::case::Step::{
-    Answer, Host, Key, Line, Lines, LinesFrom, See, Settle, Three, Times, Type,
+    Answer, Each, Host, Key, Line, Lines, LinesFrom, See, Settle, Three, Times, Type,
 };
 use super::case::{Case, Step};
 
@@ -215,7 +215,7 @@ pub(super) const CASES: &[Case] = &[
         "tmux, a name in the left pane, then the secret in the same row of the right one",
         TMUX,
         "tmux -S sock -f bare.conf new-session 'bash secret' ';' split-window -hb 'bash name'",
-        &[Times(2, "value: "), Line("anna"), Settle, Key("\x02o"), Settle, Answer],
+        &[Times(2, "value: "), Each(&[Line("anna"), Key("\x02o")]), Answer],
     ),
     case(
         "ssh to a shell and back, then read -s with the prompt of both",

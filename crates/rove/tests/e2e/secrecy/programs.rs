@@ -1,7 +1,7 @@
 //! Programs that ask for passphrases, and editors that ask in a row at the edge.
 
 use super::case::Case;
-use super::case::Step::{Answer, Key, Line, Lines, Secret, See, Settle, Times, Type};
+use super::case::Step::{Answer, Each, Key, Line, Lines, Secret, See, Settle, Times, Type};
 
 const VIM: &[(&str, &str)] = &[("vim", "vim")];
 const EMACS: &[(&str, &str)] = &[("emacs", "emacs-nox")];
@@ -13,18 +13,7 @@ macro_rules! after_three_lines {
     ($($then:expr),*) => {
         &[
             See("end of text"),
-            Key(":"),
-            Settle,
-            Line("one"),
-            Settle,
-            Key(":"),
-            Settle,
-            Line("two"),
-            Settle,
-            Key(":"),
-            Settle,
-            Line("three"),
-            Settle,
+            Each(&[Key(":"), Line("one"), Key(":"), Line("two"), Key(":"), Line("three")]),
             $($then),*
         ]
     };
@@ -130,12 +119,7 @@ pub(super) const EDITORS: &[Case] = &[
             -c \"let p = inputsecret('value: ')\" -c \"call writefile([p], 'out')\" -c q",
         &[
             See("value: "),
-            Line("one"),
-            Settle,
-            Line("two"),
-            Settle,
-            Line("three"),
-            Settle,
+            Each(&[Line("one"), Line("two"), Line("three")]),
             Settle,
             Answer,
         ],
@@ -146,25 +130,18 @@ pub(super) const EDITORS: &[Case] = &[
         "sh",
         "vim -N -u NONE -i NONE -c 'source rc' text",
         &[
-            See("~"), Settle,
-            Key("i"),
-            Settle,
+            Each(&[See("~"), Key("i")]),
             Line("one line of text"),
             Line("two lines of text"),
-            Type("three"),
-            Settle,
-            Key("\x1b"),
-            Settle,
-            Line(":set list"),
-            Settle,
-            Line(":set nolist"),
-            Settle,
-            Line(":set list"),
-            Settle,
-            Key("Q"),
-            Settle,
-            Answer,
-            Settle,
+            Each(&[
+                Type("three"),
+                Key("\x1b"),
+                Line(":set list"),
+                Line(":set nolist"),
+                Line(":set list"),
+                Key("Q"),
+                Answer,
+            ]),
             Line(":q!"),
         ],
     )
@@ -175,21 +152,10 @@ pub(super) const EDITORS: &[Case] = &[
         "sh",
         "vim -N -u NONE -i NONE -c 'source rc' text",
         &[
-            See("~"), Settle,
-            Key("i"),
-            Settle,
+            Each(&[See("~"), Key("i")]),
             Line("one line of text"),
             Line("two lines of text"),
-            Type("three"),
-            Settle,
-            Key("\x1b[15~"),
-            Settle,
-            Answer,
-            Settle,
-            Type("more"),
-            Settle,
-            Key("\x1b"),
-            Settle,
+            Each(&[Type("three"), Key("\x1b[15~"), Answer, Type("more"), Key("\x1b")]),
             Line(":q!"),
         ],
     )
@@ -202,22 +168,9 @@ pub(super) const EDITORS: &[Case] = &[
         vim -N -u NONE -i NONE -es --cmd \"set key=$SECRET\" -c 'w! plain' -c 'set key=' -c 'w! plain' -c 'q!' text
         ! grep -q inner plain || echo \"$SECRET\" > out",
         &[
-            See("~"), Settle,
-            Key("i"),
-            Settle,
+            Each(&[See("~"), Key("i")]),
             Line("inner"),
-            Key("\x1b"),
-            Settle,
-            Key(":"),
-            Settle,
-            Key("\x58"),
-            Settle,
-            Line(""),
-            Settle,
-            Answer,
-            Settle,
-            Answer,
-            Settle,
+            Each(&[Key("\x1b"), Key(":"), Key("\x58"), Line(""), Answer, Answer]),
             Line(":wq"),
         ],
     )
@@ -236,12 +189,7 @@ pub(super) const EDITORS: &[Case] = &[
         "emacs -nw -Q --eval '(progn (dotimes (n 3) (read-string \"value: \")) (write-region (read-passwd \"value: \") nil \"out\") (kill-emacs))'",
         &[
             See("value: "),
-            Line("one"),
-            Settle,
-            Line("two"),
-            Settle,
-            Line("three"),
-            Settle,
+            Each(&[Line("one"), Line("two"), Line("three")]),
             Settle,
             Answer,
         ],

@@ -1,7 +1,7 @@
 //! Secrets near the prompt of an interactive shell, and near its history.
 
 use super::case::Step::{
-    Answer, Host, Key, Line, Lines, Paste, Secret, See, Settle, Three, Times, Type,
+    Answer, Each, Host, Key, Line, Lines, Paste, Secret, See, Settle, Three, Times, Type,
 };
 use super::case::{Case, Step};
 
@@ -89,14 +89,7 @@ const UP: &[Step] = &[
     See("value: "),
     Answer,
     Times(4, "$ "),
-    Key("\x1b[A"),
-    Settle,
-    Key("\x10"),
-    Settle,
-    Key("\x1b[A"),
-    Settle,
-    Key("\x1b[B"),
-    Settle,
+    Each(&[Key("\x1b[A"), Key("\x10"), Key("\x1b[A"), Key("\x1b[B")]),
     Key("\x1b[B"),
     Key("\x1b[B"),
     Settle,
@@ -106,14 +99,7 @@ const UP: &[Step] = &[
 /// Text in the line, a key that asks for a secret without a prompt, and more text.
 const IN_THE_LINE: &[Step] = &[
     Lines("$ ", &["echo one", "echo two"]),
-    Type("echo three"),
-    Settle,
-    Key("\x07"),
-    Settle,
-    Answer,
-    Settle,
-    Line(""),
-    Settle,
+    Each(&[Type("echo three"), Key("\x07"), Answer, Line("")]),
     Line("exit"),
 ];
 
@@ -141,10 +127,7 @@ pub(super) const CASES: &[Case] = &[
         "bash -i, a key that runs read -s in a line with text",
         &[
             Lines("$ ", &["echo one", "echo two"]),
-            Type("echo three"),
-            Settle,
-            Key("\x07"),
-            Settle,
+            Each(&[Type("echo three"), Key("\x07")]),
             Secret,
             Settle,
             Line(""),
@@ -206,10 +189,7 @@ pub(super) const CASES: &[Case] = &[
             Type("echo "),
             Settle,
             Secret,
-            Line(" > out"),
-            Settle,
-            Line("stty echo"),
-            Settle,
+            Each(&[Line(" > out"), Line("stty echo")]),
             Line("exit"),
         ],
     ),

@@ -1,7 +1,7 @@
 //! Shells' own ways to read without echo.
 
 use super::case::Step::{
-    Answer, Burst, Host, Key, Line, Lines, LinesFrom, Paste, See, Settle, Times, Type,
+    Answer, Burst, Each, Host, Key, Line, Lines, LinesFrom, Paste, See, Times, Type,
 };
 use super::case::{Case, Step};
 
@@ -271,10 +271,7 @@ pub(super) const OTHERS: &[Case] = &[
             Lines("value: ", &["anna"]),
             Answer,
             Times(3, "value:"),
-            Key("\x1b[A"),
-            Settle,
-            Key("\x1b[A"),
-            Settle,
+            Each(&[Key("\x1b[A"), Key("\x1b[A")]),
             Key("\x15\r"),
         ],
     ),

@@ -1,7 +1,7 @@
 //! Prompts that end in a shell's sign but are no shell's, also with other signs of a shell: marked pastes and titles.
 
 use super::case::Step::{
-    Answer, Burst, Host, Key, Line, Lines, LinesFrom, Rows, See, Settle, Three, Times, Type,
+    Answer, Burst, Each, Host, Key, Line, Lines, LinesFrom, Rows, See, Settle, Three, Times, Type,
 };
 use super::case::{Case, PYTHON, Step};
 
@@ -135,7 +135,7 @@ pub(super) const CASES: &[Case] = &[
         &[("tmux", "tmux"), ("bash", "bash")],
         "tmux -S sock -f bare.conf new-session 'bash --norc --noprofile -i' ';' \\
             split-window -h \"bash helper '% '\"",
-        &[See("$ "), Three("% "), Key("\x02o"), Settle, Key("\x02o"), Settle, Answer],
+        &[See("$ "), Three("% "), Each(&[Key("\x02o"), Key("\x02o")]), Answer],
     ),
     case(
         "bash read with a percent in dtach, then read -s",
@@ -291,10 +291,7 @@ read -s -p \"$1\" word; echo \"$word\" > out")]),
             Three("$ "),
             Line(". ./become"),
             Times(5, "$ "),
-            Answer,
-            Settle,
-            Key("\x03"),
-            Settle,
+            Each(&[Answer, Key("\x03")]),
             Line("exit"),
         ],
     )
@@ -424,13 +421,13 @@ pub(super) const LINES: &[Case] = &[
     stops(
         "a name that is erased with Ctrl-U, then the secret",
         "exec /usr/bin/python3 stops.py erased",
-        &[See("value: "), Type("anna"), Settle, Key("\x15"), Settle, Answer],
+        &[See("value: "), Each(&[Type("anna"), Key("\x15")]), Answer],
     )
     .excused(4),
     stops(
         "a name, Right to the next column, then the secret",
         "exec /usr/bin/python3 stops.py right",
-        &[See("value: "), Type("anna"), Settle, Key("\x1b[C"), Settle, Answer],
+        &[See("value: "), Each(&[Type("anna"), Key("\x1b[C")]), Answer],
     ),
     stops(
         "a name, Right to the next column, typed on at once",
@@ -441,7 +438,7 @@ pub(super) const LINES: &[Case] = &[
     stops(
         "a name, Home, then the secret",
         "exec /usr/bin/python3 stops.py home",
-        &[See("value: "), Type("anna"), Settle, Key("\x1b[H"), Settle, Answer],
+        &[See("value: "), Each(&[Type("anna"), Key("\x1b[H")]), Answer],
     )
     .excused(4),
     stops(

@@ -1,8 +1,8 @@
 //! Programs that read keys by themselves and draw a line of input.
 
 use super::case::Step::{
-    Answer, Burst, Host, Key, Line, Lines, LinesFrom, Paste, Secret, See, Settle, Three, Times,
-    Type,
+    Answer, Burst, Each, Host, Key, Line, Lines, LinesFrom, Paste, Secret, See, Settle, Three,
+    Times, Type,
 };
 use super::case::{Case, Step};
 
@@ -43,7 +43,7 @@ pub(super) const NAME_THEN_SECRET: &[Step] = &[Lines("value: ", &["anna"]), Answ
 pub(super) const SAME_PLACE: &[Step] = &[See("value: "), Line("anna"), Settle, Answer];
 /// Three names, then the secret at the same prompt in the same place.
 pub(super) const THREE_SAME_PLACE: &[Step] =
-    &[See("value: "), Line("one"), Settle, Line("two"), Settle, Line("three"), Settle, Answer];
+    &[See("value: "), Each(&[Line("one"), Line("two"), Line("three")]), Answer];
 /// Three names at `value: `, then the secret at the same prompt in the next row.
 pub(super) const THREE_THEN_SECRET: &[Step] = &[Lines("value: ", &["one", "two", "three"]), Answer];
 
@@ -95,10 +95,7 @@ pub(super) const EDITORS: &[Case] = &[
         "/usr/bin/python3 toolkit.py window 'the value' '!the value'",
         &[
             See("the value"),
-            Type("anna"),
-            Settle,
-            Key("\t"),
-            Settle,
+            Each(&[Type("anna"), Key("\t")]),
             Line(""),
             See("part 2"),
             Secret,

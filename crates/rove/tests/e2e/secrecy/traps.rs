@@ -2,7 +2,7 @@
 
 use super::case::Case;
 use super::case::Step::{
-    Answer, Gone, Host, Key, Line, Lines, LinesFrom, Paste, Secret, See, Settle, Times, Type,
+    Answer, Each, Gone, Host, Key, Line, Lines, LinesFrom, Paste, Secret, See, Settle, Times, Type,
 };
 use super::toolkits::{
     FIRST, NAME_THEN_SECRET, SAME_PLACE, THREE_SAME_PLACE, THREE_THEN_SECRET, raw, toolkit,
@@ -70,7 +70,7 @@ pub(super) const CASES: &[Case] = &[
     raw(
         "a key that hides what is typed, answers seen",
         "/usr/bin/python3 raw.py 'toggle:value: '",
-        &[See("value: "), Type("anna"), Settle, Key("\x14"), Settle, Answer],
+        &[See("value: "), Each(&[Type("anna"), Key("\x14")]), Answer],
     ),
     raw(
         "a key that hides what is typed, typed on at once",
@@ -91,7 +91,7 @@ pub(super) const CASES: &[Case] = &[
     raw(
         "a Tab that ends the echo and shows nothing, answers awaited",
         "/usr/bin/python3 raw.py 'mute:value: '",
-        &[See("value: "), Type("anna"), Settle, Key("\t"), Settle, Answer],
+        &[See("value: "), Each(&[Type("anna"), Key("\t")]), Answer],
     ),
     raw(
         "an Enter that shows nothing for a second, typed on at once",
@@ -121,14 +121,7 @@ pub(super) const CASES: &[Case] = &[
         "raw mode, three rows of text without prompts, then nothing",
         "/usr/bin/python3 raw.py 'echo:' 'echo:' 'echo:' 'none:'",
         &[
-            Host("ready"),
-            Settle,
-            Line("one"),
-            Settle,
-            Line("two"),
-            Settle,
-            Line("three"),
-            Settle,
+            Each(&[Host("ready"), Line("one"), Line("two"), Line("three")]),
             Answer,
         ],
     ),
@@ -243,10 +236,7 @@ pub(super) const CASES: &[Case] = &[
             Settle,
             Line(""),
             Times(4, "value:"),
-            Key("\x1b[A"),
-            Settle,
-            Key("\x1b[A"),
-            Settle,
+            Each(&[Key("\x1b[A"), Key("\x1b[A")]),
             Line(""),
         ],
     )

@@ -1,6 +1,8 @@
 //! Keys, signals and hooks of interactive shells that ask for a secret and leave the prompt on the screen.
 
-use super::case::Step::{Answer, Host, Key, Line, LinesFrom, Rows, Settle, Three, Times, Type};
+use super::case::Step::{
+    Answer, Each, Host, Key, Line, LinesFrom, Rows, Settle, Three, Times, Type,
+};
 use super::case::{Case, Step};
 
 /// Every key that a case needs runs the same widget.
@@ -85,7 +87,7 @@ const fn bash(name: &'static str, script: &'static str, steps: &'static [Step]) 
 /// Three commands, a key, its silence, then the secret.
 macro_rules! silence {
     ($($step:expr),+) => {
-        &[Three("$ "), $($step,)+ Host("begun"), Settle, Answer, Settle, Line("exit")]
+        &[Three("$ "), $($step,)+ Each(&[Host("begun"), Answer]), Line("exit")]
     };
 }
 /// Three commands, a key, and the secret at once.
@@ -191,16 +193,7 @@ pub(super) const ZSH: &[Case] = &[
         &[
             LinesFrom(2, "$ ", &["echo one", "echo two", "echo three"]),
             Key("\x01"),
-            Host("begun"),
-            Settle,
-            Key("\x02o"),
-            Settle,
-            Line("echo four"),
-            Settle,
-            Key("\x02o"),
-            Settle,
-            Answer,
-            Settle,
+            Each(&[Host("begun"), Key("\x02o"), Line("echo four"), Key("\x02o"), Answer]),
             Line("tmux kill-server"),
         ],
     )
