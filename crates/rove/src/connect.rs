@@ -18,7 +18,6 @@ use rustix::net::{AddressFamily, connect, getpeername, sockopt};
 use crate::bootstrap::address::{self, AddressError};
 use crate::errand::{Errand, Errands};
 use crate::listeners;
-use crate::messages::reason;
 
 /// Longest time for making a connection. Chosen: a SYN is then sent five times.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -41,7 +40,7 @@ pub(crate) struct Connect {
 }
 
 /// A connection with the address of its peer, or the reason why it is not made.
-pub(crate) type Settled = Result<(OwnedFd, String), String>;
+pub(crate) type Settled = io::Result<(OwnedFd, String)>;
 
 impl Connect {
     /// Begins to connect to a TCP port or a Unix socket.
@@ -95,16 +94,15 @@ impl Connect {
         if self.untried.is_empty() { self.deadline } else { self.next_at.min(self.deadline) }
     }
 
-    /// Checks the running attempts, and begins the next one if it is due. Returns `None` while the connection is being
-    /// made.
+    /// Checks the running attempts, and begins the next one if it is due. `None` while the connection is being made.
     pub(crate) fn turn(&mut self, now: Instant) -> Option<Settled> {
         match self.lookup.as_ref().map(Errand::take) {
             None => {}
             Some(Some(Ok(Ok(addresses)))) => self.handle_addresses(addresses),
-            Some(Some(Ok(Err(error)))) => return Some(Err(reason(&error.to_string()))),
-            Some(Some(Err(error))) => return Some(Err(reason(&error.to_string()))),
+            Some(Some(Ok(Err(error)))) => return Some(Err(io::Error::other(error))),
+            Some(Some(Err(error))) => return Some(Err(error)),
             Some(None) if now < self.deadline => return None,
-            Some(None) => return Some(Err(words(Errno::TIMEDOUT))),
+            Some(None) => return Some(Err(Errno::TIMEDOUT.into())),
         }
         let mut index = 0;
         while let Some(attempt) = self.tried.get(index) {
@@ -133,7 +131,7 @@ impl Connect {
             self.error = Errno::TIMEDOUT;
             self.tried.clear();
         }
-        self.tried.is_empty().then(|| Err(words(self.error)))
+        self.tried.is_empty().then(|| Err(self.error.into()))
     }
 
     /// Notes the addresses that the lookup has found.
@@ -207,11 +205,6 @@ fn peer(socket: &OwnedFd) -> Result<Option<String>, Errno> {
     }
 }
 
-/// Returns the system's words for an error, without its number.
-fn words(error: Errno) -> String {
-    reason(&io::Error::from(error).to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
@@ -221,6 +214,7 @@ mod tests {
     use rove_rig::ports::ClosedPort;
 
     use super::*;
+    use crate::messages::reason;
 
     /// Waits until a connection is made or has failed. Returns the address, or the reason.
     fn finish(target: &Target) -> Result<String, String> {
@@ -230,7 +224,7 @@ mod tests {
             Connect::begin(events.now(), target, &lookups).map_err(|it| it.to_string())?;
         loop {
             if let Some(settled) = connect.turn(events.now()) {
-                return settled.map(|(_, address)| address);
+                return settled.map(|it| it.1).map_err(|error| reason(&error.to_string()));
             }
             let deadline = connect.poll_timeout();
             let mut interests: Vec<Interest<'_>> = connect.interests().collect();

@@ -134,11 +134,6 @@ impl AgentLoan {
         self.question.as_ref().map(|it| &*it.text)
     }
 
-    /// Allows the use of the key in the pending question, after the user's yes.
-    pub(crate) fn handle_yes(&mut self) {
-        self.answer(true);
-    }
-
     /// Accepts the connection by which the client's ssh wants to reach the host's sshd. Returns it with a placeholder
     /// for the sshd's address.
     pub(crate) fn accept(&mut self) -> Option<(OwnedFd, Target)> {
@@ -288,7 +283,7 @@ impl AgentLoan {
             }
         }
         if self.question.as_ref().is_some_and(|it| it.until <= now) {
-            self.answer(false);
+            self.decide(false);
             sentence = Some("the host was not allowed to use your agent".to_owned());
         }
         let (question, files) = (&mut self.question, &self.call.known_hosts);
@@ -312,7 +307,8 @@ impl AgentLoan {
         sentence
     }
 
-    fn answer(&mut self, is_allowed: bool) {
+    /// Allows or refuses the use of the key in the pending question.
+    pub(crate) fn decide(&mut self, is_allowed: bool) {
         let Some(question) = self.question.take() else { return };
         if let Some(joint) = self.joints.get_mut(&question.joint) {
             joint.decide(is_allowed);

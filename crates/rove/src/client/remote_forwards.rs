@@ -57,7 +57,7 @@ struct Entry {
 
 /// The reason for a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
+pub(super) enum Purpose {
     /// The user set the listener by `-R`, or by `RemoteForward` in ssh's configuration.
     Option,
     /// The user typed a line for the listener during the session. Its failure does not end the session.
@@ -137,18 +137,9 @@ impl RemoteForwards {
         })
     }
 
-    /// Adds a listener that the user has typed.
-    pub(super) fn add(&mut self, forward: RemoteForward) {
-        self.insert(Entry::new(forward, Purpose::Added));
-    }
-
-    /// Adds the listener for the relay of the user's agent.
-    pub(super) fn add_relay(&mut self, forward: RemoteForward) {
-        self.insert(Entry::new(forward, Purpose::Agent));
-    }
-
-    fn insert(&mut self, entry: Entry) {
-        let former = self.entries.insert(self.next_number, entry);
+    /// Adds a listener during the session.
+    pub(super) fn add(&mut self, forward: RemoteForward, purpose: Purpose) {
+        let former = self.entries.insert(self.next_number, Entry::new(forward, purpose));
         debug_assert!(former.is_none(), "a number is given once");
         self.next_number += 1;
     }
@@ -344,6 +335,7 @@ impl RemoteForwards {
         news: &mut Vec<News>,
     ) {
         for (id, making, settled) in settle(&mut self.connects, |it| it.connect.turn(now)) {
+            let settled = settled.map_err(|error| reason(&error.to_string()));
             match (settled, making.socks) {
                 (Ok((socket, _)), Some((version, rest))) => {
                     let _ = mux.write(id, &version.granted());

@@ -19,7 +19,7 @@ use super::controller_choice::ControllerChoice;
 use super::file_sender::FileSender;
 use super::lender::Lender;
 use super::login_callback::LoginCallbacks;
-use super::remote_forwards::{News, RemoteForwards};
+use super::remote_forwards::{self, News, RemoteForwards};
 use super::wire::Wire;
 use crate::listeners::Listeners;
 use crate::share::Gate;
@@ -114,7 +114,7 @@ impl ClientStreams {
         if let Some(agent) = &mut self.agent
             && agent.question().is_some_and(|it| Some(it) == shown)
         {
-            return agent.handle_yes();
+            return agent.decide(true);
         }
         if self.callbacks.question() != shown {
             return;
@@ -210,7 +210,7 @@ impl ClientStreams {
             return;
         }
         if is_used {
-            self.layer(now);
+            self.layer.get_or_insert_with(|| Box::new(Layer::new(now)));
         }
         self.ask(now);
         self.accept(now);
@@ -299,7 +299,7 @@ impl ClientStreams {
             },
             Some(ForwardLine::AddRemote(forward)) => {
                 let said = format!("{forward}: the host is asked to listen");
-                self.remote.add(forward);
+                self.remote.add(forward, remote_forwards::Purpose::Added);
                 said
             }
             Some(ForwardLine::Remove(place, is_socks)) => {
@@ -321,10 +321,6 @@ impl ClientStreams {
     /// Returns whether there is no listener at either end.
     fn is_empty(&self) -> bool {
         self.listeners.is_empty() && self.remote.is_empty()
-    }
-
-    fn layer(&mut self, now: Instant) -> &mut Layer {
-        self.layer.get_or_insert_with(|| Box::new(Layer::new(now)))
     }
 
     /// Ends all uses of streams, because the server carries none, and tells the user.
@@ -417,7 +413,7 @@ impl ClientStreams {
             match asking.turn() {
                 Some(Step::More) if now < asking.until => self.requests.push(asking),
                 Some(Step::Connect { target, version, rest }) => {
-                    let layer = self.layer(now);
+                    let layer = self.layer.get_or_insert_with(|| Box::new(Layer::new(now)));
                     let id = layer.open(now, asking.socket, &target, Origin::Socks(version));
                     if let Some(id) = id {
                         // The few bytes after a request fit into a new stream.
@@ -532,7 +528,7 @@ mod tests {
         let mut forwards = ClientStreams::new(Listeners::default(), &Forwards::default());
         let (login, loopback, port) = ("login.example".to_owned(), "localhost", free_port());
         let callback = rove_session::Callback { login, loopback, port };
-        let layer = forwards.layer(at(1));
+        let layer = forwards.layer.get_or_insert_with(|| Box::new(Layer::new(at(1))));
         let mux = &mut layer.streams.mux;
         let mut callbacks = LoginCallbacks::default();
         callbacks.begin(at(1), mux, callback).unwrap();
@@ -596,7 +592,7 @@ mod tests {
     #[test]
     fn a_connection_waits_for_streams_that_have_ended_here_and_not_at_the_host() {
         let (mut forwards, port) = forwards(Some(Place::Port(Some("h".to_owned()), 80)));
-        let layer = forwards.layer(at(1));
+        let layer = forwards.layer.get_or_insert_with(|| Box::new(Layer::new(at(1))));
         let mux = &mut layer.streams.mux;
         let ended: Vec<_> = (0..STREAMS_MAX).map(|_| mux.open(at(1)).unwrap()).collect();
         for id in ended {

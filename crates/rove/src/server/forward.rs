@@ -335,7 +335,7 @@ impl Layer {
                     self.reception.answer(&mut self.streams.mux, id, &answer);
                     self.splices.insert(id, Splice::socket(id, socket));
                 }
-                Err(reason) => self.refuse(id, reason),
+                Err(error) => self.refuse(id, reason(&error.to_string())),
             }
         }
     }

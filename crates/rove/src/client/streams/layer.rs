@@ -10,7 +10,7 @@ use rove_units::Instant;
 use crate::client::agent::AgentLoan;
 use crate::client::asking::tell;
 use crate::client::lender::Lender;
-use crate::client::remote_forwards::{News, RemoteForwards};
+use crate::client::remote_forwards::{News, Purpose, RemoteForwards};
 use crate::opening::Opening;
 use crate::packet_queue::PacketQueue;
 use crate::socks::Version;
@@ -97,7 +97,7 @@ impl Layer {
                 self.open(now, socket, &target, Origin::Listener("-A".to_owned()));
             }
             sentences.extend(agent.turn(now, &mut self.streams.mux));
-            agent.poll_listener().into_iter().for_each(|wanted| remote.add_relay(wanted));
+            agent.poll_listener().into_iter().for_each(|wanted| remote.add(wanted, Purpose::Agent));
         }
         let news = remote.turn(now, &mut self.streams.mux, &mut self.splices);
         for it in &news {
