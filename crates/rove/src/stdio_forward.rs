@@ -24,7 +24,6 @@ pub(crate) mod handed_command;
 pub(crate) mod json;
 pub(crate) mod target;
 
-use gates::Gates;
 use json::Channel;
 
 /// Connects the standard descriptors with the port or program in `joined`, or copies its files. If no running client
@@ -35,7 +34,7 @@ pub(crate) fn run(
     invocation: &Invocation,
     joined: Joined,
 ) -> anyhow::Result<u8> {
-    let gates = Gates::entering(&options.host)?.into_text();
+    let gates = gates::entering(&options.host)?;
     let config = ssh_query::config(options);
     let joined = with_configured(joined, config.remote_command.as_deref())?;
     if let Some(code) = borrower::run(options, &joined, &config) {

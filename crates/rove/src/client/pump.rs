@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 
 use anyhow::Context as _;
-use rove_bootstrap::{Forwards, ProgramName};
+use rove_bootstrap::ProgramName;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_platform::network_watch::NetworkWatch;
 use rove_platform::tty::{self, Tty};
@@ -19,7 +19,6 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGWINCH};
 
 use crate::client::streams::ClientStreams;
 use crate::client::wire::Wire;
-use crate::listeners::Listeners;
 use crate::messages::reason;
 use crate::prompt_store::PromptKeeper;
 use crate::resume::RecordKeeper;
@@ -94,7 +93,7 @@ impl Pump {
             events,
             session,
             wire,
-            forwards: ClientStreams::new(Listeners::default(), &Forwards::default()),
+            forwards: ClientStreams::default(),
             // Without the watch, the session notices a change of the network at its next heartbeat.
             network: NetworkWatch::open()
                 .inspect_err(|error| tracing::debug!(%error, "changes of the network are not told"))

@@ -39,7 +39,7 @@ use sentences::{NO_CALLBACK, carries_nothing, ended, to_ask};
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 
 /// The streams of an interactive client, and all that uses them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct ClientStreams {
     listeners: Listeners,
     /// The listeners on the host.
@@ -75,18 +75,7 @@ impl ClientStreams {
             listeners,
             remote: RemoteForwards::new(wanted),
             rules: Forwards { all: Vec::new(), remote: Vec::new(), ..wanted.clone() },
-            purpose: Purpose::Beside,
-            is_told: false,
-            failure: None,
-            paused_until: None,
-            requests: Vec::new(),
-            agent: None,
-            callbacks: LoginCallbacks::default(),
-            files: FileSender::default(),
-            asked: None,
-            lender: None,
-            layer: None,
-            controller: ControllerChoice::default(),
+            ..Self::default()
         }
     }
 

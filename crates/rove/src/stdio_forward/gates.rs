@@ -23,34 +23,24 @@ pub(crate) enum GateError {
     Many(String),
 }
 
-/// The gates through which this process runs, in the order in which they were entered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Gates(String);
+/// Adds a gate to those in the environment, through which this process runs. Returns all of them as the value of
+/// [`VARIABLE`], for the ssh that logs in to the last of them.
+pub(crate) fn entering(gate: &OsStr) -> Result<String, GateError> {
+    with(std::env::var(VARIABLE).unwrap_or_default(), gate)
+}
 
-impl Gates {
-    /// Adds a gate to those in the environment.
-    pub(crate) fn entering(gate: &OsStr) -> Result<Self, GateError> {
-        Self(std::env::var(VARIABLE).unwrap_or_default()).with(gate)
+fn with(mut gates: String, gate: &OsStr) -> Result<String, GateError> {
+    let gate = gate.to_string_lossy().escape_debug().to_string();
+    debug_assert!(!gate.contains('\n'), "a gate is one line");
+    if gates.lines().any(|before| before == gate) {
+        return Err(GateError::Itself(gate));
     }
-
-    fn with(mut self, gate: &OsStr) -> Result<Self, GateError> {
-        let gate = gate.to_string_lossy().escape_debug().to_string();
-        debug_assert!(!gate.contains('\n'), "a gate is one line");
-        if self.0.lines().any(|before| before == gate) {
-            return Err(GateError::Itself(gate));
-        }
-        if self.0.lines().count() == GATES_MAX {
-            return Err(GateError::Many(gate));
-        }
-        self.0.push_str(&gate);
-        self.0.push('\n');
-        Ok(self)
+    if gates.lines().count() == GATES_MAX {
+        return Err(GateError::Many(gate));
     }
-
-    /// Returns the gates as the value of [`VARIABLE`], for the ssh that logs in to the last of them.
-    pub(crate) fn into_text(self) -> String {
-        self.0
-    }
+    gates.push_str(&gate);
+    gates.push('\n');
+    Ok(gates)
 }
 
 /// Returns the variable with the gates, and its value, for an ssh that logs in for `rove -W`, `exec` or `put`.
@@ -67,9 +57,9 @@ mod tests {
 
     #[test]
     fn a_gate_is_not_reached_through_itself() {
-        let with = |gates: Gates, gate: &str| gates.with(OsStr::new(gate));
-        let gates = with(with(Gates::default(), "outer").unwrap(), "me@inner").unwrap();
-        assert_eq!(gates.clone().into_text(), "outer\nme@inner\n");
+        let with = |gates: String, gate: &str| with(gates, OsStr::new(gate));
+        let gates = with(with(String::new(), "outer").unwrap(), "me@inner").unwrap();
+        assert_eq!(gates, "outer\nme@inner\n");
         for gate in ["outer", "me@inner"] {
             assert_eq!(with(gates.clone(), gate), Err(GateError::Itself(gate.to_owned())));
         }
@@ -80,10 +70,10 @@ mod tests {
 
     #[test]
     fn a_configuration_that_makes_new_names_comes_to_an_end() {
-        let mut gates = Gates::default();
+        let mut gates = String::new();
         for number in 0..GATES_MAX {
-            gates = gates.with(OsStr::new(&number.to_string())).unwrap();
+            gates = with(gates, OsStr::new(&number.to_string())).unwrap();
         }
-        assert_eq!(gates.with(OsStr::new("x")), Err(GateError::Many("x".to_owned())));
+        assert_eq!(with(gates, OsStr::new("x")), Err(GateError::Many("x".to_owned())));
     }
 }

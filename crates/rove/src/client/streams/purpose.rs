@@ -10,9 +10,10 @@ use crate::messages::warn;
 const CTRL_C: u8 = 0x03;
 
 /// The purpose of a session with forwarded connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// The session runs a program, which gets the keys.
+    #[default]
     Beside,
     /// The session only forwards connections (`-N`).
     Alone,
