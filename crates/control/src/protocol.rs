@@ -252,7 +252,7 @@ pub struct SessionStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Forwarding {
-    /// The addresses or ports at which the server listens on behalf of its client.
+    /// Where the server listens on behalf of its client: `host:port`, or the path of a socket.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub listeners: Vec<String>,
     /// Number of open streams: forwarded connections, and programs other than the session's own.

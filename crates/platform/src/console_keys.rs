@@ -123,8 +123,8 @@ impl Keys {
     }
 }
 
-/// Returns the escape sequence of a key that types no character. Source: xterm, "Control Sequences", PC-style function
-/// keys.
+/// Returns the escape sequence of a motion key, Insert, Delete, F1 to F12 or Shift-Tab. `None` for any other key.
+/// Source: xterm, "Control Sequences", PC-style function keys.
 fn sequence(key: &Key) -> Option<Vec<u8>> {
     /// The keys whose sequences end in a letter, with this letter.
     const LETTERS: [(u16, char); 10] = [

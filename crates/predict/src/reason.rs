@@ -96,7 +96,7 @@ pub enum Reason {
         /// Whether the recalled line is known.
         is_expected: bool,
     },
-    /// The delay of a host that answers after its echo ack.
+    /// Answers that come after the key's echo ack, by which the server says that programs had time to answer the key.
     Late {
         /// How long after a key's echo ack the engine waits for an answer.
         wait: Duration,

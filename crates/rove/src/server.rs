@@ -335,7 +335,7 @@ fn capabilities(name: ProgramName) -> Capabilities {
     }
 }
 
-/// Returns the random word of the session in whose terminal the user called rove. `None` outside of a session.
+/// Returns the random word (`ROVE_SESSION`) that identifies the session in which the user called rove, if it was sent.
 fn inside(options: &ServerOptions) -> Option<&str> {
     offered(options, SESSION_VARIABLE)
 }

@@ -17,9 +17,9 @@ pub struct Copied {
 }
 
 impl Copied {
-    /// Creates a copy of the base64 text `text` to `selections`, which may contain the characters of `cpqs01234567`. If
-    /// `selections` is empty, the user's terminal chooses. `None` if a text is invalid, or longer than
-    /// [`COPY_CHARS_MAX`]. So a query (`?`) is refused: the user's terminal would send the clipboard to the program.
+    /// Creates a copy of the base64 text `text` to `selections`; if empty, the user's terminal chooses. `None` if
+    /// `selections` has a character not in `cpqs01234567`, or `text` is not base64 or longer than [`COPY_CHARS_MAX`].
+    /// So a query (`?`) is refused: the user's terminal would send the clipboard to the program.
     pub fn new(selections: &str, text: &str) -> Option<Self> {
         let known = |c: u8| matches!(c, b'c' | b'p' | b'q' | b's' | b'0'..=b'7');
         if !selections.bytes().all(known) || text.len() > COPY_CHARS_MAX || !is_base64(text) {

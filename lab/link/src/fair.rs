@@ -26,7 +26,7 @@ pub struct FairConfig {
 /// The bytes of a packet that identify its flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowKey {
-    /// Addresses, protocol and ports of an IP packet. Packets that are not IP form one flow.
+    /// Addresses, protocol and, for unfragmented TCP and UDP, ports. Packets cut short or not IP form one flow.
     #[default]
     Ip,
     /// Two bytes of the packet, from this offset on. Packets too short for this form one flow.

@@ -34,8 +34,7 @@ use layer::{Layer, Origin};
 use purpose::Purpose;
 use sentences::{NO_CALLBACK, carries_nothing, ended, to_ask};
 
-/// Pause after `accept` has failed for lack of a descriptor. Chosen: long enough that the loop does not spin, and
-/// shorter than a user's patience.
+/// Pause after `accept` has failed. Chosen: the loop does not spin, and the pause is shorter than a user's patience.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 
 /// The streams of an interactive client, and all that uses them.
@@ -462,7 +461,8 @@ impl ClientStreams {
         sockets.chain(self.splices().flat_map(Splice::interests)).chain(lent)
     }
 
-    /// Notes which of [`ClientStreams::interests`] are ready. Only the splices and the lender need to know.
+    /// Notes which of [`ClientStreams::interests`] are ready, in their order. Connections joined to streams and the
+    /// lender (calls of other processes) need this. [`ClientStreams::turn`] tries all others without waiting.
     pub(super) fn handle_ready(&mut self, ready: &[bool]) {
         let joined = self.splices().flat_map(Splice::interests).count();
         let lent = self.lender.as_ref().map_or(0, |lender| lender.interests().count());

@@ -51,7 +51,7 @@ pub(super) fn leave_login(name: ProgramName) {
     host.leave_login(|| getent::own_user().map(|user| user.name));
 }
 
-/// The paths and the program for contacting systemd.
+/// The paths and the program for contacting systemd, and how long to wait for it.
 struct Host<'a> {
     /// The root of all paths outside `runtime`.
     root: &'a Path,

@@ -34,8 +34,8 @@ pub(super) struct News {
     pub(super) is_first: bool,
     /// Whether the state brought keys.
     pub(super) has_keys: bool,
-    /// The newest window size. `None` if it did not change. Earlier sizes in the same state are dropped, because no
-    /// program could see them and each would cost a new screen.
+    /// The last window size in the state. `None` if the state brought none. Earlier sizes in the state are dropped,
+    /// because the user's window has only the last one.
     pub(super) size: Option<Size>,
     pub(super) wishes: Vec<Wish>,
 }

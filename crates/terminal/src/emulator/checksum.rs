@@ -1,7 +1,7 @@
 //! Checksums of rectangles of the screen, for DECRQCRA.
 //!
-//! The checksum of a single cell reveals its character, so programs could read the screen with it. A replay of a
-//! recording allows this, and a session never does ([`crate::UserTerminal::screen_checksums`]).
+//! The checksum of a single cell reveals its character, so programs could read the screen with it. A session never
+//! answers DECRQCRA ([`crate::UserTerminal::screen_checksums`]). A replay does: no program reads its answers.
 
 use crate::screen::cell::{Attributes, Cell, Underline};
 
