@@ -61,7 +61,10 @@ mod tests {
     use std::net::UdpSocket;
     use std::os::fd::AsFd;
 
+    use rove_streams::{Mux, Side};
+
     use super::*;
+    use crate::muxes::mux;
 
     #[test]
     fn an_empty_queue_has_room_and_a_full_one_is_looked_at_again() {
@@ -76,6 +79,26 @@ mod tests {
             (queue.poll_timeout(Some(at(9))), queue.poll_timeout(None)),
             (Some(at(9)), None)
         );
+    }
+
+    #[test]
+    fn bytes_that_a_full_queue_holds_up_wake_the_loop_and_an_idle_end_sleeps() {
+        let at = Instant::from_millis;
+        let (mut mux, mut queue) = (mux(Side::Client), PacketQueue::default());
+        let mut deadline = |mux: &mut Mux| {
+            assert_eq!(queue.room_beside(at(1), Some(UNSENT_BYTES_MAX + 1)), 0);
+            mux.handle_blocked(at(1));
+            queue.poll_timeout(mux.poll_timeout())
+        };
+        assert_eq!(deadline(&mut mux), None, "nothing is to be sent");
+        let id = mux.open(at(0)).unwrap();
+        mux.write(id, &[0; 65_536]).unwrap();
+        assert_eq!(deadline(&mut mux), Some(at(1) + PAUSE), "a new stream");
+        assert!(mux.poll_transmit(at(1)).is_some());
+        assert_eq!(deadline(&mut mux), Some(at(1) + PAUSE), "the rest of the window");
+        while mux.poll_transmit(at(1)).is_some() {}
+        let probe = deadline(&mut mux);
+        assert!(probe > Some(at(100)), "a full window waits for the peer: {probe:?}");
     }
 
     #[test]

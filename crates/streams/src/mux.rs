@@ -25,8 +25,8 @@ const CONTROL_ROOM: usize = 100;
 /// An end of the stream layer, which carries streams of bytes to the other end.
 ///
 /// The owner calls [`Mux::handle_packet`] for packets that it has decrypted. After that, and after any other call, it
-/// calls [`Mux::poll_transmit`] until that returns `None`, seals each packet and sends it. It then waits until
-/// [`Mux::poll_timeout`]. No call reads a clock.
+/// calls [`Mux::poll_transmit`] until that returns `None`, seals each packet and sends it. If the owner has to stop
+/// earlier, it calls [`Mux::handle_blocked`]. It then waits until [`Mux::poll_timeout`]. No call reads a clock.
 #[derive(Debug)]
 pub struct Mux {
     streams: Streams,
@@ -36,7 +36,7 @@ pub struct Mux {
     events: Events,
     closing: Closing,
     packet_max: usize,
-    /// When the pacer permits the next packet. `None` if the layer does not wait for the pacer.
+    /// When the next packet may be sent, if only the pacer or a blocked owner delays it. `None` otherwise.
     paced_until: Option<Instant>,
 }
 
@@ -262,6 +262,18 @@ impl Mux {
         let (payload, carried) = writer.finish();
         self.recovery.handle_sent(now, payload.len(), asks, carried);
         Some(Packet { number, payload })
+    }
+
+    /// Called when the owner cannot send more packets at `now`. If one is permitted, [`Mux::poll_timeout`] then returns
+    /// `now` or an earlier time until the next [`Mux::poll_transmit`]. The owner decides when it tries again.
+    pub fn handle_blocked(&mut self, now: Instant) {
+        let room = Writer::new(now, self.recovery.packet_len(PACKET_MIN)).room();
+        let has_work = self.streams.has_work() || self.recovery.owes_probe();
+        self.paced_until = match self.recovery.permit(now, room) {
+            Permit::Now if has_work => Some(now),
+            Permit::At(at) if has_work => Some(at),
+            _ => None,
+        };
     }
 
     /// Returns when to call [`Mux::handle_timeout`] and [`Mux::poll_transmit`], unless a packet arrives first. `None`

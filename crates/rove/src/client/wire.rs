@@ -180,6 +180,9 @@ impl Wire {
         let mut refusal = None;
         loop {
             let room = self.room(now, queue, session);
+            if room == 0 {
+                streams.mux.handle_blocked(now);
+            }
             let next = || streams.poll_transmit(now, session.carriage()?);
             let packets: Vec<Transmit> = iter::from_fn(next).take(room).collect();
             if packets.is_empty() {

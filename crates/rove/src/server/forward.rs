@@ -122,6 +122,11 @@ impl Forwards {
         layer.streams.poll_transmit(now, session.carriage()?)
     }
 
+    /// Called when no more packets can be sent now, because the kernel's send queue is full.
+    pub(super) fn handle_blocked(&mut self, now: Instant) {
+        self.layer.iter_mut().for_each(|layer| layer.streams.mux.handle_blocked(now));
+    }
+
     /// Waits after the session's end, up to [`DRAIN_MAX`] or a signal, for the connections to take the bytes that the
     /// client had sent.
     pub(super) fn drain(&mut self, events: &mut EventLoop) -> io::Result<()> {

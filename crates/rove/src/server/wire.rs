@@ -96,6 +96,9 @@ impl Wire {
     ) {
         while forwards.are_used() {
             let room = self.queue.room(now, self.socket.get().as_fd());
+            if room == 0 {
+                forwards.handle_blocked(now);
+            }
             let packets = iter::from_fn(|| forwards.poll_transmit(now, session));
             let packets: Vec<Transmit> = packets.take(room).collect();
             let Some(first) = packets.first() else { break };
