@@ -26,6 +26,8 @@ pub(crate) struct PacketQueue {
     room_at: Option<Instant>,
     /// How many packets the network device is expected to send at once without delay. 0 counts as 1.
     burst: usize,
+    /// Whether packets wait for an event: an ssh has no room, or no socket has the server's address family.
+    waits_elsewhere: bool,
 }
 
 impl PacketQueue {
@@ -34,11 +36,19 @@ impl PacketQueue {
         self.room_beside(now, sys::unsent_bytes(socket))
     }
 
+    /// Returns 1 if a packet may go through an ssh, and 0 if it may not, or if there is no socket. The packets that wait
+    /// have no deadline, because an event wakes the loop when there is room.
+    pub(crate) fn room_elsewhere(&mut self, has_room: bool) -> usize {
+        *self = Self { waits_elsewhere: !has_room, ..Self::default() };
+        has_room.into()
+    }
+
     /// Returns how many packets may be sent while `unsent` bytes are in the queue. If the queue is empty directly after
     /// a burst, as on the loopback, twice as many packets delay nothing.
     fn room_beside(&mut self, now: Instant, unsent: Option<usize>) -> usize {
         let has_room = unsent.is_none_or(|unsent| unsent <= UNSENT_BYTES_MAX);
         let is_after_packets = self.room_at == Some(now);
+        self.waits_elsewhere = false;
         self.retry_at = (!has_room).then(|| now + PAUSE);
         self.room_at = has_room.then_some(now);
         self.burst = match unsent {
@@ -50,9 +60,11 @@ impl PacketQueue {
         if has_room { self.burst.max(1) } else { 0 }
     }
 
-    /// Returns when to send packets that are due at `packets_due`: later, if the queue was full.
+    /// Returns when to send packets due at `packets_due`: later if the queue was full, `None` if they wait for an event.
     pub(crate) fn poll_timeout(self, packets_due: Option<Instant>) -> Option<Instant> {
-        packets_due.map(|due| due.max(self.retry_at.unwrap_or(due)))
+        packets_due
+            .filter(|_| !self.waits_elsewhere)
+            .map(|due| due.max(self.retry_at.unwrap_or(due)))
     }
 }
 
@@ -99,6 +111,27 @@ mod tests {
         while mux.poll_transmit(at(1)).is_some() {}
         let probe = deadline(&mut mux);
         assert!(probe > Some(at(100)), "a full window waits for the peer: {probe:?}");
+    }
+
+    #[test]
+    fn packets_for_an_ssh_without_room_have_no_deadline_until_it_has_some() {
+        let at = Instant::from_millis;
+        let (mut mux, mut queue) = (mux(Side::Client), PacketQueue::default());
+        let id = mux.open(at(0)).unwrap();
+        mux.write(id, &[0; 65_536]).unwrap();
+        assert_eq!(queue.room_beside(at(1), Some(UNSENT_BYTES_MAX + 1)), 0);
+        for is_sent in [false, true] {
+            assert_eq!(queue.room_elsewhere(false), 0);
+            mux.handle_blocked(at(2));
+            assert_eq!(queue.poll_timeout(mux.poll_timeout()), None, "{is_sent}");
+            assert_eq!(queue.room_elsewhere(true), 1);
+            assert_eq!(mux.poll_transmit(at(3)).is_some(), !is_sent);
+            while mux.poll_transmit(at(3)).is_some() {}
+            let probe = mux.poll_timeout().expect("bytes are in flight");
+            assert_eq!(queue.poll_timeout(Some(probe)), Some(probe));
+        }
+        assert_eq!((queue.room_elsewhere(false), queue.room_beside(at(9), Some(0))), (0, 1));
+        assert_eq!(queue.poll_timeout(Some(at(9))), Some(at(9)), "packets go by UDP again");
     }
 
     #[test]

@@ -247,13 +247,13 @@ impl Wire {
     fn room(&mut self, now: Instant, queue: &mut PacketQueue, session: &Client) -> usize {
         match self {
             Self::Sockets { spare, .. } if session.uses_side_path() => {
-                spare.as_ref().is_some_and(|spare| spare.has_room()).into()
+                queue.room_elsewhere(spare.as_ref().is_some_and(|spare| spare.has_room()))
             }
-            Self::Sockets { sockets, .. } => {
-                let socket = sockets.newest_for(session.server());
-                socket.map_or(0, |socket| queue.room(now, socket.as_fd()))
-            }
-            Self::Tunnel { tunnel, .. } => tunnel.has_room().into(),
+            Self::Sockets { sockets, .. } => match sockets.newest_for(session.server()) {
+                Ok(socket) => queue.room(now, socket.as_fd()),
+                Err(_) => queue.room_elsewhere(false),
+            },
+            Self::Tunnel { tunnel, .. } => queue.room_elsewhere(tunnel.has_room()),
         }
     }
 

@@ -117,6 +117,19 @@ fn programs_and_ports_go_through_ssh_alone() {
     assert_eq!(sshd.connections(), 2);
 }
 
+#[test]
+fn a_copy_through_ssh_alone_goes_on_through_the_next_ssh() {
+    let (sshd, scratch) = (Sshd::start(Far::default()), Scratch::new());
+    let settings = scratch.write("rove.toml", "tunnel = true\n");
+    let all = bytes(4_000_000);
+    let mut program = Running::start(&exec(&sshd.ssh(), &settings, "cat"), all.clone());
+    let mut copied = program.read(1_000_000);
+    assert_ne!(sshd.cut(), 0);
+    let (rest, code) = program.finish();
+    copied.extend(rest);
+    assert!(copied == all && code == Some(0), "{} bytes, {code:?}\n{}", copied.len(), sshd.log());
+}
+
 /// How often a copy is made until only the expected logins have happened. On a busy computer, ssh may be silent for so
 /// long that the client logs in once more.
 const COPIES_MAX: usize = 5;
