@@ -274,7 +274,7 @@ impl Forward {
         if let Some(lender) = &mut self.lender {
             lender.open();
             if lender.take(now) {
-                lender.turn(now, mux, &mut self.buffer);
+                lender.turn(now, mux, 0, &mut self.buffer);
             }
         }
         if self.is_open && self.end.is_none() {

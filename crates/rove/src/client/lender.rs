@@ -28,7 +28,10 @@ const PROGRAMS_MAX: usize = CONNECTS_MAX / 2;
 /// Most calls whose streams are being opened. Chosen: together with the programs, fewer streams than may wait for an
 /// answer.
 const OPENING_MAX: usize = 4;
-const _: () = assert!(PROGRAMS_MAX + 3 * OPENING_MAX < CONNECTS_MAX);
+const _: () = assert!(PROGRAMS_MAX + PROGRAM_STREAMS * OPENING_MAX < CONNECTS_MAX);
+
+/// Streams of a program: its input, output and errors.
+const PROGRAM_STREAMS: usize = 3;
 
 /// Most connections whose requests have not arrived. Chosen: more than programs that ask at the same time.
 const ASKING_MAX: usize = 16;
@@ -133,9 +136,14 @@ impl Lender {
         }
     }
 
-    /// Returns the number of calls whose streams wait for the host's answer.
-    pub(super) fn opening(&self) -> usize {
-        self.count(State::Opening)
+    /// Returns the number of the calls' streams that wait for the host's answer. A program's input waits until its end.
+    pub(super) fn waiting(&self) -> usize {
+        let waiting = self.loans.iter().map(|loan| match (loan.state, loan.is_program) {
+            (State::Opening, true) => PROGRAM_STREAMS,
+            (State::Opening, false) | (State::Open, true) => 1,
+            _ => 0,
+        });
+        waiting.sum()
     }
 
     /// Reads requests without blocking. Returns [`Lender::is_used`].
@@ -178,15 +186,18 @@ impl Lender {
         }
     }
 
-    /// Moves bytes of the calls, opens streams for calls that wait, and removes calls that have ended.
-    pub(super) fn turn(&mut self, now: Instant, mux: &mut Mux, buffer: &mut [u8]) {
+    /// Moves bytes of the calls, opens streams for calls that wait, and removes calls that have ended. `others` is the
+    /// number of the client's connections whose streams wait, or soon will, for the host's answer.
+    pub(super) fn turn(&mut self, now: Instant, mux: &mut Mux, others: usize, buffer: &mut [u8]) {
         self.loans.iter_mut().for_each(|loan| loan.turn(now, mux, buffer));
         // The count includes this turn's answers and ends. Otherwise a waiting call would wait until the next event.
-        let mut opening = self.count(State::Opening);
+        let (mut opening, mut waiting) = (self.count(State::Opening), others + self.waiting());
         for loan in &mut self.loans {
-            if loan.state == State::Waiting && opening < OPENING_MAX {
+            let has_room = opening < OPENING_MAX && waiting + PROGRAM_STREAMS <= CONNECTS_MAX;
+            if loan.state == State::Waiting && has_room {
                 loan.open(now, mux);
                 opening += usize::from(loan.state == State::Opening);
+                waiting += PROGRAM_STREAMS;
             }
             if loan.state == State::Over {
                 loan.load.streams().into_iter().for_each(|id| mux.reset_and_stop(id, UNWANTED));
@@ -364,12 +375,12 @@ mod tests {
             assert_eq!((told(&mut more), lender.loans.len()), (None, max));
             // Few calls wait for the host at a time, and the end of a call makes room.
             let mut mux = Streams::new(Side::Client, Instant::ZERO).mux;
-            lender.turn(Instant::ZERO, &mut mux, &mut [0; BYTES_PER_TURN]);
+            lender.turn(Instant::ZERO, &mut mux, 0, &mut [0; BYTES_PER_TURN]);
             assert_eq!(lender.count(State::Opening), OPENING_MAX);
             calls.truncate(max - 1);
             let ready = lender.interests().count();
             lender.handle_ready(&mut std::iter::repeat_n(true, ready));
-            lender.turn(Instant::ZERO, &mut mux, &mut [0; BYTES_PER_TURN]);
+            lender.turn(Instant::ZERO, &mut mux, 0, &mut [0; BYTES_PER_TURN]);
             assert_eq!(lender.loans.len(), max - 1);
             assert!(told(&mut ask(&mut lender, &gate(22), &joined)).is_some());
         }
@@ -383,7 +394,7 @@ mod tests {
         let mut calls: Vec<UnixStream> = (0..=OPENING_MAX).map(|_| ask(&mut lender)).collect();
         let mut mux = Streams::new(Side::Client, Instant::ZERO).mux;
         let mut turn = |lender: &mut Lender| {
-            lender.turn(Instant::ZERO, &mut mux, &mut [0; BYTES_PER_TURN]);
+            lender.turn(Instant::ZERO, &mut mux, 0, &mut [0; BYTES_PER_TURN]);
             (lender.count(State::Opening), lender.count(State::Waiting))
         };
         assert_eq!(turn(&mut lender), (OPENING_MAX, 1));
@@ -391,6 +402,21 @@ mod tests {
         let ready = lender.interests().count();
         lender.handle_ready(&mut std::iter::repeat_n(true, ready));
         assert_eq!(turn(&mut lender), (OPENING_MAX, 0));
+    }
+
+    #[test]
+    fn a_call_waits_while_the_host_would_refuse_one_of_its_streams() {
+        let mut mux = Streams::new(Side::Client, Instant::ZERO).mux;
+        for (others, opened) in [(CONNECTS_MAX - 2, 0), (CONNECTS_MAX - 3, 1), (0, OPENING_MAX)] {
+            let mut lender = Lender::new(gate(22));
+            let _calls: Vec<UnixStream> =
+                (0..PROGRAMS_MAX).map(|_| ask(&mut lender, &gate(22), &program())).collect();
+            lender.turn(Instant::ZERO, &mut mux, others, &mut [0; BYTES_PER_TURN]);
+            assert_eq!(lender.count(State::Opening), opened, "{others}");
+            assert_eq!(lender.waiting(), PROGRAM_STREAMS * opened, "{others}");
+            lender.loans.iter_mut().for_each(|loan| loan.state = State::Open);
+            assert_eq!(lender.waiting(), PROGRAMS_MAX, "the inputs wait until the programs end");
+        }
     }
 
     #[test]

@@ -212,7 +212,7 @@ impl ClientStreams {
         refused.extend(lent);
         refused.extend(self.files.turn(now, &mut layer.streams.mux).map(|sent| sent.sentence()));
         self.callbacks.turn(now, &mut layer.streams.mux);
-        layer.move_bytes(now, self.lender.as_deref_mut());
+        layer.move_bytes(now, self.requests.len(), self.lender.as_deref_mut());
         if let Some(closed) = layer.streams.mux.closed() {
             tracing::info!(?closed, "streams are closed");
             self.close(now, session, "the host has broken the rules of streams");
@@ -358,8 +358,8 @@ impl ClientStreams {
     fn has_room(&self) -> bool {
         let layer = self.layer.as_ref();
         let waiting = layer.map_or(0, |it| it.waiting.len()) + self.requests.len();
-        let opening = self.lender.as_ref().map_or(0, |lender| lender.opening());
-        let waiting = waiting + self.remote.waiting() + opening;
+        let lent = self.lender.as_ref().map_or(0, |lender| lender.waiting());
+        let waiting = waiting + self.remote.waiting() + lent;
         let open = self.requests.len() + layer.map_or(0, |it| it.streams.mux.open_streams());
         waiting < CONNECTS_MAX && open < STREAMS_MAX
     }

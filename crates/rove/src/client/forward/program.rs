@@ -39,19 +39,21 @@ impl Program {
         }
     }
 
-    /// Begins to copy between the streams that the host has opened and their descriptors.
+    /// Begins to copy between the streams that the host has opened and their descriptors. Returns the result of a job
+    /// whose stream the host does not open.
     fn join(
         &mut self,
         now: Instant,
         mux: &mut Mux,
         input: StreamId,
         splices: &mut Vec<Splice>,
-    ) -> anyhow::Result<()> {
-        for (index, output) in self.outputs.iter_mut().enumerate() {
-            let Some(opening) = output else { continue };
-            let Some(Answered::Opened(_)) = opening.answer(now, mux) else { continue };
+    ) -> anyhow::Result<Option<Carried>> {
+        for index in 0..self.outputs.len() {
+            let Some(opening) = &mut self.outputs[index] else { continue };
+            let Some(answered) = opening.answer(now, mux) else { continue };
+            let Answered::Opened(_) = answered else { return Ok(Some(self.unopened(answered))) };
             let id = opening.id();
-            *output = None;
+            self.outputs[index] = None;
             if index == 0 {
                 // Standard input stays unread until the host's answer, so that ssh can still run the program instead.
                 let stdin = self.ends.take(0)?;
@@ -63,27 +65,33 @@ impl Program {
                 splices.push(Splice::halves(id, None, Some(stderr)));
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Reads the host's answer with the program's exit status. Returns the result of a job that failed or was declined.
     fn look_for_end(&mut self, now: Instant, mux: &mut Mux) -> Option<Carried> {
-        let has_begun = self.outputs.iter().any(Option::is_none);
         match self.input.as_mut()?.answer(now, mux)? {
-            Answered::Exited(exit) => self.exit = Some(exit),
+            Answered::Exited(exit) => {
+                self.exit = Some(exit);
+                None
+            }
+            answered => Some(self.unopened(answered)),
+        }
+    }
+
+    /// Returns the result of a job whose stream the host has refused or cut.
+    fn unopened(&self, answered: Answered) -> Carried {
+        let has_begun = self.exit.is_some() || self.outputs.iter().any(Option::is_none);
+        match answered {
             Answered::Refused(reason) => {
-                return Some(Carried::Failed(vec![format!("the program was not run: {reason}")]));
+                Carried::Failed(vec![format!("the program was not run: {reason}")])
             }
             _ if !has_begun => {
                 let reason = "the host's rove runs no programs for `rove exec`";
-                return Some(Carried::Declined(reason.to_owned()));
+                Carried::Declined(reason.to_owned())
             }
-            _ => {
-                let cut = "the host has cut the program off";
-                return Some(Carried::Failed(vec![cut.to_owned()]));
-            }
+            _ => Carried::Failed(vec!["the host has cut the program off".to_owned()]),
         }
-        None
     }
 }
 
@@ -119,7 +127,9 @@ impl Load for Program {
         {
             return Ok(Some(carried));
         }
-        self.join(now, mux, input, splices)?;
+        if let Some(carried) = self.join(now, mux, input, splices)? {
+            return Ok(Some(carried));
+        }
         let are_over = self.outputs.iter().all(Option::is_none)
             && splices.iter().all(|it| it.is_of(input) || it.is_over());
         debug_assert!(splices.len() <= 3, "a program has three streams");
@@ -128,5 +138,45 @@ impl Load for Program {
 
     fn streams(&self) -> Vec<StreamId> {
         self.streams.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_streams::{Answer, REFUSED, UNREACHED};
+    use rove_units::Duration;
+
+    use super::*;
+    use crate::muxes::{deliver, muxes};
+
+    /// Returns the result of a program after `answer` has answered its three streams, in the order of their opening.
+    fn carried(answer: impl FnOnce(&mut Mux, &[StreamId])) -> Option<Carried> {
+        let (mut client, mut server) = muxes();
+        let (command, ends) = (OsStr::new("x"), Ends::Passed(Vec::new()));
+        let mut program = Program::new(command, false, ends);
+        program.open(Instant::ZERO, &mut client).unwrap();
+        deliver(Instant::ZERO, &mut client, &mut server);
+        while server.accept().is_some() {}
+        answer(&mut server, &program.streams);
+        (1..10).find_map(|step| {
+            let now = Instant::ZERO + Duration::from_millis(50) * step;
+            deliver(now, &mut server, &mut client);
+            program.turn(now, &mut client, &mut Vec::new()).unwrap()
+        })
+    }
+
+    #[test]
+    fn a_program_whose_output_or_errors_alone_are_refused_is_over() {
+        for refused in 0..3 {
+            let busy = Answer::Refused { code: UNREACHED, text: "too many".to_owned() };
+            let failed = Carried::Failed(vec!["the program was not run: too many".to_owned()]);
+            let refuse = |mux: &mut Mux, ids: &[StreamId]| {
+                mux.write(ids[refused], &busy.encode()).unwrap();
+            };
+            assert_eq!(carried(refuse), Some(failed), "{refused}");
+            let cut = |mux: &mut Mux, ids: &[StreamId]| mux.reset(ids[refused], REFUSED).unwrap();
+            assert!(matches!(carried(cut), Some(Carried::Declined(_))), "{refused}");
+        }
+        assert_eq!(carried(|_, _| ()), None, "the host has not answered");
     }
 }
