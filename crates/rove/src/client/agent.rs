@@ -105,19 +105,19 @@ impl AgentLoan {
         }
     }
 
-    /// Does all work that needs no waiting. Returns a sentence for the user, if there is one.
-    pub(crate) fn turn(&mut self, now: Instant, mux: &mut Mux) -> Option<String> {
+    /// Does all work that needs no waiting. Returns sentences for the user, with one for each use of a key.
+    pub(crate) fn turn(&mut self, now: Instant, mux: &mut Mux) -> Vec<String> {
         let sentence = match &mut self.state {
             State::Due(at) if *at <= now => self.ask(now, mux),
             State::Asked(opening) => {
                 let id = opening.id();
-                let answered = opening.answer(now, mux)?;
-                self.log_in(id, answered)
+                opening.answer(now, mux).and_then(|answered| self.log_in(id, answered))
             }
             State::Lent(..) => self.look(now, mux),
             State::Due(_) | State::Relayed(_) | State::Over => None,
         };
-        sentence.or_else(|| self.serve(now)).map(|sentence| format!("-A: {sentence}"))
+        let sentences = sentence.into_iter().chain(self.serve(now));
+        sentences.map(|sentence| format!("-A: {sentence}")).collect()
     }
 
     /// Ends the loan. Returns `reason` as a sentence for the user, unless the loan was over already.
@@ -265,11 +265,11 @@ impl AgentLoan {
         }
     }
 
-    /// Copies bytes between the host's connections and the agent. Returns a sentence about a use of a key that
+    /// Copies bytes between the host's connections and the agent. Returns a sentence for each use of a key that
     /// happened, or that the user did not allow in time.
-    fn serve(&mut self, now: Instant) -> Option<String> {
+    fn serve(&mut self, now: Instant) -> Vec<String> {
         let asks = self.call.how == AgentUse::Confirm;
-        let mut sentence = None;
+        let mut sentences = Vec::new();
         let (socket, is_bound) = match &mut self.state {
             State::Lent(_, login) => (Some(&mut login.agent), true),
             State::Relayed(relay) => (Some(&mut relay.socket), false),
@@ -284,7 +284,7 @@ impl AgentLoan {
         }
         if self.question.as_ref().is_some_and(|it| it.until <= now) {
             self.decide(false);
-            sentence = Some("the host was not allowed to use your agent".to_owned());
+            sentences.push("the host was not allowed to use your agent".to_owned());
         }
         let (question, files) = (&mut self.question, &self.call.known_hosts);
         self.joints.retain(|number, joint| {
@@ -297,14 +297,14 @@ impl AgentLoan {
                     let text = format!("-A: the host wants to use {used}.");
                     *question = Some(Question { joint: *number, text, until: now + PATIENCE });
                 } else {
-                    sentence = Some(format!("the host has used {used}"));
+                    sentences.push(format!("the host has used {used}"));
                 }
             }
             goes_on
         });
         self.question.take_if(|it| !self.joints.contains_key(&it.joint));
         debug_assert!(self.joints.len() <= CONNECTIONS_MAX);
-        sentence
+        sentences
     }
 
     /// Allows or refuses the use of the key in the pending question.
@@ -323,26 +323,61 @@ impl AgentLoan {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+    use std::os::unix::net::UnixStream;
+
     use rove_bootstrap::LentAgent;
-    use rove_streams::{Answer, UNREACHED};
+    use rove_streams::{Answer, Side, UNREACHED};
 
     use super::*;
-    use crate::muxes::{deliver, muxes};
+    use crate::muxes::{deliver, mux, muxes};
+
+    /// A request for a signature, with an empty key and no data.
+    const SIGN: [u8; 17] = [0, 0, 0, 13, 13, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+    fn call(how: AgentUse) -> AgentCall {
+        AgentCall {
+            words: Vec::new(),
+            mark: String::new(),
+            agent: LentAgent::At("/nowhere".to_owned()),
+            how,
+            known_hosts: Vec::new(),
+        }
+    }
+
+    /// Returns a loan with `count` connections that ask for a signature, and the far ends of the connections.
+    fn asking(how: AgentUse, count: u64) -> (AgentLoan, Vec<[UnixStream; 2]>) {
+        let mut loan = AgentLoan::new(call(how), Instant::ZERO);
+        loan.state = State::Over;
+        let far = |number| {
+            let ends = [(); 2].map(|()| UnixStream::pair().unwrap());
+            let [(mut asker, near), (agent, far)] = ends;
+            near.set_nonblocking(true).unwrap();
+            far.set_nonblocking(true).unwrap();
+            asker.write_all(&SIGN).unwrap();
+            let filter = Filter::new(how == AgentUse::Confirm, true);
+            loan.joints.insert(number, Joint::new(near.into(), far.into(), Some(filter)));
+            [asker, agent]
+        };
+        let ends = (0..count).map(far).collect();
+        (loan, ends)
+    }
+
+    #[test]
+    fn each_use_of_a_key_has_a_sentence_though_several_come_at_once() {
+        let (mut loan, _ends) = asking(AgentUse::Notify, 3);
+        let sentences = loan.turn(Instant::ZERO, &mut mux(Side::Client));
+        assert_eq!(sentences.len(), 3, "{sentences:?}");
+        assert!(sentences.iter().all(|it| it.starts_with("-A: the host has used ")));
+    }
 
     /// Asks a host for the path to an agent, and lets `answer` answer. Returns the loan, and the sentence for the user.
     fn asked(answer: impl FnOnce(&mut Mux, StreamId)) -> (AgentLoan, Option<String>) {
         let mut now = Instant::ZERO;
         let (mut client, mut server) = muxes();
-        let call = AgentCall {
-            words: Vec::new(),
-            mark: String::new(),
-            agent: LentAgent::At("/nowhere".to_owned()),
-            how: AgentUse::Notify,
-            known_hosts: Vec::new(),
-        };
-        let mut loan = AgentLoan::new(call, now);
+        let mut loan = AgentLoan::new(call(AgentUse::Notify), now);
         assert_eq!(loan.poll_timeout(), Some(now));
-        assert_eq!(loan.turn(now, &mut client), None);
+        assert_eq!(loan.turn(now, &mut client), [""; 0]);
         let (mut answer, mut told) = (Some(answer), None);
         for _ in 0..50 {
             now += Duration::from_millis(1);
@@ -352,8 +387,8 @@ mod tests {
             }
             deliver(now, &mut server, &mut client);
             let news = loan.turn(now, &mut client);
-            assert!(news.is_none() || told.is_none(), "it is told once");
-            told = told.or(news);
+            assert!(news.len() + usize::from(told.is_some()) <= 1, "it is told once");
+            told = told.or(news.into_iter().next());
         }
         (loan, told)
     }
