@@ -207,7 +207,11 @@ impl Splice {
         let len = room.min(buffer.len());
         match rustix::io::read(&input.fd, &mut buffer[..len]) {
             Ok(0) => {
-                let _ = mux.finish(self.id);
+                let _ = match self.is_socket && self.is_cut {
+                    // A failed write has already taken the socket's error, so this end is false.
+                    true => mux.reset(self.id, BROKEN),
+                    false => mux.finish(self.id),
+                };
                 self.input = None;
             }
             Ok(count) => {
@@ -413,6 +417,20 @@ mod tests {
                 .unwrap();
         joined.run();
         assert!(matches!(joined.read(), Err(StreamError::Reset(BROKEN))));
+    }
+
+    #[test]
+    fn a_reset_that_a_write_meets_first_is_passed_on_as_a_reset() {
+        let mut joined = Joined::new();
+        joined.run();
+        // The peer has not read the bytes, so its end resets the connection.
+        drop(std::mem::replace(&mut joined.peer, Joined::new().peer));
+        joined.client.write(joined.id, b"more").unwrap();
+        deliver(joined.now, &mut joined.client, &mut joined.server);
+        joined.splice.turn(joined.now, &mut joined.server, &mut [0; BYTES_PER_TURN]);
+        assert!(joined.splice.is_cut() && !joined.splice.is_over(), "the write has failed");
+        joined.run();
+        assert_eq!(joined.read(), Err(StreamError::Reset(BROKEN)));
     }
 
     #[test]
