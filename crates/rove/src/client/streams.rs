@@ -306,9 +306,9 @@ impl ClientStreams {
         self.serve(now, session);
     }
 
-    /// Returns whether there is no listener at either end.
+    /// Returns whether there is no listener at either end, and no SOCKS client whose request is incomplete.
     fn is_empty(&self) -> bool {
-        self.listeners.is_empty() && self.remote.is_empty()
+        self.listeners.is_empty() && self.remote.is_empty() && self.requests.is_empty()
     }
 
     /// Ends all uses of streams, because the server carries none, and tells the user.
@@ -507,6 +507,8 @@ mod tests {
         forwards.accept(at(1));
         forwards.ask(at(2));
         assert_eq!((forwards.requests.len(), forwards.poll_timeout()), (1, Some(at(31))));
+        forwards.listeners = Listeners::default();
+        assert!(!forwards.is_empty(), "it is served, although its listener was removed");
         forwards.ask(at(31));
         assert_eq!((forwards.requests.len(), forwards.poll_timeout()), (0, None));
         assert!(forwards.layer.is_none(), "no stream is opened for it");
