@@ -138,6 +138,8 @@ impl HostListeners {
     pub(super) fn handle_takeover(&mut self, now: Instant) {
         self.cut_waiting();
         self.all.iter_mut().for_each(|it| it.holder = Holder::Next(now + KEPT));
+        // Without a client that accepts connections, nothing would end the pause.
+        self.paused_until = None;
         debug_assert!(self.waiting.is_empty() && !self.all.iter().any(Held::is_held));
     }
 
@@ -498,5 +500,23 @@ mod tests {
         let later = ends.listeners.poll_timeout().expect("the next second");
         ends.listeners.turn(later, &mut ends.server, &mut splices);
         assert_eq!(ends.listeners.waiting(), 32);
+    }
+
+    #[test]
+    fn a_pause_in_accepting_ends_with_the_client() {
+        let mut ends = Ends::new(HostListeners::default());
+        let port = port(&ends.ask(&wanted(0)).1);
+        let connect = || TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let _all: Vec<TcpStream> = (0..=ACCEPTED_MAX).map(|_| connect()).collect();
+        for _ in 0..2 {
+            ends.listeners.turn(ends.now, &mut ends.server, &mut BTreeMap::new());
+            ends.listeners.cut_waiting();
+        }
+        let later = ends.listeners.poll_timeout().expect("the next second");
+        assert!(later <= ends.now + SECOND);
+        ends.listeners.handle_takeover(ends.now);
+        assert_eq!(ends.listeners.poll_timeout(), Some(ends.now + KEPT));
+        ends.listeners.handle_timeout(ends.now + KEPT);
+        assert_eq!(ends.listeners.poll_timeout(), None);
     }
 }
