@@ -226,7 +226,7 @@ fn session(options: ClientOptions, way: Way) -> anyhow::Result<End> {
     let prompts = account.and_then(|account| remember_prompts(&mut session, account));
     let pump = Pump::new(events, session, wire, terminal, options.name, prompts, record);
     let agent = agent.filter(|call| may_be_lent(call, background, options.call.escape_key, name));
-    let agent = agent.map(|call| AgentLoan::new(call, clock.now()));
+    let agent = agent.map(AgentLoan::new);
     let callbacks = LoginCallbacks::new(options.call.host.as_deref());
     pump.with(forwards.lending(agent, gate).with(callbacks, controller)).run()
 }

@@ -78,7 +78,9 @@ struct Question {
 
 #[derive(Debug)]
 enum State {
-    /// The client will ask the host for the path in the session's `SSH_AUTH_SOCK` at this time.
+    /// The client will ask the host for the path in the session's `SSH_AUTH_SOCK` once the session carries streams.
+    New,
+    /// The client will ask again at this time, after an ssh that had lent the agent has ended.
     Due(Instant),
     /// The client has asked, and the host has not answered.
     Asked(Opening),
@@ -92,10 +94,10 @@ enum State {
 
 impl AgentLoan {
     /// Creates the loan of a new session.
-    pub(crate) fn new(call: AgentCall, now: Instant) -> Self {
+    pub(crate) fn new(call: AgentCall) -> Self {
         Self {
             call,
-            state: State::Due(now),
+            state: State::New,
             path: String::new(),
             joints: BTreeMap::new(),
             accepted: 0,
@@ -108,6 +110,7 @@ impl AgentLoan {
     /// Does all work that needs no waiting. Returns sentences for the user, with one for each use of a key.
     pub(crate) fn turn(&mut self, now: Instant, mux: &mut Mux) -> Vec<String> {
         let sentence = match &mut self.state {
+            State::New => self.ask(now, mux),
             State::Due(at) if *at <= now => self.ask(now, mux),
             State::Asked(opening) => {
                 let id = opening.id();
@@ -270,6 +273,39 @@ impl AgentLoan {
     fn serve(&mut self, now: Instant) -> Vec<String> {
         let asks = self.call.how == AgentUse::Confirm;
         let mut sentences = Vec::new();
+        self.accept_askers(asks);
+        if self.question.as_ref().is_some_and(|it| it.until <= now) {
+            self.decide(false);
+            sentences.push("the host was not allowed to use your agent".to_owned());
+        }
+        let mut is_due = true;
+        // If the asker of the question leaves, the next question is asked in another round, at once.
+        while is_due {
+            self.joints.retain(|number, joint| {
+                let goes_on = joint.turn();
+                // A second question waits for the first answer, so that the user's yes cannot answer the wrong one.
+                if let Some(used) = if self.question.is_none() { joint.poll_use() } else { None } {
+                    let place =
+                        used.host_key().map(|key| KnownHost::find(&self.call.known_hosts, key));
+                    let used = place.iter().fold(used, Use::at);
+                    if asks {
+                        let text = format!("-A: the host wants to use {used}.");
+                        let (joint, until) = (*number, now + PATIENCE);
+                        self.question = Some(Question { joint, text, until });
+                    } else {
+                        sentences.push(format!("the host has used {used}"));
+                    }
+                }
+                goes_on
+            });
+            is_due = self.question.take_if(|it| !self.joints.contains_key(&it.joint)).is_some();
+        }
+        debug_assert!(self.joints.len() <= CONNECTIONS_MAX);
+        sentences
+    }
+
+    /// Accepts the host's connections to the agent. With `asks`, each use of a key waits for the user's yes.
+    fn accept_askers(&mut self, asks: bool) {
         let (socket, is_bound) = match &mut self.state {
             State::Lent(_, login) => (Some(&mut login.agent), true),
             State::Relayed(relay) => (Some(&mut relay.socket), false),
@@ -282,29 +318,6 @@ impl AgentLoan {
                 self.accepted += 1;
             }
         }
-        if self.question.as_ref().is_some_and(|it| it.until <= now) {
-            self.decide(false);
-            sentences.push("the host was not allowed to use your agent".to_owned());
-        }
-        let (question, files) = (&mut self.question, &self.call.known_hosts);
-        self.joints.retain(|number, joint| {
-            let goes_on = joint.turn();
-            // A second question waits until the first is answered, so that the user's yes cannot answer the wrong one.
-            if let Some(used) = if question.is_none() { joint.poll_use() } else { None } {
-                let place = used.host_key().map(|key| KnownHost::find(files, key));
-                let used = place.iter().fold(used, Use::at);
-                if asks {
-                    let text = format!("-A: the host wants to use {used}.");
-                    *question = Some(Question { joint: *number, text, until: now + PATIENCE });
-                } else {
-                    sentences.push(format!("the host has used {used}"));
-                }
-            }
-            goes_on
-        });
-        self.question.take_if(|it| !self.joints.contains_key(&it.joint));
-        debug_assert!(self.joints.len() <= CONNECTIONS_MAX);
-        sentences
     }
 
     /// Allows or refuses the use of the key in the pending question.
@@ -324,6 +337,7 @@ impl AgentLoan {
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
+    use std::net::Shutdown;
     use std::os::unix::net::UnixStream;
 
     use rove_bootstrap::LentAgent;
@@ -347,7 +361,7 @@ mod tests {
 
     /// Returns a loan with `count` connections that ask for a signature, and the far ends of the connections.
     fn asking(how: AgentUse, count: u64) -> (AgentLoan, Vec<[UnixStream; 2]>) {
-        let mut loan = AgentLoan::new(call(how), Instant::ZERO);
+        let mut loan = AgentLoan::new(call(how));
         loan.state = State::Over;
         let far = |number| {
             let ends = [(); 2].map(|()| UnixStream::pair().unwrap());
@@ -371,12 +385,32 @@ mod tests {
         assert!(sentences.iter().all(|it| it.starts_with("-A: the host has used ")));
     }
 
+    #[test]
+    fn a_question_whose_asker_leaves_makes_room_for_the_next_in_the_same_turn() {
+        let (mut loan, ends) = asking(AgentUse::Confirm, 2);
+        let mut mux = mux(Side::Client);
+        let mut turn = |loan: &mut AgentLoan| {
+            assert_eq!(loan.turn(Instant::ZERO, &mut mux), [""; 0]);
+            loan.question.as_ref().map(|it| it.joint)
+        };
+        assert_eq!(turn(&mut loan), Some(0));
+        // A child that another test forks may hold the asker's end, too.
+        ends[0][0].shutdown(Shutdown::Both).unwrap();
+        assert_eq!(turn(&mut loan), Some(1));
+        ends[1][0].shutdown(Shutdown::Both).unwrap();
+        assert_eq!((turn(&mut loan), loan.joints.len()), (None, 0));
+    }
+
     /// Asks a host for the path to an agent, and lets `answer` answer. Returns the loan, and the sentence for the user.
     fn asked(answer: impl FnOnce(&mut Mux, StreamId)) -> (AgentLoan, Option<String>) {
         let mut now = Instant::ZERO;
         let (mut client, mut server) = muxes();
-        let mut loan = AgentLoan::new(call(AgentUse::Notify), now);
-        assert_eq!(loan.poll_timeout(), Some(now));
+        let mut loan = AgentLoan::new(call(AgentUse::Notify));
+        assert_eq!(
+            loan.poll_timeout(),
+            None,
+            "nothing is due while the session carries no streams"
+        );
         assert_eq!(loan.turn(now, &mut client), [""; 0]);
         let (mut answer, mut told) = (Some(answer), None);
         for _ in 0..50 {
