@@ -1,12 +1,12 @@
 //! The study's receiver: it takes a state whose reference it holds, and acknowledges the newest one it has.
 
 use core::net::SocketAddr;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use rove_link::net::End;
 use rove_units::Instant;
 
-use crate::aoi::datagram::{Datagram, patched, text};
+use crate::aoi::datagram::{Acknowledgment, State, decode, encode};
 
 /// The receiver.
 #[derive(Clone, Debug)]
@@ -15,8 +15,8 @@ pub(super) struct Receiver {
     listens_from: Instant,
     /// Whether it takes states whose reference it does not hold, as one does that logs them on arrival.
     takes_all: bool,
-    /// Texts of the states that the receiver holds.
-    held: BTreeMap<u64, String>,
+    /// The states that the receiver holds.
+    held: BTreeSet<u64>,
     newest: u64,
     /// States that it took, newer than all before, and when.
     taken: Vec<(Instant, u64)>,
@@ -29,7 +29,7 @@ impl Receiver {
         Self {
             listens_from,
             takes_all,
-            held: BTreeMap::from([(0, String::new())]),
+            held: BTreeSet::from([0]),
             newest: 0,
             taken: Vec::new(),
             outbox: VecDeque::new(),
@@ -47,29 +47,19 @@ impl End for Receiver {
         if now < self.listens_from {
             return;
         }
-        let datagram = Datagram::decode(payload);
-        let edits = datagram.diff.as_deref().unwrap_or_default();
-        let made = match self.held.get(&datagram.old_num) {
-            Some(reference) => patched(reference, edits),
-            None if self.takes_all => text(datagram.new_num).to_owned(),
-            None => return,
-        };
-        debug_assert_eq!(made, text(datagram.new_num), "the edit script leads to the state");
-        self.held = self.held.split_off(&datagram.throwaway_num);
-        self.held.insert(datagram.new_num, made);
-        if datagram.new_num > self.newest {
-            self.newest = datagram.new_num;
+        let state: State = decode(payload);
+        debug_assert!(state.oldest <= state.reference && state.reference < state.number);
+        if !self.takes_all && !self.held.contains(&state.reference) {
+            return;
+        }
+        self.held = self.held.split_off(&state.oldest);
+        self.held.insert(state.number);
+        if state.number > self.newest {
+            self.newest = state.number;
             self.taken.push((now, self.newest));
         }
-        let acknowledgment = Datagram {
-            old_num: 0,
-            new_num: 0,
-            ack_num: self.newest,
-            throwaway_num: 0,
-            timestamp: datagram.timestamp,
-            diff: None,
-        };
-        self.outbox.push_back((source, acknowledgment.encode()));
+        let acknowledgment = Acknowledgment { newest: self.newest, sent: state.sent };
+        self.outbox.push_back((source, encode(&acknowledgment)));
     }
 
     fn handle_timeout(&mut self, _: Instant) {}

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use rove_link::net::{End, RIGHT_ADDRESS};
 use rove_units::{Duration, Instant, Stream};
 
-use crate::aoi::datagram::{Datagram, diff, text};
+use crate::aoi::datagram::{Acknowledgment, State, decode, encode};
 use crate::aoi::estimator::Estimator;
 
 /// How long after it was sent a state is assumed to arrive.
@@ -79,32 +79,25 @@ impl Sender {
     }
 
     fn send(&mut self, now: Instant) {
-        let state = self.sent + 1;
+        let number = self.sent + 1;
         let assumed = self.assumed(now);
-        let takes_known = self.rng.at(state).chance(self.known_share);
+        let takes_known = self.rng.at(number).chance(self.known_share);
         let reference = if takes_known { self.known } else { assumed };
-        let datagram = Datagram {
-            old_num: reference,
-            new_num: state,
-            ack_num: 0,
-            throwaway_num: self.known,
-            timestamp: now.as_nanos(),
-            diff: Some(diff(text(reference), text(state))),
-        };
-        self.outbox = Some(datagram.encode());
-        self.sent = state;
-        self.unacknowledged.push_back((state, now));
+        let state = State { reference, number, oldest: self.known, sent: now.as_nanos() };
+        self.outbox = Some(encode(&state));
+        self.sent = number;
+        self.unacknowledged.push_back((number, now));
         self.next = now + self.period;
     }
 }
 
 impl End for Sender {
     fn handle_datagram(&mut self, now: Instant, _: SocketAddr, payload: &[u8]) {
-        let datagram = Datagram::decode(payload);
+        let acknowledgment: Acknowledgment = decode(payload);
         if let Timeout::Estimated(estimator) = &mut self.timeout {
-            estimator.sample(now.saturating_since(Instant::from_nanos(datagram.timestamp)));
+            estimator.sample(now.saturating_since(Instant::from_nanos(acknowledgment.sent)));
         }
-        self.known = self.known.max(datagram.ack_num);
+        self.known = self.known.max(acknowledgment.newest);
         while self.unacknowledged.front().is_some_and(|(state, _)| *state <= self.known) {
             self.unacknowledged.pop_front();
         }
