@@ -1,6 +1,6 @@
 //! Flows in virtual time: datagrams one way, an acknowledgment of each or a forecast the other way.
 //!
-//! A [`source`] decides when datagrams go: in bulk with a fixed window, on and off, or as a person types. [`controlled`] is a source
+//! A [`source`] decides when datagrams go: in bulk with a fixed window, or as a person types. [`controlled`] is a source
 //! that a congestion controller drives. A [`contender`] is such a controller by its name, and a [`program`] one in another language.
 //! [`ends`] are the two ends of a flow. A [`saturator`] records a link with them. `on_off_sources` are many senders on one path. [`sprout`] has the ends of Sprout,
 //! [`sprout_form`] its options. [`beside`] puts a flow beside a session on one
@@ -12,7 +12,6 @@ use rove_congestion::sprout::{Config, Estimator};
 use rove_link::Steps;
 use rove_link::net::{End, LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_units::{Bytes, Duration, Instant, Seed};
-use serde::Serialize;
 
 pub mod beside;
 pub mod contender;
@@ -32,7 +31,7 @@ use crate::flow::ends::{Arrival, Receiver, Sender};
 use crate::flow::shared::TUNNELLED;
 use crate::flow::source::Source;
 use crate::flow::sprout::SproutEnd;
-use crate::metrics::{Delivery, end_to_end_delay, omniscient_delay, packet_delay};
+use crate::metrics::{Delivery, end_to_end_delay, omniscient_delay};
 
 /// A flow over a path of its own.
 #[derive(Clone, Debug)]
@@ -52,7 +51,7 @@ pub struct FlowOptions {
 }
 
 /// The figures of a flow.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FlowReport {
     /// Datagrams that were sent, from the first.
     pub sent: u64,
@@ -64,19 +63,12 @@ pub struct FlowReport {
     pub bits_per_second: f64,
     /// The same as a share of what the link could have carried; `None` where it has no bottleneck, or one that changes.
     pub utilisation: Option<f64>,
-    /// The median of the one-way delays of packets, in milliseconds.
-    pub p50_delay_ms: Option<f64>,
-    /// The one-way delay that 95 % of the packets do not exceed, in milliseconds.
-    pub p95_delay_ms: Option<f64>,
     /// The 95 % end-to-end delay of the Sprout paper, in milliseconds.
     pub end_to_end_p95_ms: Option<f64>,
-    /// The least that it could be over the recorded opportunities, in milliseconds; `None` without such, or where the flow
-    /// lasts longer than they do.
-    pub omniscient_p95_ms: Option<f64>,
-    /// Their difference.
+    /// How much more that is than the least over the recorded opportunities; `None` without such, or where the flow lasts longer than
+    /// they do.
     pub self_inflicted_ms: Option<f64>,
     /// The slots, if there are any.
-    #[serde(skip)]
     pub course: Vec<Slot>,
 }
 
@@ -155,12 +147,11 @@ pub fn run_tunnelled(controller: impl Controller, options: FlowOptions) -> FlowR
 pub fn report(options: &FlowOptions, [sent, lost]: [u64; 2], arrivals: &[Arrival]) -> FlowReport {
     let FlowOptions { uplink, length, skipped, .. } = options;
     let begin = Instant::ZERO + *skipped;
-    let is_counted = |arrival: &&Arrival| arrival.delivery.arrived >= begin;
-    let counted: Vec<&Arrival> = arrivals.iter().filter(is_counted).collect();
-    let bytes: u64 = counted.iter().map(|it| it.size.get() + rove_headless::HEADERS.get()).sum();
+    let counted = arrivals.iter().filter(|arrival| arrival.delivery.arrived >= begin);
+    let sizes = counted.map(|it| it.size.get() + rove_headless::HEADERS.get());
+    let (arrived, bytes) = sizes.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size));
     let seconds = length.saturating_sub(*skipped).as_secs_f64();
     let all: Vec<Delivery> = arrivals.iter().map(|arrival| arrival.delivery).collect();
-    let late: Vec<Delivery> = counted.iter().map(|arrival| arrival.delivery).collect();
     let millis = |delay: Duration| delay.as_secs_f64() * 1e3;
     let end_to_end = end_to_end_delay(&all, begin, 95).map(millis);
     let link = uplink.first();
@@ -172,13 +163,10 @@ pub fn report(options: &FlowOptions, [sent, lost]: [u64; 2], arrivals: &[Arrival
     FlowReport {
         sent,
         lost,
-        arrived: u64::try_from(counted.len()).unwrap_or(u64::MAX),
+        arrived,
         bits_per_second,
         utilisation: capacity(link, *skipped, *length).map(|most| bits_per_second / most),
-        p50_delay_ms: packet_delay(&late, 50).map(millis),
-        p95_delay_ms: packet_delay(&late, 95).map(millis),
         end_to_end_p95_ms: end_to_end,
-        omniscient_p95_ms: omniscient,
         self_inflicted_ms: end_to_end.zip(omniscient).map(|(all, least)| all - least),
         course: Vec::new(),
     }

@@ -1,7 +1,7 @@
 //! Sources: when a flow's datagrams go, and how large they are.
 
 use rove_congestion::Controller;
-use rove_units::{BitRate, Bytes, Duration, Instant, Stream};
+use rove_units::{Bytes, Duration, Instant, Stream};
 
 /// The least that a datagram has: the mark of a flow, the datagram's number, and when it was sent.
 pub const HEADER: Bytes = Bytes::new(24);
@@ -76,57 +76,6 @@ impl Source for Bulk {
 
     fn poll_timeout(&self) -> Option<Instant> {
         None
-    }
-}
-
-/// Sends full packets at a constant rate, on and off in turn; how long is distributed exponentially.
-#[derive(Clone, Debug)]
-pub struct OnOff {
-    /// Mean lengths of a time on and of a time off.
-    means: [Duration; 2],
-    gap: Duration,
-    chance: Stream,
-    /// How many times, on or off, have begun.
-    periods: u64,
-    ends: Instant,
-    next: Option<Instant>,
-}
-
-impl OnOff {
-    /// Creates a source that begins with a time on.
-    pub fn new(rate: BitRate, on: Duration, off: Duration, chance: Stream) -> Self {
-        let packet = FULL + rove_headless::HEADERS;
-        let gap = rate.transmission_time(packet);
-        Self { means: [on, off], gap, chance, periods: 0, ends: Instant::ZERO, next: None }
-    }
-
-    /// Begins times until one ends after `now`, and finds the next datagram's time.
-    fn move_on(&mut self, now: Instant) {
-        while self.next.is_some_and(|next| next >= self.ends) && self.ends <= now {
-            let begin = self.ends;
-            let is_off = self.periods % 2;
-            let mean = self.means[usize::from(is_off == 1)];
-            self.ends = begin + exponential(mean, self.chance.at(self.periods).unit());
-            self.periods += 1;
-            self.next = Some(if is_off == 1 { self.ends } else { begin });
-        }
-    }
-}
-
-impl Source for OnOff {
-    fn start(&mut self, now: Instant) {
-        (self.ends, self.next) = (now, Some(now));
-    }
-
-    fn poll_send(&mut self, now: Instant, _: Bytes) -> Option<Bytes> {
-        self.move_on(now);
-        let next = self.next.filter(|next| *next <= now && *next < self.ends)?;
-        self.next = Some(next + self.gap);
-        Some(FULL)
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.next.map(|next| next.min(self.ends))
     }
 }
 

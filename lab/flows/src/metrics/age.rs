@@ -30,12 +30,8 @@ pub struct Age {
     pub mean_peak: Duration,
     /// The age that is not exceeded 95 % of the time.
     pub percentile_95: Duration,
-    /// How long the states that were taken had been on their way, the shortest first.
-    pub of_taken: Delays,
     /// For each state produced, how long until it or a newer one was taken, the shortest first: timeline catch-up.
     pub catch_up: Delays,
-    /// States produced after the last one that was taken; they have no part in anything else.
-    pub never: usize,
 }
 
 /// Delays of single states, the shortest first.
@@ -74,11 +70,6 @@ impl Timeline {
         self.taken.push((now, state));
     }
 
-    /// Returns how many states were produced.
-    pub fn produced(&self) -> usize {
-        self.produced.len()
-    }
-
     /// Returns the ages from `from` on to when the last state was taken, and the delays of states produced from then on.
     /// `None` if no time lies between the first state taken and that end.
     pub fn age(&self, from: Instant) -> Option<Age> {
@@ -108,17 +99,8 @@ impl Timeline {
             mean: nanos(area_doubled / (2 * span)),
             mean_peak: Delays(peaks).mean()?,
             percentile_95: pieces.percentile(95)?,
-            of_taken: self.delays_of_taken(from),
             catch_up: self.catch_up(first, newest),
-            never: self.produced.len() - (newest + 1).max(first),
         })
-    }
-
-    /// Returns the delays of states that were themselves taken.
-    fn delays_of_taken(&self, from: Instant) -> Delays {
-        let born = |state: usize| self.produced[state];
-        let taken = self.taken.iter().filter(|(_, state)| born(*state) >= from);
-        taken.map(|(at, state)| at.saturating_since(born(*state))).collect()
     }
 
     /// Returns how long each state of these waited until it or a newer one was taken.
@@ -170,8 +152,6 @@ fn nanos(nanos: u128) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -201,8 +181,6 @@ mod tests {
         // 20 to 70 once each, 30 to 50 twice: 95 % of 70 ms are 66.5 ms.
         assert_eq!(age.percentile_95, Duration::from_micros(66_500));
         assert_eq!(age.catch_up, [20, 40, 30, 30].map(ms).into_iter().collect());
-        assert_eq!(age.of_taken, [20, 30, 30].map(ms).into_iter().collect());
-        assert_eq!(age.never, 1);
         assert_eq!(age.catch_up.percentile(50), Some(ms(30)));
         assert_eq!(age.catch_up.mean(), Some(ms(30)));
     }
@@ -211,8 +189,8 @@ mod tests {
     fn a_run_may_be_looked_at_from_some_time_on() {
         let ages = timeline(&[0, 10, 20, 60], &[(20, 0), (50, 2), (90, 3)]);
         let late = ages.age(Instant::from_millis(70)).expect("20 ms");
-        assert_eq!((late.mean, late.mean_peak, late.never), (ms(60), ms(70), 0));
-        assert_eq!((late.catch_up.count(), late.of_taken.count()), (0, 0));
+        assert_eq!((late.mean, late.mean_peak), (ms(60), ms(70)));
+        assert_eq!(late.catch_up.count(), 0);
         assert_eq!(late.catch_up.mean(), None);
         assert_eq!(ages.age(Instant::from_millis(90)), None);
         assert_eq!(timeline(&[0], &[(20, 0)]).age(Instant::ZERO), None);
@@ -255,20 +233,12 @@ mod tests {
             let at = taken.iter().filter(|(_, taken)| *taken >= state).map(|(at, _)| *at).min()?;
             Some(Duration::from_nanos(at - produced[state]))
         });
-        let instants: BTreeSet<u64> = taken.iter().map(|(at, _)| *at).collect();
-        let of_taken = instants.into_iter().filter_map(|at| {
-            let before = at.checked_sub(1).and_then(newest_at);
-            let state = newest_at(at).filter(|state| Some(*state) != before)?;
-            (produced[state] >= from).then(|| Duration::from_nanos(at - produced[state]))
-        });
         let count = u64::try_from(twice.len()).ok()?;
         let age = Age {
             mean: Duration::from_nanos(area_doubled / (2 * count)),
             mean_peak,
             percentile_95: Duration::ZERO,
-            of_taken: of_taken.collect(),
             catch_up: catch_up.collect(),
-            never: produced.len() - (newest + 1).max(first),
         };
         Some((age, twice))
     }
