@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 
 use rove_congestion::remy::{Action, Table, TableError};
 use rove_units::Seed;
+use serde::{Deserialize, Serialize};
 
 use crate::bisection::bisect;
 use crate::evaluator::{Evaluation, Evaluator};
@@ -47,7 +48,8 @@ const HELD_OUT: u64 = u64::MAX;
 const ROUNDS_MAX: usize = 200;
 
 /// A table as a search knows it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(try_from = "Saved", into = "Saved")]
 pub(crate) struct Grown {
     /// The table.
     pub(crate) table: Table,
@@ -55,8 +57,37 @@ pub(crate) struct Grown {
     pub(crate) generations: Vec<u32>,
 }
 
+/// A table and the generations of its rules, as a checkpoint has them.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Saved {
+    generations: Vec<u32>,
+    table: String,
+}
+
+impl From<Grown> for Saved {
+    fn from(Grown { table, generations }: Grown) -> Self {
+        Self { generations, table: table.to_readable() }
+    }
+}
+
+impl TryFrom<Saved> for Grown {
+    type Error = anyhow::Error;
+
+    fn try_from(Saved { generations, table }: Saved) -> anyhow::Result<Self> {
+        let table = Table::from_readable(&table)?;
+        if table.rules().len() != generations.len() {
+            anyhow::bail!(
+                "it has {} generations of {} rules",
+                generations.len(),
+                table.rules().len()
+            );
+        }
+        Ok(Self { table, generations })
+    }
+}
+
 /// Everything that a search continues from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct State {
     /// The table that is being improved.
     pub(crate) grown: Grown,

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, ensure};
 use rove_congestion::remy::{Action, Table};
 use rove_platform::clock::Clock;
 use rove_runs::files::{check_writable, write_whole};
@@ -58,23 +58,22 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
     let networks = prior.networks(seed).map_err(|sentence| anyhow!("{shown}: {sentence}"))?;
     let file = file_of(&options.out);
     let objective = options.objective.to_string();
-    let (state, before) = if file.exists() {
+    let mut checkpoint = if file.exists() {
         let checkpoint = Checkpoint::read(&file)?;
         let is_same = checkpoint.prior == text && checkpoint.objective == objective;
-        if !is_same || checkpoint.seed != options.seed {
-            bail!(
-                "{} is of a search with another prior, objective or seed; give the same ones to go on, or \
-                 delete it to begin again",
-                file.display()
-            );
-        }
-        (checkpoint.state()?, checkpoint.seconds)
+        ensure!(
+            is_same && checkpoint.seed == options.seed,
+            "{} is of a search with another prior, objective or seed; give the same ones to go on, or \
+             delete it to begin again",
+            file.display()
+        );
+        checkpoint
     } else {
         let state = match &options.begin {
             Some(file) => State::from(tables::read(file)?),
             None => State::first(&prior)?,
         };
-        (state, 0.0)
+        Checkpoint { prior: text, objective, seed: options.seed, seconds: 0.0, state }
     };
     check_writable(&options.out)?;
     let workers = workers(options, &mut progress)?;
@@ -88,8 +87,9 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
         objective: options.objective,
         seed,
         workers: &workers,
-        state,
+        state: checkpoint.state.clone(),
     };
+    let before = checkpoint.seconds;
     let clock = Clock::start();
     let elapsed = || clock.now().as_nanos() as f64 * 1e-9;
     loop {
@@ -100,8 +100,9 @@ pub(crate) fn train(options: &TrainOptions, mut progress: impl Write) -> Result<
         }
         let step = search.step()?;
         tell(&mut progress, before + elapsed(), &search, &step);
-        Checkpoint::new(&text, &objective, options.seed, before + elapsed(), &search.state)
-            .write(&file)?;
+        checkpoint.seconds = before + elapsed();
+        checkpoint.state.clone_from(&search.state);
+        checkpoint.write(&file)?;
         if let Step::Split { score, .. } = step {
             write_table(options, &search, &search.state.grown.table, score, before + elapsed())?;
         }

@@ -61,11 +61,17 @@ fn a_search_that_was_interrupted_anywhere_goes_on_as_if_it_had_not_been() {
     for step in 0..9 {
         let expected = whole.step().expect("a step");
         // The state goes through a file's text, and comes back in another search with another number of threads.
-        let checkpoint = Checkpoint::new(PRIOR, "", 1, 0.0, &interrupted.state);
+        let checkpoint = Checkpoint {
+            prior: PRIOR.to_owned(),
+            objective: String::new(),
+            seed: 1,
+            seconds: 0.0,
+            state: interrupted.state,
+        };
         let text = serde_json::to_string(&checkpoint).expect("JSON");
         let checkpoint: Checkpoint = serde_json::from_str(&text).expect("a checkpoint");
         interrupted = search(&prior, &networks, &workers[step % 3]);
-        interrupted.state = checkpoint.state().expect("a state");
+        interrupted.state = checkpoint.state;
         assert_eq!(interrupted.step(), Ok(expected), "step {step}");
         assert_eq!(interrupted.state, whole.state, "after step {step}");
     }
