@@ -4,7 +4,10 @@ use rove_link::net::RIGHT_ADDRESS;
 use rove_session::{ClientConfig, Prediction, Preference, Running, ServerConfig};
 use rove_ssp::{Config, Key};
 use rove_terminal::{OscSupport, Size, TerminalCapabilities};
-use rove_units::Seed;
+use rove_units::{Instant, Seed};
+
+use crate::client_end::{ClientEnd, User};
+use crate::server_end::{Program, ServerEnd};
 
 /// Returns the key of every session in virtual time: nobody listens.
 pub fn key() -> Key {
@@ -50,4 +53,22 @@ pub fn server_config(transport: Config, seed: Seed) -> ServerConfig {
         chaff: seed.stream("server.chaff"),
         awaits_echo: true,
     }
+}
+
+/// Creates both ends of a session, given what changes the configs of their transports. Nobody asks the client for its status.
+pub fn ends<U: User, P: Program>(
+    transport: impl Fn(Config) -> Config,
+    prediction: Prediction,
+    seed: Seed,
+    (user, program): (U, P),
+) -> (ClientEnd<U>, ServerEnd<P>) {
+    let client = ClientConfig {
+        prediction,
+        offers_status: false,
+        is_end_obeyed_twice: false,
+        ..client_config(transport(Config::client()), seed)
+    };
+    let server = server_config(transport(Config::server()), seed);
+    let now = Instant::ZERO;
+    (ClientEnd::new(client, user, now), ServerEnd::new(server, program, now))
 }

@@ -1,7 +1,7 @@
 //! A session beside which a stream copies: a user who types without a pause, a program that echoes, and a copy without an end.
 
 use rove_congestion::Controller;
-use rove_session::{Client, Server};
+use rove_session::Client;
 use rove_ssp::{Capabilities, Config};
 use rove_streams::{Event, Mux, Read};
 use rove_terminal::Terminal;
@@ -10,7 +10,7 @@ use rove_units::{Duration, Instant, Seed, Stream};
 use crate::beside::{Beside, Owner};
 use crate::client_end::{Act, ClientEnd, User};
 use crate::config::{client_config, rove, server_config};
-use crate::server_end::{Program, ServerEnd};
+use crate::server_end::{Echo, ServerEnd};
 
 /// Keys of a line, which Enter ends. Chosen: a line of the terminal has room for them.
 const LINE: usize = 60;
@@ -44,7 +44,7 @@ pub fn copying(
     let client = client_config(with_streams(Config::client()), seed);
     let server = server_config(with_streams(Config::server()), seed);
     let client = ClientEnd::new(client, typist, Instant::ZERO);
-    let server = ServerEnd::new(server, Echo, Instant::ZERO);
+    let server = ServerEnd::new(server, Echo(b""), Instant::ZERO);
     let client = Beside::controlled(client, Copy::default(), controller());
     (client, Beside::controlled(server, Copy::default(), controller()))
 }
@@ -103,21 +103,6 @@ impl User for Typist {
             rows.map(|row| terminal.screen().row_text(row).matches('a').count()).sum();
         for typed in self.typed.iter().take(shown).skip(self.delays.len()) {
             self.delays.push(now.saturating_since(*typed));
-        }
-    }
-}
-
-/// A program that echoes.
-#[derive(Debug)]
-pub struct Echo;
-
-impl Program for Echo {
-    fn turn(&mut self, now: Instant, server: &mut Server) {
-        let typed = server.host_input().to_vec();
-        server.consume_host_input(typed.len());
-        let echo = String::from_utf8_lossy(&typed).replace('\r', "\r\n");
-        if !typed.is_empty() {
-            server.handle_host_output(now, echo.as_bytes());
         }
     }
 }

@@ -24,6 +24,6 @@ mod traffic;
 
 pub use beside::{Beside, Carries, Owner};
 pub use client_end::{Act, ClientEnd, User};
-pub use config::{client_config, key, rove, server_config};
+pub use config::{client_config, ends, key, rove, server_config};
 pub use server_end::{Echo, Program, ServerEnd};
 pub use traffic::{HEADERS, Traffic};

@@ -24,7 +24,7 @@ pub trait Program {
     fn handle_event(&mut self, _event: ServerEvent) {}
 }
 
-/// A program that writes these bytes and then what was typed.
+/// A program that writes these bytes and then what was typed. Enter begins a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Echo(pub &'static [u8]);
 
@@ -33,7 +33,8 @@ impl Program for Echo {
         let typed = server.host_input().to_vec();
         if !typed.is_empty() {
             server.consume_host_input(typed.len());
-            server.handle_host_output(now, &[self.0, &typed].concat());
+            let echo = String::from_utf8_lossy(&typed).replace('\r', "\r\n");
+            server.handle_host_output(now, &[self.0, echo.as_bytes()].concat());
         }
     }
 }

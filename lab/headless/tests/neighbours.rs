@@ -3,8 +3,10 @@
 
 use core::net::SocketAddr;
 
-use rove_headless::copying::{Echo, with_streams};
-use rove_headless::{Beside, Carries, ClientEnd, Owner, ServerEnd, client_config, server_config};
+use rove_headless::copying::with_streams;
+use rove_headless::{
+    Beside, Carries, ClientEnd, Echo, Owner, ServerEnd, client_config, server_config,
+};
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net};
 use rove_session::Streams;
@@ -154,8 +156,11 @@ fn slowest<L: End, R: End>(
 fn ends(seed: Seed) -> (ClientEnd<()>, ServerEnd<Echo>) {
     let client =
         ClientEnd::new(client_config(with_streams(Config::client()), seed), (), Instant::ZERO);
-    let server =
-        ServerEnd::new(server_config(with_streams(Config::server()), seed), Echo, Instant::ZERO);
+    let server = ServerEnd::new(
+        server_config(with_streams(Config::server()), seed),
+        Echo(b""),
+        Instant::ZERO,
+    );
     (client, server)
 }
 

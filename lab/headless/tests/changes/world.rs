@@ -2,8 +2,8 @@
 
 use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use rove_headless::copying::{Echo, with_streams};
-use rove_headless::{Beside, ClientEnd, ServerEnd, client_config, server_config};
+use rove_headless::copying::with_streams;
+use rove_headless::{Beside, ClientEnd, Echo, ServerEnd, client_config, server_config};
 use rove_link::net::{End, RIGHT_ADDRESS};
 use rove_link::{Link, LinkConfig};
 use rove_session::{ClientConfig, Streams};
@@ -150,7 +150,7 @@ impl World {
         client.client.candidates_mut().add(server_v6());
         let server = ServerEnd::new(
             server_config(with_streams(Config::server()), seed),
-            Echo,
+            Echo(b""),
             Instant::ZERO,
         );
         let streams = |side| Streams::new(side, Instant::ZERO);

@@ -4,12 +4,12 @@ use std::array::from_fn;
 use std::mem::take;
 
 use anyhow::{Context, Result};
-use rove_headless::{ClientEnd, Program, ServerEnd, User, client_config, rove, server_config};
+use rove_headless::{ClientEnd, Program, ServerEnd, User, rove};
 use rove_link::LinkConfig;
 use rove_link::net::Net;
-use rove_session::{ClientConfig, MakeEngine, Prediction, Preference};
+use rove_session::{MakeEngine, Prediction, Preference};
 use rove_ssp::Config;
-use rove_units::{Duration, Instant, Seed};
+use rove_units::{Duration, Seed};
 
 use super::report::Line;
 use super::turns::Bench;
@@ -48,20 +48,9 @@ impl Rules {
             Self::Mosh => (Config::stock, Some(rove_stock_predict::engine)),
         };
         let preference = Preference::Adaptive;
-        let client = ClientConfig {
-            prediction: Prediction {
-                preference,
-                overwrite: false,
-                engine,
-                ..Prediction::default()
-            },
-            offers_status: false,
-            is_end_obeyed_twice: false,
-            ..client_config(transport(Config::client()), seed)
-        };
-        let server = server_config(transport(Config::server()), seed);
-        let start = Instant::ZERO;
-        (ClientEnd::new(client, user, start), ServerEnd::new(server, program, start))
+        let prediction =
+            Prediction { preference, overwrite: false, engine, ..Prediction::default() };
+        rove_headless::ends(transport, prediction, seed, (user, program))
     }
 }
 

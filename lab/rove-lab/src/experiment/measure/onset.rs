@@ -1,12 +1,10 @@
 //! The onset of loss: how long the echoes of the first keys take after a path begins to lose datagrams.
 
-use rove_headless::{ClientEnd, Echo, ServerEnd, client_config, server_config};
-use rove_link::net::Net;
-use rove_session::ClientConfig;
-use rove_ssp::Config;
-use rove_units::{Duration, Instant, Seed};
+use rove_headless::Echo;
+use rove_units::{Duration, Seed};
 
 use crate::experiment::conditions::{Conditions, Samples, nanos};
+use crate::experiment::measure::session::session_over;
 
 /// Keys that are echoed before the path loses anything. Chosen: both ends know then that it lost nothing for a while.
 const SETTLING: u64 = 100;
@@ -22,7 +20,8 @@ const PROGRAM: Echo = Echo(b"\r");
 
 /// Measures the echo delays of as many keys as the value says, each typed after the echo of the one before.
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
-    let (seed, mut net) = (Seed::new(conditions.seed), settling(conditions));
+    let seed = Seed::new(conditions.seed);
+    let mut net = session_over(conditions, conditions.path().settling(), (), PROGRAM);
     let pauses = seed.stream("pauses");
     let [least, most] = PAUSE_MILLIS;
     let mut samples = Samples::default();
@@ -43,20 +42,6 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
         }
     }
     samples
-}
-
-/// Joins a client that tells its server what is lost, as the program `rove` does, and a server by a path that loses nothing.
-fn settling(conditions: &Conditions<'_>) -> Net<ClientEnd<()>, ServerEnd<Echo>> {
-    let (seed, system) = (Seed::new(conditions.seed), conditions.system());
-    let client = ClientConfig {
-        prediction: system.prediction(),
-        ..client_config(system.transport(Config::client()), seed)
-    };
-    let server = server_config(system.transport(Config::server()), seed);
-    let client = ClientEnd::new(client, (), Instant::ZERO);
-    let server = ServerEnd::new(server, PROGRAM, Instant::ZERO);
-    let [uplink, downlink] = conditions.path().settling();
-    Net::new(client, server, uplink, downlink, seed)
 }
 
 /// Returns how many keys are measured.

@@ -1,9 +1,8 @@
 //! A session over a scenario's path, with a user and a program of the measurement.
 
-use rove_headless::{ClientEnd, Program, ServerEnd, User, client_config, server_config};
+use rove_headless::{ClientEnd, Program, ServerEnd, User, ends};
+use rove_link::Steps;
 use rove_link::net::Net;
-use rove_session::ClientConfig;
-use rove_ssp::Config;
 use rove_units::{Instant, Seed};
 
 use crate::experiment::conditions::Conditions;
@@ -14,16 +13,19 @@ pub(super) fn session<U: User, P: Program>(
     user: U,
     program: P,
 ) -> Net<ClientEnd<U>, ServerEnd<P>> {
+    let links = conditions.path().links(Instant::ZERO, Seed::new(conditions.seed));
+    session_over(conditions, links, user, program)
+}
+
+/// Does it over other links.
+pub(super) fn session_over<U: User, P: Program>(
+    conditions: &Conditions<'_>,
+    [uplink, downlink]: [impl Into<Steps>; 2],
+    user: U,
+    program: P,
+) -> Net<ClientEnd<U>, ServerEnd<P>> {
     let (seed, system) = (Seed::new(conditions.seed), conditions.system());
-    let client = ClientConfig {
-        prediction: system.prediction(),
-        offers_status: false,
-        is_end_obeyed_twice: false,
-        ..client_config(system.transport(Config::client()), seed)
-    };
-    let server = server_config(system.transport(Config::server()), seed);
-    let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
-    let client = ClientEnd::new(client, user, Instant::ZERO);
-    let server = ServerEnd::new(server, program, Instant::ZERO);
+    let transport = |config| system.transport(config);
+    let (client, server) = ends(transport, system.prediction(), seed, (user, program));
     Net::new(client, server, uplink, downlink, seed)
 }
