@@ -182,10 +182,7 @@ fn number_behind(text: &str, name: &str) -> Option<f64> {
 ///
 /// Returns an error when the process has ended.
 pub fn peak_megabytes(pid: u32) -> Result<f64> {
-    let path = format!("/proc/{pid}/status");
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
-    let kibibytes = peak_kibibytes(&text).with_context(|| format!("no VmHWM in {path}"))?;
-    Ok(kibibytes * 1024.0 / 1e6)
+    Ok(field(pid, "status", "VmHWM:")? * 1024.0 / 1e6)
 }
 
 /// Reads user and system time out of `/proc/PID/stat`. The name before them may hold anything.
@@ -194,12 +191,6 @@ fn cpu_ticks(stat: &str) -> Option<f64> {
     let mut fields = after_name.split_whitespace().skip(11);
     let (user, system) = (fields.next()?, fields.next()?);
     Some(user.parse::<f64>().ok()? + system.parse::<f64>().ok()?)
-}
-
-/// Reads the peak of the resident memory out of `/proc/PID/status`.
-fn peak_kibibytes(status: &str) -> Option<f64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix(" kB")?.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -219,17 +210,15 @@ mod tests {
     }
 
     #[test]
-    fn the_peak_is_read_in_kibibytes() {
-        assert_eq!(peak_kibibytes("Name:\tx\nVmHWM:\t   3040 kB\nVmRSS:\t 1 kB\n"), Some(3040.0));
-        assert_eq!(peak_kibibytes("Name:\tx\n"), None);
-    }
-
-    #[test]
     fn a_number_stands_behind_its_name() {
-        let text = "Pss:                 123 kB\nvoluntary_ctxt_switches:\t45\n";
-        for (name, number) in
-            [("Pss:", Some(123.0)), ("voluntary_ctxt_switches:", Some(45.0)), ("Rss:", None)]
-        {
+        let text =
+            "Pss:                 123 kB\nVmHWM:\t   3040 kB\nvoluntary_ctxt_switches:\t45\n";
+        for (name, number) in [
+            ("Pss:", Some(123.0)),
+            ("VmHWM:", Some(3040.0)),
+            ("voluntary_ctxt_switches:", Some(45.0)),
+            ("Rss:", None),
+        ] {
             assert_eq!(number_behind(text, name), number, "{name}");
         }
     }

@@ -1,7 +1,7 @@
 //! 50 MB of output through a session: what it costs the server, how long it takes, what it leaves.
 
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use rove_rig::clock;
@@ -153,31 +153,15 @@ fn through_bare_pty(command: &[&str], home: &Path) -> Result<f64> {
     let mut terminal = Terminal::open(Size::DEFAULT)?;
     let mut call = Command::new(command[0]);
     call.args(&command[1..]);
-    let child = in_known_environment(&mut call, home)
-        .stdin(terminal.stdio()?)
-        .stdout(terminal.stdio()?)
-        .stderr(terminal.stdio()?)
-        .spawn()?;
-    let mut program = Program(child);
+    let program = Client::on(in_known_environment(&mut call, home), &terminal)?;
     terminal.read_up_to(READY)?;
     let start = clock::now();
     terminal.send(b"\r")?;
     terminal.read_up_to(OVER)?;
     let seconds = clock::seconds_since(start);
     terminal.send(b"\r")?;
-    terminal.drain_until_exit(&mut program.0)?;
+    program.wait(&mut terminal)?;
     Ok(seconds)
-}
-
-/// A program on a bare pty; ended when dropped.
-struct Program(Child);
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        // It has usually ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use anyhow::Result;
 use rove_rig::clock;
 use rove_rig::process::{self, Usage};
 use rove_rig::scratch::Scratch;
-use rove_rig::session::{Client, PROMPT, SHELL, Server};
+use rove_rig::session::{Client, SHELL, Server};
 use rove_rig::system::System;
-use rove_rig::window::{Observed, Window, shows_prompt};
+use rove_rig::window::{Observed, Window};
+use rove_rig::yes;
 use rove_terminal::Size;
 use rove_units::Duration;
 
@@ -35,7 +36,7 @@ impl Idle {
         let server = Server::start(system, scratch.folder(), &SHELL)?;
         let mut window = Window::open(Size::DEFAULT)?;
         let client = Client::start(system, &server, scratch.folder(), &window.terminal)?;
-        window.wait_for("the prompt", |screen| shows_prompt(screen, PROMPT))?;
+        yes::wait_for_prompt(&mut window)?;
         Ok(Self { server, client, window, _scratch: scratch })
     }
 

@@ -11,7 +11,8 @@ use rove_rig::session::{Client, PROMPT, SHELL, Server, in_known_environment};
 use rove_rig::sshd::Sshd;
 use rove_rig::system::System;
 use rove_rig::terminal::Terminal;
-use rove_rig::window::{Observed, Window, shows_prompt};
+use rove_rig::window::Window;
+use rove_rig::yes;
 use rove_runs::statistics as stats;
 use rove_terminal::Size;
 
@@ -146,7 +147,7 @@ fn until_prompt(sshd: &Sshd, mut call: Command) -> Result<f64> {
     in_known_environment(call.args(SHELL), &sshd.scratch);
     let start = clock::now();
     let client = Client::on(&mut call, &window.terminal)?;
-    window.wait_for("the prompt", |screen| shows_prompt(screen, PROMPT))?;
+    yes::wait_for_prompt(&mut window)?;
     let seconds = clock::seconds_since(start);
     window.terminal.send(b"exit\r")?;
     client.wait(&mut window.terminal)?;

@@ -4,9 +4,10 @@ use anyhow::Result;
 use rove_link::LinkConfig;
 use rove_rig::clock;
 use rove_rig::scratch::Scratch;
-use rove_rig::session::{Client, PROMPT, SHELL, Server};
+use rove_rig::session::{Client, SHELL, Server};
 use rove_rig::system::System;
-use rove_rig::window::{Observed, Window, shows_prompt, text};
+use rove_rig::window::{Observed, Window, text};
+use rove_rig::yes;
 use rove_shell::relay::{Relay, Traffic};
 use rove_terminal::Size;
 use rove_units::{Duration, Seed};
@@ -92,7 +93,7 @@ fn perform(window: &mut Window, step: Step) -> Result<()> {
             Ok(())
         }
         Step::Expect(wanted) => window.wait_for(wanted, |screen| text(screen).contains(wanted)),
-        Step::Prompt => window.wait_for("the prompt", |screen| shows_prompt(screen, PROMPT)),
+        Step::Prompt => yes::wait_for_prompt(window),
         Step::Watch(time) => window.watch(clock::now() + time),
     }
 }
