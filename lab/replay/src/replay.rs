@@ -17,14 +17,12 @@ use rove_runs::parallel::{self, tell_progress};
 use rove_runs::report;
 use rove_runs::shown;
 use rove_session::{Mechanism, Prediction};
-use rove_units::Duration;
 use serde::Serialize;
 
 use self::ablation::{Case, Row};
 use self::figures::Figures;
 use self::options::Explained;
-use self::run::RunOptions;
-pub use self::run::{Ends, Run, SETTLING, TAIL};
+pub use self::run::{Ends, Run, RunOptions, SETTLING, TAIL};
 use self::script::{Script, ScriptError};
 pub use self::server_end::CLEAR;
 use self::table::Named;
@@ -211,35 +209,15 @@ pub fn read(path: &FilePath) -> Result<(String, Trace)> {
 
 fn run_options(options: &ReplayOptions, path: &Path, seed: u64) -> RunOptions {
     RunOptions {
-        prediction: options.prediction(),
         pace: options.pace,
-        path: path.clone(),
         seed,
         host_delay: options.host_delay,
-        ends: options.ends(),
-        awaits_echo: true,
         prompt_memory: options.prompt_memory,
         reference: options.reference,
         sender_without: options.sender_without.clone(),
         explain: options.explained() != Explained::Nothing,
+        ..RunOptions::new(options.prediction(), options.ends(), path.clone())
     }
-}
-
-/// The way in which a recording is played once.
-#[derive(Clone, Copy, Debug)]
-pub struct Played<'a> {
-    /// The client's predictions.
-    pub prediction: Prediction,
-    /// The program whose wire and pace both ends have.
-    pub ends: Ends,
-    /// Whether the server's echo acknowledgment waits for the echo.
-    pub awaits_echo: bool,
-    /// The answers that the user waits for.
-    pub pace: Pace,
-    /// The path.
-    pub path: &'a Path,
-    /// Decides all chance.
-    pub seed: u64,
 }
 
 /// Plays a recording once.
@@ -247,25 +225,10 @@ pub struct Played<'a> {
 /// # Errors
 ///
 /// Returns an error if the recording cannot be played, or the session does not begin.
-pub fn play(name: &str, trace: Trace, how: Played<'_>) -> Result<(Script, Run)> {
-    let Played { prediction, ends, awaits_echo, pace, path, seed } = how;
+pub fn play(name: &str, trace: Trace, options: &RunOptions) -> Result<(Script, Run)> {
     let script = Script::new(name.to_owned(), trace, None)
         .with_context(|| format!("{name} cannot be replayed"))?;
-    let (path, host_delay) = (path.clone(), Duration::ZERO);
-    let options = RunOptions {
-        prediction,
-        pace,
-        path,
-        seed,
-        host_delay,
-        ends,
-        awaits_echo,
-        prompt_memory: false,
-        reference: None,
-        sender_without: Vec::new(),
-        explain: false,
-    };
-    let run = run::play(&script, &options).map_err(|sentence| anyhow!("{name}: {sentence}"))?;
+    let run = run::play(&script, options).map_err(|sentence| anyhow!("{name}: {sentence}"))?;
     Ok((script, run))
 }
 

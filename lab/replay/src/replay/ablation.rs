@@ -82,8 +82,7 @@ impl Case {
     /// Returns what one run came to.
     pub(super) fn of(script: &Script, run: &Run) -> Self {
         let fate = |outcome: &Outcome| {
-            let seen = outcome.sent_at.zip(outcome.seen_at);
-            let is_instant = seen.is_some_and(|(sent, seen)| seen.saturating_since(sent) < INSTANT);
+            let is_instant = outcome.latency().is_some_and(|latency| latency < INSTANT);
             Fate { is_instant, own: outcome.own, revealed: outcome.revealed }
         };
         Self { figures: Figures::of(script, run), fates: run.outcomes.iter().map(fate).collect() }

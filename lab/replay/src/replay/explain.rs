@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use rove_terminal::{Position, Screen};
-use rove_units::{Duration, Instant};
+use rove_units::Instant;
 
 use crate::replay::client_end::{Drawing, Notes};
 use crate::replay::figures::{INSTANT, millis};
-use crate::replay::judge::{Cause, Flicker, Mistake, Outcome};
+use crate::replay::judge::{Cause, Flicker, Mistake};
 use crate::replay::run::Run;
 use crate::replay::script::{Key, Script};
 
@@ -53,7 +53,7 @@ fn digest(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()>
             continue;
         }
         let (slow, all) = others.entry(&key.bytes).or_default();
-        *slow += usize::from(latency(outcome).is_none_or(|latency| latency >= INSTANT));
+        *slow += usize::from(outcome.latency().is_none_or(|latency| latency >= INSTANT));
         *all += 1;
     }
     let mut others: Vec<_> = others.into_iter().filter(|(_, (slow, _))| *slow > 0).collect();
@@ -80,7 +80,7 @@ fn behind(output: &mut impl Write, script: &Script, run: &Run) -> io::Result<()>
             continue;
         }
         let entry = behind.entry(last).or_default();
-        let is_slow = latency(outcome).is_none_or(|latency| latency >= INSTANT);
+        let is_slow = outcome.latency().is_none_or(|latency| latency >= INSTANT);
         entry.keys += 1;
         entry.slow += usize::from(is_slow);
         entry.streaks += usize::from(is_slow && !was_slow);
@@ -108,11 +108,6 @@ struct Behind {
     streaks: usize,
 }
 
-/// Returns how long the answer to a key took, if it was seen.
-fn latency(outcome: &Outcome) -> Option<Duration> {
-    Some(outcome.seen_at?.saturating_since(outcome.sent_at?))
-}
-
 fn slow_key(
     output: &mut impl Write,
     script: &Script,
@@ -122,7 +117,7 @@ fn slow_key(
 ) -> io::Result<()> {
     let (key, outcome) = (&script.keys[number], &run.outcomes[number]);
     let (Some(after), Some(sent_at)) = (key.after, outcome.sent_at) else { return Ok(()) };
-    let latency = latency(outcome);
+    let latency = outcome.latency();
     if !key.class.is_typing() || latency.is_some_and(|latency| latency < INSTANT) {
         return Ok(());
     }

@@ -141,7 +141,7 @@ impl Figures {
             by_class: Class::ALL.map(|class| {
                 let keys = script.keys.iter().zip(&run.outcomes);
                 let judged = keys.filter(|(key, _)| key.class == class && key.after.is_some());
-                judged.map(|(_, it)| elapsed(it.sent_at?, it.seen_at)).collect()
+                judged.map(|(_, it)| it.latency().map(millis)).collect()
             }),
             corrected: run.mistakes.iter().map(|it| elapsed(it.since, it.corrected_at)).collect(),
             gone: run.mistakes.iter().map(|it| elapsed(it.since, it.gone_at)).collect(),

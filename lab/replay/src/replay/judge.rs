@@ -39,6 +39,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Returns how long its answer took, if it was seen.
+    pub(crate) fn latency(&self) -> Option<Duration> {
+        Some(self.seen_at?.saturating_since(self.sent_at?))
+    }
+
     /// Returns whether its answer was on the screen before it, and never there anew.
     pub(crate) const fn was_held(&self) -> bool {
         self.held

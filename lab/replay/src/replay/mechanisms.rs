@@ -1,8 +1,8 @@
-//! The names of the mechanisms that a run can leave out, on command lines and in tables.
+//! The names of the mechanisms that a run can leave out, and of policies, on command lines and in tables.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use rove_session::Mechanism;
-use rove_ssp::Mechanism as Sending;
+use rove_ssp::{Mechanism as Sending, ReferencePolicy};
 
 /// A mechanism with its name, and a phrase for help texts that says what it does.
 type Named<M> = (M, &'static str, &'static str);
@@ -47,6 +47,23 @@ pub(super) const SENDER: [Named<Sending>; 11] = [
     (Sending::Linger, "linger", "the end of a session acknowledged again where that may be lost"),
 ];
 
+/// The rules by which an end chooses the state that a diff starts from.
+pub(super) const REFERENCE: [Named<ReferencePolicy>; 5] = [
+    (
+        ReferencePolicy::Prospective,
+        "prospective",
+        "The assumed state, or the known one where that costs little more: Mosh's rule",
+    ),
+    (ReferencePolicy::Assumed, "assumed", "The newest state that has no reason to be lost yet"),
+    (ReferencePolicy::Known, "known", "The newest acknowledged state"),
+    (ReferencePolicy::Adaptive, "adaptive", "The known state where that needs no more datagrams"),
+    (
+        ReferencePolicy::Bayesian,
+        "bayesian",
+        "The state whose diff is worth most, by how likely the other end holds it",
+    ),
+];
+
 /// Returns all mechanisms of the prediction engine, in the order of tables.
 pub(super) fn all() -> impl Iterator<Item = Mechanism> {
     PREDICTION.iter().map(|(mechanism, ..)| *mechanism)
@@ -62,7 +79,7 @@ pub(super) const fn sender_name(mechanism: Sending) -> &'static str {
     SENDER[mechanism as usize].1
 }
 
-/// Returns what reads the name of a mechanism, and knows all of them for help and completions.
+/// Returns what reads a name in a table, and knows all of them for help and completions.
 pub(super) fn parser<M>(table: &'static [Named<M>]) -> impl TypedValueParser<Value = M>
 where
     M: Copy + Send + Sync,

@@ -8,11 +8,12 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum, ValueHint};
 use rove_flows::path::Path;
 use rove_session::{Mechanism, Mechanisms, Prediction, Preference};
+use rove_ssp::ReferencePolicy;
 use rove_units::{Duration, parse_duration};
 
 use crate::replay::mechanisms;
 use crate::replay::pace::Pace;
-use crate::replay::run::{Ends, Reference};
+use crate::replay::run::Ends;
 
 /// Longest time that the program on the far side takes to read a key. Chosen: as long as a user waits.
 const HOST_DELAY_MAX: Duration = Duration::from_secs(30);
@@ -67,8 +68,8 @@ pub struct ReplayOptions {
     #[arg(long)]
     pub(crate) prompt_memory: bool,
     /// The state that diffs of both ends start from; without it Mosh's rule
-    #[arg(long, value_name = "POLICY")]
-    pub(crate) reference: Option<Reference>,
+    #[arg(long, value_name = "POLICY", value_parser = mechanisms::parser(&mechanisms::REFERENCE))]
+    pub(crate) reference: Option<ReferencePolicy>,
     /// Without this mechanism of the sender, at both ends; may be given several times
     #[arg(long, value_name = "MECHANISM", value_parser = mechanisms::parser(&mechanisms::SENDER))]
     pub(crate) sender_without: Vec<rove_ssp::Mechanism>,

@@ -25,12 +25,10 @@ pub(super) fn write(
         return writeln!(output, "there is no key {number}: the keys are 0 to {}", keys.max(1) - 1);
     };
     let (class, bytes) = (key.class.name(), key.bytes.escape_ascii());
-    let waited = match outcome.seen_at.zip(outcome.sent_at) {
+    let waited = match outcome.latency() {
         _ if key.after.is_none() => "has no answer".to_owned(),
-        Some((seen_at, sent_at)) => match seen_at.saturating_since(sent_at) {
-            latency if latency < INSTANT => "was shown at once".to_owned(),
-            latency => format!("waited {:.0} ms", millis(latency)),
-        },
+        Some(latency) if latency < INSTANT => "was shown at once".to_owned(),
+        Some(latency) => format!("waited {:.0} ms", millis(latency)),
         None => "was never seen".to_owned(),
     };
     writeln!(output, "key {number} {class} \"{bytes}\" {waited}")?;
@@ -63,8 +61,7 @@ pub(super) fn write_losses<'a>(
         let answers = answers.filter(|((key, _), _)| key.after.is_some());
         for ((_, outcome), explanation) in answers {
             keys += 1;
-            let times = outcome.seen_at.zip(outcome.sent_at);
-            if times.is_some_and(|(seen, sent)| seen.saturating_since(sent) < INSTANT) {
+            if outcome.latency().is_some_and(|latency| latency < INSTANT) {
                 continue;
             }
             let (itself, behind) = losses.entry(loss(explanation.as_ref())).or_default();

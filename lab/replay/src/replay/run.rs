@@ -50,62 +50,55 @@ impl Ends {
     }
 }
 
-/// The state that diffs start from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Reference {
-    /// The assumed state, or the known one where that costs little more: Mosh's rule
-    Prospective,
-    /// The newest state that has no reason to be lost yet
-    Assumed,
-    /// The newest acknowledged state
-    Known,
-    /// The known state where that needs no more datagrams
-    Adaptive,
-    /// The state whose diff is worth most, by how likely the other end holds it
-    Bayesian,
-}
-
-impl Reference {
-    /// Returns the sender's policy.
-    const fn policy(self) -> ReferencePolicy {
-        match self {
-            Self::Prospective => ReferencePolicy::Prospective,
-            Self::Assumed => ReferencePolicy::Assumed,
-            Self::Known => ReferencePolicy::Known,
-            Self::Adaptive => ReferencePolicy::Adaptive,
-            Self::Bayesian => ReferencePolicy::Bayesian,
-        }
-    }
-}
-
 /// How a recording is played.
 #[derive(Clone, Debug)]
-pub(crate) struct RunOptions {
-    pub(crate) prediction: Prediction,
-    pub(crate) pace: Pace,
-    pub(crate) path: Path,
-    pub(crate) seed: u64,
+pub struct RunOptions {
+    /// The client's predictions.
+    pub prediction: Prediction,
+    /// The answers that the user waits for.
+    pub pace: Pace,
+    /// The path.
+    pub path: Path,
+    /// Decides all chance.
+    pub seed: u64,
     /// How late the program at the server end reads a key.
-    pub(crate) host_delay: Duration,
-    pub(crate) ends: Ends,
-    /// Whether the server's echo acknowledgment waits.
-    pub(crate) awaits_echo: bool,
+    pub host_delay: Duration,
+    /// The program whose wire and pace both ends have.
+    pub ends: Ends,
+    /// Whether the server's echo acknowledgment waits for the echo.
+    pub awaits_echo: bool,
     /// Whether the session begins with the prompts that one before it with the same recording knew at its end.
-    pub(crate) prompt_memory: bool,
+    pub prompt_memory: bool,
     /// The state that diffs of both ends start from; rove's choice where there is none.
-    pub(crate) reference: Option<Reference>,
+    pub reference: Option<ReferencePolicy>,
     /// Mechanisms that both ends leave out.
-    pub(crate) sender_without: Vec<Mechanism>,
+    pub sender_without: Vec<Mechanism>,
     /// Whether to note what an explanation needs.
-    pub(crate) explain: bool,
+    pub explain: bool,
 }
 
 impl RunOptions {
+    /// Returns the options of a plain run: with the first seed, by a user who looks, with a host that answers at once.
+    pub fn new(prediction: Prediction, ends: Ends, path: Path) -> Self {
+        Self {
+            prediction,
+            pace: Pace::Look,
+            path,
+            seed: 1,
+            host_delay: Duration::ZERO,
+            ends,
+            awaits_echo: true,
+            prompt_memory: false,
+            reference: None,
+            sender_without: Vec::new(),
+            explain: false,
+        }
+    }
+
     /// Returns an end's transport settings, changed as these options ask.
     fn transport(&self, config: Config) -> Config {
         let all = self.ends.transport(config);
-        let reference = self.reference.map_or(all.reference, Reference::policy);
-        let all = Config { reference, ..all };
+        let all = Config { reference: self.reference.unwrap_or(all.reference), ..all };
         self.sender_without.iter().copied().fold(all, Config::without)
     }
 }
@@ -138,11 +131,7 @@ impl Run {
     /// answer that was never seen.
     pub fn response_times(&self, script: &Script) -> Vec<Option<Duration>> {
         let keys = script.keys.iter().zip(&self.outcomes).filter(|(key, _)| key.after.is_some());
-        let waited = keys.map(|(_, outcome)| {
-            let (sent_at, seen_at) = outcome.sent_at.zip(outcome.seen_at)?;
-            Some(seen_at.saturating_since(sent_at))
-        });
-        waited.collect()
+        keys.map(|(_, outcome)| outcome.latency()).collect()
     }
 }
 

@@ -1,6 +1,5 @@
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use rove_runs::statistics::Times;
 use rove_session::{MakeEngine, Preference};
 use rove_terminal::Size;
@@ -8,7 +7,6 @@ use rove_units::{Duration, Instant};
 
 use super::*;
 use crate::replay::judge::Outcome;
-use crate::replay::run::Reference;
 use crate::replay::script::{Class, ScriptError};
 use crate::trace::{Event, Record};
 
@@ -50,23 +48,9 @@ fn echo(text: &str) -> Script {
 }
 
 fn options(preference: Preference, link: &str) -> RunOptions {
-    RunOptions {
-        prediction: Prediction {
-            engine: Some(rove_stock_predict::engine),
-            preference,
-            ..Prediction::default()
-        },
-        pace: Pace::Look,
-        path: link.parse().expect("a path"),
-        seed: 1,
-        host_delay: Duration::ZERO,
-        ends: Ends::Stock,
-        awaits_echo: true,
-        prompt_memory: false,
-        reference: None,
-        sender_without: Vec::new(),
-        explain: false,
-    }
+    let engine = Some(rove_stock_predict::engine as MakeEngine);
+    let prediction = Prediction { engine, preference, ..Prediction::default() };
+    RunOptions::new(prediction, Ends::Stock, link.parse().expect("a path"))
 }
 
 fn play(script: &Script, options: &RunOptions) -> Run {
@@ -76,8 +60,7 @@ fn play(script: &Script, options: &RunOptions) -> Run {
 }
 
 fn latency(outcome: &Outcome) -> Duration {
-    let sent = outcome.sent_at.expect("every key is sent");
-    outcome.seen_at.expect("every answer is seen").saturating_since(sent)
+    outcome.latency().expect("every key is sent, and every answer seen")
 }
 
 #[test]
@@ -97,8 +80,8 @@ fn without_predictions_an_echo_takes_a_round_trip() {
 fn every_reference_policy_brings_the_true_screen_over_a_lossy_path() {
     let lossy = options(Preference::Never, "rtt=200ms,jitter=20ms,loss=20%");
     let script = echo("echo of keys");
-    for reference in Reference::value_variants() {
-        play(&script, &RunOptions { reference: Some(*reference), ..lossy.clone() });
+    for (reference, ..) in mechanisms::REFERENCE {
+        play(&script, &RunOptions { reference: Some(reference), ..lossy.clone() });
     }
 }
 

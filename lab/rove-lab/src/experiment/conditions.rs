@@ -115,6 +115,12 @@ impl Samples {
         Self { missing: 1, ..Self::default() }
     }
 
+    /// Returns the result of keys, some of which an answer never came to.
+    pub(crate) fn of_responses(times: &[Option<Duration>]) -> Self {
+        let known: Vec<u64> = times.iter().flatten().copied().map(nanos).collect();
+        Self { missing: (times.len() - known.len()) as u64, times: known, ..Self::default() }
+    }
+
     /// Returns these of a run, unless its program has a fault.
     pub(crate) fn unless_faulty(self, program: Option<&Program>) -> Self {
         match program.and_then(Program::fault) {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rove_session::{MakeEngine, Mechanisms, Preference};
 use rove_terminal::Size;
-use rove_units::Instant;
+use rove_units::{Duration, Instant};
 
 use crate::replay::*;
 use crate::trace::{Event, Record, TtyModes};
@@ -127,19 +127,7 @@ fn load_from(folder: &str, name: &str) -> Script {
 
 fn options(prediction: Prediction, link: &str, seed: u64, ends: Ends) -> RunOptions {
     let path = link.parse().expect("a path");
-    RunOptions {
-        prediction,
-        pace: Pace::Look,
-        path,
-        seed,
-        host_delay: Duration::ZERO,
-        ends,
-        awaits_echo: true,
-        prompt_memory: false,
-        reference: None,
-        sender_without: Vec::new(),
-        explain: false,
-    }
+    RunOptions { seed, ..RunOptions::new(prediction, ends, path) }
 }
 
 /// Returns the numbers of the keys that type `secret`.
