@@ -82,6 +82,20 @@ impl Window {
     pub fn open(size: Size) -> Result<Self> {
         Ok(Self { terminal: Terminal::open(size)?, emulator: Emulator::host(size) })
     }
+
+    /// Draws what programs have written, and returns when it was there; waits for it until `deadline` and then returns `None`.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the system says.
+    pub fn read(&mut self, deadline: Instant) -> Result<Option<Instant>> {
+        let Some(bytes) = self.terminal.read(deadline)? else { return Ok(None) };
+        let now = clock::now();
+        self.emulator.write(bytes);
+        let replies = self.emulator.take_replies();
+        self.terminal.send(&replies)?;
+        Ok(Some(now))
+    }
 }
 
 impl Observed for Window {
@@ -94,10 +108,7 @@ impl Observed for Window {
     }
 
     fn look(&mut self, deadline: Instant) -> Result<()> {
-        let Some(bytes) = self.terminal.read(deadline)? else { return Ok(()) };
-        self.emulator.write(bytes);
-        let replies = self.emulator.take_replies();
-        self.terminal.send(&replies)
+        self.read(deadline).map(|_| ())
     }
 }
 

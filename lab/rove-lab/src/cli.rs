@@ -14,8 +14,6 @@ use rove_replay::screen::ScreenOptions;
 use rove_runs::shown;
 
 #[cfg(target_os = "linux")]
-use crate::cli::compare::CompareArgs;
-#[cfg(target_os = "linux")]
 use crate::cli::emulate::EmulateArgs;
 use crate::cli::program::LABORATORY;
 use crate::cli::remy::RemyArgs;
@@ -23,7 +21,7 @@ use crate::cli::remy::RemyArgs;
 use crate::cli::sprout::SproutArgs;
 use crate::cli::trace::TraceArgs;
 #[cfg(target_os = "linux")]
-use crate::compare::replayed_program;
+use crate::compare::{CompareOptions, replayed_program};
 use crate::experiment::FiguresOptions;
 use crate::experiment::artifact::ArtifactOptions;
 
@@ -240,8 +238,8 @@ fn run_record(args: Vec<OsString>) -> u8 {
 
 #[cfg(target_os = "linux")]
 fn run_compare(args: Vec<OsString>) -> u8 {
-    call(&compare::MANUAL, args, |args: CompareArgs| {
-        done(crate::compare::run(&args.options()?, shown::stdout()))
+    call(&compare::MANUAL, args, |options: CompareOptions| {
+        done(crate::compare::run(&options, shown::stdout()))
     })
 }
 
@@ -299,8 +297,8 @@ fn run_remy(args: Vec<OsString>) -> u8 {
 #[cfg(unix)]
 fn run_sprout(args: Vec<OsString>) -> u8 {
     call(&sprout::MANUAL, args, |args: SproutArgs| {
-        args.refusal().map_or(Ok(()), |sentence| Err(Complaint::Usage(sentence)))?;
-        done(args.run(shown::stdout(), shown::stderr()))
+        let task = args.task().map_err(Complaint::Usage)?;
+        done(args.run(task, shown::stdout(), shown::stderr()))
     })
 }
 

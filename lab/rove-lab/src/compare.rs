@@ -7,9 +7,10 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path as FilePath, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use clap::{Args, ValueHint};
 use rove_flows::path::Path;
 use rove_replay::replay::figures::Figures;
 use rove_replay::replay::script::{Repertoire, Script};
@@ -17,13 +18,13 @@ use rove_replay::replay::{Pace, read};
 use rove_runs::report;
 use rove_runs::shown;
 use rove_session::Preference;
-use rove_units::Duration;
+use rove_units::{Bytes, Duration, ParseUnitError, parse_duration};
 use serde::Serialize;
 
-use self::bulk::BulkOptions;
-use self::observed_client::{Interrupt, Interrupted};
-use self::peer::Peer;
-use self::run::{Played, RunOptions};
+use self::bulk::{BulkOptions, CongestionControl};
+use self::observed_client::{Interrupt, Interrupted, RunOptions};
+use self::peer::{Peer, rove_beside};
+use self::run::Played;
 
 pub(crate) mod bulk;
 pub(crate) mod burst;
@@ -39,42 +40,84 @@ pub(crate) mod rights;
 pub(crate) mod run;
 mod table;
 
+/// Least time-out. Chosen: a retransmission of TCP over a long path is no hang.
+const TIMEOUT_MIN: Duration = Duration::from_secs(5);
+
+/// Most bytes of a flood. Chosen: minutes of work for the slowest, and a file that a temporary folder takes.
+const FLOOD_MAX: u64 = 1_000_000_000;
+
 /// Stands for standard output in place of a file's name.
 const STDOUT: &str = "-";
 
 /// The work that systems are given.
-#[derive(Clone, Debug)]
-pub(crate) enum Work {
-    /// The keys of these recordings.
-    Recordings(Vec<PathBuf>),
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Work {
+    /// The keys of recordings.
+    Recordings,
     /// So many bytes of output.
     Flood(usize),
     /// So many times Ctrl-C under a flood without an end.
     Interrupt(u64),
 }
 
-/// The work to compare, the systems, and their conditions.
-#[derive(Clone, Debug)]
+/// Types recorded keys at ssh, stock Mosh and rove over the same emulated link in real time, and compares the answers
+#[derive(Clone, Debug, Args)]
 pub(crate) struct CompareOptions {
-    pub(crate) work: Work,
-    pub(crate) path: Path,
-    pub(crate) peers: Vec<Peer>,
-    pub(crate) preference: Preference,
-    pub(crate) pace: Pace,
-    /// Only so many keys of each recording.
-    pub(crate) keys: Option<usize>,
-    pub(crate) repeat: u64,
-    /// The first seed.
-    pub(crate) seed: u64,
-    pub(crate) bulk: Option<BulkOptions>,
-    /// How long a far side may make no progress before it counts as hung.
-    pub(crate) timeout: Duration,
-    /// Where rove is.
-    pub(crate) rove: PathBuf,
-    /// Where figures go as JSON; `-` for standard output, in place of the table.
-    pub(crate) json: Option<PathBuf>,
-    /// Where a moving picture of the first run of each system goes.
-    pub(crate) film: Option<PathBuf>,
+    /// Recorded sessions (rove-lab record)
+    #[arg(value_name = "RECORDING", required_unless_present_any = ["flood", "interrupt"], value_hint = ValueHint::FilePath)]
+    recordings: Vec<PathBuf>,
+    /// In place of recordings: the time until so many bytes of output, such as 50M, are shown to the end
+    #[arg(long, value_name = "SIZE", value_parser = parse_flood, conflicts_with_all = ["recordings", "interrupt", "keys", "bulk"])]
+    flood: Option<usize>,
+    /// In place of recordings: the times from Ctrl-C under the program yes to the prompt, so many of them [default: 5]
+    #[arg(long, value_name = "COUNT", num_args = 0..=1, require_equals = true, default_missing_value = "5", value_parser = clap::value_parser!(u64).range(1..=1_000), conflicts_with_all = ["recordings", "keys", "bulk"])]
+    interrupt: Option<u64>,
+    /// The path, in the parts that rove-lab emulate --help lists
+    #[arg(long, value_name = "LINK", default_value = "rtt=500ms")]
+    link: Path,
+    /// A system; may be given several times [default: ssh, mosh, rove]
+    #[arg(long = "system", value_name = "SYSTEM")]
+    systems: Vec<Peer>,
+    /// Switch predictions off
+    #[arg(long)]
+    no_prediction: bool,
+    /// Event that the user waits for before typing on
+    #[arg(long, value_name = "PACE", default_value = "look")]
+    pace: Pace,
+    /// Type only so many keys of each recording
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    keys: Option<u32>,
+    /// How many runs of each, with seeds that follow --seed
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    repeat: u64,
+    /// Number that decides which packets are lost and how late the others are
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+    /// So many TCP downloads over the same link
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=64))]
+    bulk: Option<u16>,
+    /// Congestion control of the downloads
+    #[arg(long, value_name = "NAME", default_value = "cubic")]
+    bulk_cc: CongestionControl,
+    /// How long a far side may make no progress before it counts as hung
+    #[arg(long, value_name = "TIME", default_value = "2min", value_parser = parse_timeout)]
+    timeout: Duration,
+    /// The rove to compare [default: the one beside rove-lab]
+    #[arg(long, value_name = "PROGRAM", value_hint = ValueHint::ExecutablePath)]
+    rove: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+/// The files that are written.
+#[derive(Clone, Debug, Args)]
+struct OutputOptions {
+    /// Write figures as JSON to a file; - for standard output, in place of the table
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    json: Option<PathBuf>,
+    /// Write a moving picture (SVG) of the first run of each system to a file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["flood", "interrupt"])]
+    film: Option<PathBuf>,
 }
 
 /// A recording, made ready for both kinds of emulators at the far side.
@@ -163,54 +206,55 @@ struct Typing {
 /// Returns an error if a recording cannot be read, a program or a right is missing, a run fails or the user interrupts; in
 /// the last two cases after what was measured is written.
 pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()> {
-    let mut path = options.path.clone().of_whole_packets();
-    path.load()?;
-    if path.download.is_some() {
+    let mut link = options.link.clone().of_whole_packets();
+    link.load()?;
+    if link.download.is_some() {
         bail!("download= in --link is for virtual time; --bulk COUNT brings downloads here");
     }
-    let options = CompareOptions { path, ..options.clone() };
-    options.peers.iter().try_for_each(|peer| peer.require(&options.rove))?;
-    if let Some(bulk) = options.bulk {
+    let options = CompareOptions { link, ..options.clone() };
+    let rove = rove_beside(options.rove.clone())?;
+    options.peers().iter().try_for_each(|peer| peer.require(&rove))?;
+    if let Some(bulk) = options.bulk() {
         bulk::require(bulk.congestion_control)?;
     }
     let recordings = recordings(&options)?;
     // A file that cannot be written is told of before the work, not after it.
-    let file = options.json.as_ref().filter(|file| file.as_os_str() != STDOUT);
+    let file = options.output.json.as_ref().filter(|file| file.as_os_str() != STDOUT);
     let create = |file: &PathBuf| {
         File::create(file).with_context(|| format!("cannot write {}", file.display()))
     };
     let file = file.map(create).transpose()?;
-    let film = options.film.as_ref().map(create).transpose()?;
+    let film = options.output.film.as_ref().map(create).transpose()?;
     rights::acquire()?;
     let interrupt = Interrupt::listen()?;
     let (mut done, mut bursts) = (Vec::new(), Vec::new());
     let flood = [(String::new(), ())];
-    let ended = match options.work {
-        Work::Recordings(_) => {
+    let ended = match options.work() {
+        Work::Recordings => {
             let play = |recording: &Recording, how: RunOptions<'_>| {
                 let script = recording.script(how.peer);
                 let played = run::play(script, how, &interrupt)?;
                 Ok((Figures::of(script, &played.run), played))
             };
-            in_turn(&options, &recordings, play, &mut done)
+            in_turn(&options, &rove, &recordings, play, &mut done)
         }
         Work::Flood(bytes) => {
             let pour = |(): &(), how: RunOptions<'_>| burst::flood(bytes, how, &interrupt);
-            in_turn(&options, &flood, pour, &mut bursts)
+            in_turn(&options, &rove, &flood, pour, &mut bursts)
         }
         Work::Interrupt(count) => {
             let stop = |(): &(), how: RunOptions<'_>| burst::interrupts(count, how, &interrupt);
-            in_turn(&options, &flood, stop, &mut bursts)
+            in_turn(&options, &rove, &flood, stop, &mut bursts)
         }
     };
     if let Some(mut film) = film {
         film.write_all(moving_picture(&done).as_bytes()).context("cannot write the picture")?;
     }
-    let (text, json) = match options.work {
-        Work::Recordings(_) => reports(&options, &done),
+    let (text, json) = match options.work() {
+        Work::Recordings => reports(&options, &done),
         Work::Flood(_) | Work::Interrupt(_) => reports(&options, &bursts),
     };
-    match (&options.json, file) {
+    match (&options.output.json, file) {
         (Some(_), Some(mut file)) => {
             file.write_all(json.as_bytes()).context("cannot write the figures")?;
             shown::written(output.write_all(text.as_bytes()))?;
@@ -243,19 +287,20 @@ fn moving_picture(done: &[Done<OfRecording>]) -> String {
 /// Does all runs in turn, so that a change of the machine's speed hits all systems alike. Works have their recordings' names.
 fn in_turn<W, T>(
     options: &CompareOptions,
+    rove: &FilePath,
     works: &[(String, W)],
     play: impl Fn(&W, RunOptions<'_>) -> Result<T>,
     done: &mut Vec<Done<T>>,
 ) -> Result<()> {
-    let runs = usize::try_from(options.repeat)? * works.len() * options.peers.len();
+    let runs = usize::try_from(options.repeat)? * works.len() * options.peers().len();
     for seed in options.seed..options.seed.saturating_add(options.repeat) {
         for (recording, work) in works {
-            for &peer in &options.peers {
+            for &peer in options.peers() {
                 let number = done.len() + 1;
                 // A closed standard error is no failure of the run.
                 let tell = |text: &str| writeln!(shown::stderr(), "run {number} of {runs}{text}");
                 let _ = tell(&format!(": {}", title(recording, peer)));
-                let result = match play(work, options.run_options(peer, seed)) {
+                let result = match play(work, options.run_options(rove, peer, seed)) {
                     Err(error) if error.is::<Interrupted>() => return Err(error),
                     // Figures as JSON leave no table for it.
                     Err(error) => {
@@ -284,36 +329,65 @@ fn invalid(reasons: &[String]) -> impl Iterator<Item = String> {
 }
 
 impl CompareOptions {
-    fn run_options(&self, peer: Peer, seed: u64) -> RunOptions<'_> {
+    fn work(&self) -> Work {
+        match (self.flood, self.interrupt) {
+            (Some(bytes), _) => Work::Flood(bytes),
+            (None, Some(count)) => Work::Interrupt(count),
+            (None, None) => Work::Recordings,
+        }
+    }
+
+    fn peers(&self) -> &[Peer] {
+        match &self.systems[..] {
+            [] => &[Peer::Ssh, Peer::Mosh, Peer::Rove],
+            systems => systems,
+        }
+    }
+
+    const fn preference(&self) -> Preference {
+        if self.no_prediction { Preference::Never } else { Preference::Adaptive }
+    }
+
+    fn keys(&self) -> Option<usize> {
+        self.keys.and_then(|keys| usize::try_from(keys).ok())
+    }
+
+    fn bulk(&self) -> Option<BulkOptions> {
+        let congestion_control = self.bulk_cc;
+        self.bulk.map(|count| BulkOptions { count, congestion_control })
+    }
+
+    fn run_options<'a>(&'a self, rove: &'a FilePath, peer: Peer, seed: u64) -> RunOptions<'a> {
         RunOptions {
             peer,
             ssh_control: None,
-            rove: &self.rove,
-            path: &self.path,
+            rove,
+            path: &self.link,
             seed,
             pace: self.pace,
-            preference: self.preference,
+            preference: self.preference(),
             timeout: self.timeout,
-            bulk: self.bulk,
-            films: self.film.is_some(),
+            bulk: self.bulk(),
+            films: self.output.film.is_some(),
         }
     }
 
     /// Returns a line that says how everything was done.
     fn description(&self) -> String {
-        if !matches!(self.work, Work::Recordings(_)) {
-            let (title, link) = (self.work.title(), &self.path.text);
+        let work = self.work();
+        if work != Work::Recordings {
+            let (title, link) = (work.title(), &self.link.text);
             return format!("{title}; link {link}; one system after another; times in ms");
         }
-        let bulk = self.bulk.map_or_else(String::new, |bulk| {
+        let bulk = self.bulk().map_or_else(String::new, |bulk| {
             format!(", {} downloads ({})", bulk.count, bulk.congestion_control.name())
         });
         let keys = self.keys.map_or_else(String::new, |keys| format!(", {keys} keys of each"));
         format!(
             "link {}{bulk}, pace {}, predict {}{keys}, seeds {} to {}; one system after another; times in ms",
-            self.path.text,
+            self.link.text,
             self.pace.name(),
-            self.preference.name(),
+            self.preference().name(),
             self.seed,
             self.seed.saturating_add(self.repeat - 1)
         )
@@ -333,20 +407,17 @@ fn recordings(options: &CompareOptions) -> Result<Vec<(String, Recording)>> {
     let one = |file: &PathBuf| {
         let (name, trace) = read(file)?;
         let on = |repertoire| {
-            let script = Script::on(repertoire, name.clone(), trace.clone(), options.keys);
+            let script = Script::on(repertoire, name.clone(), trace.clone(), options.keys());
             script.with_context(|| format!("{} cannot be played", file.display()))
         };
         let recording =
             Recording { whole: on(Repertoire::Whole)?, one_screen: on(Repertoire::OneScreen)? };
-        if options.peers.iter().any(|peer| *peer != Peer::Ssh) {
+        if options.peers().iter().any(|peer| *peer != Peer::Ssh) {
             run::check_escape(&recording.whole)?;
         }
         Ok((name, recording))
     };
-    match &options.work {
-        Work::Recordings(files) => files.iter().map(one).collect(),
-        Work::Flood(_) | Work::Interrupt(_) => Ok(Vec::new()),
-    }
+    options.recordings.iter().map(one).collect()
 }
 
 /// Returns a table with a line for each system and recording, over all seeds, and with what went wrong below them.
@@ -373,13 +444,17 @@ fn reports<T: Outcome>(options: &CompareOptions, done: &[Done<T>]) -> (String, S
         error: done.result.as_ref().err().map(String::as_str),
         figures: done.result.as_ref().ok().map(T::run),
     });
-    let CompareOptions { pace, preference, keys, bulk, .. } = *options;
-    let typing = Typing { pace: pace.name(), predict: preference.name(), keys, bulk };
-    let (work, typing) = match options.work {
-        Work::Recordings(_) => (None, Some(typing)),
-        Work::Flood(_) | Work::Interrupt(_) => (Some(options.work.title()), None),
+    let typing = Typing {
+        pace: options.pace.name(),
+        predict: options.preference().name(),
+        keys: options.keys(),
+        bulk: options.bulk(),
     };
-    let (version, link) = (env!("CARGO_PKG_VERSION"), options.path.text.as_str());
+    let (work, typing) = match options.work() {
+        Work::Recordings => (None, Some(typing)),
+        work => (Some(work.title()), None),
+    };
+    let (version, link) = (env!("CARGO_PKG_VERSION"), options.link.text.as_str());
     let all = Comparison { version, link, work, typing, runs: runs.collect(), pooled };
     (text, report::json(&all))
 }
@@ -401,4 +476,16 @@ fn pooled<'a, T: Outcome>(done: &'a [Done<T>]) -> Vec<Named<'a, T::Row>> {
         Some(Named { recording, system: peer.name(), seed: None, error: None, figures })
     };
     groups.iter().filter_map(named).collect()
+}
+
+fn parse_flood(text: &str) -> Result<usize, String> {
+    let size: Bytes = text.parse().map_err(|error: ParseUnitError| error.to_string())?;
+    let size = usize::try_from(size.get()).ok().filter(|_| (1..=FLOOD_MAX).contains(&size.get()));
+    size.ok_or_else(|| "a flood has between 1 byte and 1000 MB".to_owned())
+}
+
+fn parse_timeout(text: &str) -> Result<Duration, String> {
+    let timeout = parse_duration(text).map_err(|error| error.to_string())?;
+    let is_long = timeout >= TIMEOUT_MIN;
+    is_long.then_some(timeout).ok_or_else(|| "a time-out is at least 5 s".to_owned())
 }

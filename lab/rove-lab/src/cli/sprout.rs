@@ -92,38 +92,36 @@ pub(crate) struct SproutArgs {
 }
 
 impl SproutArgs {
-    /// Returns a sentence on words that do not go together.
-    pub(crate) fn refusal(&self) -> Option<String> {
-        let sentence = match self.action {
-            Action::Send if self.peer.is_none() => {
+    /// Returns what is asked for, or a sentence on words that do not go together.
+    pub(crate) fn task(&self) -> Result<Task, String> {
+        let listen = self.listen;
+        let sentence = match (self.action, self.peer, self.enter, self.target) {
+            (Action::Send, None, ..) => {
                 "send needs the server's ADDRESS:PORT, such as 192.0.2.1:61013"
             }
-            Action::Serve if self.peer.is_some() => {
+            (Action::Serve, Some(_), ..) => {
                 "only send takes an ADDRESS:PORT; a server's own is that of --listen"
             }
-            Action::Serve if self.enter.is_some() => {
-                "--enter is for send; the other end has --target"
+            (Action::Serve, _, Some(_), _) => "--enter is for send; the other end has --target",
+            (Action::Send, .., Some(_)) => "--target is for serve; the other end has --enter",
+            (Action::Send, Some(peer), Some(listen), None) => {
+                return Ok(Task::Enter { peer, listen });
             }
-            Action::Send if self.target.is_some() => {
-                "--target is for serve; the other end has --enter"
+            (Action::Send, Some(peer), None, None) => {
+                return Ok(Task::Send { peer, length: self.length });
             }
-            _ => return None,
+            (Action::Serve, None, None, Some(target)) => {
+                return Ok(Task::Leave { listen, target });
+            }
+            (Action::Serve, None, None, None) => {
+                return Ok(Task::Serve { listen, once: self.once });
+            }
         };
-        Some(sentence.to_owned())
+        Err(sentence.to_owned())
     }
 
     /// Does what is asked for; what a server's user must know goes to `notes`.
-    pub(crate) fn run(self, output: impl Write, mut notes: impl Write) -> Result<()> {
-        let task = match (self.action, self.peer) {
-            (Action::Serve, _) => self.serve(),
-            (Action::Send, peer) => {
-                let peer = peer.context("send needs the server's ADDRESS:PORT")?;
-                match self.enter {
-                    Some(listen) => Task::Enter { peer, listen },
-                    None => Task::Send { peer, length: self.length },
-                }
-            }
-        };
+    pub(crate) fn run(self, task: Task, output: impl Write, mut notes: impl Write) -> Result<()> {
         let (key, is_new) = self.key()?;
         let is_entrance = self.enter.is_some();
         let ready = |listens: SocketAddr| {
@@ -143,14 +141,6 @@ impl SproutArgs {
                 .context("cannot write standard error")
         };
         wire::run(task, &key, self.json, ready, output)
-    }
-
-    fn serve(&self) -> Task {
-        let listen = self.listen;
-        match self.target {
-            Some(target) => Task::Leave { listen, target },
-            None => Task::Serve { listen, once: self.once },
-        }
     }
 
     /// Returns the key of the environment, or for a server without one a new one, and whether it is new.

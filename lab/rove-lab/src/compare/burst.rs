@@ -5,8 +5,8 @@ use rove_terminal::Size;
 use rove_units::Duration;
 
 use crate::compare::cost::{self, Cost};
-use crate::compare::observed_client::{Interrupt, ObservedClient, SessionOptions};
-use crate::compare::run::{RunOptions, begin_links, settling_testbed};
+use crate::compare::observed_client::{Interrupt, ObservedClient, RunOptions};
+use crate::compare::run::{begin_links, settling_testbed};
 use rove_net::Offered;
 use rove_rig::clock;
 use rove_rig::load::{Flood, Load, OVER, READY};
@@ -71,10 +71,7 @@ fn measure(
     work: impl FnOnce(&mut ObservedClient) -> Result<Vec<Duration>>,
 ) -> Result<Burst> {
     let testbed = settling_testbed(options.path, options.seed)?;
-    let RunOptions { peer, ssh_control, rove, preference, timeout, .. } = options;
-    let size = Size::DEFAULT;
-    let session = SessionOptions { peer, ssh_control, rove, preference, size, timeout };
-    let mut client = ObservedClient::open(&testbed, session, command, interrupt)?;
+    let mut client = ObservedClient::open(&testbed, options, Size::DEFAULT, command, interrupt)?;
     ready(&mut client)?;
     begin_links(&testbed, options.path, options.seed)?;
     let before = cost::usages(&testbed)?;

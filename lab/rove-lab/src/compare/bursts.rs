@@ -31,9 +31,9 @@ pub(super) struct Run {
 
 impl Work {
     /// Returns what is timed.
-    pub(super) fn title(&self) -> String {
+    pub(super) fn title(self) -> String {
         match self {
-            Self::Recordings(_) => "answers of keys".to_owned(),
+            Self::Recordings => "answers of keys".to_owned(),
             Self::Flood(bytes) => format!("{bytes} bytes of output, until the end is shown"),
             Self::Interrupt(count) => {
                 format!("Ctrl-C under yes, {count} times each, until the prompt is shown")

@@ -1,20 +1,22 @@
 //! A real client in a session over a testbed, and the screen that its user sees.
 
 use std::os::fd::BorrowedFd;
-use std::path::Path;
+use std::path::Path as FilePath;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
+use rove_flows::path::Path;
+use rove_replay::replay::Pace;
 use rove_session::Preference;
-use rove_terminal::{Screen, Size, Terminal as Emulator};
+use rove_terminal::{Screen, Size};
 use rove_units::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use crate::compare::bulk::CongestionControl;
+use crate::compare::bulk::{BulkOptions, CongestionControl};
 use crate::compare::peer::Peer;
 use rove_net::testbed::{End, Testbed};
 use rove_rig::clock;
@@ -22,8 +24,7 @@ use rove_rig::place::Place;
 use rove_rig::scratch::Scratch;
 use rove_rig::session::{Client, Server, in_known_environment};
 use rove_rig::sshd::Sshd;
-use rove_rig::terminal::Terminal;
-use rove_rig::window::{Observed, last_words};
+use rove_rig::window::{Observed, Window, last_words};
 
 /// Longest wait before it is looked whether the user has interrupted. Chosen: nobody notices it.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -77,24 +78,29 @@ impl Interrupt {
     }
 }
 
-/// How a session is started.
+/// How a run is done.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SessionOptions<'a> {
-    pub(super) peer: Peer,
-    /// As of a run.
-    pub(super) ssh_control: Option<CongestionControl>,
-    pub(super) rove: &'a Path,
-    pub(super) preference: Preference,
-    pub(super) size: Size,
-    /// How long something expected may take.
-    pub(super) timeout: Duration,
+pub(crate) struct RunOptions<'a> {
+    pub(crate) peer: Peer,
+    /// Congestion control of the TCP of ssh's server. `None`: the kernel's choice.
+    pub(crate) ssh_control: Option<CongestionControl>,
+    /// Where rove is.
+    pub(crate) rove: &'a FilePath,
+    pub(crate) path: &'a Path,
+    pub(crate) seed: u64,
+    pub(crate) pace: Pace,
+    pub(crate) preference: Preference,
+    /// How long something expected may take, and the far side make no progress before it counts as hung.
+    pub(crate) timeout: Duration,
+    pub(crate) bulk: Option<BulkOptions>,
+    /// Whether what is shown is kept.
+    pub(crate) films: bool,
 }
 
 /// A session over a testbed, from the user's side. Everything of it ends when it is dropped.
 #[derive(Debug)]
 pub(super) struct ObservedClient {
-    terminal: Terminal,
-    emulator: Emulator,
+    window: Window,
     client: Client,
     _far: (Option<Server>, Option<Sshd>),
     _home: Scratch,
@@ -110,19 +116,21 @@ impl ObservedClient {
     /// Returns the system's refusal, or what a server said instead of where it listens.
     pub(super) fn open(
         testbed: &Testbed,
-        options: SessionOptions<'_>,
+        options: RunOptions<'_>,
+        size: Size,
         command: &[&str],
         interrupt: &Interrupt,
     ) -> Result<Self> {
         let [near, far] = [End::Near, End::Far].map(|end| Place::At(testbed, end));
         let home = Scratch::create()?;
-        let terminal = Terminal::open(options.size)?;
+        let window = Window::open(size)?;
+        let terminal = &window.terminal;
         let (client, far) = match options.peer.system(options.rove) {
             Some(system) => {
                 let server = Server::start_in(far, &system, home.folder(), command)?;
                 let preference = options.preference;
                 let client =
-                    Client::start_in(near, &system, &server, preference, home.folder(), &terminal)?;
+                    Client::start_in(near, &system, &server, preference, home.folder(), terminal)?;
                 (client, (Some(server), None))
             }
             None => {
@@ -135,12 +143,11 @@ impl ObservedClient {
                     .arg("-F")
                     .arg(sshd.client_config())
                     .args(["-tt", "-e", "none", "far", "--", &for_shell(command)]);
-                (Client::on(&mut ssh, &terminal)?, (None, Some(sshd)))
+                (Client::on(&mut ssh, terminal)?, (None, Some(sshd)))
             }
         };
-        let (emulator, interrupt) = (Emulator::host(options.size), interrupt.clone());
-        let timeout = options.timeout;
-        Ok(Self { terminal, emulator, client, _far: far, _home: home, interrupt, timeout })
+        let (interrupt, timeout) = (interrupt.clone(), options.timeout);
+        Ok(Self { window, client, _far: far, _home: home, interrupt, timeout })
     }
 
     /// Waits until the client has drawn something, `other` has something to read, or `deadline`, and a fifth of a second at
@@ -156,7 +163,7 @@ impl ObservedClient {
     ) -> Result<Option<Instant>> {
         self.interrupt.check()?;
         let left = deadline.saturating_since(clock::now()).min(LOOK_EVERY);
-        let mut ready = vec![PollFd::new(self.terminal.output(), PollFlags::IN)];
+        let mut ready = vec![PollFd::new(self.window.terminal.output(), PollFlags::IN)];
         ready.extend(other.map(|other| PollFd::from_borrowed_fd(other, PollFlags::IN)));
         match poll(&mut ready, Some(&Timespec::try_from(left)?)) {
             Ok(_) | Err(Errno::INTR) => {}
@@ -168,14 +175,7 @@ impl ObservedClient {
             }
             return Ok(None);
         }
-        let Some(bytes) = self.terminal.read(Instant::ZERO)? else { return Ok(None) };
-        let now = clock::now();
-        self.emulator.write(bytes);
-        let replies = self.emulator.take_replies();
-        if !replies.is_empty() {
-            self.terminal.send(&replies)?;
-        }
-        Ok(Some(now))
+        self.window.read(Instant::ZERO)
     }
 
     /// Reads until `marker` has come, without a picture of what comes: a terminal that is as fast as can be.
@@ -190,7 +190,7 @@ impl ObservedClient {
             self.interrupt.check()?;
             // The kept bytes may be the beginning of the marker.
             seen.drain(..seen.len().saturating_sub(marker.len()));
-            match self.terminal.read(clock::now() + LOOK_EVERY)? {
+            match self.window.terminal.read(clock::now() + LOOK_EVERY)? {
                 Some(bytes) => {
                     seen.extend_from_slice(bytes);
                     heard_at = clock::now();
@@ -208,11 +208,11 @@ impl ObservedClient {
 
 impl Observed for ObservedClient {
     fn screen(&self) -> &Screen {
-        self.emulator.screen()
+        self.window.screen()
     }
 
     fn send(&mut self, keys: &[u8]) -> Result<()> {
-        self.terminal.send(keys)
+        self.window.send(keys)
     }
 
     fn look(&mut self, deadline: Instant) -> Result<()> {

@@ -11,16 +11,14 @@ use rove_host::program::own_file;
 use rove_replay::replay::judge::{Cause, Judge};
 use rove_replay::replay::pace::{PATIENCE, Pacer};
 use rove_replay::replay::script::Script;
-use rove_replay::replay::{CLEAR, Pace, Run, SETTLING, TAIL};
-use rove_session::Preference;
+use rove_replay::replay::{CLEAR, Run, SETTLING, TAIL};
 use rove_terminal::Screen;
 use rove_units::{Bytes, Duration, Instant, Seed};
 
-use crate::compare::bulk::{Bulk, BulkOptions, CongestionControl};
+use crate::compare::bulk::Bulk;
 use crate::compare::cost::{self, Cost};
 use crate::compare::film::Film;
-use crate::compare::observed_client::{Interrupt, ObservedClient, SessionOptions};
-use crate::compare::peer::Peer;
+use crate::compare::observed_client::{Interrupt, ObservedClient, RunOptions};
 use crate::compare::replayed_program::{self, Control};
 use rove_net::Offered;
 use rove_net::testbed::{End, Testbed, TestbedOptions, bounded};
@@ -45,25 +43,6 @@ const WARM_UP: Duration = Duration::from_secs(5);
 
 /// Beginnings of the notices that a client shows on the first row.
 const NOTICES: [&str; 2] = ["mosh: ", "rove: "];
-
-/// How a recording is played.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RunOptions<'a> {
-    pub(crate) peer: Peer,
-    /// Congestion control of the TCP of ssh's server. `None`: the kernel's choice.
-    pub(crate) ssh_control: Option<CongestionControl>,
-    /// Where rove is.
-    pub(crate) rove: &'a FilePath,
-    pub(crate) path: &'a Path,
-    pub(crate) seed: u64,
-    pub(crate) pace: Pace,
-    pub(crate) preference: Preference,
-    /// How long the far side may make no progress before it counts as hung.
-    pub(crate) timeout: Duration,
-    pub(crate) bulk: Option<BulkOptions>,
-    /// Whether what is shown is kept.
-    pub(crate) films: bool,
-}
 
 /// The result of a run.
 #[derive(Debug)]
@@ -118,15 +97,7 @@ pub(crate) fn play(
         .iter()
         .map(|word| word.to_str().context("the temporary folder's name is no UTF-8"))
         .collect::<Result<_>>()?;
-    let session = SessionOptions {
-        peer: options.peer,
-        ssh_control: options.ssh_control,
-        rove: options.rove,
-        preference: options.preference,
-        size: script.size,
-        timeout: options.timeout,
-    };
-    let mut client = ObservedClient::open(&testbed, session, &words, interrupt)?;
+    let mut client = ObservedClient::open(&testbed, options, script.size, &words, interrupt)?;
     let control = accept(&mut client, &listener, options.timeout)?;
     let mut stage = Stage { client, control, testbed: &testbed, script, options };
     let mut bulk = options.bulk.map(|options| Bulk::connect(&testbed, options)).transpose()?;

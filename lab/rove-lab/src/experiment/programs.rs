@@ -20,10 +20,10 @@ mod here {
     use super::*;
     use crate::compare::bulk::{BulkOptions, CongestionControl};
     use crate::compare::burst::Burst;
-    use crate::compare::observed_client::{Interrupt, Interrupted};
+    use crate::compare::observed_client::{Interrupt, Interrupted, RunOptions};
     use crate::compare::peer::{Peer, rove_beside};
     use crate::compare::rights;
-    use crate::compare::run::{self, RunOptions};
+    use crate::compare::run;
     use crate::compare::{burst, controlled, kernel};
     use crate::experiment::conditions::nanos;
     use crate::experiment::measure::shared::{Controllers, controllers};
@@ -149,10 +149,8 @@ mod here {
         let (name, trace) = (recording.name.clone(), recording.trace.clone());
         let script = Script::on(options.peer.repertoire(), name, trace, conditions.keys)?;
         let played = run::play(&script, options, interrupt)?;
-        let times = played.run.response_times(&script);
-        let known: Vec<u64> = times.iter().flatten().copied().map(nanos).collect();
-        let missing = u64::try_from(times.len() - known.len())?;
-        Ok(Samples { times: known, missing, invalid: played.invalid, ..Samples::default() })
+        let samples = Samples::of_responses(&played.run.response_times(&script));
+        Ok(Samples { invalid: played.invalid, ..samples })
     }
 
     fn interrupts(options: RunOptions<'_>, interrupt: &Interrupt) -> Result<Samples> {
