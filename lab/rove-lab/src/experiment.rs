@@ -67,33 +67,40 @@ mod verdict;
 /// File of the runs that have ended, in the directory of the figures.
 const RUNS: &str = "runs.jsonl";
 
-/// Makes figures from experiments: tables, pictures, and one page of all
+/// The figures that are asked for, what they are made from, and how much work is done.
 #[derive(Clone, Debug, Default, Args, Deserialize, Serialize)]
-pub(crate) struct FiguresOptions {
+pub(crate) struct Wish {
     /// Figures: names (see --list), the first word of several (aoi, cellular, mosh, programs, remy, response, sprout, streams), or scenario files that end in .toml; all names where there is none
     #[arg(value_name = "NAME", value_hint = ValueHint::FilePath)]
     pub(crate) names: Vec<String>,
-    /// Lists the names
-    #[arg(long = "list")]
-    pub(crate) is_list: bool,
-    /// Lists what the papers have, with the figure that does it again or why there is none
-    #[arg(long = "papers")]
-    pub(crate) lists_papers: bool,
     /// Directory of recordings of others: key traces, and delivery opportunities of links
     #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_parser = directory(), value_hint = ValueHint::DirPath)]
     pub(crate) traces: Option<PathBuf>,
     /// Directory of congestion controllers that others have published (.dna)
     #[arg(long, value_name = "DIR", env = "ROVE_REMY", value_parser = directory(), value_hint = ValueHint::DirPath)]
     pub(crate) tables: Option<PathBuf>,
-    /// Directory that everything is written to
-    #[arg(long, value_name = "DIR", default_value = "figures", value_hint = ValueHint::DirPath)]
-    pub(crate) out: PathBuf,
     /// Runs as often as each scenario says for its long profile
     #[arg(long = "full")]
     pub(crate) is_full: bool,
     /// Number that decides all chance
     #[arg(long, value_name = "NUMBER", default_value_t = FIRST_SEED)]
     pub(crate) seed: u64,
+}
+
+/// Makes figures from experiments: tables, pictures, and one page of all
+#[derive(Clone, Debug, Default, Args, Deserialize, Serialize)]
+pub(crate) struct FiguresOptions {
+    #[command(flatten)]
+    pub(crate) wish: Wish,
+    /// Lists the names
+    #[arg(long = "list")]
+    pub(crate) is_list: bool,
+    /// Lists what the papers have, with the figure that does it again or why there is none
+    #[arg(long = "papers")]
+    pub(crate) lists_papers: bool,
+    /// Directory that everything is written to
+    #[arg(long, value_name = "DIR", default_value = "figures", value_hint = ValueHint::DirPath)]
+    pub(crate) out: PathBuf,
     /// Does only this part of all runs, such as 2/8, and makes no figures: join the runs.jsonl of all parts in one DIR
     #[arg(long, value_name = "INDEX/COUNT", conflicts_with_all = ["json", "engine"])]
     #[serde(skip)]
@@ -114,11 +121,11 @@ impl FiguresOptions {
     /// Returns what figures are made from, and how much work is done.
     fn material(&self) -> (Material, Profile) {
         let material = Material {
-            traces: named(self.traces.clone()),
-            tables: named(self.tables.clone()),
+            traces: named(self.wish.traces.clone()),
+            tables: named(self.wish.tables.clone()),
             drawn: self.out.clone(),
         };
-        (material, Profile { is_full: self.is_full, seed: self.seed })
+        (material, Profile { is_full: self.wish.is_full, seed: self.wish.seed })
     }
 }
 
@@ -151,7 +158,7 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
     }
     if options.engine == Engine::Ray {
         // A wrong name is reported before another computer is asked.
-        self::scenarios(&options.names)?;
+        self::scenarios(&options.wish.names)?;
         make_directory(options)?;
         spread::on_ray(options, &options.out.join(RUNS))?;
     }
@@ -222,7 +229,7 @@ impl fmt::Display for Time {
 ///
 /// Returns an error as [`run`] does.
 fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Made> {
-    let scenarios = scenarios(&options.names)?;
+    let scenarios = scenarios(&options.wish.names)?;
     make_directory(options)?;
     // Before there are threads.
     let is_real = scenarios.iter().any(|scenario| scenario.body.clock == Clock::Real);
@@ -237,7 +244,7 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Made> {
         let clock = Stopwatch::start();
         interruption.is_real.store(scenario.body.clock == Clock::Real, Ordering::Relaxed);
         let plan = Plan::new(scenario, profile, &material, &programs)?;
-        let figure = plan.asked_by(&options.names).figure(&store)?;
+        let figure = plan.asked_by(&options.wish.names).figure(&store)?;
         let picture = match figure.missing {
             Some(_) => Picture::default(),
             None => plot::draw(&figure),
@@ -263,7 +270,7 @@ fn make_directory(options: &FiguresOptions) -> Result<()> {
 
 /// Does a part of all runs.
 fn run_shard(options: &FiguresOptions, shard: Shard, mut output: impl Write) -> Result<()> {
-    let scenarios = scenarios(&options.names)?;
+    let scenarios = scenarios(&options.wish.names)?;
     make_directory(options)?;
     let store = Store::open(&options.out.join(RUNS))?;
     let (material, profile) = options.material();

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueHint};
 use minijinja::context;
 use minijinja::value::{Serde, Value};
-use rove_runs::files::{directory, write_whole};
+use rove_runs::files::write_whole;
 use rove_runs::shown;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -20,10 +20,9 @@ use crate::experiment::measure::shared::is_published;
 use crate::experiment::page::filled;
 use crate::experiment::results::machine;
 use crate::experiment::scenario::Scenario;
-use crate::experiment::sweep::FIRST_SEED;
 use crate::experiment::system::{Clock, System};
 use crate::experiment::verdict::{HEADINGS, Verdict};
-use crate::experiment::{FiguresOptions, Made, Time, make, scenarios};
+use crate::experiment::{FiguresOptions, Made, Time, Wish, make, scenarios};
 
 mod first_run;
 mod sources;
@@ -46,9 +45,8 @@ const LOCK_TEXT: &str = include_str!("../../../../Cargo.lock");
 /// Makes figures with all that an evaluator of a paper needs, or checks such a directory
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ArtifactOptions {
-    /// Figures, as of `rove-lab figures`; all names where there is none
-    #[arg(value_name = "NAME", value_hint = ValueHint::FilePath)]
-    names: Vec<String>,
+    #[command(flatten)]
+    wish: Wish,
     /// Names each file of this directory that is missing, damaged, or not of it
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["names", "out", "is_full", "seed", "sources"])]
     check: Option<PathBuf>,
@@ -58,34 +56,15 @@ pub(crate) struct ArtifactOptions {
     /// Puts the program's sources, of this git clone, and all crates into the artifact
     #[arg(long, value_name = "CLONE", value_hint = ValueHint::DirPath)]
     sources: Option<PathBuf>,
-    /// Directory of recordings of others: key traces, and delivery opportunities of links
-    #[arg(long, value_name = "DIR", env = "ROVE_TRACES", value_parser = directory(), value_hint = ValueHint::DirPath)]
-    traces: Option<PathBuf>,
-    /// Directory of congestion controllers that others have published (.dna)
-    #[arg(long, value_name = "DIR", env = "ROVE_REMY", value_parser = directory(), value_hint = ValueHint::DirPath)]
-    tables: Option<PathBuf>,
     /// Directory that everything is written to
     #[arg(long, value_name = "DIR", default_value = "artifact", value_hint = ValueHint::DirPath)]
     out: PathBuf,
-    /// Runs as often as each scenario says for its long profile
-    #[arg(long = "full")]
-    is_full: bool,
-    /// Number that decides all chance
-    #[arg(long, value_name = "NUMBER", default_value_t = FIRST_SEED)]
-    seed: u64,
 }
 
 impl ArtifactOptions {
     fn figures(&self) -> FiguresOptions {
-        FiguresOptions {
-            names: self.names.clone(),
-            traces: self.traces.clone(),
-            tables: self.tables.clone(),
-            out: self.out.join(FIGURES),
-            is_full: self.is_full,
-            seed: self.seed,
-            ..FiguresOptions::default()
-        }
+        let (wish, out) = (self.wish.clone(), self.out.join(FIGURES));
+        FiguresOptions { wish, out, ..FiguresOptions::default() }
     }
 }
 
@@ -120,14 +99,14 @@ pub(crate) fn run(options: &ArtifactOptions, mut output: impl Write) -> Result<b
     };
     let figures = options.figures();
     let mut all = Vec::new();
-    for name in &options.names {
+    for name in &options.wish.names {
         let folder = Path::new(name).parent().unwrap_or(Path::new(""));
         for scenario in scenarios(core::slice::from_ref(name))? {
             save(&scenario, folder, &out.join(SCENARIOS))?;
             all.push(scenario);
         }
     }
-    if options.names.is_empty() {
+    if options.wish.names.is_empty() {
         all.extend(Scenario::built_in());
         all.iter().try_for_each(|it| save(it, Path::new(""), &out.join(SCENARIOS)))?;
     }
@@ -204,16 +183,19 @@ fn command(options: &ArtifactOptions, scenarios: &[Scenario]) -> String {
         name if Scenario::built_in().any(|ours| ours == *scenario) => quoted(name),
         name => quoted(&format!("{SCENARIOS}/{name}.toml")),
     }));
-    command.push(format!("--seed {}", options.seed));
-    command.extend(options.is_full.then(|| "--full".to_owned()));
+    command.push(format!("--seed {}", options.wish.seed));
+    command.extend(options.wish.is_full.then(|| "--full".to_owned()));
     let bodies = || scenarios.iter().map(|scenario| &scenario.body);
     let is_recorded = bodies().any(|it| {
         !it.wanted(true).is_empty() || it.links.iter().any(|link| link.cellular.is_some())
     });
     let has_tables = bodies().any(|it| it.systems.iter().any(|system| is_published(*system)));
-    command
-        .extend(options.traces.iter().filter(|_| is_recorded).map(|_| "--traces DIR".to_owned()));
-    command.extend(options.tables.iter().filter(|_| has_tables).map(|_| "--tables DIR".to_owned()));
+    command.extend(
+        options.wish.traces.iter().filter(|_| is_recorded).map(|_| "--traces DIR".to_owned()),
+    );
+    command.extend(
+        options.wish.tables.iter().filter(|_| has_tables).map(|_| "--tables DIR".to_owned()),
+    );
     command.join(" ")
 }
 
@@ -249,7 +231,7 @@ fn readme(
     };
     let figures: Vec<FigureRow> = all.iter().zip(&made.times).map(figure).collect();
     let files: BTreeSet<String> =
-        all.iter().flat_map(|it| material.digests(it, options.is_full)).collect();
+        all.iter().flat_map(|it| material.digests(it, options.wish.is_full)).collect();
     let values = context! {
         version => env!("CARGO_PKG_VERSION"),
         rust => env!("CARGO_PKG_RUST_VERSION"),

@@ -62,11 +62,12 @@ pub(crate) fn work(input: impl BufRead, output: impl Write) -> Result<()> {
 fn found_anywhere(options: &FiguresOptions) -> FiguresOptions {
     let whole = |file: PathBuf| fs::canonicalize(&file).unwrap_or(file);
     let mut options = options.clone();
-    for name in options.names.iter_mut().filter(|name| name.ends_with(".toml")) {
+    let wish = &mut options.wish;
+    for name in wish.names.iter_mut().filter(|name| name.ends_with(".toml")) {
         *name = whole(PathBuf::from(&*name)).to_string_lossy().into_owned();
     }
-    options.traces = named(options.traces).map(whole);
-    options.tables = named(options.tables).map(whole);
+    wish.traces = named(wish.traces.take()).map(whole);
+    wish.tables = named(wish.tables.take()).map(whole);
     options
 }
 

@@ -45,10 +45,10 @@ impl Directory {
     }
 
     fn options(&self, seed: u64, shard: Option<Shard>) -> FiguresOptions {
+        let names = vec![self.0.join("small.toml").display().to_string()];
         FiguresOptions {
-            names: vec![self.0.join("small.toml").display().to_string()],
+            wish: Wish { names, seed, ..Wish::default() },
             out: self.0.join("out"),
-            seed,
             shard,
             ..FiguresOptions::default()
         }
@@ -146,7 +146,8 @@ fn figures_of_several_calls_are_on_one_page_and_in_one_file_each() {
     fs::rename(directory.0.join("small.toml"), directory.0.join("other.toml")).expect("renamed");
     let other = directory.0.join("other.toml").display().to_string();
     for _ in 0..2 {
-        let options = FiguresOptions { names: vec![other.clone()], ..directory.options(1, None) };
+        let mut options = directory.options(1, None);
+        options.wish.names = vec![other.clone()];
         run(&options, io::sink()).expect("made");
         assert_eq!(names(&directory), ["small", "other"]);
         assert_eq!(["runs.csv", "figures.csv"].map(lines), once.map(|lines| 2 * lines - 1));
@@ -325,8 +326,8 @@ fn a_course_becomes_a_picture_by_time_and_lines_of_slots_and_a_link_its_own_pict
 fn a_seed_that_changes_nothing_is_refused_where_the_figure_is_asked_for_by_its_name() {
     let directory = Directory::new("seed");
     let of = |name: &str, seed| {
-        let options =
-            FiguresOptions { names: vec![name.to_owned()], ..directory.options(seed, None) };
+        let mut options = directory.options(seed, None);
+        options.wish.names = vec![name.to_owned()];
         run(&options, io::sink()).map_err(|error| error.to_string())
     };
     let said = of("host-response", 7).expect_err("the recordings alone decide");
