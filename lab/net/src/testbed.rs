@@ -158,10 +158,7 @@ impl Testbed {
 
     /// Returns when, on the link's clock, a packet was delivered to this end last.
     pub fn delivered_at(&self, end: End) -> Option<Instant> {
-        self.meters.delivered_at(match end {
-            End::Near => 1,
-            End::Far => 0,
-        })
+        self.meters.delivered_at(1 - end as usize)
     }
 
     /// Returns the numbers of the processes at an end that has a namespace of its own, but for this one.
@@ -261,10 +258,7 @@ impl Testbed {
     }
 
     const fn place(&self, end: End) -> &Place {
-        match end {
-            End::Near => &self.sides[0],
-            End::Far => &self.sides[1],
-        }
+        &self.sides[end as usize]
     }
 }
 

@@ -2,10 +2,11 @@
 //!
 //! The link and its two ends are a [`rove_net::testbed`]. `view` is for those who watch.
 
-use std::ffi::{CString, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
@@ -114,25 +115,22 @@ pub(crate) fn run(mut options: EmulateOptions, complain: impl Fn(&str)) -> Resul
 fn cannot_run(command: &[OsString], complain: impl Fn(&str)) -> Option<u8> {
     let name = command.first()?;
     let candidates = candidates(name, std::env::var_os("PATH").as_ref());
-    let may = |kind| move |path: &CString| access(path.as_c_str(), kind).is_ok();
-    let shown = name.display();
-    if candidates.iter().any(may(Access::EXEC_OK)) {
-        // A directory may be entered, not run.
-        let is_file = |path: &CString| {
-            rustix::fs::stat(path.as_c_str()).is_ok_and(|found| {
-                rustix::fs::FileType::from_raw_mode(found.st_mode)
-                    != rustix::fs::FileType::Directory
-            })
-        };
-        if candidates.iter().filter(|path| may(Access::EXEC_OK)(path)).any(is_file) {
-            return None;
-        }
-    } else if !candidates.iter().any(may(Access::EXISTS)) {
-        complain(&format!("cannot run {shown}: there is no such program"));
-        return Some(NOT_FOUND);
+    // A directory may be entered, not run.
+    let is_program = |path: &CString| {
+        let is_folder = PathBuf::from(OsStr::from_bytes(path.to_bytes())).is_dir();
+        !is_folder && access(path.as_c_str(), Access::EXEC_OK).is_ok()
+    };
+    if candidates.iter().any(is_program) {
+        return None;
     }
-    complain(&format!("cannot run {shown}: it is no program that you may execute"));
-    Some(NOT_EXECUTABLE)
+    let exists = |path: &CString| access(path.as_c_str(), Access::EXISTS).is_ok();
+    let (reason, code) = if candidates.iter().any(exists) {
+        ("it is no program that you may execute", NOT_EXECUTABLE)
+    } else {
+        ("there is no such program", NOT_FOUND)
+    };
+    complain(&format!("cannot run {}: {reason}", name.display()));
+    Some(code)
 }
 
 /// Runs the command, and before it that of the far side, until the command has ended.

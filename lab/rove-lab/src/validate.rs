@@ -15,7 +15,7 @@ use rove_runs::statistics::{Times, mean};
 use rove_units::{BitRate, Bytes, Duration, Instant};
 
 use crate::validate::figure::{Figure, SEED, figure, lateness, ms};
-use crate::validate::flow::{Flow, Passage, Script};
+use crate::validate::flow::{Flow, Passage, Script, duration};
 use rove_net::acquire_rights;
 use rove_net::testbed::{End, Report, Testbed, TestbedOptions};
 
@@ -140,7 +140,7 @@ fn token_bucket() -> Result<Vec<Figure>> {
         )]);
     };
     let (ours, _) = send(link, &script)?;
-    let offsets = |flow: &Flow| -> Vec<Duration> {
+    let offsets = |flow: &[Passage]| -> Vec<Duration> {
         let first = flow.iter().filter_map(|passage| passage.arrived).min();
         let since = |at: Instant| at.saturating_since(first.unwrap_or_default());
         flow.iter().map(|passage| passage.arrived.map_or(Duration::MAX, since)).collect()
@@ -192,7 +192,7 @@ fn load() -> Result<Vec<Figure>> {
     // 4167 full packets a second; the offered load is 1 % below the rate.
     let (flow, report) = send(link, &Script::paced(20_625, Duration::from_nanos(242_424), FULL))?;
     let lost = flow.iter().filter(|passage| passage.arrived.is_none()).count();
-    let share = 100.0 * report.processor_seconds / flow.duration().as_secs_f64();
+    let share = 100.0 * report.processor_seconds / duration(&flow).as_secs_f64();
     Ok(vec![
         figure(
             "a core at 50 Mbit/s of full packets",
@@ -209,8 +209,8 @@ fn packets() -> Result<Vec<Figure>> {
     let link = LinkConfig::lossless(ms(10));
     let (flow, report) = send(link, &Script::bursts(3_000, ms(1), 40, 100))?;
     let lost = report.uplink.lost_by_machine;
-    let rate = f64::from(u32::try_from(flow.len())?) / flow.duration().as_secs_f64();
-    let share = 100.0 * report.processor_seconds / flow.duration().as_secs_f64();
+    let rate = f64::from(u32::try_from(flow.len())?) / duration(&flow).as_secs_f64();
+    let share = 100.0 * report.processor_seconds / duration(&flow).as_secs_f64();
     let entered = report.uplink.entered;
     let got = format!("{lost} of {entered} ({rate:.0}/s, {share:.0} % of a core)");
     let is_right = lost == 0 && entered >= u64::try_from(flow.len())?;
@@ -260,7 +260,7 @@ fn send(link: LinkConfig, script: &Script) -> Result<(Flow, Report)> {
 }
 
 /// Returns when each packet of a flow arrives if the same packets meet the same link in virtual time.
-fn virtual_run(link: LinkConfig, flow: &Flow) -> Vec<Option<Instant>> {
+fn virtual_run(link: LinkConfig, flow: &[Passage]) -> Vec<Option<Instant>> {
     let mut link = Link::new(link, SEED.stream("uplink"));
     let mut arrivals = vec![None; flow.len()];
     for (number, passage) in flow.iter().enumerate() {
@@ -278,7 +278,7 @@ fn virtual_run(link: LinkConfig, flow: &Flow) -> Vec<Option<Instant>> {
 }
 
 /// Returns how many packets arrived in one of the runs only.
-fn differing(flow: &Flow, wanted: &[Option<Instant>]) -> usize {
+fn differing(flow: &[Passage], wanted: &[Option<Instant>]) -> usize {
     flow.iter()
         .zip(wanted)
         .filter(|(real, wanted)| real.arrived.is_some() != wanted.is_some())
@@ -286,7 +286,7 @@ fn differing(flow: &Flow, wanted: &[Option<Instant>]) -> usize {
 }
 
 /// Returns by how many ms the arrivals of both runs differ.
-fn differences(flow: &Flow, wanted: &[Option<Instant>]) -> Times {
+fn differences(flow: &[Passage], wanted: &[Option<Instant>]) -> Times {
     let both =
         flow.iter().zip(wanted).filter_map(|(real, wanted)| Some((real.arrived?, (*wanted)?)));
     let differences =

@@ -253,35 +253,6 @@ impl Verdict {
         Vec::deserialize(&figure["published"]).unwrap_or_default()
     }
 
-    /// Returns the verdict on the mean delay of a system over a link.
-    pub(crate) fn of_series(
-        figure: &Figure,
-        [paper, place]: [&str; 2],
-        (system, link): (System, &str),
-        published: Band,
-        mean: f64,
-    ) -> Self {
-        let holds = published.holds(mean);
-        let outcome = match (figure.has_drawn_links, holds) {
-            (true, _) => Outcome::NotMeasured,
-            (_, true) => Outcome::Reproduced,
-            (_, false) => Outcome::NotReproduced,
-        };
-        Self {
-            paper: paper.to_owned(),
-            place: place.to_owned(),
-            figure: figure.scenario.name.clone(),
-            system: system.name().to_owned(),
-            link: link.to_owned(),
-            value: None,
-            statistic: "mean".to_owned(),
-            published,
-            ours: Ours { number: Some(mean), is_measured: true, ..Ours::default() },
-            outcome,
-            reason: None,
-        }
-    }
-
     /// Returns what it is of, as a row of the report says it.
     pub(crate) fn subject(&self) -> String {
         let value = self.value.map(|value| value.to_string()).unwrap_or_default();
@@ -376,15 +347,24 @@ fn least_delay(figure: &Figure, link: &str) -> Option<Verdict> {
     });
     let delay = |series: &Series| Some((series.times.mean()?, series.system?.name()));
     let (least, name) = others.filter_map(delay).min_by(|one, other| one.0.total_cmp(&other.0))?;
-    let band = Band { to: Some(NEAR_LEAST * least), ..Band::default() };
+    let published = Band { to: Some(NEAR_LEAST * least), ..Band::default() };
     let place = format!("{NEAR_LEAST} times the least of others, {least:.0} ms of {name}");
-    Some(Verdict::of_series(
-        figure,
-        [averages::PAPER, &place],
-        (averages::SPROUT, link),
-        band,
-        sprout,
-    ))
+    let ours = Ours { number: Some(sprout), is_measured: true, ..Ours::default() };
+    let outcome =
+        if figure.has_drawn_links { Outcome::NotMeasured } else { ours.outcome(published) };
+    Some(Verdict {
+        paper: averages::PAPER.to_owned(),
+        place,
+        figure: figure.scenario.name.clone(),
+        system: averages::SPROUT.name().to_owned(),
+        link: link.to_owned(),
+        value: None,
+        statistic: "mean".to_owned(),
+        published,
+        ours,
+        outcome,
+        reason: None,
+    })
 }
 
 #[cfg(test)]

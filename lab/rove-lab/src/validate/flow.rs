@@ -2,7 +2,6 @@
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, UdpSocket};
-use std::ops::Deref;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
@@ -29,7 +28,7 @@ pub(super) struct Script {
 }
 
 /// The fate of each datagram, in the order of sending.
-pub(super) struct Flow(Vec<Passage>);
+pub(super) type Flow = Vec<Passage>;
 
 /// A datagram's way.
 #[derive(Clone, Copy, Debug)]
@@ -46,20 +45,10 @@ impl Passage {
     }
 }
 
-impl Flow {
-    /// Returns how long was sent.
-    pub(super) fn duration(&self) -> Duration {
-        let first = self.0.first().map_or(Instant::ZERO, |passage| passage.sent);
-        self.0.last().map_or(Duration::ZERO, |last| last.sent.saturating_since(first))
-    }
-}
-
-impl Deref for Flow {
-    type Target = [Passage];
-
-    fn deref(&self) -> &[Passage] {
-        &self.0
-    }
+/// Returns how long was sent.
+pub(super) fn duration(flow: &[Passage]) -> Duration {
+    let ends = flow.first().zip(flow.last());
+    ends.map_or(Duration::ZERO, |(first, last)| last.sent.saturating_since(first.sent))
 }
 
 impl Script {
@@ -93,7 +82,7 @@ impl Script {
             let arrived = receiver.join().map_err(|_| anyhow!("the receiver has failed"))??;
             let passages = sent.into_iter().zip(arrived);
             let size = self.size;
-            Ok(Flow(passages.map(|(sent, arrived)| Passage { sent, arrived, size }).collect()))
+            Ok(passages.map(|(sent, arrived)| Passage { sent, arrived, size }).collect())
         })
     }
 

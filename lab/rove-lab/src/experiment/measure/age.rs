@@ -154,7 +154,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     // How long a session takes to begin is no matter of references.
     let begun_at = net.left.taken.first().map_or(Instant::FAR_FUTURE, |(at, _)| *at);
     let Some(age) = timeline.age(begun_at.max(Instant::ZERO + BEFORE)) else {
-        return Samples { missing: 1, ..Samples::default() };
+        return Samples::absent();
     };
     let catch_up =
         [age.catch_up.mean(), age.catch_up.percentile(95)].map(Option::unwrap_or_default);

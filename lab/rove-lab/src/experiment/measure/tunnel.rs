@@ -1,6 +1,7 @@
 //! A call beside a bulk flow: on one path as they are, or through a Sprout tunnel.
 
 use rove_congestion::cubic::Cubic;
+use rove_flows::flow::FlowOptions;
 use rove_flows::flow::contender::Contender;
 use rove_flows::flow::controlled::Controlled;
 use rove_flows::flow::ends::{Arrival, Receiver, Sender};
@@ -11,10 +12,7 @@ use rove_link::net::{End, LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_units::{Bytes, Duration, Instant, Seed};
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
-
-/// Length over a link that has no recorded opportunities, and the begin that figures leave out. Source: as with flows.
-const LENGTH: Duration = Duration::from_secs(120);
-const SKIPPED: Duration = Duration::from_secs(60);
+use crate::experiment::measure::flow;
 
 /// A call: a packet of a kilobyte each 20 ms in the mean, 400 kbit/s. Chosen: a video call of the paper's time takes as much.
 const CALL: (Duration, Bytes) = (Duration::from_millis(20), Bytes::new(1_000));
@@ -33,14 +31,11 @@ pub(super) fn is_measured(contender: Option<Contender>) -> bool {
 }
 
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
-    let seed = Seed::new(conditions.seed);
-    let [uplink, downlink] = conditions.path().links(Instant::ZERO, seed);
-    let period = uplink.first().schedule.as_ref().map(|schedule| schedule.trace.period());
-    let length = period.unwrap_or(LENGTH);
+    let options = flow::options(conditions, conditions.path());
+    let FlowOptions { uplink, downlink, seed, length, skipped, .. } = options;
     let (near, far) = ends(conditions.system().contender() == Some(Contender::CubicTunnel), seed);
     let mut net = Net::new(near, far, uplink, downlink, seed);
     net.run_for(length);
-    let skipped = SKIPPED.min(length / 2);
     let begin = Instant::ZERO + skipped;
     let mut taken = net.right.ends.iter_mut().map(|receiver| {
         let mut arrivals = receiver.take_arrivals();
@@ -50,7 +45,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let (bulk, call) = (taken.next().unwrap_or_default(), taken.next().unwrap_or_default());
     let deliveries: Vec<Delivery> = call.iter().map(|arrival| arrival.delivery).collect();
     let Some(delay) = packet_delay(&deliveries, 95) else {
-        return Samples { missing: 1, ..Samples::default() };
+        return Samples::absent();
     };
     let seconds = length.saturating_sub(skipped).as_secs().max(1);
     let bits = |arrivals: &[Arrival]| {
