@@ -93,6 +93,10 @@ fn ticks_for(packets: u64, later: &[u64]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use rove_flows::path::Path;
+    use rove_link::{Schedule, Synthetic};
+    use rove_units::Seed;
+
     use super::*;
 
     #[test]
@@ -103,5 +107,20 @@ mod tests {
         {
             assert_eq!(ticks_for(packets, &[0, 3, 0, 1]), ticks, "{packets} packets");
         }
+    }
+
+    /// The scenario `sprout-belief` has the number as a reason.
+    #[test]
+    fn of_links_that_move_as_the_model_says_fewer_ticks_keep_their_forecast_than_it_promises() {
+        let kept = |seed| {
+            let model = Synthetic { length: Duration::from_secs(1_000), ..Synthetic::default() };
+            let trace = model.trace(Seed::new(seed).stream("belief")).expect("a trace");
+            let mut path = Path::wire();
+            path.uplink.schedule = Some(Schedule::new(trace));
+            run(&Conditions { path: Some(&path), ..Conditions::NONE }).figures[0] as f64 / 1e4
+        };
+        let all: Vec<f64> = (1..=4).map(kept).collect();
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        assert!((mean - 94.1).abs() < 0.1, "{mean} of {all:?}");
     }
 }
