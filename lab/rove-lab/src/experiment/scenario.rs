@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use crate::experiment::catalogue::{self, BUILT_IN};
 use crate::experiment::conditions::RunFigure;
-use crate::experiment::measure::{Measure, quantity};
+use crate::experiment::measure::{Measure, quantity, shared};
 use crate::experiment::published::{
     ALL_LINKS, LEAST_AT, OF_AVERAGES, OF_TIMES, Published, RATIO, THROUGHPUT,
 };
@@ -211,14 +211,12 @@ impl Body {
 
     /// Returns the figures of its runs beside times.
     pub(crate) fn figures(&self) -> &'static [RunFigure] {
-        match self.measure.figures() {
-            [figures @ .., _] if self.measure == Measure::Shared && !self.has_others() => figures,
-            figures => figures,
+        match &self.traffic {
+            Some(traffic) if self.measure == Measure::Shared => {
+                shared::figures(traffic.others.len())
+            }
+            _ => self.measure.figures(),
         }
-    }
-
-    fn has_others(&self) -> bool {
-        self.traffic.as_ref().is_some_and(|traffic| !traffic.others.is_empty())
     }
 
     /// Returns all values, or `None` once where nothing is varied.

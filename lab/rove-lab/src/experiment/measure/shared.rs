@@ -3,6 +3,7 @@
 //! Data comes down the path, acknowledgments go up. Throughput is that of the times in which a sender had something to send; queueing
 //! delay is how much longer than over an empty path a packet and its acknowledgment took, in the mean over a sender's packets.
 
+use core::ops::Range;
 use std::fs;
 use std::iter;
 use std::path::Path as FilePath;
@@ -20,19 +21,43 @@ use rove_flows::flow::program::{Limits, Program};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_link::{CoDelConfig, Discipline, FairConfig, FlowKey, LinkConfig};
 use rove_remy::parse_table;
+use rove_runs::statistics::whole;
 use rove_units::{Bytes, Duration, Instant, Seed, parse_duration};
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::system::System;
 
-/// Figures of a run beside the queueing delays of its senders.
-pub(super) const FIGURES: [RunFigure; 5] = [
-    RunFigure { name: "throughput (kbit/s)", scale: 1e-3, is_compared: true },
-    RunFigure { name: "all together (kbit/s)", scale: 1e-3, is_compared: false },
+/// Figures of a run beside the queueing delays of its senders: four of all runs, one where there are other senders, and two of each of
+/// the next kinds where those are of several.
+pub(super) const FIGURES: [RunFigure; 11] = [
+    RunFigure { is_compared: true, ..kilobits("throughput (kbit/s)") },
+    kilobits("all together (kbit/s)"),
     RunFigure { name: "Jain's index", scale: 1e-6, is_compared: false },
     RunFigure { name: "utility lost (bits)", scale: 1e-6, is_compared: false },
-    RunFigure { name: "the others (kbit/s)", scale: 1e-3, is_compared: false },
+    kilobits("the others (kbit/s)"),
+    kilobits("2nd (kbit/s)"),
+    RunFigure::of_time("2nd, queue"),
+    kilobits("3rd (kbit/s)"),
+    RunFigure::of_time("3rd, queue"),
+    kilobits("4th (kbit/s)"),
+    RunFigure::of_time("4th, queue"),
 ];
+
+const fn kilobits(name: &'static str) -> RunFigure {
+    RunFigure { name, scale: 1e-3, is_compared: false }
+}
+
+/// Returns the figures of runs with so many kinds of other senders.
+pub(in crate::experiment) const fn figures(others: usize) -> &'static [RunFigure] {
+    FIGURES
+        .split_at(match others {
+            0 => 4,
+            1 => 5,
+            2 => 9,
+            _ => 11,
+        })
+        .0
+}
 
 /// The tables that the laboratory brings.
 const TABLES: [(System, &str, &str); 3] = [
@@ -193,14 +218,15 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let figures = net.right.figures(Instant::ZERO + length);
     let most = capacity(&path.downlink);
     let lost = |pairs: &[[u64; 2]]| utility_lost(pairs, base, most);
-    let samples = samples(&figures, traffic.senders, packet, length, lost);
+    let kinds: Vec<Range<usize>> = kinds.into_iter().map(|(senders, ..)| senders).collect();
+    let samples = samples(&figures, &kinds, packet, length, lost);
     Ok(programs.iter().fold(samples, |samples, program| samples.unless_faulty(Some(program))))
 }
 
-/// Returns the samples of a run: a pair for each of the first senders, which are measured, that got something through.
+/// Returns the samples of a run: a pair for each of the first kind of senders, which is measured, that got something through.
 fn samples(
     figures: &[SenderFigures],
-    measured: usize,
+    kinds: &[Range<usize>],
     packet: Bytes,
     length: Duration,
     lost: impl Fn(&[[u64; 2]]) -> u64,
@@ -215,10 +241,21 @@ fn samples(
             (packets as f64 * packet.get() as f64 * 8.0 / time.as_secs_f64().max(1e-9)) as u64;
         rate
     };
+    debug_assert_eq!(kinds.last().map(|senders| senders.end), Some(figures.len()));
     let all = rate(figures.iter().map(|sender| sender.packets).sum(), length);
     let started = figures.iter().filter(|sender| !sender.on.is_zero());
     let fairness = jain(started.map(|sender| rate(sender.packets, sender.on) as f64));
-    let (figures, others) = figures.split_at(measured);
+    let of_kind = |senders: &Range<usize>| {
+        let none = (0, Duration::ZERO, Duration::ZERO);
+        let sums = figures[senders.clone()].iter().fold(none, |(packets, on, queueing), it| {
+            (packets + it.packets, on + it.on, queueing + it.queueing)
+        });
+        let (packets, on, queueing) = sums;
+        [rate(packets, on), nanos(queueing) / packets.max(1)]
+    };
+    let several = kinds.get(1..).filter(|others| others.len() > 1).unwrap_or_default();
+    let of_kinds: Vec<u64> = several.iter().flat_map(of_kind).collect();
+    let (figures, others) = figures.split_at(kinds[0].len());
     let mut others: Vec<u64> = others.iter().map(|it| rate(it.packets, it.on)).collect();
     others.sort_unstable();
     let mut pairs = Vec::new();
@@ -235,7 +272,11 @@ fn samples(
     Samples {
         times: pairs.iter().map(|pair| pair[0]).collect(),
         missing: (figures.len() - pairs.len()) as u64,
-        figures: [*median, all, fairness, lost(&pairs)].into_iter().chain(of_others).collect(),
+        figures: [*median, all, fairness, lost(&pairs)]
+            .into_iter()
+            .chain(of_others)
+            .chain(of_kinds)
+            .collect(),
         pairs,
         ..Samples::default()
     }
@@ -247,9 +288,7 @@ fn jain(rates: impl Iterator<Item = f64>) -> u64 {
     let (count, sum, squares) = rates.fold((0.0, 0.0, 0.0), |(count, sum, squares), rate| {
         (count + 1.0, sum + rate, squares + rate * rate)
     });
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000000")]
-    let millionths = (1e6 * sum * sum / f64::max(count * squares, 1.0)).round() as u64;
-    millionths
+    whole(1e6 * sum * sum / f64::max(count * squares, 1.0))
 }
 
 /// Returns what a link can carry, in bit/s; 0 if it has no bottleneck.
@@ -270,9 +309,7 @@ fn utility_lost(pairs: &[[u64; 2]], base: Duration, most: f64) -> u64 {
         (most / (*rate).max(1) as f64).log2().max(0.0) + delay.log2()
     };
     let mean = pairs.iter().map(lost).sum::<f64>() / pairs.len().max(1) as f64;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
-    let millionths = (mean * 1e6).round() as u64;
-    millionths
+    whole(mean * 1e6)
 }
 
 #[cfg(test)]
@@ -433,6 +470,30 @@ mod tests {
         assert!(of_far < of_others / 2 && near_beside_far > near, "{of_far} {of_others}");
         assert!(unfairness < fairness, "{unfairness} {fairness}");
         assert_eq!(others(None, Some("60s"))[4], 0, "they begin after the end");
+    }
+
+    #[test]
+    fn each_of_several_kinds_has_its_throughput_and_its_queue() {
+        let far = |extra_rtt: &str| Others {
+            system: None,
+            senders: 1,
+            extra_rtt: Some(extra_rtt.to_owned()),
+            start_at: None,
+        };
+        let others = vec![far("100ms"), far("400ms")];
+        let traffic = Traffic { mean_flow_bytes: Some(10_000_000), others, ..traffic(1) };
+        let path = "rtt=40ms,rate=12M,queue=50p";
+        let found = samples_of(System::Flow(Contender::NewReno), &traffic, path);
+        assert_eq!(found.figures.len(), figures(2).len());
+        let [rate, all, _, _, _, second, second_queue, third, third_queue] = found.figures[..]
+        else {
+            panic!("two of each")
+        };
+        assert!(rate > second && second > third && rate + second + third >= all, "{found:?}");
+        let longest = Duration::from_millis(40);
+        for queue in [second_queue, third_queue] {
+            assert!((1_000_000..nanos(longest)).contains(&queue), "50 packets: {queue} ns");
+        }
     }
 
     #[test]
