@@ -36,7 +36,7 @@ const LAST_SIGNAL: c_int = 128;
 
 /// More descriptors than a server opens. The system gives the lowest free number, so none is higher. Chosen: macOS lets
 /// a process open 10,240 by default (`OPEN_MAX`), and closing this many numbers took 1.3 ms on Linux.
-#[cfg(any(rove_portable, not(any(target_os = "linux", target_os = "freebsd"))))]
+#[cfg(not(target_os = "freebsd"))]
 const DESCRIPTORS_MAX: c_int = 10_240;
 
 /// The standard descriptors of a child.
@@ -175,8 +175,13 @@ fn close_others(_: &Forked, gate: &OwnedFd) {
     unsafe {
         #[cfg(all(target_os = "linux", not(rove_portable)))]
         for (first, last) in [(3, gate - 1), (gate + 1, c_int::MAX)] {
-            let [first, last] = [first, last].map(libc::c_long::from);
-            libc::syscall(libc::SYS_close_range, first, last, 0);
+            let [from, to] = [first, last].map(libc::c_long::from);
+            // Linux before 5.9 has no such call, and a container may refuse it.
+            if libc::syscall(libc::SYS_close_range, from, to, 0) != 0 {
+                for other in first..=last.min(DESCRIPTORS_MAX) {
+                    libc::close(other);
+                }
+            }
         }
         #[cfg(target_os = "freebsd")]
         {

@@ -263,7 +263,8 @@ fn write_patiently(output: BorrowedFd<'_>, mut bytes: &[u8]) {
 /// Returns whether a write would find room, or fail, within `patience`.
 fn has_room(output: BorrowedFd<'_>, patience: &Timespec) -> bool {
     let mut descriptors = [PollFd::from_borrowed_fd(output, PollFlags::OUT)];
-    if poll(&mut descriptors, Some(patience)) != Ok(1) {
+    // A signal ends the wait without an answer, and the wait begins again.
+    if rustix::io::retry_on_intr(|| poll(&mut descriptors, Some(patience))) != Ok(1) {
         return false;
     }
     let mut found = [descriptors[0].revents()];
@@ -390,6 +391,38 @@ mod tests {
         let flags = rustix::fs::fcntl_getfl(&terminal).unwrap();
         assert!(!flags.contains(OFlags::NONBLOCK));
         drop(master); // or the last bytes would wait for their turn
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn signals_do_not_cut_off_the_bytes_that_restore_a_full_terminal() {
+        let (master, terminal) = window();
+        let tty = Tty::over(terminal.as_fd(), terminal.as_fd(), Vec::new()).unwrap();
+        while tty.write(&[b'x'; 4096]).unwrap() > 0 {}
+        let handled = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(signal_hook::consts::SIGUSR1, Arc::clone(&handled)).unwrap();
+        let writer = rustix::thread::gettid();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..3 {
+                    // Linux delivers a process's signal to the thread that the number names.
+                    let stat = format!("/proc/self/task/{}/stat", writer.as_raw_nonzero());
+                    while !std::fs::read_to_string(&stat).unwrap().contains(") S ") {
+                        std::thread::yield_now();
+                    }
+                    handled.store(false, Ordering::SeqCst);
+                    rustix::process::kill_process(writer, rustix::process::Signal::USR1).unwrap();
+                    while !handled.load(Ordering::SeqCst) {
+                        std::thread::yield_now();
+                    }
+                }
+                // Room for the last bytes.
+                rustix::io::read(&master, &mut [0; 4096]).unwrap();
+            });
+            tty.leave(b"BYE");
+        });
+        drop(tty);
+        assert!(shown(&master, terminal).ends_with(b"BYE"));
     }
 
     #[test]
