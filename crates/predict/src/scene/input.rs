@@ -5,7 +5,7 @@ use core::ops::Range;
 use rove_terminal::{Attributes, Cell, Color, Pen, Position, Screen, Underline};
 
 use super::pane::{self, Pane};
-use super::row::{Background, cells, character, is_blank, to_column};
+use super::row::{Background, cells, character, is_blank, is_half, to_column};
 
 /// Fewest blanks between the input and other text. Chosen: one blank separates words.
 const GAP_COLUMNS_MIN: usize = 2;
@@ -46,8 +46,10 @@ pub(crate) fn suggestion(screen: &Screen, at: Position, typed: Option<Pen>) -> O
     if typed == Some(pen) || !(is_apart || is_dim(pen)) {
         return None;
     }
-    let is_same = |column: &usize| {
-        row[*column].pen == pen && (row[*column].base.is_some() || !is_blank(row, *column))
+    // The right half of a wide character has no pen of its own.
+    let is_same = |column: &usize| match row[*column].base {
+        Some(_) => row[*column].pen == pen,
+        None => is_half(row, *column),
     };
     let end = (start..row.len()).take_while(is_same).last()? + 1;
     let last = (start..end).rev().find(|column| !is_blank(row, *column))?;

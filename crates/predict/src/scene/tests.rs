@@ -109,6 +109,8 @@ fn a_suggestion_is_painted_apart_from_the_cursor_to_the_end() {
         ("$ gi^\x1b[90mt status\x1b[0m", None, Some(4..12)),
         ("$ git^\x1b[90m status\x1b[0m", None, Some(5..12)),
         ("$ gi^\x1b[2mt  x\x1b[0m", None, Some(4..8)),
+        ("$ gi^\x1b[90mt 港\x1b[0m", None, Some(4..8)),
+        ("$ 港^\x1b[90mの灯台\x1b[0m", None, Some(4..10)),
         ("$ gi^\x1b[38;5;240mt\x1b[0m", plain, Some(4..5)),
         ("$ gi^\x1b[38;2;85;85;85mt\x1b[0m\x1b[1;30Hright", None, Some(4..5)),
         ("$ gi^\x1b[38;2;200;85;85mt\x1b[0m", None, None),

@@ -21,10 +21,7 @@ pub(in crate::replay) struct InputText<'a> {
 impl InputText<'_> {
     /// Returns the text of the input, without its prompt.
     pub(in crate::replay) fn line(&self) -> String {
-        // The right half of a wide character is not a character of its own.
-        let is_half =
-            |column: u16| column > self.bounds.start && self.canvas.is_wide(self.at(column - 1));
-        let columns = (self.bounds.start..self.bounds.end).filter(|column| !is_half(*column));
+        let columns = (self.bounds.start..self.bounds.end).filter(|column| !self.is_half(*column));
         columns.map(|column| self.base(column)).collect()
     }
 
@@ -88,17 +85,26 @@ impl InputText<'_> {
         (column + 1 + u16::from(self.canvas.is_wide(self.at(column)))).min(self.bounds.end)
     }
 
+    /// Returns whether a column shows the right half of a wide character.
+    pub(super) fn is_half(&self, column: u16) -> bool {
+        column > self.bounds.start && self.canvas.is_wide(self.at(column - 1))
+    }
+
+    /// Returns the character of which a column shows the whole or a half.
+    fn character(&self, column: u16) -> char {
+        self.base(column - u16::from(self.is_half(column)))
+    }
+
     fn word_start(&self, column: u16, is_part: fn(char) -> bool) -> u16 {
         let left = self.bounds.left;
-        let mut columns = (left..column).rev().skip_while(|column| !is_part(self.base(*column)));
-        let before = columns.find(|column| !is_part(self.base(*column)));
+        let is_gap = |column: &u16| !is_part(self.character(*column));
+        let before = (left..column).rev().skip_while(is_gap).find(is_gap);
         before.map_or(left.min(column), |before| before + 1)
     }
 
     pub(super) fn word_end_within(&self, column: u16, limit: u16) -> u16 {
-        let mut columns =
-            (column..limit).skip_while(|column| !self.base(*column).is_alphanumeric());
-        columns.find(|column| !self.base(*column).is_alphanumeric()).unwrap_or(limit.max(column))
+        let is_gap = |column: &u16| !self.character(*column).is_alphanumeric();
+        (column..limit).skip_while(is_gap).find(is_gap).unwrap_or(limit.max(column))
     }
 
     /// Returns whether there is a wide character at `column` or after it.

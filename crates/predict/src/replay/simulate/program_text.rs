@@ -78,6 +78,7 @@ impl Simulation<'_> {
         for column in from..end {
             let (at, base) = (self.at(column), self.text().base(column));
             let tile = match is_kept {
+                true if self.text().is_half(column) => Tile::Blank(pen.erased()),
                 true => Tile::Guess { base, wide: self.canvas.is_wide(at), pen },
                 false => Tile::Veiled(Pen::default()),
             };
@@ -95,7 +96,11 @@ impl Simulation<'_> {
         for column in self.column()..to.min(end) {
             let (at, base) = (self.at(column), self.text().base(column));
             let (wide, pen) = (self.canvas.is_wide(at), Pen::default());
-            self.canvas.put(at, Tile::Typed { base, wide, pen });
+            let tile = match self.text().is_half(column) {
+                true => Tile::Blank(pen),
+                false => Tile::Typed { base, wide, pen },
+            };
+            self.canvas.put(at, tile);
             self.bounds.end = column + 1;
             self.go_to(column + 1);
         }

@@ -84,7 +84,8 @@ impl Program for Suggester {
         self.press(key);
         let before = if key == b'\r' { "\r\n" } else { "" };
         let (line, pen, suggestion) = (&self.line, self.pen, &self.suggestion);
-        let column = 3 + self.cursor;
+        let before_cursor = self.line[..self.cursor].chars();
+        let column = 3 + before_cursor.map(|c| 1 + usize::from(c > '\u{2e80}')).sum::<usize>();
         let output = format!("{before}\r\x1b[K> {line}{pen}{suggestion}\x1b[m\x1b[{column}G");
         (0, output.into_bytes())
     }
@@ -179,6 +180,16 @@ fn a_key_that_accepts_a_suggestion_is_seen_once_it_has_done_so() {
         }
         assert_eq!(rig.errors, 0);
     }
+}
+
+#[test]
+fn an_accepted_suggestion_shows_wide_characters_whole() {
+    let mut rig = Rig::new(Suggester::new(&["grep 港の灯台"]));
+    rig.prove("g\x1b[C\r");
+    rig.prove("g");
+    assert_shows(&mut rig, &[("r", "> grep 港の灯台", 4), ("\x1b[C", "> grep 港の灯台", 15)]);
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
 }
 
 /// A shell whose input continues in the next row, and which suggests the rest of one line there.

@@ -41,6 +41,36 @@ impl Program for WideShell {
     }
 }
 
+/// A shell whose recalled line has a word of wide characters, and whose Ctrl-W erases the last word.
+struct WordShell(String);
+
+impl Program for WordShell {
+    fn start(&mut self) -> Vec<u8> {
+        b"\x1b[?2004h> ".to_vec()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        match key {
+            0x17 => self.0.truncate(self.0.trim_end().rfind(' ').map_or(0, |blank| blank + 1)),
+            b'\t' => self.0 = "echo 港の灯台".to_owned(),
+            key => self.0.push(char::from(key)),
+        }
+        (0, format!("\r\x1b[K> {}", self.0).into_bytes())
+    }
+}
+
+#[test]
+fn a_word_of_wide_characters_is_erased_whole() {
+    let mut rig = Rig::new(WordShell(String::new()));
+    rig.prove("ab cd\x17");
+    rig.prove("\t");
+    assert_eq!(rig.row(), "> echo 港の灯台");
+    rig.type_keys("\x17");
+    assert_eq!((rig.row(), rig.column()), ("> echo".to_owned(), 7));
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
 #[test]
 fn wide_characters_stay_when_they_are_moved_by_a_column() {
     let mut rig = Rig::new(WideShell { line: String::new(), before: String::new() });
