@@ -191,7 +191,7 @@ fn lines(first: u64, count: u32, columns: u32, row: u32, text: &[u8]) -> Vec<u8>
 
 type Attack = (&'static str, fn(&mut Victim));
 
-const ATTACKS: [Attack; 16] = [
+const ATTACKS: [Attack; 17] = [
     ("a huge screen with a link in each cell", |victim| {
         let size = member(3, &[varint(5, 4096), varint(6, 2048)].concat());
         let huge = Size::clamped(4096, 2048);
@@ -284,6 +284,21 @@ const ATTACKS: [Attack; 16] = [
             let text: String = (0..400).map(|n| link(n, 500)).collect();
             diff.extend(lines(2000, 100, 200, 0, text.as_bytes()));
             victim.state(base, 0, diff);
+        }
+        victim.settle();
+    }),
+    ("lines with gaps, and wide ones, that wait behind the alternate screen", |victim| {
+        victim.state(victim.num, 0, host_bytes(b"\x1b[?1049h"));
+        let mut first = 0;
+        for columns in [80, 4096] {
+            for _ in 0..150 {
+                let mut diff = Vec::new();
+                for _ in 0..1000 / (1 + columns / 100) {
+                    first += 2;
+                    diff.extend(lines(first, 1, columns, 0, &vec![b'x'; columns as usize]));
+                }
+                victim.state(victim.num, victim.num, diff);
+            }
         }
         victim.settle();
     }),

@@ -15,7 +15,7 @@ const TAKEN_MAX: usize = 512;
 const TAKEN_CELLS_MAX: usize = 16_384;
 
 /// Most memory of the waiting lines, in bytes. Chosen: room for 10,000 lines of 25 characters.
-const WAITING_BYTES_MAX: usize = 6 * 1024 * 1024;
+pub(super) const WAITING_BYTES_MAX: usize = 6 * 1024 * 1024;
 
 /// An entry of the queue for the user's terminal.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl Inbox {
         for held in state.from(self.seen) {
             if let Some(missing) = held.number.checked_sub(self.seen).filter(|missing| *missing > 0)
             {
-                self.due.push_back(Due::Missing(missing));
+                self.add(Due::Missing(missing));
             }
             self.seen = held.number + 1;
             self.push(Arc::clone(&held.line));
@@ -52,10 +52,13 @@ impl Inbox {
     }
 
     pub(crate) fn push(&mut self, line: Arc<ScrollbackLine>) {
-        let due = Due::Line(line);
+        self.add(Due::Line(line));
+    }
+
+    fn add(&mut self, due: Due) {
         self.bytes += due.bytes();
         self.due.push_back(due);
-        if self.due.len() > SCROLLBACK_LINES_MAX || self.bytes > WAITING_BYTES_MAX {
+        while self.due.len() > SCROLLBACK_LINES_MAX || self.bytes > WAITING_BYTES_MAX {
             let mut missing = 0;
             // The first two entries become one count of missing lines. The first of them may be such a count already.
             for due in self.due.drain(..self.due.len().min(2)) {
@@ -74,6 +77,12 @@ impl Inbox {
     /// Returns how many lines the user's terminal has not received: dropped lines, and lines that wait.
     pub(crate) fn missing(&self) -> u64 {
         self.told_missing + self.due.iter().map(Due::lines).sum::<u64>()
+    }
+
+    /// Returns how many entries wait, and their size in bytes.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> (usize, usize) {
+        (self.due.len(), self.due.iter().map(Due::bytes).sum())
     }
 
     /// Removes and returns the next lines. `columns` is the terminal's width, for the line that reports missing lines.

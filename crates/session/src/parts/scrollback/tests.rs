@@ -304,6 +304,22 @@ fn lines_that_wait_for_the_terminal_are_bounded() {
     assert_eq!(look(&mut inbox).1, format!("[… {} lines not kept]", 2 * max + 1));
 }
 
+#[test]
+fn lines_with_gaps_and_lines_of_any_width_are_bounded_as_they_wait() {
+    let (count, bytes) = (u64::try_from(SCROLLBACK_LINES_MAX).unwrap(), WAITING_BYTES_MAX);
+    let mut inbox = Inbox::default();
+    // Each line brings an entry for the gap before it.
+    inbox.look(&scrolled((1..4 * count).step_by(2)));
+    assert_eq!(inbox.waiting(), (SCROLLBACK_LINES_MAX, inbox.waiting().1));
+    assert!(inbox.waiting().1 <= bytes);
+    // A wide line needs the room of many short ones.
+    for _ in 0..2 * count {
+        inbox.push(Arc::new(line(4096, "x")));
+        assert!(inbox.waiting().1 <= bytes);
+    }
+    assert_eq!(inbox.missing(), 6 * count);
+}
+
 proptest! {
     /// The claim holds for any order of publishing, withdrawing and acknowledging, and from any base state.
     #[test]
