@@ -64,20 +64,25 @@ impl Arrivals {
         self.due
     }
 
-    /// Returns the acknowledgment that a packet sent at `now` carries. `None` if none is needed.
-    pub(crate) fn take(&mut self, now: Instant) -> Option<AckFrame> {
+    /// Returns the acknowledgment that a packet sent at `now` carries, in at most `room` bytes. `None` if none is needed.
+    /// A peer whose packet numbers are far apart is told only the highest.
+    pub(crate) fn take(&mut self, now: Instant, room: usize) -> Option<AckFrame> {
         self.due.take()?;
         let highest = self.numbers.last()?.end - 1;
         let arrived = self.times.get(&highest).copied().unwrap_or(now);
         let delay = now.saturating_since(arrived).as_micros();
         let told = (self.waiting + REPEATED_TIMES).min(ACK_TIMES_MAX);
         self.waiting = 0;
-        Some(AckFrame {
+        let mut ack = AckFrame {
             largest: highest,
             delay_micros: u64::try_from(delay).unwrap_or(u64::MAX),
             ranges: self.ranges(),
             differences_micros: self.differences(told),
-        })
+        };
+        while ack.ranges.len() > 1 && ack.len() > room {
+            ack.ranges.pop();
+        }
+        Some(ack)
     }
 
     /// Forgets the packets up to number `largest`, the highest in an acknowledgment that the peer has received.
@@ -111,6 +116,9 @@ mod tests {
 
     const DELAY: Duration = Duration::from_millis(20);
 
+    /// Room for an acknowledgment in the smallest packet, in bytes.
+    const ROOM: usize = 392;
+
     fn at(millis: u64) -> Instant {
         Instant::from_millis(millis)
     }
@@ -126,10 +134,10 @@ mod tests {
         assert_eq!(arrivals.due(), None, "nothing has arrived");
         arrive(&mut arrivals, 10, 0);
         arrive(&mut arrivals, 10, 1);
-        let first = arrivals.take(at(10)).unwrap();
-        assert_eq!(arrivals.take(at(11)), None);
+        let first = arrivals.take(at(10), ROOM).unwrap();
+        assert_eq!(arrivals.take(at(11), ROOM), None);
         arrivals.repeat(at(5_000));
-        let again = arrivals.take(at(5_000)).unwrap();
+        let again = arrivals.take(at(5_000), ROOM).unwrap();
         assert_eq!((again.largest, &again.ranges), (1, &first.ranges));
         assert_eq!(again.delay_micros, 4_990_000);
     }
@@ -137,28 +145,28 @@ mod tests {
     #[test]
     fn an_acknowledgment_waits_for_a_second_packet_but_not_where_one_is_missing() {
         let mut arrivals = Arrivals::default();
-        assert_eq!((arrivals.due(), arrivals.take(at(0))), (None, None));
+        assert_eq!((arrivals.due(), arrivals.take(at(0), ROOM)), (None, None));
         arrivals.handle_packet(at(0), PacketNum::default(), false, DELAY);
         assert_eq!(arrivals.due(), None, "it asks for nothing");
         arrive(&mut arrivals, 1, 1);
         assert_eq!(arrivals.due(), Some(at(21)));
         arrive(&mut arrivals, 5, 2);
         assert_eq!(arrivals.due(), Some(at(5)));
-        let ack = arrivals.take(at(6)).unwrap();
+        let ack = arrivals.take(at(6), ROOM).unwrap();
         assert_eq!((ack.largest, ack.delay_micros, ack.ranges), (2, 1_000, vec![(0, 3)]));
         assert_eq!(ack.differences_micros, [4_000, 1_000]);
         arrive(&mut arrivals, 7, 5);
         assert_eq!(arrivals.due(), Some(at(7)));
-        assert_eq!(arrivals.take(at(7)).unwrap().ranges, [(0, 1), (2, 3)]);
+        assert_eq!(arrivals.take(at(7), ROOM).unwrap().ranges, [(0, 1), (2, 3)]);
         arrive(&mut arrivals, 9, 3);
-        let late = arrivals.take(at(9)).unwrap();
+        let late = arrivals.take(at(9), ROOM).unwrap();
         assert_eq!(
             (late.ranges, late.differences_micros[..2].to_vec()),
             (vec![(0, 1), (1, 4)], vec![-2_000, 4_000])
         );
         arrivals.handle_told(5);
         arrive(&mut arrivals, 10, 6);
-        assert_eq!(arrivals.take(at(30)).unwrap().ranges, [(0, 2)]);
+        assert_eq!(arrivals.take(at(30), ROOM).unwrap().ranges, [(0, 2)]);
     }
 
     #[test]
@@ -169,16 +177,28 @@ mod tests {
             (arrivals.numbers.len(), arrivals.times.len()),
             (ACK_RANGES_MAX, ACK_TIMES_MAX + 1)
         );
-        let ack = arrivals.take(at(10_000)).unwrap();
+        let ack = arrivals.take(at(10_000), ROOM).unwrap();
         assert_eq!(
             (ack.ranges.len(), ack.differences_micros.len()),
             (ACK_RANGES_MAX, ACK_TIMES_MAX)
         );
         arrive(&mut arrivals, 10_001, 1);
         assert_eq!(
-            arrivals.take(at(10_001)).unwrap().numbers().unwrap().last(),
+            arrivals.take(at(10_001), ROOM).unwrap().numbers().unwrap().last(),
             Some(&(19_872, 19_872)),
             "too old to be told"
         );
+    }
+
+    #[test]
+    fn an_acknowledgment_of_numbers_far_apart_fits_the_smallest_packet() {
+        let mut arrivals = Arrivals::default();
+        // Each gap takes eight bytes, and each difference as many.
+        for it in 0..ACK_RANGES_MAX as u64 {
+            arrive(&mut arrivals, (it % 2) << 40, it << 53);
+        }
+        let ack = arrivals.take(at(1 << 41), ROOM).unwrap();
+        assert!((300..=ROOM).contains(&ack.len()), "{}", ack.len());
+        assert_eq!((ack.largest, ack.differences_micros.len()), (63 << 53, ACK_TIMES_MAX));
     }
 }

@@ -162,6 +162,13 @@ impl AckFrame {
         Some(found)
     }
 
+    /// Returns the length of the encoded frame, in bytes.
+    pub(crate) fn len(&self) -> usize {
+        let mut encoded = Vec::new();
+        self.encode(&mut encoded);
+        encoded.len()
+    }
+
     fn encode(&self, out: &mut Vec<u8>) {
         debug_assert!(self.ranges.len() <= ACK_RANGES_MAX);
         debug_assert!(self.differences_micros.len() <= ACK_TIMES_MAX);

@@ -412,7 +412,7 @@ impl Mux {
             };
             return None;
         }
-        if let Some(ack) = self.arrivals.take(now) {
+        if let Some(ack) = self.arrivals.take(now, writer.room()) {
             let largest = ack.largest;
             writer.push(&Frame::Ack(ack), Some(Carried::Ack { largest }));
         }

@@ -95,17 +95,20 @@ impl Gathering {
         Some(Gathered { input, output: output?, errors: errors?, command, is_subsystem })
     }
 
-    /// Ends all streams of the program to which this stream belongs, if the program has not begun.
+    /// Ends all streams of the programs to which this stream belongs, if they have not begun.
     pub fn give_up(&mut self, mux: &mut Mux, reception: &mut Reception, id: StreamId) {
         let is_of = |input: &StreamId, parts: &Parts| {
             [Some(*input), parts.output, parts.errors].contains(&Some(id))
         };
-        let found = self.0.iter().find(|(input, parts)| is_of(input, parts)).map(|(it, _)| *it);
-        let Some(parts) = found.and_then(|input| self.0.remove(&input)) else { return };
-        let input = found.filter(|_| parts.wanted.is_some());
-        debug_assert!(!self.0.contains_key(&id), "a program is given up whole");
-        for ended in [input, parts.output, parts.errors].into_iter().flatten() {
-            reception.give_up(mux, ended);
+        // A hostile peer may name one stream in several programs.
+        while let Some(&input) =
+            self.0.iter().find(|(input, parts)| is_of(input, parts)).map(|(it, _)| it)
+            && let Some(parts) = self.0.remove(&input)
+        {
+            let input = parts.wanted.map(|_| input);
+            for ended in [input, parts.output, parts.errors].into_iter().flatten() {
+                reception.give_up(mux, ended);
+            }
         }
     }
 
@@ -257,5 +260,21 @@ mod tests {
         ends.client.finish(ids[2]).unwrap();
         ends.carry();
         assert!(ends.gathering.is_empty());
+    }
+
+    #[test]
+    fn a_stream_that_two_programs_name_ends_both() {
+        let mut ends = Ends::new();
+        let ids = [(); 3].map(|()| ends.client.open(ends.now).unwrap());
+        // The second stream is one program's output and another's input.
+        ends.write(ids[1], Part::Output(ids[0]), b"");
+        ends.write(ids[2], Part::Output(ids[1]), b"");
+        assert_eq!(ends.gathering.len(), 2);
+        ends.gathering.give_up(&mut ends.server, &mut ends.reception, ids[1]);
+        assert!(ends.gathering.is_empty());
+        ends.carry();
+        for id in &ids[1..] {
+            assert_eq!(ends.client.write(*id, b"x"), Err(StreamError::Stopped(2)));
+        }
     }
 }

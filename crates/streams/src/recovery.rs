@@ -318,6 +318,12 @@ impl Recovery {
             self.flight.give_up(core::mem::take(&mut sent.size));
             lost.extend(sent.carried.iter().cloned());
         }
+        // New packets need room. The oldest of those given up are forgotten, whether or not they have arrived.
+        while self.sent.len() > SENT_PACKETS_MAX / 2
+            && let Some(oldest) = self.sent.first_entry().filter(|it| it.get().size == 0)
+        {
+            oldest.remove();
+        }
         Fates { lost, ..Fates::default() }
     }
 

@@ -238,6 +238,19 @@ fn what_is_remembered_as_sent_is_bounded() {
 }
 
 #[test]
+fn packets_that_were_given_up_leave_room_for_new_ones() {
+    let mut recovery = recovery();
+    (0..SENT_PACKETS_MAX).for_each(|_| recovery.handle_sent(at(0), 1, true, Vec::new()));
+    while !recovery.is_silent() {
+        let due = recovery.poll_timeout().unwrap();
+        recovery.handle_timeout(due);
+    }
+    assert!(recovery.sent.len() >= SENT_PACKETS_MAX);
+    recovery.handle_heard(at(9_000), true);
+    assert_eq!(recovery.permit(at(9_000), 1_200), Permit::Now);
+}
+
+#[test]
 fn arrival_times_are_read_from_the_differences() {
     let differences_micros = vec![1_000, -500, 2_000];
     let frame = AckFrame {
