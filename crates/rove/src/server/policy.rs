@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::own_file;
 
-/// Most bytes of the file. Chosen: many times the size of a file with every key.
+/// Most bytes of the file. A longer file is ignored. Chosen: many times the size of a file with every key.
 const FILE_BYTES_MAX: u64 = 65_536;
 
 /// The mode bits by which a group or everybody may write.
@@ -41,6 +41,8 @@ pub(crate) enum PolicyError {
     },
     #[error("it is not root's, or others may write it or its folder")]
     Exposed,
+    #[error("it is longer than {FILE_BYTES_MAX} bytes")]
+    Long,
     #[error("{}", error.message())]
     Toml {
         #[from]
@@ -105,6 +107,9 @@ impl Policy {
         if !found.is_file() || !is_safe(&found) {
             return Err(PolicyError::Exposed);
         }
+        if found.len() > FILE_BYTES_MAX {
+            return Err(PolicyError::Long);
+        }
         let mut text = String::new();
         file.take(FILE_BYTES_MAX).read_to_string(&mut text)?;
         Ok(toml::from_str(&text)?)
@@ -159,6 +164,10 @@ mod tests {
         assert!(matches!(Policy::at(&path, user + 1), Err(PolicyError::Exposed)));
         fs::write(&path, "gateway-ports = 1").unwrap();
         assert!(matches!(read(), Err(PolicyError::Toml { .. })));
+        // A rule beyond the bound must not be left out in silence.
+        let long = "# rules of this host\n".repeat(4_000) + "streams = false\n";
+        fs::write(&path, long).unwrap();
+        assert!(matches!(read(), Err(PolicyError::Long)));
     }
 
     #[test]

@@ -28,6 +28,11 @@ pub(crate) fn means(one: &SessionRef, status: &SessionStatus) -> bool {
     }
 }
 
+/// Returns the sessions that have this name or number. A number may be one session's port and another's process number.
+fn meant(one: &SessionRef, sessions: &[Found]) -> impl Iterator<Item = &Found> {
+    sessions.iter().filter(|found| means(one, &found.status))
+}
+
 /// Returns the first session named by `wanted` whose server does not answer. Without `wanted`, any such session.
 pub(crate) fn silent<'a>(wanted: Option<&SessionRef>, survey: &'a Survey) -> Option<&'a Silent> {
     survey.silent.iter().find(|Silent { name, label, .. }| match wanted {
@@ -46,18 +51,15 @@ pub(crate) fn describe_silent(silent: &Silent, computer: &Computer) -> String {
 }
 
 impl Choice {
-    /// Returns the chosen ones among `sessions`, each once, and the chosen names and numbers that match no session.
+    /// Returns the chosen ones among `sessions`, each once, and the chosen names and numbers that match no session or
+    /// several.
     pub(super) fn among<'a>(&self, sessions: &'a [Found]) -> (Vec<&'a Found>, Vec<&SessionRef>) {
         match self {
             Self::These(these) => {
-                let means = |one: &SessionRef, found: &Found| means(one, &found.status);
-                let is_meant = |found: &&Found| these.iter().any(|one| means(one, found));
-                let is_missing =
-                    |one: &&SessionRef| !sessions.iter().any(|found| means(one, found));
-                (
-                    sessions.iter().filter(is_meant).collect(),
-                    these.iter().filter(is_missing).collect(),
-                )
+                let (clear, unclear): (Vec<_>, Vec<_>) =
+                    these.iter().partition(|one| meant(one, sessions).count() == 1);
+                let is_meant = |found: &&Found| clear.iter().any(|one| means(one, &found.status));
+                (sessions.iter().filter(is_meant).collect(), unclear)
             }
             Self::All => (sessions.iter().collect(), Vec::new()),
             Self::Detached { silent_for } => {
@@ -72,7 +74,7 @@ impl Choice {
     }
 }
 
-/// Returns the message about a name or number that matches no session.
+/// Returns the message about a name or number that matches no session or several.
 pub(super) fn why_missing(
     missing: &SessionRef,
     computer: &Computer,
@@ -82,9 +84,14 @@ pub(super) fn why_missing(
     if let Some(silent) = silent(Some(missing), survey) {
         return describe_silent(silent, computer);
     }
-    let on = computer.on();
+    let (on, list) = (computer.on(), computer.list_command());
+    let meant: Vec<_> = meant(missing, &survey.sessions).map(|it| it.status.pid).collect();
+    if let [one, other, ..] = meant[..] {
+        return format!(
+            "{missing} means sessions {one} and {other}{on}; {list} shows their other numbers"
+        );
+    }
     let SessionRef::Number(number) = *missing else {
-        let list = computer.list_command();
         return format!("no session of yours{on} has the name {missing}; {list} shows them");
     };
     if stock.contains(&number) {
@@ -93,7 +100,6 @@ pub(super) fn why_missing(
             "process {number}{on} is a stock mosh-server, which rove cannot ask. {end}"
         );
     }
-    let list = computer.list_command();
     format!("no session of yours{on} has the process number or port {number}; {list} shows them")
 }
 
@@ -115,16 +121,19 @@ mod tests {
             session(11, 60_002, State::Detached, Some(3600)),
             session(12, 60_003, State::Detached, Some(90)),
             session(13, 60_004, State::Waiting, None),
+            // The process number is another session's port.
+            session(60_001, 60_005, State::Attached, Some(1)),
         ];
         let detached = |seconds| Choice::Detached { silent_for: Duration::from_secs(seconds) };
         let these = |numbers: &[u32]| {
             Choice::These(numbers.iter().map(|&number| SessionRef::Number(number)).collect())
         };
-        let cases: [(Choice, &[u32], &[u32]); 8] = [
+        let cases: [(Choice, &[u32], &[u32]); 9] = [
             (these(&[10]), &[10], &[]),
             (these(&[60_002, 13, 11]), &[11, 13], &[]),
             (these(&[7, 60_009]), &[], &[7, 60_009]),
-            (Choice::All, &[10, 11, 12, 13], &[]),
+            (these(&[60_001, 60_005]), &[60_001], &[60_001]),
+            (Choice::All, &[10, 11, 12, 13, 60_001], &[]),
             (detached(0), &[11, 12], &[]),
             (detached(90), &[11, 12], &[]),
             (detached(91), &[11], &[]),
@@ -157,6 +166,16 @@ mod tests {
             let sentence = why_missing(&SessionRef::Number(7), computer, &survey, stock);
             assert!(sentence.contains(part), "{sentence}");
         }
+    }
+
+    #[test]
+    fn a_number_of_two_sessions_is_refused_with_both() {
+        let sessions = [(10, 60_001), (60_001, 60_002)]
+            .map(|(pid, port)| session(pid, port, State::Attached, None))
+            .to_vec();
+        let survey = Survey { sessions, ..Survey::default() };
+        let sentence = why_missing(&SessionRef::Number(60_001), &Computer::default(), &survey, &[]);
+        assert!(sentence.starts_with("60001 means sessions 10 and 60001; rove list"), "{sentence}");
     }
 
     #[test]

@@ -194,6 +194,20 @@ fn errors_are_told_in_one_sentence() {
 }
 
 #[test]
+fn rove_refuses_a_host_that_a_shell_would_interpret_and_mosh_passes_it_on() {
+    for host in
+        ["a`id`", "a;id", "a|id", "$(id)", "a&b", "a>b", "me@a'b", "a\"b", "a\\b", "{a}", "a\u{1}b"]
+    {
+        let error = call(ProgramName::Rove, host).unwrap_err();
+        assert!(error.message.ends_with("is not a host name"), "{}", error.message);
+        assert!(call(ProgramName::Mosh, host).is_ok(), "{host}");
+    }
+    for host in ["a", "me@[fe80::1%eth0]", "do\\main@host", "a-b_c.example", "münchen.example"] {
+        assert!(call(ProgramName::Rove, host).is_ok(), "{host}");
+    }
+}
+
+#[test]
 fn help_precedes_version_and_both_precede_every_check() {
     assert!(matches!(call(ProgramName::Mosh, "--version --help -p x"), Ok(HostCall::Help(_))));
     assert!(matches!(call(ProgramName::Mosh, "-v --predict=x"), Ok(HostCall::Version)));

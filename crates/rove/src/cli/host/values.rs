@@ -163,13 +163,19 @@ pub(super) const fn no_host(name: ProgramName) -> &'static str {
 
 /// Refuses an empty host, and a host that ssh would read as an option. ssh's command line has no `--` in front of the
 /// host. Under the name `rove`, also refuses `@host`, and `user@`, with which ssh would run rove's proxy command
-/// without a host.
+/// without a host. There it refuses what OpenSSH refuses since version 9.6, too: characters that a shell interprets. An
+/// older ssh would pass them to the shell that runs the proxy command.
 pub(super) fn check_host(name: ProgramName, host: &OsStr) -> Result<(), UsageError> {
     let text = host.to_string_lossy();
     let lacks_part =
         text.rsplit_once('@').is_some_and(|(user, host)| user.is_empty() || host.is_empty());
+    let host = text.rsplit_once('@').map_or(&*text, |(_, host)| host);
+    let is_shell_text = host.contains(|c: char| {
+        "'`\"$\\;&<>|(){}".contains(c) || c.is_ascii_whitespace() || c.is_ascii_control()
+    });
     let is_option = text.len() > 1 && text.starts_with('-');
-    if text.is_empty() || is_option || (lacks_part && name == ProgramName::Rove) {
+    let is_faulty = name == ProgramName::Rove && (lacks_part || is_shell_text);
+    if text.is_empty() || is_option || is_faulty {
         let sentence = format!("\"{}\" is not a host name", text.escape_debug());
         return Err(UsageError::without_usage(sentence));
     }
