@@ -320,45 +320,6 @@ mod tests {
         std::fs::remove_file(&script).unwrap();
     }
 
-    /// Makes the kernel refuse `close_range` to this thread and its children, as Linux before 5.9 does.
-    #[cfg(all(target_os = "linux", not(rove_portable)))]
-    fn refuse_close_range() {
-        let step = |code: u32, k: u32, jf: u8| libc::sock_filter {
-            code: u16::try_from(code).unwrap(),
-            jt: 0,
-            jf,
-            k,
-        };
-        let number = u32::try_from(libc::SYS_close_range).unwrap();
-        let refused = libc::SECCOMP_RET_ERRNO | u32::try_from(libc::ENOSYS).unwrap();
-        let mut steps = [
-            step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
-            step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, number, 1),
-            step(libc::BPF_RET | libc::BPF_K, refused, 0),
-            step(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW, 0),
-        ];
-        let filter = libc::sock_fprog { len: 4, filter: steps.as_mut_ptr() };
-        // SAFETY: the kernel copies the filter, which lives until the call returns.
-        unsafe {
-            assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-            assert_eq!(libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &filter), 0);
-        }
-    }
-
-    #[cfg(all(target_os = "linux", not(rove_portable)))]
-    #[test]
-    fn a_child_that_is_never_released_ends_where_the_kernel_closes_no_ranges() {
-        let status = std::thread::spawn(|| {
-            refuse_close_range();
-            let pty = Pty::open(Size::DEFAULT).unwrap();
-            let (_master, child) = pty.spawn(&program("/bin/true", &["true"])).unwrap();
-            let pid = child.pid;
-            drop(child);
-            waitpid(Some(pid), WaitOptions::empty()).unwrap().unwrap().1
-        });
-        assert_eq!(status.join().unwrap().exit_status(), Some(0));
-    }
-
     #[test]
     fn a_child_that_has_failed_waits_where_its_words_would_be_gone_with_it() {
         // Both children run at once: the child that does not wait ends first, although it is released last.

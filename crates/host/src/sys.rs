@@ -257,3 +257,59 @@ pub(crate) fn peer_process(socket: BorrowedFd<'_>) -> Option<u32> {
     // Before FreeBSD 13, the number is 0.
     u32::try_from(peer).ok().filter(|&process| process > 0)
 }
+
+#[cfg(test)]
+mod tests {
+    #![cfg(all(target_os = "linux", not(rove_portable)))]
+
+    use rustix::process::{Rlimit, WaitOptions, waitpid};
+
+    use super::*;
+
+    /// Makes the kernel refuse `close_range` to this thread and its children, as Linux before 5.9 does.
+    fn refuse_close_range() {
+        let step = |code: u32, k: u32, jf: u8| libc::sock_filter {
+            code: u16::try_from(code).unwrap(),
+            jt: 0,
+            jf,
+            k,
+        };
+        let number = u32::try_from(libc::SYS_close_range).unwrap();
+        let refused = libc::SECCOMP_RET_ERRNO | u32::try_from(libc::ENOSYS).unwrap();
+        let mut steps = [
+            step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
+            step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, number, 1),
+            step(libc::BPF_RET | libc::BPF_K, refused, 0),
+            step(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW, 0),
+        ];
+        let filter = libc::sock_fprog { len: 4, filter: steps.as_mut_ptr() };
+        // SAFETY: the kernel copies the filter, which lives until the call returns.
+        unsafe {
+            assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+            assert_eq!(libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &filter), 0);
+        }
+    }
+
+    #[test]
+    fn a_child_that_is_never_released_ends_where_the_kernel_closes_no_ranges() {
+        let ended = std::thread::spawn(|| {
+            refuse_close_range();
+            let program = Program {
+                candidates: vec![c"/bin/true".to_owned()],
+                arguments: vec![c"true".to_owned()],
+                environment: Vec::new(),
+                directory: c"/".to_owned(),
+                greeting: Vec::new(),
+                not_found: Vec::new(),
+                not_executable: Vec::new(),
+                core_limit: Rlimit { current: None, maximum: None },
+            };
+            let (gate, opener) = io::pipe().unwrap();
+            let pipes = [(); 3].map(|()| std::fs::File::open("/dev/null").unwrap().into());
+            let pid = spawn_gated(&program, Standard::Pipes(&pipes), &gate.into()).unwrap();
+            drop(opener);
+            waitpid(Some(pid), WaitOptions::empty()).unwrap().unwrap().1.exit_status()
+        });
+        assert_eq!(ended.join().unwrap(), Some(0));
+    }
+}

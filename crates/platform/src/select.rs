@@ -8,8 +8,7 @@ use nix::sys::select::{FD_SETSIZE, FdSet, select};
 use nix::sys::time::{TimeVal, TimeValLike};
 use rustix::event::{PollFlags, Timespec};
 
-/// Longest wait of one call, in microseconds. A system may refuse a longer one. Chosen: a day; then the caller waits
-/// again.
+/// Longest wait of one call, in microseconds. A system may refuse a longer one. Chosen: a day.
 const WAIT_MICROS_MAX: i64 = 86_400_000_000;
 
 /// Waits by select if poll has refused a descriptor (`POLLNVAL`) and so returned at once. `found` holds the events of

@@ -20,8 +20,7 @@ use rustix::io::Errno;
 use crate::messages::reason;
 use crate::xdg::Folder;
 
-/// Most bytes of a file. Chosen: pictures and logs are smaller. For larger files, `rsync -e 'rove exec'` can resume a
-/// copy.
+/// Most bytes of a file. Chosen: pictures and logs are smaller. For larger files, `rsync -e 'rove exec'` resumes.
 const FILE_BYTES_MAX: u64 = 1 << 30;
 
 /// Most bytes of a file's final name. Chosen: the name fits into a request at a control socket.

@@ -12,8 +12,7 @@ pub(crate) fn warn(speaker: &str, sentence: &str) {
     say(io::stderr(), &wrapped_for(&io::stderr(), speaker, &format!("{speaker}: {sentence}")));
 }
 
-/// Breaks the lines of a text between words, if the stream is a terminal. Under Mosh's names the text is unchanged, as
-/// with stock.
+/// Breaks the lines of a text between words, if the stream is a terminal. Under Mosh's names the text stays as it is.
 pub(crate) fn wrapped_for(stream: &impl AsFd, speaker: &str, text: &str) -> String {
     let is_ours = speaker.split(' ').next() == Some("rove");
     if is_ours { wrapped(text, columns(stream)) } else { text.to_owned() }

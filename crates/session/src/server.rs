@@ -407,8 +407,7 @@ impl Server {
         self.after_delivery(now);
     }
 
-    /// Sets the session's size and the widths of grapheme clusters as [`Audience::settle_size`] decides, and publishes
-    /// a change.
+    /// Sets the session's size and the widths of clusters as [`Audience::settle_size`] decides, and publishes a change.
     fn settle_size(&mut self, now: Instant, is_own: bool) {
         let (counting, own_terminal) =
             (self.terminal.screen().cluster_widths(), self.input.user_terminal);

@@ -1,5 +1,4 @@
-//! Notifications that programs request (OSC 9, 99, 777). A [`Notification`] only notifies, and sends the terminal no
-//! query.
+//! Notifications that programs request (OSC 9, 99, 777). A [`Notification`] only notifies, and is no query.
 
 use std::sync::Arc;
 

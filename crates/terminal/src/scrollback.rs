@@ -144,8 +144,7 @@ impl Scrollback {
         }
     }
 
-    /// Adds the rows of a screen that will be cleared, except blank rows at its end. Returns how many rows this has
-    /// read.
+    /// Adds the rows of a screen that will be cleared, except blank rows at its end. Returns how many rows it read.
     pub(crate) fn push_screen(&mut self, rows: &[Arc<Row>]) -> usize {
         let (mut written, mut looked_at) = (rows.len(), 0);
         while let Some(last) = rows[..written].last() {

@@ -209,8 +209,7 @@ impl HostListeners {
         ends.chain(self.paused_until).min()
     }
 
-    /// Returns the descriptors to wait for. When one is ready, call [`HostListeners::turn`]. `open` counts the open
-    /// streams.
+    /// Returns the descriptors to wait for. When one is ready, call [`HostListeners::turn`]. `open` counts streams.
     pub(super) fn interests(&self, open: usize) -> impl Iterator<Item = Interest<'_>> {
         let accepts = self.paused_until.is_none() && self.has_room(open);
         let held = self.all.iter().filter(move |it| accepts && it.is_held());

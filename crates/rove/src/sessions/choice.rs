@@ -29,8 +29,8 @@ pub(crate) fn means(one: &SessionRef, status: &SessionStatus) -> bool {
 }
 
 /// Returns the sessions that have this name or number. A number may be one session's port and another's process number.
-fn meant(one: &SessionRef, sessions: &[Found]) -> impl Iterator<Item = &Found> {
-    sessions.iter().filter(|found| means(one, &found.status))
+fn meant<'a>(one: &SessionRef, sessions: &'a [Found]) -> impl Iterator<Item = &'a Found> {
+    sessions.iter().filter(move |found| means(one, &found.status))
 }
 
 /// Returns the first session named by `wanted` whose server does not answer. Without `wanted`, any such session.

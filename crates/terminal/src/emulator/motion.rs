@@ -34,8 +34,7 @@ impl Grid {
         self.combining_target = None;
     }
 
-    /// Moves the cursor to an address (CUP, HVP). In origin mode the address counts from the margins, and cannot lie
-    /// beyond them.
+    /// Moves the cursor to an address (CUP, HVP). In origin mode the address lies within the margins.
     pub(crate) fn move_to(&mut self, row: u16, column: u16) {
         self.move_to_row(row);
         self.move_to_column(column);

@@ -42,8 +42,7 @@ const ATTRIBUTES: [(Attributes, u8); 7] = [
     (Attributes::OVERLINE, 53),
 ];
 
-/// Returns the SGR parameters that set the current pen, in xterm's form. A colour by number is one parameter with
-/// colons.
+/// Returns the SGR parameters that set the current pen, in xterm's form. A colour by number has colons.
 fn rendition(screen: &Screen) -> String {
     let Screen { pen, decoration, .. } = screen;
     let mut text = "0".to_owned();

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 use rove_terminal::{ClusterWidths, SCROLLBACK_LINES_MAX, Size, UserTerminal};
 
+use super::inbox::WAITING_BYTES_MAX;
 use super::*;
 use crate::message;
 
