@@ -258,10 +258,9 @@ pub(crate) fn peer_process(socket: BorrowedFd<'_>) -> Option<u32> {
     u32::try_from(peer).ok().filter(|&process| process > 0)
 }
 
+#[cfg(all(target_os = "linux", not(rove_portable)))]
 #[cfg(test)]
 mod tests {
-    #![cfg(all(target_os = "linux", not(rove_portable)))]
-
     use rustix::process::{Rlimit, WaitOptions, waitpid};
 
     use super::*;
