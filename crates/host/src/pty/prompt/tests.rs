@@ -108,8 +108,10 @@ impl Shell {
     fn run_job(&mut self) {
         self.type_text("cat\r");
         self.wait_for("a job", |shell| {
+            let is_job = tcgetpgrp(&shell.master.0).unwrap() != shell.child.pid;
+            // The watch has to see the job, which may end at once after this.
             assert!(!shell.look(), "nothing is known yet, or a job runs");
-            tcgetpgrp(&shell.master.0).unwrap() != shell.child.pid
+            is_job
         });
         self.type_text("\x04");
     }
