@@ -92,6 +92,8 @@ pub(crate) struct Splice {
     has_more: bool,
     /// Whether an error or a reset has cut a direction off. A peer that stops reading does not count.
     is_cut: bool,
+    /// Whether a write was told that the connection was reset. The system tells it once, so a read then seems to end.
+    was_told_reset: bool,
     /// Whether [`Splice::cut`] has ended both directions, as after a reset by the peer.
     is_reset: bool,
 }
@@ -129,6 +131,7 @@ impl Splice {
             is_writable: true,
             has_more: false,
             is_cut: false,
+            was_told_reset: false,
             is_reset: false,
         }
     }
@@ -207,8 +210,7 @@ impl Splice {
         let len = room.min(buffer.len());
         match rustix::io::read(&input.fd, &mut buffer[..len]) {
             Ok(0) => {
-                let _ = match self.is_socket && self.is_cut {
-                    // A failed write has already taken the socket's error, so this end is false.
+                let _ = match self.was_told_reset {
                     true => mux.reset(self.id, BROKEN),
                     false => mux.finish(self.id),
                 };
@@ -262,6 +264,7 @@ impl Splice {
                     let _ = mux.stop(self.id, BROKEN);
                     self.output = None;
                     self.is_cut = true;
+                    self.was_told_reset = error == Errno::CONNRESET;
                 }
             }
         }
@@ -431,6 +434,22 @@ mod tests {
         assert!(joined.splice.is_cut() && !joined.splice.is_over(), "the write has failed");
         joined.run();
         assert_eq!(joined.read(), Err(StreamError::Reset(BROKEN)));
+    }
+
+    #[test]
+    fn a_peer_that_closes_orderly_is_read_to_its_end_although_writes_fail() {
+        let mut joined = Joined::new();
+        joined.run();
+        joined.peer.read_exact(&mut [0; 4]).unwrap();
+        joined.peer.write_all(&[7; 3_000]).unwrap();
+        drop(std::mem::replace(&mut joined.peer, Joined::new().peer));
+        while !joined.splice.is_cut() {
+            joined.client.write(joined.id, b"x").unwrap();
+            deliver(joined.now, &mut joined.client, &mut joined.server);
+            joined.splice.turn(joined.now, &mut joined.server, &mut [0; BYTES_PER_TURN]);
+        }
+        joined.run();
+        assert_eq!(joined.read(), Ok((vec![7; 3_000], true)));
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Arrivals {
     }
 
     /// Returns the acknowledgment that a packet sent at `now` carries, in at most `room` bytes. `None` if none is needed.
-    /// A peer whose packet numbers are far apart is told only the highest.
+    /// A peer whose packet numbers are far apart is told only the highest ranges, and sends the other packets again.
     pub(crate) fn take(&mut self, now: Instant, room: usize) -> Option<AckFrame> {
         self.due.take()?;
         let highest = self.numbers.last()?.end - 1;

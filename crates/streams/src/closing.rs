@@ -30,6 +30,10 @@ impl Closing {
         self.closed.as_ref()
     }
 
+    pub(crate) const fn is_due(&self) -> bool {
+        self.is_due
+    }
+
     /// Closes the layer; returns whether it was open.
     pub(crate) fn close(&mut self, closed: Closed) -> bool {
         let is_first = self.closed.is_none();

@@ -270,6 +270,7 @@ impl Mux {
         let room = Writer::new(now, self.recovery.packet_len(PACKET_MIN)).room();
         let has_work = self.streams.has_work() || self.recovery.owes_probe();
         self.paced_until = match self.recovery.permit(now, room) {
+            _ if self.closing.is_due() => Some(now),
             Permit::Now if has_work => Some(now),
             Permit::At(at) if has_work => Some(at),
             _ => None,
@@ -280,7 +281,7 @@ impl Mux {
     /// for an idle end, which has no timers.
     pub fn poll_timeout(&self) -> Option<Instant> {
         if self.closing.closed().is_some() {
-            return None;
+            return self.paced_until;
         }
         let times = [self.recovery.poll_timeout(), self.arrivals.due(), self.paced_until];
         times.into_iter().flatten().min()
