@@ -7,7 +7,7 @@ use std::rc::{Rc, Weak};
 use rove_platform::event_loop::Interest;
 use rove_streams::{Mux, Read, StreamError, StreamId};
 use rove_units::{Duration, Instant};
-use rustix::fs::{OFlags, fcntl_getfl, fstat};
+use rustix::fs::{OFlags, Stat, fcntl_getfl, fstat};
 use rustix::io::{Errno, fcntl_dupfd_cloexec, ioctl_fionbio};
 use rustix::net::{Shutdown, shutdown, sockopt};
 use rustix::termios::isatty;
@@ -29,8 +29,8 @@ pub(crate) struct Descriptor {
     changed: Option<Rc<()>>,
 }
 
-/// The device and inode of a descriptor whose blocking mode was ended, and the [`Descriptor`]s that share it.
-pub(crate) type Changed = ((u64, u64), Weak<()>);
+/// The facts about a descriptor whose blocking mode was ended, and the [`Descriptor`]s that share it.
+pub(crate) type Changed = (Stat, Weak<()>);
 
 impl Descriptor {
     /// Makes a copy of a standard descriptor. `others` are the changed ones of this call; a new one is added. Standard
@@ -38,16 +38,16 @@ impl Descriptor {
     pub(crate) fn copy_of(standard: BorrowedFd<'_>, others: &mut Vec<Changed>) -> io::Result<Self> {
         let fd = fcntl_dupfd_cloexec(standard, 3)?;
         let found = fstat(&fd)?;
-        let place = (found.st_dev, found.st_ino);
         let changed = if fcntl_getfl(&fd)?.contains(OFlags::NONBLOCK) {
-            let same = others.iter().filter(|(other, _)| *other == place);
-            same.filter_map(|(_, changed)| changed.upgrade()).next()
+            let is_same =
+                |other: &Stat| (other.st_dev, other.st_ino) == (found.st_dev, found.st_ino);
+            others.iter().filter(|it| is_same(&it.0)).find_map(|it| it.1.upgrade())
         } else if isatty(&fd) {
             None
         } else {
             ioctl_fionbio(&fd, true)?;
             let changed = Rc::new(());
-            others.push((place, Rc::downgrade(&changed)));
+            others.push((found, Rc::downgrade(&changed)));
             Some(changed)
         };
         Ok(Self { fd, changed })
