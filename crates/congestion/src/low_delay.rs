@@ -309,26 +309,22 @@ mod tests {
         let mut path = Path { now: path.now, ..Path::with_rate(path.controller, 300, 500) };
         let windows = path.windows(200);
         assert!(windows[..30].contains(&2), "the delay looks like a queue: {windows:?}");
-        assert!(
-            windows[60..].iter().all(|it| *it > 70),
-            "150 packets in a round trip: {windows:?}"
-        );
+        let used = windows[60..].iter().all(|it| *it > 100);
+        assert!(used, "150 packets in a round trip: {windows:?}");
     }
 
     #[test]
     fn packets_that_are_late_by_chance_shrink_no_window_and_a_late_round_trip_does() {
-        // The first packet of each round trip is on time in one case, and all are late by 8 ms in the other.
-        for (first, shrinks) in [(0, false), (8, true)] {
+        // A packet of each round trip is on time in one case, and all but the very first are late by 8 ms in the other.
+        for (second, shrinks) in [(0, false), (8, true)] {
             let mut controller = typing();
             controller.window.packets = 40.0;
             controller.window.end_slow_start();
             for number in 0..120_u64 {
-                let late = if number == 0 {
-                    0
-                } else if number % 40 == 1 {
-                    first
-                } else {
-                    8
+                let late = match number % 40 {
+                    _ if number == 0 => 0,
+                    1 => second,
+                    _ => 8,
                 };
                 let sent = Instant::from_millis(1_000 + 100 * (number / 40) + number % 40);
                 let received = sent + Duration::from_millis(20 + late);

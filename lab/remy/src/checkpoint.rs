@@ -11,6 +11,7 @@ use crate::search::State;
 
 /// Everything that a search depends on, and where it is.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Checkpoint {
     /// The prior's text.
     pub(crate) prior: String,
@@ -21,7 +22,6 @@ pub(crate) struct Checkpoint {
     /// Time that the search has taken, in s.
     pub(crate) seconds: f64,
     /// The state that the search continues from.
-    #[serde(flatten)]
     pub(crate) state: State,
 }
 
@@ -78,6 +78,13 @@ mod tests {
             let text = serde_json::to_string(&checkpoint).expect("JSON");
             let read: Checkpoint = serde_json::from_str(&text).expect("a checkpoint");
             assert_eq!(read, checkpoint);
+        }
+        // A file with a field that nobody knows is of another version, or damaged.
+        let text = serde_json::to_string(&checkpoint).expect("JSON");
+        for (begin, count) in [("{\"prior\"", 1), ("{\"grown\"", 1), ("{\"generations\"", 2)] {
+            assert_eq!(text.matches(begin).count(), count, "{text}");
+            let strange = text.replacen(begin, &begin.replacen('{', "{\"x\":1,", 1), 1);
+            assert!(serde_json::from_str::<Checkpoint>(&strange).is_err(), "{begin}");
         }
     }
 }

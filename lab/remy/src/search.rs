@@ -59,6 +59,7 @@ pub(crate) struct Grown {
 
 /// A table and the generations of its rules, as a checkpoint has them.
 #[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 struct Saved {
     generations: Vec<u32>,
     table: String,
@@ -88,6 +89,7 @@ impl TryFrom<Saved> for Grown {
 
 /// Everything that a search continues from.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct State {
     /// The table that is being improved.
     pub(crate) grown: Grown,
