@@ -22,10 +22,20 @@ pub(crate) fn send_time(now: Instant) -> [u8; SEND_TIME_LEN] {
     [a, b, c, d]
 }
 
+/// Where readings of a peer's clock begin. Far above zero, because the first packet's time may be half a lap of the 32
+/// bits (36 minutes) below it, and an [`Instant`] is never negative.
+const EPOCH: Duration = Duration::from_micros(1 << 40);
+
 /// The peer's clock. Packets carry the low 32 bits of its microseconds. Only differences between times have a meaning.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct PeerClock {
     newest: Instant,
+}
+
+impl Default for PeerClock {
+    fn default() -> Self {
+        Self { newest: Instant::ZERO + EPOCH }
+    }
 }
 
 impl PeerClock {
@@ -45,22 +55,35 @@ impl PeerClock {
 mod tests {
     use super::*;
 
+    fn bits(seconds: f64) -> u32 {
+        u32::from_be_bytes(send_time(Instant::ZERO + Duration::from_secs_f64(seconds)))
+    }
+
     #[test]
     fn the_peers_clock_goes_on_where_its_bits_wrap() {
-        let mut clock = PeerClock::default();
-        let times = [
-            0_u64,
-            1_000,
-            900,
-            2_000_000_000,
-            4_000_000_000,
-            3_999_999_000,
-            4_300_000_000,
-            6_000_000_000,
-        ];
-        for micros in times {
-            let bits = u32::from_be_bytes(send_time(Instant::ZERO + Duration::from_micros(micros)));
-            assert_eq!(clock.read(bits), Instant::ZERO + Duration::from_micros(micros));
+        for first in [0.0, 300.0, 2_000.0, 3_000.0, 4_290.0, 100_000.0] {
+            let mut clock = PeerClock::default();
+            let mut before = clock.read(bits(first));
+            let steps = [0.001, -0.000_1, 2_000.0, 1_999.0, -0.001, 295.0, 1_700.0];
+            for (index, step) in steps.into_iter().enumerate() {
+                let seconds = first + steps[..=index].iter().sum::<f64>();
+                let time = clock.read(bits(seconds));
+                let (later, earlier) = if step < 0.0 { (before, time) } else { (time, before) };
+                let passed = later.saturating_since(earlier).as_secs_f64();
+                assert!((passed - step.abs()).abs() < 2e-6, "{step} s after {seconds} s");
+                before = time;
+            }
+        }
+    }
+
+    #[test]
+    fn the_peers_clock_runs_after_a_pause_of_any_length() {
+        for pause in (0..150).map(|minutes| f64::from(minutes) * 60.0) {
+            let mut clock = PeerClock::default();
+            clock.read(bits(300.0));
+            let time = clock.read(bits(300.0 + pause));
+            let later = clock.read(bits(300.1 + pause));
+            assert_eq!(later.saturating_since(time), Duration::from_millis(100), "{pause} s");
         }
     }
 }
