@@ -116,7 +116,7 @@ impl Candidates {
 
     /// Removes the address of a forwarder that has ended. If it is in use, the client switches to the first address,
     /// which is never removed.
-    pub fn remove(&mut self, now: Instant, address: SocketAddr) {
+    pub(crate) fn remove(&mut self, now: Instant, address: SocketAddr) {
         let Some(index) = self.position(address).filter(|index| *index > 0) else { return };
         self.addresses.remove(index);
         (self.deaf, self.round) = (None, None);

@@ -142,6 +142,19 @@ impl ClientPath {
         moves
     }
 
+    /// Removes an address of a forwarder. If it was in use, a datagram to the address used then draws the server's
+    /// answers there. Returns whether the destination changes.
+    pub(crate) fn remove_candidate(&mut self, now: Instant, address: SocketAddr) -> bool {
+        let before = self.destination();
+        self.candidates.remove(now, address);
+        let moves = self.destination() != before;
+        if moves {
+            self.side.handle_detour(now);
+            self.revalidation.handle_change(now);
+        }
+        moves
+    }
+
     /// Records that this computer's network has changed. Returns whether the newest datagram is to be repeated at once.
     pub(crate) fn handle_network_change(&mut self, now: Instant) -> bool {
         self.revalidation.handle_change(now);

@@ -381,6 +381,13 @@ impl Connection {
         }
     }
 
+    /// Removes an address of the server, which the client then no longer uses.
+    pub(crate) fn remove_candidate(&mut self, now: Instant, address: SocketAddr) {
+        if self.client.as_mut().is_some_and(|client| client.remove_candidate(now, address)) {
+            self.follow_candidates();
+        }
+    }
+
     /// Makes the peer's address the one to which the client's paths have switched.
     fn follow_candidates(&mut self) {
         let Some(client) = &mut self.client else { return };

@@ -68,8 +68,7 @@ pub struct Transport<Local: Object, Remote: Object> {
 }
 
 impl<Local: Object, Remote: Object> Transport<Local, Remote> {
-    /// Creates an end in its initial state. `local` and `remote` are the states numbered 0;
-    /// `chaff` is the caller's randomness for padding.
+    /// Creates an end. `local` and `remote` are the states numbered 0; `chaff` is the caller's randomness for padding.
     pub fn new(
         role: Role,
         key: &Key,
@@ -185,14 +184,15 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.heed_size();
     }
 
-    /// Returns the addresses at which a client's server may be reached; `None` at a server.
-    pub fn candidates(&self) -> Option<&Candidates> {
-        self.connection.client().map(|client| &client.candidates)
-    }
-
     /// Returns [`Transport::candidates`] for changes: to add an address, or to report an unreachable one.
     pub fn candidates_mut(&mut self) -> Option<&mut Candidates> {
         self.connection.candidates_mut()
+    }
+
+    /// Removes the address of a forwarder that has ended. If it is in use, a client switches to the server's first one.
+    pub fn remove_candidate(&mut self, now: Instant, address: SocketAddr) {
+        self.connection.remove_candidate(now, address);
+        self.heed_size();
     }
 
     /// Called when the driver has opened or closed the path to [`SIDE_PATH`](crate::SIDE_PATH). Before a client's first

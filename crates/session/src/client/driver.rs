@@ -125,9 +125,8 @@ impl Client {
     /// Sets the addresses at which the forwarder on a jump host listens, in place of earlier ones.
     pub fn handle_forwarder(&mut self, now: Instant, ends: &[SocketAddr]) {
         let former = core::mem::replace(&mut self.notice_bar.forwarder, ends.to_vec());
-        let candidates = self.candidates_mut();
-        former.iter().for_each(|end| candidates.remove(now, *end));
-        ends.iter().for_each(|end| candidates.add_detour(*end));
+        former.iter().for_each(|end| self.transport.remove_candidate(now, *end));
+        ends.iter().for_each(|end| self.candidates_mut().add_detour(*end));
         self.refresh(now);
     }
 

@@ -5,6 +5,7 @@ use core::ops::Range;
 
 use rove_units::{Duration, Instant};
 
+use crate::candidates::Candidates;
 use crate::closing::Closed;
 use crate::hello::{Capabilities, Peer};
 use crate::num::StateNum;
@@ -48,6 +49,11 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
     /// Returns the newest of this end's states that was sent, whether or not it arrived.
     pub fn sent_state(&self) -> &Local {
         &self.sender.sent.last().object
+    }
+
+    /// Returns the addresses at which a client's server may be reached; `None` at a server.
+    pub fn candidates(&self) -> Option<&Candidates> {
+        self.connection.client().map(|client| &client.candidates)
     }
 
     /// Returns when the peer must send again: a heartbeat interval after its newest state or, if later, at the

@@ -344,6 +344,20 @@ fn a_detour_is_left_within_two_seconds_after_the_servers_own_address_answers() {
 }
 
 #[test]
+fn a_detour_that_is_removed_while_it_is_used_leads_back_at_once() {
+    for server in servers() {
+        let mut world = World::new(12, server, &[DEAD, DEAD]);
+        world.add_detour(ALIVE);
+        assert!(world.works_within(ms(2_000)), "{:?}", world.went);
+        world.run_for(ms(9_100));
+        world.ways = vec![ALIVE, DEAD, DEAD];
+        world.client.transport.remove_candidate(world.now, far(2));
+        assert_eq!(world.client.transport.peer_address(), Some(far(0)));
+        assert!(world.works_within(ms(500)), "{:?}", world.went);
+    }
+}
+
+#[test]
 fn whatever_the_paths_did_the_session_goes_on_by_any_that_works() {
     for seed in 0..150 {
         let draws = Seed::new(seed).stream("ways");
