@@ -81,8 +81,8 @@ impl Refusal {
     }
 }
 
-/// Sends a datagram. If the system's buffer is full, the datagram counts as sent and is lost, as in any other queue of
-/// the path.
+/// Sends a datagram. If a queue of this computer is full, the datagram counts as sent and is lost, as in any other queue
+/// of the path.
 ///
 /// # Errors
 ///
@@ -135,12 +135,18 @@ fn send_by(
     }
     match result {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+        Err(error) if is_about_a_full_queue(&error) => Ok(()),
         Err(error) if Errno::from_io_error(&error) == Some(Errno::MSGSIZE) => {
             Err(SendFailure::TooLong)
         }
         Err(error) => Err(SendFailure::Other(error)),
     }
+}
+
+/// Returns whether a queue of this computer is full: the socket's, or the network interface's (ENOBUFS).
+fn is_about_a_full_queue(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::WouldBlock
+        || Errno::from_io_error(error) == Some(Errno::NOBUFS)
 }
 
 /// Returns whether an error comes from a router or from the other end (ICMP), or says that there is no route.

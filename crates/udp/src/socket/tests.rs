@@ -269,6 +269,16 @@ fn a_datagram_no_path_takes_is_called_too_long() {
 }
 
 #[test]
+fn a_datagram_for_which_no_queue_has_room_is_lost_and_nothing_else_is_wrong() {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let attempt = |errno: Errno| send_by(&socket, false, || Err(errno.into()));
+    for full in [Errno::AGAIN, Errno::NOBUFS] {
+        assert!(attempt(full).is_ok(), "{full}");
+    }
+    assert!(matches!(attempt(Errno::PERM), Err(SendFailure::Other(_))));
+}
+
+#[test]
 #[cfg(all(target_os = "linux", not(rove_portable)))]
 fn datagrams_that_are_sent_in_one_call_arrive_each_on_its_own() {
     let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
