@@ -5,6 +5,7 @@ mod common;
 
 use common::*;
 use rove_link::LinkConfig;
+use rove_session::{ClientOutcome, ServerOutcome};
 
 /// The client's bound on unacknowledged input, as `Client::wants_input` documents it.
 const INPUT_PENDING_MAX: u64 = 1_048_576;
@@ -93,6 +94,24 @@ fn a_program_that_stops_reading_loses_nothing_and_bounds_memory() {
     pair.right.program.stuck = false;
     assert!(pair.run_until(secs(60), |_, server| server.program.typed.len() >= text.len()));
     assert!(pair.right.program.typed == text);
+}
+
+#[test]
+fn a_session_whose_program_never_reads_ends_when_the_client_says_so() {
+    let mut pair = pair(&LinkConfig::lossless(ms(5)));
+    pair.run_for(secs(1));
+    pair.right.program.stuck = true;
+    pair.left.user.paste = bytes(HOST_INPUT_MAX + 60_000);
+    pair.run_for(secs(60));
+    type_text(&mut pair, b"\x03");
+    pair.run_for(secs(1));
+    let left = pair.left.client.pending_input();
+    assert!((1..32_768).contains(&left), "{left} bytes of keys, which fit into one diff");
+    let now = pair.now();
+    pair.left.client.shutdown(now, "Exiting on user request...");
+    assert!(pair.run_until(secs(5), |client, _| client.client.outcome().is_some()));
+    assert_eq!(pair.left.client.outcome(), Some(ClientOutcome::Ended(None)));
+    assert_eq!(pair.right.server.outcome(), Some(ServerOutcome::Ended));
 }
 
 #[test]

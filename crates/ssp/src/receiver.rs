@@ -76,7 +76,7 @@ pub(crate) struct Receiver<R> {
     effort: u64,
     /// Until when a list over [`RECEIVED_MAX`] accepts no further state.
     quenched_until: Instant,
-    /// Whether states with contents are not accepted, so that the peer keeps them.
+    /// Whether states with contents, except the last of the session, are not accepted, so that the peer keeps them.
     held: bool,
     pub(crate) journal: Journal,
 }
@@ -115,7 +115,8 @@ impl<R: Object> Receiver<R> {
         if is_outdated || self.states.iter().any(|state| state.num == new_num) {
             return Ok(Received::Nothing);
         }
-        if self.held && !diff.is_empty() {
+        // The last state ends the session, so nothing is gained by leaving it with the peer.
+        if self.held && !diff.is_empty() && new_num != StateNum::SHUTDOWN {
             let newest = self.states.back_mut().expect("the list is never empty");
             newest.arrived_at = now;
             return Ok(Received::LeftWithPeer);

@@ -285,7 +285,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.receiver.adjust(adjust);
     }
 
-    /// Sets whether received states with contents stay unacknowledged, so that the peer keeps them and sends them
+    /// Sets whether received states with contents stay unacknowledged, except the last, so that the peer sends them
     /// again. The peer's acknowledgments still count. An end uses this while its program does not read input.
     pub fn hold_remote(&mut self, held: bool) {
         self.receiver.hold(held);
