@@ -88,8 +88,10 @@ impl Session {
             self.client.handle_timeout(now);
             while let Some(Transmit { payload, .. }) = self.client_transmit() {
                 if heard {
-                    let source = LEFT_ADDRESS;
+                    let (source, before) = (LEFT_ADDRESS, self.server.client_datagrams());
                     self.server.handle_datagram(now, source, Ecn::Capable, &payload).expect("fine");
+                    let after = self.server.client_datagrams();
+                    assert!(after > before, "no packet of the client's counts as a stranger's");
                 }
                 self.up.push(payload);
             }

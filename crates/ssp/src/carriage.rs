@@ -68,6 +68,11 @@ impl PacketSeal {
         self.cipher.memory()
     }
 
+    /// Returns how many packets the peer has sent, by the highest number that arrived.
+    pub(crate) const fn peer_packets(&self) -> u64 {
+        self.window.sent()
+    }
+
     /// Returns whether a datagram claims to be a packet.
     pub(crate) fn is_claimed_by(datagram: &[u8]) -> bool {
         datagram.first().is_some_and(|first| first & PACKET_CLASS_BYTE != 0)

@@ -30,10 +30,10 @@ impl Server {
         self.publisher.transport.lingers_until().filter(|_| self.abandoned.is_none())
     }
 
-    /// Returns how many sequence numbers the clients have used, by the highest number received from each. Only a
-    /// datagram newer than all others of its client raises the number.
+    /// Returns how many sequence numbers the clients have used for datagrams and packets of streams, by the highest
+    /// number received from each. Only a datagram or packet newer than all others of its client raises the number.
     pub fn client_datagrams(&self) -> u64 {
-        self.publisher.transport.peer_datagrams() + self.audience.datagrams()
+        self.publisher.transport.peer_datagrams_and_packets() + self.audience.datagrams()
     }
 
     /// Returns when the client was last heard. `None` if it never was.

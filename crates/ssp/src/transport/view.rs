@@ -174,6 +174,11 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         self.connection.peer_datagrams()
     }
 
+    /// Returns [`Transport::peer_datagrams`] and, in the same way, how many packets of streams the peer has sent.
+    pub fn peer_datagrams_and_packets(&self) -> u64 {
+        self.peer_datagrams() + self.packets.as_ref().map_or(0, |packets| packets.peer_packets())
+    }
+
     /// Returns the measurements of the path to the peer, for a status display.
     pub fn path(&self) -> Path {
         self.connection.path()
