@@ -184,6 +184,27 @@ fn the_owner_ends_joined_clients_and_nobody_else_does() {
 }
 
 #[test]
+fn a_joined_client_stays_while_the_servers_computer_sleeps() {
+    let mut trio = shared_session(&near_link(), &[JoinMode::Share], Seed::new(5));
+    trio.run_for(secs(20));
+    let later = trio.now() + secs(600);
+    trio.stop_right(true);
+    trio.run_for(secs(600));
+    trio.right.0.server.handle_timeout(later);
+    trio.stop_right(false);
+    trio.run_for(secs(10));
+    assert_eq!(trio.left.0[1].client.outcome(), None);
+    types(&mut trio, 1, b"awake");
+    trio.run_for(secs(1));
+    assert_eq!(trio.right.0.program.typed, b"awake");
+    // A client that is gone without a word still leaves.
+    trio.left.0[1] = near(ClientConfig { key: Key::from_bytes([98; 16]), ..roves() });
+    trio.run_for(secs(180));
+    command(&mut trio, 0, b's');
+    assert!((0..20).all(|row| !trio.left.0[0].row_text(row).contains("types")));
+}
+
+#[test]
 fn only_a_client_that_shows_joined_clients_may_join_and_only_beside_one() {
     let mut trio = shared_session(&near_link(), &[], Seed::new(6));
     let config = invite_to_join(&mut trio, JoinMode::Share, client_config(stock(Config::client())));

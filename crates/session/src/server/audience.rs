@@ -13,7 +13,7 @@ use rove_ssp::{Ecn, Peer, Transmit};
 use rove_terminal::{ExitStatus, Outside, Size, Terminal, UserTerminal};
 use rove_units::{Duration, Instant};
 
-use super::Uninvited;
+use super::{TIMER_LATE_MAX, Uninvited};
 use super::input::{Input, News};
 use super::lead::Lead;
 use super::publisher::Publisher;
@@ -51,6 +51,8 @@ pub(super) struct Member {
     way: JoinMode,
     who: Arc<str>,
     phase: Phase,
+    /// When the server last came back from a sleep, in which it could not hear the client.
+    awake_since: Instant,
 }
 
 /// The phase of a client: invited, joined or leaving.
@@ -96,6 +98,7 @@ impl Audience {
             way,
             who: who.into(),
             phase,
+            awake_since: now,
         });
         debug_assert!(self.members.len() <= JOINED_MAX, "nobody joins beyond the bound");
         Ok(memory)
@@ -278,6 +281,9 @@ impl Audience {
             if matches!(member.phase, Phase::Joined(_)) {
                 member.publisher.handle_timeout(now, terminal);
             }
+            if member.silent_until().is_some_and(|until| until + TIMER_LATE_MAX <= now) {
+                member.awake_since = now;
+            }
         }
     }
 
@@ -384,7 +390,7 @@ impl Member {
     /// Returns when the client's silence becomes too long. `None` before its first message.
     fn silent_until(&self) -> Option<Instant> {
         let transport = &self.publisher.transport;
-        let heard_at = transport.remote_arrived_at()?;
+        let heard_at = transport.remote_arrived_at()?.max(self.awake_since);
         Some(heard_at.max(transport.remote_excused_until().unwrap_or(heard_at)) + SILENCE_MAX)
     }
 
