@@ -209,16 +209,16 @@ impl HostOptions {
     }
 
     /// Returns what this login does about sessions without a client. Only `rove`'s login for a new session with a shell
-    /// may ask or attach, and not with `--quiet`.
+    /// may ask or attach, and not with `--quiet`. `mosh` has no such setting.
     pub fn detached_use(&self) -> DetachedUse {
-        let is_login = self.name == ProgramName::Rove
-            && !self.no_program
+        let is_ours = self.name == ProgramName::Rove;
+        let is_login = !self.no_program
             && self.session == WantedSession::New
             && self.command.is_empty()
             && !self.choices.strict;
         match self.detached {
-            DetachedUse::Ask | DetachedUse::Newest if self.quiet => DetachedUse::Hint,
-            known if is_login => known,
+            DetachedUse::Never if is_ours => DetachedUse::Never,
+            known if is_ours && is_login && !self.quiet => known,
             _ => DetachedUse::Hint,
         }
     }
@@ -336,8 +336,10 @@ mod tests {
             let named = HostOptions { session: named, ..login(use_) };
             let mut strict = login(use_);
             strict.choices.strict = true;
-            for other in [command, mosh, named, strict] {
-                assert_eq!(other.detached_use(), Hint, "{other:?}");
+            assert_eq!(mosh.detached_use(), Hint);
+            for other in [command, named, strict] {
+                let wanted = if use_ == Never { Never } else { Hint };
+                assert_eq!(other.detached_use(), wanted, "{other:?}");
             }
         }
         for (use_, wanted) in [(Ask, Hint), (Newest, Hint), (Never, Never)] {
