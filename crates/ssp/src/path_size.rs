@@ -134,7 +134,7 @@ impl PathSize {
         core::mem::take(&mut self.is_recut)
     }
 
-    /// Called when contents are sent, for the first time or again, after `sent` other datagrams.
+    /// Called before contents (a diff) are sent, for the first time or again. `sent` is the next sequence number.
     pub(crate) fn handle_sent(
         &mut self,
         now: Instant,

@@ -13,9 +13,9 @@ use crate::path::Loss;
 /// Number of 64-bit words in the bitmap, which is used as a ring.
 const WORDS: usize = 128;
 
-/// How many numbers, from the highest down, the window covers. A datagram that more have overtaken is refused. The word
-/// of the highest number is not full, so one word does not count. Chosen: a record of a kilobyte, as in WireGuard. A
-/// paste of 1 MiB has some 900 datagrams; nine times as many may overtake the first of them.
+/// How many numbers, from the highest down, the window covers. A datagram that so many have overtaken is refused. The
+/// word of the highest number is not full, so one word does not count. Chosen: a record of a kilobyte, as in WireGuard.
+/// A paste of 1 MiB has some 900 datagrams; nine times as many may overtake the first of them.
 const OVERTAKEN_MAX: u64 = 127 * 64;
 const _: () = assert!(OVERTAKEN_MAX == (WORDS as u64 - 1) * WORD);
 

@@ -37,9 +37,9 @@ struct Try {
     largest_min: usize,
     /// How many datagrams of the contents had the largest size.
     large: u64,
-    /// How many datagrams were sent before the first of the contents.
+    /// The sequence number of the first datagram of the contents.
     before: u64,
-    /// How many datagrams were sent up to the last of the contents.
+    /// The sequence number after the last datagram of the contents.
     sent: u64,
     /// How many datagrams the peer had reported as missing before these contents.
     missing: u64,
@@ -56,7 +56,7 @@ pub(super) struct Unanswered {
 }
 
 impl Unanswered {
-    /// Called when contents are sent, for the first time or again, after `before` other datagrams.
+    /// Called before contents are sent, for the first time or again. `before` is the next sequence number.
     pub(super) fn push(
         &mut self,
         now: Instant,

@@ -11,9 +11,9 @@ use crate::num::StateNum;
 /// between large contents.
 const LARGE_LATELY: Duration = Duration::from_secs(10);
 
-/// How often a large instruction that is presumed lost is repeated before newer contents replace it. Chosen: of screens
-/// of ten fragments that change every 40 ms, 40 arrive within 20 s at 30 % loss and 100 ms of round trip, at most 0.7 s
-/// apart. Without repeats 5 to 11 arrive, up to 4.6 s apart (tests/pair/picture.rs).
+/// How often a large instruction that is presumed lost is repeated before newer contents replace it. Chosen: a screen
+/// of ten fragments changes every 40 ms for 20 s, at 30 % loss and 100 ms of round trip. Then 40 screens arrive, at
+/// most 0.7 s apart; without repeats 5 to 11, up to 4.6 s apart. The test in tests/pair/picture.rs requires 30 screens.
 pub(super) const REPEATS_MAX: u32 = 8;
 
 /// The instruction of several fragments that may be repeated, and whether contents were recently large.

@@ -13,7 +13,7 @@ use crate::pair::{Pair, Party, agree, ms, noise, pair};
 /// Contents of several datagrams.
 const LARGE: usize = 8_000;
 
-/// Numbers that a window tells apart: what is overtaken by more of them is refused.
+/// How many numbers a window covers. A datagram that so many have overtaken is refused.
 const WINDOW: u64 = 8_128;
 
 /// A path on which the datagrams of one instruction arrive 10 ms apart.
