@@ -8,11 +8,11 @@
 //!
 //! | code points | crate | here | why |
 //! |---|---|---|---|
-//! | spacing marks (category Mc) that extend a cluster | 0 | 1 | only Mn, Me and Cf take no column |
-//! | signs and letters prepended to a cluster | 0 | 1 | the same |
-//! | U+00AD soft hyphen, U+FFA0 Hangul filler | 0 | 1 | the same; xterm shows the hyphen |
-//! | U+302E, U+302F, U+16FF0, U+16FF1, U+3164 | 0 | 2 | the same, and East Asian Wide |
-//! | U+2D7F, U+FFF9 to U+FFFB, U+13430 to U+1343F | 1 | 0 | category Mn or Cf |
+//! | spacing marks (category Mc) that extend a cluster | 0 | 1 | glibc gives a spacing mark a column |
+//! | signs and letters prepended to a cluster | 0 | 1 | glibc gives such characters a column, even of category Cf |
+//! | U+00AD soft hyphen, U+FFA0 Hangul filler | 0 | 1 | glibc gives both a column; xterm shows the hyphen |
+//! | U+302E, U+302F, U+16FF0, U+16FF1, U+3164 | 0 | 2 | glibc gives them columns, and they are East Asian Wide |
+//! | U+2D7F, U+FFF9 to U+FFFB, U+13430 to U+1343F | 1 | 0 | glibc gives such characters no column |
 //! | U+3248 to U+324F | 1 | 2 | xterm and glibc agree |
 //! | U+17A4, U+17D8 | 2, 3 | 1 | one sign, not those it stands for; xterm and glibc agree |
 //! | C0, C1, DEL | none | 0 | never printed |

@@ -35,7 +35,7 @@ impl Feed {
         self.is_new = true;
     }
 
-    /// Returns which rows enter the terminal's history with a frame on the main or the alternate screen.
+    /// Returns which rows may enter the terminal's history when it draws a frame on its main screen (`is_main`) or not.
     pub(super) const fn history(
         &self,
         capabilities: &TerminalCapabilities,
