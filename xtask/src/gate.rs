@@ -164,7 +164,7 @@ fn deny(root: &Path) -> Outcome {
     cargo(root, &["deny", "check", "licenses", "bans", "sources"])
 }
 
-/// Compiles for the other systems, beside the other steps. Each of the two checks runs even if the other has failed.
+/// Compiles for the other systems, beside the other steps. Each of the three checks runs even if another failed.
 fn systems_check(root: &Path) -> Outcome {
     let outcomes = systems::checks(root).map(|mut check| match check.output() {
         Ok(output) if output.status.success() => Outcome::Passed,

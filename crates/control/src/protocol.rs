@@ -10,7 +10,7 @@
 //! - `rove/1 resume FORMER [ADDRESS]` is `attach` for a client that continues the client FORMER. The answer's `taken`
 //!   is the number of FORMER's typed keys that the server has received.
 //! - `rove/1 tunnel PORT` names the local UDP port from which `rove tunnel` sends the client's datagrams.
-//! - `rove/1 jump ADDRESS:PORT` names the source from which a jump host's forwarder sends the client's datagrams.
+//! - `rove/1 jump SOURCE` names the address and port from which a jump host's forwarder sends the client's datagrams.
 //! - `rove/1 drop NAME` asks the server to type the path of file NAME in the user's drop folder.
 //!
 //! Later versions may add members, which readers skip. A changed member needs another protocol number.

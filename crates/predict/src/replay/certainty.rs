@@ -43,7 +43,7 @@ impl Certainty {
         self.confirmed += 1;
     }
 
-    /// Forgets the confirmed characters, because other text has replaced them.
+    /// Forgets the confirmed characters: other text has replaced them, or a key has raised doubt.
     pub(super) const fn lose(&mut self) {
         self.confirmed = 0;
     }

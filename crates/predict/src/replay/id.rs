@@ -27,8 +27,8 @@ impl PlaceId {
     }
 }
 
-/// Most kinds of prompts that are remembered, two for each prompt. Another replaces the least recently used. Source:
-/// users of the Mosh paper (USENIX ATC 2012) had a handful of programs.
+/// Most names of prompts that are remembered, at most two for each prompt. A new name replaces the least recently used.
+/// Chosen: far more than the handful of programs of each user in the Mosh paper (USENIX ATC 2012).
 pub(super) const NAMES_MAX: usize = 128;
 
 /// The identities of a prompt: `strong` by its whole text, and `weak` only by its end.

@@ -1,8 +1,8 @@
-//! Runs a rove command or a script on a host, through the same ssh command as a session's login. The command has no
-//! terminal there. This module separates its output from the output of the login shell's start-up files.
+//! Runs a rove command or a script on a host, through the same ssh command as a session's login. Without
+//! `--no-ssh-pty`, ssh asks for no terminal. The command's output is separated from that of start-up files.
 //!
-//! ssh connects as its configuration says, and through an open master connection if one may be used, because rove need
-//! not learn the host's address here.
+//! ssh connects as its configuration says. Here rove needs no proxy command to learn the host's address. So ssh may use
+//! an open master connection.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};

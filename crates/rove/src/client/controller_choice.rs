@@ -59,7 +59,8 @@ mod tests {
 
     use super::*;
 
-    /// Lets a client choose `cubic`. Returns the request at the server, and the sentence for the user after `answer`.
+    /// Lets a client choose `cubic`. Returns the request that the server read, and the sentence for the user.
+    /// The server gives `answer`; with `None` it does not know the request.
     fn choose(answer: Option<&Answer>) -> (Option<Target>, Option<String>) {
         let mut now = Instant::ZERO;
         let [mut client, mut server] = [Side::Client, Side::Server].map(|side| {

@@ -20,11 +20,11 @@ const RESERVED_LEFT_MIN: u64 = 1 << 12;
 /// Cipher blocks of the largest datagram.
 const DATAGRAM_BLOCKS: u64 = 128;
 
-/// Most bytes that are appended to a record before it is written as a whole again. Chosen: in a flood of output a whole
-/// record costs less than the frames since the last one, and a client that resumes reads little more than this.
+/// Bytes that are appended to a record of up to 64 KiB before it is written as a whole again. Chosen: in a flood of
+/// output a whole record costs less than the frames since the last one, and a client that resumes reads some 320 KiB.
 const APPENDED_MAX: usize = 256 * 1024;
 
-/// The same bound as a multiple of the last whole record's length. The larger of the two bounds holds.
+/// The same bound for a longer record, as a multiple of its length when it was last written as a whole.
 const APPENDED_WHOLES: usize = 4;
 
 /// The facts in the record so far.
