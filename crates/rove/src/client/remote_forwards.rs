@@ -173,9 +173,9 @@ impl RemoteForwards {
         debug_assert!(!self.has_wishes() && self.poll_timeout().is_none());
     }
 
-    /// Accepts streams that the host has opened, or refuses them if there are no listeners.
+    /// Accepts streams that the host has opened, or refuses them if there were never any listeners.
     pub(super) fn handle_incoming(&mut self, now: Instant, mux: &mut Mux) {
-        if self.entries.is_empty() {
+        if self.next_number == 0 {
             self.reception.turn_away(now, mux);
         } else {
             self.reception.handle_incoming(mux);
@@ -187,10 +187,13 @@ impl RemoteForwards {
     pub(super) fn handle_readable(&mut self, now: Instant, mux: &mut Mux, id: StreamId) {
         let entry = match self.reception.handle_readable(now, mux, id) {
             None => return,
-            Some(Target::Accepted(number)) => self.entries.get(&number),
+            Some(Target::Accepted(number)) => match self.entries.get(&number) {
+                // The user has removed this listener while the connection was on its way.
+                None if number < self.next_number => return self.reception.give_up(mux, id),
+                entry => entry,
+            },
             Some(_) => None,
         };
-        // The host has named no listener of the table; the user may have removed it.
         let Some(Entry { forward, state: State::Asked(_) | State::Open { .. }, .. }) = entry else {
             return self.reception.handle_strange(now, mux, id);
         };
@@ -569,6 +572,18 @@ mod tests {
             ends.open(&Target::Accepted(7));
         }
         assert!(ends.client.closed().is_some());
+    }
+
+    #[test]
+    fn connections_to_a_listener_that_the_user_has_removed_are_refused_and_end_nothing() {
+        let mut ends = Ends::new(place(9));
+        let removed = ends.forwards.remove(&mut ends.client, &Place::Port(None, 4711));
+        assert_eq!(removed.as_deref(), Some("-R 0:127.0.0.1:9"));
+        for _ in 1..=200 {
+            let id = ends.open(&Target::Accepted(0));
+            assert!(ends.server.read(ends.now, id, &mut [0; 9]).is_err());
+        }
+        assert!(ends.client.closed().is_none());
     }
 
     #[test]
