@@ -54,13 +54,14 @@ impl DualStackSockets {
         sockets.newest().local_addr().ok().map(|address| address.port())
     }
 
-    /// Opens a new port in each address family.
+    /// Opens a new port in each address family, also where another family has failed.
     ///
     /// # Errors
     ///
-    /// Returns the error of the system call.
+    /// Returns the error of the first system call that has failed.
     pub fn open_port(&mut self) -> io::Result<()> {
-        self.families.iter_mut().try_for_each(|(_, sockets)| sockets.open_port())
+        let opened = self.families.iter_mut().map(|(_, sockets)| sockets.open_port());
+        opened.fold(Ok(()), io::Result::and)
     }
 
     /// Closes the oldest ports of each address family until `keep` are left.
