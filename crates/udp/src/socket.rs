@@ -145,8 +145,7 @@ fn send_by(
 
 /// Returns whether a queue of this computer is full: the socket's, or the network interface's (ENOBUFS).
 fn is_about_a_full_queue(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::WouldBlock
-        || Errno::from_io_error(error) == Some(Errno::NOBUFS)
+    error.kind() == io::ErrorKind::WouldBlock || Errno::from_io_error(error) == Some(Errno::NOBUFS)
 }
 
 /// Returns whether an error comes from a router or from the other end (ICMP), or says that there is no route.

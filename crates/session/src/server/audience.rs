@@ -13,10 +13,10 @@ use rove_ssp::{Ecn, Peer, Transmit};
 use rove_terminal::{ExitStatus, Outside, Size, Terminal, UserTerminal};
 use rove_units::{Duration, Instant};
 
-use super::{TIMER_LATE_MAX, Uninvited};
 use super::input::{Input, News};
 use super::lead::Lead;
 use super::publisher::Publisher;
+use super::{TIMER_LATE_MAX, Uninvited};
 use crate::parts::joined::{JOINED_MAX, JoinMode, Joined, JoinedClient};
 use crate::wish::{Door, Wish};
 
