@@ -169,9 +169,7 @@ impl Connection {
             self.push_event(Event::ClosePorts { keep });
         }
         let is_echo = datagram.timestamp_reply.is_some();
-        if self.client.as_mut().is_some_and(|it| it.handle_source(now, source, is_echo)) {
-            self.follow_candidates();
-        }
+        self.steer(|client| client.handle_source(now, source, is_echo));
         let mut arrival = Arrival::default();
         if is_newest {
             self.handle_newest(now, source, ecn, &datagram, config);
@@ -375,22 +373,20 @@ impl Connection {
 
     /// Called when a client's driver has opened or closed the side path. `fails` says whether the path in use fails.
     pub(crate) fn handle_side_path(&mut self, now: Instant, is_open: bool, fails: bool) {
-        let client = self.client.as_mut();
-        if client.is_some_and(|client| client.handle_side_path(now, is_open, fails)) {
-            self.follow_candidates();
-        }
+        self.steer(|client| client.handle_side_path(now, is_open, fails));
     }
 
     /// Removes an address of the server, which the client then no longer uses.
     pub(crate) fn remove_candidate(&mut self, now: Instant, address: SocketAddr) {
-        if self.client.as_mut().is_some_and(|client| client.remove_candidate(now, address)) {
-            self.follow_candidates();
-        }
+        self.steer(|client| client.remove_candidate(now, address));
     }
 
-    /// Makes the peer's address the one to which the client's paths have switched.
-    fn follow_candidates(&mut self) {
+    /// Applies a change to a client's paths. If it returns that the destination has changed, the peer's address follows.
+    fn steer(&mut self, change: impl FnOnce(&mut ClientPath) -> bool) {
         let Some(client) = &mut self.client else { return };
+        if !change(client) {
+            return;
+        }
         self.loss_reports.forgive(client.side.take_dropped(), self.next_seq);
         let peer = client.destination();
         self.to_peer.handle_moved(peer, peer.is_ipv6());
@@ -429,8 +425,8 @@ impl Connection {
         }
         // The new address is chosen first, so that the round trip is attributed to it.
         let is_aside = source == SIDE_PATH || self.client().is_some_and(|it| it.side.is_used());
-        if !is_aside && self.client.as_mut().is_some_and(|it| it.handle_answer(now, source)) {
-            self.follow_candidates();
+        if !is_aside {
+            self.steer(|client| client.handle_answer(now, source));
         }
         if let Some(reply) = datagram.timestamp_reply {
             let sample = Timestamp16::from_millis(now.as_millis()).millis_since(reply);
@@ -478,16 +474,14 @@ impl Connection {
 
     /// Opens another local port if the network has answered nothing for a long time.
     fn hop_if_due(&mut self, now: Instant, is_answer: bool, config: &Config) {
-        let Some(ClientPath { hop, candidates, side, .. }) = &mut self.client else { return };
+        let Some(ClientPath { hop, side, .. }) = &mut self.client else { return };
         if !hop.hops(now, is_answer, &config.path) {
             return;
         }
         let keep = hop.prune(now, &config.path);
         tracing::debug!("no round trip on this port: trying another");
         if !side.is_used() {
-            if candidates.handle_no_roundtrip(now) {
-                self.follow_candidates();
-            }
+            self.steer(|client| client.candidates.handle_no_roundtrip(now));
             self.to_peer.handle_port_change();
         }
         self.push_event(Event::OpenPort);

@@ -292,17 +292,21 @@ fn a_shutdown_waits_for_contents_too_large_for_one_instruction() {
 }
 
 #[test]
-fn a_held_receiver_acknowledges_the_end_once_it_is_let_go() {
-    let mut net = pair::<4096>(Seed::new(8), LinkConfig::lossless(ms(20)));
-    net.run_for(ms(1_000));
-    net.right.transport.hold_remote(true);
-    net.left.write(b"last words");
-    let now = net.now();
-    net.left.transport.start_shutdown(now);
-    net.run_for(ms(100));
-    assert_eq!(net.right.transport.remote().text(), b"");
-    net.right.transport.hold_remote(false);
-    let closed = run_to_the_end(&mut net, 500);
-    assert_eq!(closed, [Some(Closed::Acknowledged), Some(Closed::ByPeer)]);
-    assert_eq!(net.right.transport.remote().text(), b"last words");
+fn a_held_receiver_takes_the_end_and_contents_of_several_instructions_once_it_is_let_go() {
+    for (len, is_taken) in [(10, true), (10_000, false)] {
+        let mut net = pair::<4096>(Seed::new(8), LinkConfig::lossless(ms(20)));
+        net.run_for(ms(1_000));
+        net.right.transport.hold_remote(true);
+        let words = noise(Seed::new(8), len);
+        net.left.write(&words);
+        let now = net.now();
+        net.left.transport.start_shutdown(now);
+        net.run_for(ms(100));
+        let taken = if is_taken { &words[..] } else { b"" };
+        assert_eq!(net.right.transport.remote().text(), taken);
+        net.right.transport.hold_remote(false);
+        let closed = run_to_the_end(&mut net, 1_000);
+        assert_eq!(closed, [Some(Closed::Acknowledged), Some(Closed::ByPeer)], "{len}");
+        assert_eq!(net.right.transport.remote().text(), words);
+    }
 }
