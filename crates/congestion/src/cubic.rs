@@ -34,6 +34,8 @@ struct Epoch {
     began: Instant,
     /// When the function reaches the window before the loss (`K`), in seconds after `began`.
     plateau: f64,
+    /// The window at the plateau, in packets: the one before the loss or, if no loss began this, that at the beginning.
+    origin: f64,
     /// The window that Reno would have at present, in packets.
     reno: f64,
 }
@@ -57,19 +59,16 @@ impl Cubic {
 
     fn avoid(&mut self, now: Instant, acked: f64) {
         let (window, before) = (self.window.packets, self.window_before);
-        let begin =
-            || Epoch { began: now, plateau: ((before - window).max(0.0) / C).cbrt(), reno: window };
+        let origin = before.max(window);
+        let plateau = ((origin - window) / C).cbrt();
+        let begin = || Epoch { began: now, plateau, origin, reno: window };
         let epoch = self.epoch.get_or_insert_with(begin);
-        // If no loss began the epoch, it begins at its plateau.
-        let origin = before.max(if epoch.plateau > 0.0 { 0.0 } else { epoch.reno });
         let growth = if epoch.reno < before { RENO_GROWTH } else { 1.0 };
         let ahead = now.saturating_since(epoch.began).as_secs_f64() + self.rtt.secs();
-        let cubic = |time: f64| C * (time - epoch.plateau).powi(3) + origin;
+        let cubic = |time: f64| C * (time - epoch.plateau).powi(3) + epoch.origin;
         let current = cubic(ahead - self.rtt.secs());
         let target = cubic(ahead).clamp(window, 1.5 * window);
-        if epoch.plateau > 0.0 || before > 0.0 {
-            epoch.reno += growth * acked / window;
-        }
+        epoch.reno += growth * acked / window;
         self.window.packets = if current < epoch.reno {
             epoch.reno
         } else {
@@ -133,6 +132,19 @@ impl Controller for Cubic {
 mod tests {
     use super::*;
     use crate::tests::{PACKET, Path, average_window};
+
+    #[test]
+    fn a_flow_that_has_lost_nothing_grows_by_the_larger_of_both_functions() {
+        let mut path = Path::new(Cubic::new(PACKET), 100);
+        (path.controller.window.packets, path.controller.window_before) = (50.0, 50.0);
+        path.controller.window.end_slow_start();
+        let windows = path.windows(80);
+        // A packet each round trip, and from 5 s on the cubic function: 50 + 0.4 t^3.
+        for (rounds, expected) in [(25, 75), (50, 100), (79, 250)] {
+            let found = windows[rounds];
+            assert!(found.abs_diff(expected) * 10 <= expected, "{rounds}: {found}");
+        }
+    }
 
     #[test]
     fn the_window_comes_back_to_where_it_was_when_the_function_says() {
