@@ -15,10 +15,12 @@ type Table = (&'static str, &'static str, &'static [&'static str]);
 
 /// All tables, each of which takes less than six minutes on two cores, without compiling.
 #[rustfmt::skip]
-const TABLES: [Table; 27] = [
+const TABLES: [Table; 29] = [
     ("onset", "rove-lab figures onset --full --out target/figures", &[""]),
     ("start", "rove-lab figures start --full --out target/figures", &[""]),
     ("end", "cargo xtask bench end", &[""]),
+    ("return", "cargo xtask bench return roaming", &[""]),
+    ("programs", "rove-lab figures programs-500ms programs-interrupt --out target/figures", &[""]),
     ("idle", "cargo xtask bench idle-hour", &[""]),
     ("steady-output", "rove-lab figures aoi-small --out target/figures", &[""]),
     ("keys", "rove-lab replay --traces lab/rove-lab/traces bash-long fish --engine none --seeds 5 \
@@ -139,6 +141,37 @@ mod tests {
             let text = fs::read_to_string(file).unwrap_or_default();
             let ran = text.lines().filter_map(|line| line.strip_prefix("$ "));
             assert!(ran.eq(lines(&table)), "{}: run `cargo xtask results {0}`", table.0);
+        }
+    }
+
+    /// Returns the numbers in a text, and how many decimals each has.
+    fn numbers(text: &str) -> Vec<(f64, usize)> {
+        let words = text.split(|c: char| !c.is_ascii_digit() && c != '.');
+        let decimals = |word: &str| word.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        words.filter_map(|word| Some((word.parse().ok()?, decimals(word)))).collect()
+    }
+
+    #[test]
+    fn each_number_in_the_readmes_table_stands_in_the_page_that_its_row_names() {
+        let root = crate::workspace::root();
+        let readme = fs::read_to_string(root.join("README.md")).expect("there is a README");
+        let rows = readme.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| |"));
+        let rows: Vec<Vec<&str>> = rows.map(|line| line.split('|').collect()).collect();
+        assert_eq!(rows.len(), 8);
+        for row in rows {
+            let page = row[5].split(['(', ')']).find(|word| word.starts_with(FOLDER));
+            let page = page.unwrap_or_else(|| panic!("{}: no page", row[1]));
+            let text = fs::read_to_string(root.join(page)).expect("the page");
+            let table = TABLES.iter().find(|table| page.ends_with(&format!("/{}.md", table.0)));
+            let (_, command, _) = table.unwrap_or_else(|| panic!("{page} has no command"));
+            let named = row[5].split('`').nth(1).unwrap_or_default();
+            assert!(named.split(' ').all(|word| command.contains(word)), "{named}: {command}");
+            for (number, decimals) in numbers(&row[2..5].concat()) {
+                let is_it = |(found, _): &(f64, usize)| {
+                    format!("{found:.decimals$}") == format!("{number:.decimals$}")
+                };
+                assert!(numbers(&text).iter().any(is_it), "{page} has no {number}");
+            }
         }
     }
 
