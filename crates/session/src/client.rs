@@ -434,8 +434,8 @@ impl Client {
         if requests.repaint {
             self.display.repaint();
         }
-        let wish = self.notice_bar.decide(now, requests, &self.transport);
-        self.uplink.wish(wish, &mut self.transport);
+        let wishes = self.notice_bar.decide(now, requests, &self.transport);
+        self.uplink.wish(wishes, &mut self.transport);
         if !keys.is_empty() && self.notice_bar.company.is_viewer() {
             self.notice_bar.notices.say(now, "You view this session; your keys do not go there.");
         } else if !keys.is_empty() {

@@ -46,6 +46,10 @@ const KEY_LEN: usize = 2;
 /// then awaits no command.
 const SILENT_BYTES_MAX: usize = 1024;
 
+/// How long after the end of a question a yes may be meant for it, although another is asked. Chosen: longer than a user
+/// needs to see a change and to hold back a key.
+const MISREAD: Duration = Duration::from_millis(700);
+
 /// How long the help stays after a key that is not a command; any key hides it. Chosen: long enough to read it.
 const HELP_SHOWN: Duration = Duration::from_secs(5);
 
@@ -109,6 +113,10 @@ pub(crate) struct EscapeKey {
     offers_login: bool,
     /// Whether the driver asks the user something.
     is_asking: bool,
+    /// When the driver last put another question, or none, in place of one. `None` before that.
+    replaced_at: Option<Instant>,
+    /// Whether a yes in the present read may be meant for the question that is asked.
+    may_agree: bool,
     state: State,
     keystrokes: Keystrokes,
     /// The first bytes of a key whose sequence is not complete.
@@ -137,6 +145,8 @@ impl EscapeKey {
             offers_status,
             offers_login: false,
             is_asking: false,
+            replaced_at: None,
+            may_agree: true,
             state,
             keystrokes: Keystrokes::default(),
             beginning: Vec::new(),
@@ -154,8 +164,12 @@ impl EscapeKey {
         core::mem::replace(&mut self.offers_login, is_offered) != is_offered
     }
 
-    /// Sets whether the driver asks the user a question.
-    pub(crate) const fn ask(&mut self, is_asking: bool) {
+    /// Sets whether the driver asks the user a question. A yes within [`MISREAD`] after the end of another question may
+    /// be meant for that one, so it has no effect.
+    pub(crate) const fn ask(&mut self, now: Instant, is_asking: bool) {
+        if self.is_asking {
+            self.replaced_at = Some(now);
+        }
         self.is_asking = is_asking;
     }
 
@@ -175,6 +189,7 @@ impl EscapeKey {
     /// requests. Call it with no bytes when [`EscapeKey::poll_timeout`] is reached.
     pub(crate) fn handle(&mut self, now: Instant, bytes: &[u8], out: &mut Vec<u8>) -> Requests {
         let mut requests = Requests::default();
+        self.may_agree = self.replaced_at.is_none_or(|at| at + MISREAD <= now);
         if self.due.is_some_and(|due| due <= now) {
             self.give_up(out, &mut requests);
         }
@@ -232,7 +247,12 @@ impl EscapeKey {
         if let Some(event) = event {
             let (before, typed) = bytes[passed..].split_at(start.saturating_sub(passed));
             self.take_bytes(before, out, requests);
-            if event.is_hit {
+            if let (true, State::Line(line), None, Some(c)) =
+                (event.is_hit, &mut self.state, event.as_byte(), event.as_text())
+            {
+                let mut bytes = [0; 4];
+                c.encode_utf8(&mut bytes).bytes().for_each(|byte| drop(line.handle(Some(byte))));
+            } else if event.is_hit {
                 self.take_key(event.as_byte(), typed, out, requests);
             } else {
                 self.take_silent(typed, out);
@@ -308,14 +328,14 @@ impl EscapeKey {
     ) {
         let (shows_status, logs_in) = (self.is_status_key(byte), self.is_login_key(byte));
         let decides = |key| self.offers_status && byte == Some(key) && !is_pass_key(self.key, byte);
-        let (locks, dismisses) = (decides(LOCK), decides(DISMISS));
         // Pasted text must not be able to give a permission or to open anything.
-        let agrees = self.is_yes_key(byte) && !self.is_pasting;
         let may_act = |key| decides(key) && !self.is_pasting;
+        let (locks, dismisses) = (may_act(LOCK), may_act(DISMISS));
+        let says_yes = self.is_yes_key(byte) && !self.is_pasting;
         let (calls_back, purpose) =
             (may_act(CALLBACK), Purpose::ALL.into_iter().find(|it| may_act(it.key())));
         let is_command = matches!(byte, Some(QUIT | SUSPEND))
-            || [shows_status, logs_in, locks, dismisses, agrees, calls_back].contains(&true)
+            || [shows_status, logs_in, locks, dismisses, says_yes, calls_back].contains(&true)
             || purpose.is_some();
         let is_pass = !is_command && is_pass_key(self.key, byte);
         let keeps = self.keeps_keys();
@@ -339,7 +359,7 @@ impl EscapeKey {
         requests.quit |= byte == Some(QUIT);
         requests.suspend |= byte == Some(SUSPEND);
         requests.login |= logs_in;
-        requests.yes |= agrees;
+        requests.yes |= says_yes && self.may_agree;
         requests.callback |= calls_back;
         (requests.lock, requests.dismiss) = (requests.lock ^ locks, requests.dismiss | dismisses);
         // After a suspension the shell prints a new prompt, so the line counts as empty.

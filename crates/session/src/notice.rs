@@ -203,6 +203,11 @@ impl Notices {
         self.question = question.map(|question| (question, hints));
     }
 
+    /// Notes whether the escape key's help is shown. Announcements wait while it, or a question, hides them.
+    pub(crate) fn handle_help(&mut self, now: Instant, is_shown: bool) {
+        self.announcements.set_hidden(now, is_shown || self.question.is_some());
+    }
+
     /// Shows the reason why the client ends, until it has ended. The first reason remains.
     pub(crate) fn farewell(&mut self, text: impl Into<String>) {
         self.farewell.get_or_insert_with(|| text.into());

@@ -184,6 +184,30 @@ fn the_owner_ends_joined_clients_and_nobody_else_does() {
 }
 
 #[test]
+fn a_lock_and_the_end_of_joined_clients_in_one_read_both_count() {
+    let mut trio = shared_session(&near_link(), &[JoinMode::View], Seed::new(5));
+    types(&mut trio, 0, b"\x1el\x1ee");
+    trio.run_for(secs(3));
+    let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed)));
+    assert_eq!(trio.left.0[1].client.outcome(), Some(dismissed));
+    assert_eq!(trio.right.0.server.door(), Door::Locked);
+}
+
+#[test]
+fn a_client_that_takes_over_is_not_told_of_those_who_came_and_left_before() {
+    let mut trio = shared_session(&near_link(), &[JoinMode::View], Seed::new(5));
+    command(&mut trio, 1, b'.');
+    trio.run_for(secs(20));
+    let heir = invite(&mut trio, ClientConfig { key: Key::from_bytes([97; 16]), ..roves() });
+    come(&mut trio, heir);
+    for _ in 0..50 {
+        trio.run_for(ms(100));
+        assert!(!bar(&trio, 2).contains("came and left"), "{}", bar(&trio, 2));
+    }
+    assert!(is_in_sync(&trio, 2));
+}
+
+#[test]
 fn a_joined_client_stays_while_the_servers_computer_sleeps() {
     let mut trio = shared_session(&near_link(), &[JoinMode::Share], Seed::new(5));
     trio.run_for(secs(20));

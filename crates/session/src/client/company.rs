@@ -14,8 +14,8 @@ use crate::wish::{Door, Wish};
 pub(super) struct Company {
     /// The name of the escape key, if there is one.
     escape_key: Option<String>,
-    /// The list of joined clients in the last server state that [`Company::look`] compared.
-    seen: Joined,
+    /// The list of joined clients in the last server state that [`Company::look`] compared. `None` before the first.
+    seen: Option<Joined>,
     /// Whether others may join, as the user's configuration says.
     usual: Door,
     is_locked: bool,
@@ -44,10 +44,12 @@ impl Company {
 
     /// Compares the joined clients of a new server state with those of the last one, and returns the news.
     pub(super) fn look(&mut self, new: &Joined) -> News {
-        if self.seen == *new {
+        if self.seen.as_ref() == Some(new) {
             return News::default();
         }
-        let old = core::mem::replace(&mut self.seen, new.clone());
+        // Of those who joined before this client came, it tells only of those who are there.
+        let old = self.seen.replace(new.clone());
+        let old = old.unwrap_or_else(|| Joined { joins: new.joins, ..Joined::default() });
         let others = |state: &Joined| -> Vec<JoinedClient> {
             state.clients.iter().filter(|it| it.number != new.own).cloned().collect()
         };
@@ -65,7 +67,7 @@ impl Company {
         let came = new.clients.iter().filter(is_new).count();
         let unseen =
             (new.joins - old.joins).saturating_sub(u64::try_from(came).unwrap_or(u64::MAX));
-        if unseen > 0 && old != Joined::default() {
+        if unseen > 0 {
             sentences.push(format!("{unseen} more came and left"));
         }
         if self.is_viewer() && old.own == 0 {
@@ -81,13 +83,22 @@ impl Company {
 
     /// Returns whether this client may see the session but not type.
     pub(super) fn is_viewer(&self) -> bool {
-        let is_own = |it: &&JoinedClient| it.number == self.seen.own;
-        self.seen.clients.iter().find(is_own).is_some_and(|own| own.way == JoinMode::View)
+        let is_own = |it: &JoinedClient| it.number == self.own() && it.way == JoinMode::View;
+        self.clients().iter().any(is_own)
     }
 
     /// Returns whether any client has joined.
     pub(super) fn is_shared(&self) -> bool {
-        !self.seen.clients.is_empty()
+        !self.clients().is_empty()
+    }
+
+    fn clients(&self) -> &[JoinedClient] {
+        self.seen.as_ref().map_or(&[], |seen| &seen.clients)
+    }
+
+    /// Returns this client's number among the joined clients, or 0 if it is the session's own.
+    fn own(&self) -> u64 {
+        self.seen.as_ref().map_or(0, |seen| seen.own)
     }
 
     /// Locks or unlocks the session. Returns the wish that asks the server for this, and a message for the user. There
@@ -119,7 +130,7 @@ impl Company {
     fn refusal(&self, transport: &ClientTransport) -> Option<&'static str> {
         if !transport.capabilities().contains(Capabilities::JOINED) {
             Some("The server lets nobody join: it is stock Mosh or an older rove.")
-        } else if self.seen.own != 0 {
+        } else if self.own() != 0 {
             Some("This client has joined; only the session's own client decides that.")
         } else {
             None
@@ -128,10 +139,10 @@ impl Company {
 
     /// Returns the lines for the status: one for each joined client, and one if the session is locked.
     pub(super) fn lines(&self) -> Vec<String> {
-        let mut lines: Vec<String> = (self.seen.clients.iter())
+        let mut lines: Vec<String> = (self.clients().iter())
             .map(|client| {
                 let does = if client.way == JoinMode::View { "views" } else { "types" };
-                let own = if client.number == self.seen.own { " (this client)" } else { "" };
+                let own = if client.number == self.own() { " (this client)" } else { "" };
                 format!("{} {does}{own}", plain(&client.who))
             })
             .collect();
@@ -178,6 +189,9 @@ mod tests {
             assert!(!text.contains('\u{202e}'), "{text}");
         }
         assert_eq!(company.lines().len(), 1);
+        let mut company = Company::default();
+        assert!(company.look(&state(2, 0, &[])).texts.is_empty(), "nobody is there");
+        assert_eq!(company.look(&state(3, 0, &[])).texts, ["1 more came and left."]);
         let texts = Company::new(None).look(&state(1, 0, &[first])).texts;
         assert!(texts[0].ends_with("joined to view."), "{texts:?}");
     }

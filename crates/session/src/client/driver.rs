@@ -74,7 +74,7 @@ impl Client {
     /// Asks the user a question in the notice bar until the next call; `None` asks nothing.
     /// [`ClientEvent::Yes`](super::ClientEvent::Yes) reports that the user said yes.
     pub fn ask(&mut self, now: Instant, question: Option<String>) {
-        self.escape.ask(question.is_some());
+        self.escape.ask(now, question.is_some());
         self.wishes.forget_yes();
         self.notice_bar.notices.ask(question, self.escape.yes_hints());
         self.refresh(now);

@@ -94,20 +94,18 @@ impl NoticeBar {
         news.have_others_typed
     }
 
-    /// Carries out the user's requests about other clients. Returns the wish for the server, if there is one.
+    /// Carries out the user's requests about other clients. Returns the wishes for the server.
     pub(super) fn decide(
         &mut self,
         now: Instant,
         requests: Requests,
         transport: &ClientTransport,
-    ) -> Option<Wish> {
-        let (wish, text) = match (requests.lock, requests.dismiss) {
-            (true, _) => self.company.toggle_lock(transport),
-            (false, true) => self.company.dismiss(transport),
-            (false, false) => return None,
-        };
-        self.notices.answer(now, text);
-        wish
+    ) -> impl Iterator<Item = Wish> + use<> {
+        let dismissed = requests.dismiss.then(|| self.company.dismiss(transport));
+        let locked = requests.lock.then(|| self.company.toggle_lock(transport));
+        let decided = [dismissed, locked];
+        decided.iter().flatten().for_each(|(_, text)| self.notices.answer(now, *text));
+        decided.into_iter().flatten().filter_map(|(wish, _)| wish)
     }
 
     /// Updates the bar, the status and the edge of a shared session.
@@ -120,6 +118,7 @@ impl NoticeBar {
         let contact = self.contact(transport);
         self.notices.aside(now, aside_since(transport), contact.server.port());
         let (help, login_hints) = (escape.help(), escape.login_hints());
+        self.notices.handle_help(now, help.is_some());
         self.overlay.bar = self.notices.bar(now, contact, help, login_hints);
         self.bar_due = self.notices.poll_timeout(now, contact);
         debug_assert!(self.bar_due.is_none_or(|due| due > now), "a bar that is due is worked out");

@@ -57,8 +57,12 @@ impl Uplink {
         self.reports.extend(report);
     }
 
-    pub(super) fn wish(&mut self, wish: Option<Wish>, transport: &mut ClientTransport) {
-        self.wishes.extend(wish);
+    pub(super) fn wish(
+        &mut self,
+        wishes: impl IntoIterator<Item = Wish>,
+        transport: &mut ClientTransport,
+    ) {
+        self.wishes.extend(wishes);
         self.flush(transport);
     }
 

@@ -348,15 +348,34 @@ fn a_yes_counts_only_while_something_is_asked() {
         (0x1e, false, "\x1ey", "", NOTHING),
         // Pasted text cannot say yes.
         (0x1e, true, "\x1b[200~\x1ey\x1b[201~", "\x1b[200~\x1b[201~", NOTHING),
+        (0x1e, true, "\x1b[200~\x1el\x1ee\x1b[201~", "\x1b[200~\x1b[201~", NOTHING),
         // With Ctrl-Y as the escape key, "y" sends Ctrl-Y itself.
         (0x19, true, "\x19y", "\x19", NOTHING),
     ] {
         let (mut read, mut escape) = (Vec::new(), EscapeKey::new(Some(key), true));
-        escape.ask(is_asking);
+        escape.ask(at(0), is_asking);
         assert_eq!(escape.yes_hints().len(), usize::from(is_asking && key == 0x1e));
         assert_eq!(escape.handle(at(0), typed.as_bytes(), &mut read), requests, "{key} {typed:?}");
         assert_eq!(String::from_utf8(read).unwrap(), out, "{key} {typed:?}");
     }
+}
+
+#[test]
+fn a_yes_counts_for_no_question_that_has_just_taken_the_place_of_another() {
+    let mut modal = Modal::new(0x1e);
+    modal.escape.ask(at(0), true);
+    modal.escape.ask(at(5_000), false);
+    modal.escape.ask(at(5_000), true);
+    assert_eq!(modal.type_text(5_050, b"\x1ey"), NOTHING);
+    assert!(modal.type_text(5_700, b"\x1ey").yes);
+    assert!(modal.out.is_empty());
+}
+
+#[test]
+fn a_letter_that_a_terminal_sends_as_a_key_event_belongs_to_the_line() {
+    let mut modal = Modal::new(0x1e);
+    modal.type_text(0, b"\x1ep\x1b[233u\x1b[116u\x1b[233;5u\r");
+    assert_eq!(modal.escape.take_line().map(|(_, line)| line).as_deref(), Some("\u{e9}t"));
 }
 
 /// The escape key's filter in a session of rove, and the keys that it has passed to the program.

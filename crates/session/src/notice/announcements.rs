@@ -21,13 +21,16 @@ pub(super) struct Announcements {
     since: Instant,
     /// How many announcements were dropped, because [`KEPT_MAX`] others waited.
     missed: u32,
+    /// Since when something else hides the announcements. Their time stands still meanwhile.
+    hidden_since: Option<Instant>,
 }
 
 impl Announcements {
     /// Adds an event to announce.
     pub(super) fn push(&mut self, now: Instant, text: String) {
         self.drop_read(now);
-        if self.kept.len() == 1 && self.kept[0] != text && now >= self.since + SHOWN_MIN {
+        let is_read = self.hidden_since.is_none() && now >= self.since + SHOWN_MIN;
+        if self.kept.len() == 1 && self.kept[0] != text && is_read {
             self.kept.clear();
         }
         if self.kept.is_empty() {
@@ -55,6 +58,21 @@ impl Announcements {
         self.since = now;
     }
 
+    /// Notes whether something else hides the announcements from now on.
+    pub(super) fn set_hidden(&mut self, now: Instant, is_hidden: bool) {
+        match self.hidden_since {
+            None if is_hidden => {
+                self.drop_read(now);
+                self.hidden_since = Some(now);
+            }
+            Some(since) if !is_hidden => {
+                self.since = now - since.saturating_since(self.since);
+                self.hidden_since = None;
+            }
+            _ => {}
+        }
+    }
+
     /// Returns the announcement to show, if there is one.
     pub(super) fn current(&self, now: Instant) -> Option<String> {
         let (index, _) = self.look(now)?;
@@ -68,7 +86,7 @@ impl Announcements {
 
     /// Returns when the shown announcement is replaced by another one or disappears.
     pub(super) fn poll_timeout(&self, now: Instant) -> Option<Instant> {
-        self.look(now).map(|(_, until)| until)
+        self.look(now).map(|(_, until)| until).filter(|_| self.hidden_since.is_none())
     }
 
     /// Returns the index of the announcement to show at `now`, and until when it is shown.
@@ -83,7 +101,7 @@ impl Announcements {
 
     /// Drops the announcements whose time is over.
     fn drop_read(&mut self, now: Instant) {
-        while !self.kept.is_empty() {
+        while !self.kept.is_empty() && self.hidden_since.is_none() {
             let until = self.since + if self.kept.len() == 1 { SHOWN } else { SHOWN_MIN };
             if now < until {
                 return;
@@ -91,7 +109,9 @@ impl Announcements {
             self.kept.pop_front();
             self.since = until;
         }
-        self.missed = 0;
+        if self.kept.is_empty() {
+            self.missed = 0;
+        }
     }
 }
 
@@ -105,6 +125,7 @@ mod tests {
         #[test]
         fn every_event_is_shown_for_three_seconds_whatever_else_happens(
             events in prop::collection::vec((0_u64..4_000, any::<bool>()), 1..8),
+            hidden in prop::collection::vec(any::<bool>(), 8),
         ) {
             let mut announcements = Announcements::default();
             let mut shown = vec![0_u64; events.len()];
@@ -118,7 +139,10 @@ mod tests {
             };
             for (index, (pause, is_answer)) in events.iter().enumerate() {
                 let next = now + pause / 10 * 10;
-                run(&announcements, now, next);
+                announcements.set_hidden(Instant::from_millis(now), hidden[index]);
+                if !hidden[index] {
+                    run(&announcements, now, next);
+                }
                 now = next;
                 if *is_answer {
                     announcements.answer(Instant::from_millis(now), index.to_string());
@@ -126,6 +150,7 @@ mod tests {
                     announcements.push(Instant::from_millis(now), index.to_string());
                 }
             }
+            announcements.set_hidden(Instant::from_millis(now), false);
             run(&announcements, now, now + 60_000);
             prop_assert!(shown.iter().all(|it| *it >= 3_000), "{shown:?}");
         }
