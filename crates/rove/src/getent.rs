@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use crate::answer;
 
@@ -23,13 +24,17 @@ pub(crate) struct User {
     pub(crate) shell: PathBuf,
 }
 
-/// Returns the user of this process. `None` if neither the C library nor getent knows the user.
+/// Returns the user of this process. `None` if neither the C library nor getent knows the user. A found user is kept,
+/// because a server asks before its event loop begins, and a slow directory would stop the loop.
 pub(crate) fn own_user() -> Option<User> {
+    static OWN: OnceLock<User> = OnceLock::new();
     let uid = nix::unistd::getuid();
-    match nix::unistd::User::from_uid(uid) {
+    let find = || match nix::unistd::User::from_uid(uid) {
         Ok(Some(user)) => Some(User { name: user.name.into(), home: user.dir, shell: user.shell }),
         _ => IS_NEEDED.then(|| self::user(uid.as_raw())).flatten(),
-    }
+    };
+    let known = OWN.get().cloned();
+    known.or_else(|| find().map(|user| OWN.get_or_init(|| user).clone()))
 }
 
 fn user(number: u32) -> Option<User> {

@@ -15,8 +15,21 @@ use crate::host::{self, HostArgs};
 use crate::messages::{say, warn};
 
 /// Commands that rove has on other systems only. A host is hardly ever named like one of them.
-const NOT_YET: [&str; 11] = [
-    "attach", "doctor", "exec", "forget", "install", "kill", "list", "put", "resume", "server",
+const NOT_YET: [&str; 15] = [
+    "attach",
+    "completions",
+    "config",
+    "doctor",
+    "exec",
+    "forget",
+    "install",
+    "kill",
+    "list",
+    "man",
+    "proxy-config",
+    "put",
+    "resume",
+    "server",
     "tunnel",
 ];
 

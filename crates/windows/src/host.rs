@@ -157,6 +157,8 @@ fn log_in(options: &HostOptions, plan: &Plan) -> anyhow::Result<(Announced, Exit
         )
     })?;
     if is_announced {
+        // A framed warning was held back, in case it was the reason why the login failed.
+        show(Stream::Errors, &last_words.conclude(false).1);
         return Ok((startup.announced, status));
     }
     for stream in Stream::ALL {

@@ -21,13 +21,11 @@ pub(super) fn print(place: &Place) -> Result<()> {
     for target in Target::all() {
         let program = format!("{}-{}", ROVE.program, target.name);
         let Some(bytes) = size(&dist.join(&program)) else { continue };
-        let end = format!("-{}.tar.gz", target.name);
-        let archive = fs::read_dir(&dist)?
-            .filter_map(Result::ok)
-            .find(|entry| entry.file_name().to_string_lossy().ends_with(&end))
-            .with_context(|| format!("there is no archive of {program}"))?;
+        let archive = format!("{}-{}-{}.tar.gz", ROVE.program, place.version(), target.name);
+        let archive =
+            size(&dist.join(&archive)).with_context(|| format!("there is no archive {archive}"))?;
         let lab = size(&place.with_target(&target).program(&LAB));
-        let (archive, lab) = (megabytes(archive.metadata()?.len()), lab.map(megabytes));
+        let (archive, lab) = (megabytes(archive), lab.map(megabytes));
         let lab = lab.unwrap_or_else(|| "-".to_owned());
         let verdict = if bytes > ROVE_BYTES_MAX { "MISSED" } else { "met" };
         let rove = megabytes(bytes);

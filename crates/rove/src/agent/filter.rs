@@ -178,7 +178,10 @@ impl Filter {
             }
             self.pass(to_agent);
         }
-        debug_assert!(self.request.len() <= MESSAGE_MAX + 4 + bytes.len());
+        debug_assert!(
+            self.state != State::Free || self.request.len() < MESSAGE_MAX + 4,
+            "a message is not yet complete"
+        );
         Ok(())
     }
 

@@ -93,7 +93,10 @@ impl LoginCallbacks {
         }
         let opening = Opening::begin(now, mux, &Target::Foreground).ok();
         let until = now + NAME_WAIT;
-        self.wanted = Some(Wanted { callback, opening, question: None, until });
+        let former = self.wanted.replace(Wanted { callback, opening, question: None, until });
+        if let Some(opening) = former.and_then(|it| it.opening) {
+            mux.finish_and_stop(opening.id(), 0);
+        }
         Ok(())
     }
 

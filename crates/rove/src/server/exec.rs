@@ -89,6 +89,19 @@ impl Programs {
         }
     }
 
+    /// Marks all programs to be hung up, because their streams are closed.
+    pub(super) fn give_up_all(&mut self) {
+        self.running.values_mut().for_each(|running| running.is_unwanted = true);
+    }
+
+    /// Hangs up all programs, and returns them. The caller waits for their ends.
+    pub(super) fn into_hung_up(self) -> impl Iterator<Item = PipedChild> {
+        self.running.into_values().map(|mut running| {
+            running.child.hang_up();
+            running.child
+        })
+    }
+
     /// Copies bytes, hangs up programs that the client gives up, and sends the exit status after a program's output.
     pub(super) fn turn(
         &mut self,

@@ -6,6 +6,7 @@ use std::io;
 
 use rove_bootstrap::Place;
 use rove_control::Forwarding;
+use rove_host::piped::PipedChild;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::{Server, StreamController, Streams};
 use rove_ssp::Transmit;
@@ -38,6 +39,8 @@ pub(super) struct Forwards {
     layer: Option<Box<Layer>>,
     /// The value of [`Server::takeovers`] at the last turn.
     takeovers: u32,
+    /// The former clients' programs that have not ended.
+    left: Vec<PipedChild>,
     lookups: Errands,
     agent: Agent,
     listeners: HostListeners,
@@ -66,7 +69,7 @@ impl Forwards {
     /// `agent` is the session's socket for a lent agent.
     pub(super) fn new(core_limit: Rlimit, agent: Agent) -> Self {
         let (lookups, listeners) = (Errands::default(), HostListeners::default());
-        Self { core_limit, layer: None, takeovers: 0, lookups, agent, listeners }
+        Self { core_limit, layer: None, takeovers: 0, left: Vec::new(), lookups, agent, listeners }
     }
 
     /// Returns the number of connections, programs and files, also of those that have only begun.
@@ -84,7 +87,14 @@ impl Forwards {
 
     /// Notes that a child process has ended.
     pub(super) fn handle_child_end(&mut self) {
+        self.left.retain_mut(|child| child.try_wait().is_none());
         self.layer.iter_mut().for_each(|layer| layer.programs.handle_child_end());
+    }
+
+    /// Cuts the former client's connections, and hangs up its programs. The programs are waited for until their ends.
+    fn drop_layer(&mut self) {
+        let programs = self.layer.take().map(|layer| layer.programs);
+        self.left.extend(programs.into_iter().flat_map(Programs::into_hung_up));
     }
 
     /// Does work that needs no waiting, up to a limit. [`Forwards::has_work`] tells whether work is left. Call this
@@ -93,7 +103,8 @@ impl Forwards {
         if session.takeovers() != self.takeovers {
             // The new client's packets have another key, and numbers from zero on. Dropping the layer cuts the former
             // client's connections.
-            (self.layer, self.takeovers) = (None, session.takeovers());
+            self.drop_layer();
+            self.takeovers = session.takeovers();
             self.listeners.handle_takeover(now);
         }
         self.listeners.handle_timeout(now);
@@ -131,13 +142,16 @@ impl Forwards {
     /// client had sent.
     pub(super) fn drain(&mut self, events: &mut EventLoop) -> io::Result<()> {
         let until = events.now() + DRAIN_MAX;
+        // No client is left to lend an agent, to send a file or to read a program's output.
+        self.agent = Agent::default();
+        self.listeners.close();
+        if let Some(layer) = &mut self.layer {
+            (layer.drops, layer.programs) = Default::default();
+        }
         loop {
             let now = events.now();
             let Some(layer) = &mut self.layer else { return Ok(()) };
             layer.connects.clear();
-            self.listeners.close();
-            // No client is left to read the programs' output.
-            layer.programs = Programs::default();
             layer.turn(now, &self.lookups, &mut self.agent, &mut self.listeners);
             layer.splices.retain(|_, splice| splice.owes_output() || splice.has_work());
             let is_told = !events.take_signals().is_empty();
@@ -239,7 +253,8 @@ impl Layer {
                     self.splices.clear();
                     listeners.close();
                     self.drops.clear();
-                    (self.gathering, self.programs) = Default::default();
+                    self.gathering = Gathering::default();
+                    self.programs.give_up_all();
                 }
                 Event::Writable(_) | Event::Finished(_) => {}
             }
@@ -542,6 +557,18 @@ mod tests {
             pair.forwards.open() == 0
         });
         assert!(test_kill_process(pid).is_err());
+    }
+
+    #[test]
+    fn nothing_is_left_of_a_program_whose_client_was_replaced() {
+        let mut pair = Pair::new();
+        let (_, pid) = begin(&mut pair, b"echo pid=$$; exec sleep 600");
+        pair.forwards.drop_layer();
+        wait_until("the end of the program", || {
+            pair.forwards.handle_child_end();
+            test_kill_process(pid).is_err()
+        });
+        assert!(pair.forwards.left.is_empty());
     }
 
     #[test]
