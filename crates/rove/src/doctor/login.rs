@@ -6,7 +6,8 @@ use std::process::ExitStatus;
 
 use rove_bootstrap::startup::{EarlyOutput, Progress, Rules, Startup, Stream};
 use rove_bootstrap::{
-    Challenge, HostOptions, NoSession, Plan, Printable, TunnelUse, last_words, remote,
+    Challenge, HostOptions, NoSession, Plan, Printable, TunnelUse, WantedSession, last_words,
+    remote,
 };
 use rove_platform::clock;
 use rove_platform::event_loop::EventLoop;
@@ -79,6 +80,8 @@ pub(crate) fn open(
     host: &mut Host,
 ) -> Result<Option<(Opening, Door)>, Stop> {
     options.command = session;
+    // The trial ends its session, so it must neither attach to a running session nor start one without its program.
+    (options.session, options.no_program) = (WantedSession::New, false);
     // The doctor examines UDP, so no tunnel is used.
     options.tunnel = TunnelUse::Never;
     let colors = colors::of_terminal_or_guess();

@@ -163,6 +163,25 @@ fn the_users_sessions_on_the_host_are_shown_with_their_paths() {
 }
 
 #[test]
+fn an_examination_with_the_words_of_a_session_touches_no_session() {
+    let sshd = Sshd::start(Far::default());
+    let ssh = format!("--ssh={}", sshd.ssh());
+    let program = "echo ready; read line; echo \"got $line\"; read line";
+    let call = Invocation::new(rove()).args([&*ssh, "--session", "work", "far"]);
+    let mut terminal = Terminal::start(&call.args(["--", "sh", "-c", program]), SIZE);
+    terminal.wait_for_text("ready");
+    for words in [&["--session", "work"][..], &["-N"], &["-N", "-f"]] {
+        let report = examine(&sshd, words);
+        report.assert_well();
+        assert_eq!(report.status("session-end"), "ok", "{words:?}: {}", report.text);
+    }
+    terminal.send("mine\r");
+    terminal.wait_for_text("got mine");
+    terminal.send("\r");
+    terminal.wait_exit().assert_code(0);
+}
+
+#[test]
 fn every_login_shell_lets_itself_be_examined() {
     side_by_side(["sh", "bash", "fish", "csh"], |shell| {
         let sshd = Sshd::start(Far { shell, ..Far::default() });
