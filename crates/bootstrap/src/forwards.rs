@@ -14,6 +14,9 @@ pub struct Forwards {
     pub all: Vec<Forward>,
     /// The listeners that the host opens for the client.
     pub remote: Vec<RemoteForward>,
+    /// The lines about listeners that could not be read. None of these listeners is opened.
+    #[serde(default)]
+    pub unread: Vec<String>,
     /// The destinations that the SOCKS clients of [`Self::remote`] may name (`PermitRemoteOpen`).
     pub permitted: Permitted,
     /// Whether the session ends if a listener cannot be opened (`ExitOnForwardFailure`).
@@ -68,6 +71,7 @@ impl Default for Forwards {
         Self {
             all: Vec::new(),
             remote: Vec::new(),
+            unread: Vec::new(),
             permitted: Permitted::Any,
             are_required: false,
             are_open: false,
@@ -80,7 +84,7 @@ impl Default for Forwards {
 impl Forwards {
     /// Returns whether there are no forwards.
     pub const fn is_empty(&self) -> bool {
-        self.all.is_empty() && self.remote.is_empty()
+        self.all.is_empty() && self.remote.is_empty() && self.unread.is_empty()
     }
 
     /// Reads a line of `ssh -G`. Ignores lines about other settings.
@@ -88,7 +92,10 @@ impl Forwards {
         let forward = match keyword {
             "localforward" => pair(value).map(|(listen, target)| (listen, Some(target))),
             "dynamicforward" => Place::parse(value).map(|listen| (listen, None)),
-            "remoteforward" => return self.remote.extend(RemoteForward::parse(value)),
+            "remoteforward" => match RemoteForward::parse(value) {
+                Some(forward) => return self.remote.push(forward),
+                None => None,
+            },
             "permitremoteopen" => return self.permitted = Permitted::parse(value),
             "exitonforwardfailure" => return self.are_required = value == "yes",
             "gatewayports" => return self.are_open = value == "yes",
@@ -98,15 +105,19 @@ impl Forwards {
             "streamlocalbindunlink" => return self.replaces = value == "yes",
             _ => return,
         };
-        self.all.extend(forward.map(|(listen, target)| Forward { listen, target }));
+        match forward {
+            Some((listen, target)) => self.all.push(Forward { listen, target }),
+            None => self.unread.push(rove_terminal::plain(&format!("{keyword} {value}"))),
+        }
     }
 
-    /// Removes repeated forwards: OpenSSH 9.2 prints a local forward to a Unix socket also as a dynamic forward.
-    pub(crate) fn drop_repeated(&mut self) {
-        let fixed: Vec<Place> =
-            self.all.iter().filter(|it| it.target.is_some()).map(|it| it.listen.clone()).collect();
+    /// Removes repeated forwards: OpenSSH 9.2 prints a local forward to a Unix socket also as a dynamic forward, even
+    /// if the line about the local forward in `answer` cannot be read.
+    pub(crate) fn drop_repeated(&mut self, answer: &str) {
+        let lines = answer.lines().filter_map(|line| line.strip_prefix("localforward "));
+        let listeners = lines.flat_map(|line| line.match_indices(' ').map(|(at, _)| &line[..at]));
+        let fixed: Vec<Place> = listeners.filter_map(Place::parse).collect();
         self.all.retain(|it| it.target.is_some() || !fixed.contains(&it.listen));
-        debug_assert!(self.all.len() >= fixed.len(), "only dynamic ones are dropped");
     }
 }
 
@@ -167,14 +178,13 @@ impl Place {
 }
 
 /// Splits the two addresses of a forward. A path may contain blanks, so the second address begins after the last blank
-/// that precedes `[`, `/`, `~` or `.`.
+/// between two addresses. The second is never a port alone.
 fn pair(value: &str) -> Option<(Place, Place)> {
-    let mut blanks = value.match_indices(' ').filter(|(at, _)| {
-        let next = value.as_bytes().get(at + 1);
-        next.is_some_and(|next| b"[/~.".contains(next))
-    });
-    let (at, _) = blanks.next_back()?;
-    Some((Place::parse(&value[..at])?, Place::parse(&value[at + 1..])?))
+    value.rmatch_indices(' ').find_map(|(at, _)| {
+        let target = Place::parse(&value[at + 1..])?;
+        let is_whole = !matches!(target, Place::Port(None, _));
+        Some((Place::parse(&value[..at])?, target)).filter(|_| is_whole)
+    })
 }
 
 impl Display for Forward {
@@ -243,6 +253,9 @@ mod tests {
                 "-L 1.2.3.4:8084:/r/s",
             ),
             ("dynamicforward /x\nlocalforward /x /r/s\ndynamicforward 5", "-L /x:/r/s, -D 5"),
+            ("dynamicforward 18080\nlocalforward 18080 run/sock", "-L 18080:run/sock"),
+            ("dynamicforward [h]:8\nlocalforward [h]:8 my run/sock", "-L h:8:my run/sock"),
+            ("dynamicforward a/b\nlocalforward a/b c/d", "-L a/b:c/d"),
         ] {
             assert_eq!(written(line), option, "{line}");
         }
@@ -254,8 +267,11 @@ mod tests {
             "localforward [h]:x [h]:1",
             "dynamicforward x",
             "dynamicforward \u{9b}/",
+            // No SOCKS proxy takes the place of a forward that cannot be read.
+            "dynamicforward 8080\nlocalforward 8080 /\u{9b}",
         ] {
             assert_eq!(written(line), "", "{line}");
+            assert_eq!(read(line).unread.len(), 1, "{line}");
         }
     }
 
@@ -271,6 +287,7 @@ mod tests {
             ("remoteforward [::1]:84 [h]:1", "-R [::1]:84:h:1"),
             ("remoteforward /tmp/x [h]:80", "-R /tmp/x:h:80"),
             ("remoteforward 5 /b", "-R 5:/b"),
+            ("remoteforward 1 a/b", "-R 1:a/b"),
             ("remoteforward /a /b", "-R /a:/b"),
             ("remoteforward 5", ""),
             ("remoteforward 5 [h\u{1b}]:1", ""),
@@ -278,6 +295,7 @@ mod tests {
             let found = read(line).remote;
             let shown: Vec<String> = found.iter().map(RemoteForward::to_string).collect();
             assert_eq!(shown.join(", "), option, "{line}");
+            assert_eq!(read(line).unread.is_empty(), !option.is_empty(), "{line}");
         }
     }
 

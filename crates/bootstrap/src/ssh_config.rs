@@ -247,7 +247,7 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
         }
     }
     config.agent = LentAgent::read(forward_agent, identity_agent);
-    config.forwards.drop_repeated();
+    config.forwards.drop_repeated(answer);
     config.not_carried.sort_by_key(|name| NOT_CARRIED.iter().position(|known| known == name));
     config
 }

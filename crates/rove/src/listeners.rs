@@ -36,6 +36,8 @@ pub(crate) enum ListenerError {
     Target { forward: String, error: PrefaceError },
     #[error("{forward}: more than {LISTENERS_MAX} connections cannot be forwarded")]
     Many { forward: String },
+    #[error("{line}: rove cannot read this line of ssh's configuration")]
+    Unread { line: String },
 }
 
 /// The listeners of a session.
@@ -91,8 +93,11 @@ impl Listeners {
     /// Returns the first error if the user requires all listeners (`ExitOnForwardFailure`).
     pub(crate) fn open(forwards: &Forwards) -> Result<(Self, Vec<ListenerError>), ListenerError> {
         let (mut listeners, mut failures) = (Self::default(), Vec::new());
-        for forward in &forwards.all {
-            match listeners.add(forward, forwards) {
+        let unread =
+            forwards.unread.iter().map(|line| ListenerError::Unread { line: line.clone() });
+        let added = forwards.all.iter().map(|forward| listeners.add(forward, forwards));
+        for result in added.chain(unread.map(Err)) {
+            match result {
                 Ok(()) => {}
                 Err(error) if forwards.are_required => return Err(error),
                 Err(error) => failures.push(error),
@@ -101,7 +106,7 @@ impl Listeners {
         debug_assert!(listeners.all.len() <= LISTENERS_MAX);
         debug_assert_eq!(
             listeners.all.len() + failures.len(),
-            forwards.all.len(),
+            forwards.all.len() + forwards.unread.len(),
             "each is told of"
         );
         Ok((listeners, failures))
@@ -407,6 +412,12 @@ mod tests {
             format!("-L 127.0.0.1:{port}:host:80: cannot listen here: Address already in use");
         assert_eq!(said, sentence);
         assert!(Listeners::open(&at("127.0.0.1", true)).is_err());
+        let unread = vec!["localforward 1 x".to_owned()];
+        let mut unread = Forwards { unread, ..Forwards::default() };
+        let (listeners, failures) = Listeners::open(&unread).unwrap();
+        assert_eq!((listeners.all.len(), failures.len()), (0, 1), "the line is told");
+        unread.are_required = true;
+        assert!(Listeners::open(&unread).is_err());
         assert!(Listeners::check(Some(&at("127.0.0.1", true))).is_err());
         assert!(Listeners::check(Some(&at("127.0.0.1", false))).is_ok());
         if TcpListener::bind("[::1]:0").is_ok() {
