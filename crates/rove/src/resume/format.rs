@@ -35,14 +35,15 @@ pub(super) struct Progress {
 /// The secret that seals the records of a session. It is in the client's memory and in the session's key file.
 pub(super) type Secret = Zeroizing<[u8; 16]>;
 
-/// Returns the contents of a key file.
-pub(super) fn encode_secret(secret: &Secret) -> Zeroizing<Vec<u8>> {
-    Zeroizing::new([&KEY_MARK[..], &secret[..]].concat())
+/// Returns the contents of a key file: the secret, and then the place of the record.
+pub(super) fn encode_secret(secret: &Secret, place: &[u8]) -> Zeroizing<Vec<u8>> {
+    Zeroizing::new([&KEY_MARK[..], &secret[..], place].concat())
 }
 
 /// Reads the contents of a key file. `None` if they are malformed.
-pub(super) fn decode_secret(bytes: &[u8]) -> Option<Secret> {
-    Some(Zeroizing::new(bytes.strip_prefix(&KEY_MARK)?.try_into().ok()?))
+pub(super) fn decode_secret(bytes: &[u8]) -> Option<(Secret, &[u8])> {
+    let (secret, place) = bytes.strip_prefix(&KEY_MARK)?.split_first_chunk()?;
+    Some((Zeroizing::new(*secret), place))
 }
 
 impl Progress {

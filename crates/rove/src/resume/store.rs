@@ -4,10 +4,12 @@
 //! session's client holds the lock on the key file. A new whole record replaces the former one by a rename.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::net::SocketAddr;
 use std::os::fd::{IntoRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -63,7 +65,7 @@ impl SessionFacts {
             call: SessionCall { resumed: None, ..call.clone() },
             client: ClientId::of(key).to_string(),
             is_on_disk: call.choices.resume == Resume::Reboot,
-            computer: identity("/etc/machine-id"),
+            computer: computer(),
             boot: identity(BOOT_ID),
             files: [(0, 0); 2],
         }
@@ -122,16 +124,29 @@ impl Folders {
             .filter_map(|it| Some(it.file_name().to_str()?.strip_prefix(PREFIX)?.to_owned()));
         let mut found: Vec<_> = names.map(|name| (name.clone(), self.open(&name))).collect();
         found.retain(|(name, it)| {
-            let is_gone = matches!(it, Err(ResumeFileError::Io(error)) if error.kind() == ErrorKind::NotFound);
-            if is_gone || matches!(it, Err(ResumeFileError::OtherBoot)) {
+            let is_missing = matches!(it, Err(ResumeFileError::Io(error)) if error.kind() == ErrorKind::NotFound);
+            if matches!(it, Err(ResumeFileError::OtherBoot)) || is_missing && self.is_gone(name) {
                 self.remove(name);
             }
-            !is_gone && !matches!(it, Err(ResumeFileError::Busy))
+            !is_missing && !matches!(it, Err(ResumeFileError::Busy))
         });
         found.sort_by_key(|(name, saved)| {
             saved.as_ref().map(|it| core::cmp::Reverse(it.written_at)).map_err(|_| name.clone())
         });
         found
+    }
+
+    /// Returns whether the record of a key is certainly gone. A record that is not in this process's folders may be on
+    /// another computer, or in the folder that the environment of another process names.
+    fn is_gone(&self, name: &str) -> bool {
+        let found = open(&self.key_path(name), OpenOptions::new().read(true));
+        let Ok(bytes) = found.and_then(|file| read_key(&file)) else { return false };
+        let place = format::decode_secret(&bytes).map_or(&[][..], |(_, place)| place);
+        let path = place.strip_prefix(computer().as_bytes()).and_then(|it| it.strip_prefix(b"\n"));
+        path.is_some_and(|path| {
+            let found = Path::new(OsStr::from_bytes(path)).symlink_metadata();
+            found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        })
     }
 
     fn remove(&self, name: &str) {
@@ -170,10 +185,8 @@ impl Folders {
     fn open_by(&self, name: &str, key_file: File) -> Result<Saved, ResumeFileError> {
         lock(&key_file)?;
         let found = check(&key_file)?;
-        let mut bytes = Zeroizing::new([0; 64]);
-        // The program before the exec has read from this descriptor, so its position is not at the beginning.
-        let len = key_file.read_at(&mut *bytes, 0)?;
-        let secret = format::decode_secret(&bytes[..len]).ok_or(ResumeFileError::Foreign)?;
+        let bytes = read_key(&key_file)?;
+        let (secret, _) = format::decode_secret(&bytes).ok_or(ResumeFileError::Foreign)?;
         let (record, progress_file, opened) = self.open_record(name, &secret)?;
         let Opened { first, rest, progress } = opened;
         let facts: SessionFacts =
@@ -181,7 +194,7 @@ impl Folders {
         if facts.files != [identity_of(&found), identity_of(&record)] {
             return Err(ResumeFileError::Copied);
         }
-        if facts.computer != identity("/etc/machine-id") {
+        if facts.computer != computer() {
             return Err(ResumeFileError::OtherComputer);
         }
         if !facts.is_on_disk && facts.boot != identity(BOOT_ID) {
@@ -287,11 +300,13 @@ impl<D: Disk> Store<D> {
         let options = OpenOptions::new().read(true).write(true).create_new(true).clone();
         let key_file = open(&folders.key_path(name), &mut options.clone())?;
         lock(&key_file)?;
-        disk.write(&key_file, &format::encode_secret(secret), 0)?;
+        let path = folders.record_path(name, is_on_disk);
+        let place = [computer().as_bytes(), b"\n", path.as_os_str().as_bytes()].concat();
+        disk.write(&key_file, &format::encode_secret(secret, &place), 0)?;
         if is_on_disk {
             own_file::folder::<ResumeFileError>(&folders.disk)?;
         }
-        let path = folders.record_path(name, is_on_disk).with_extension(PROGRESS);
+        let path = path.with_extension(PROGRESS);
         let progress_file = open(&path, OpenOptions::new().write(true).create_new(true))?;
         Ok((key_file, progress_file))
     }
@@ -400,6 +415,19 @@ fn lock(file: &File) -> Result<(), ResumeFileError> {
 
 fn identity_of(found: &fs::Metadata) -> (u64, u64) {
     (found.dev(), found.ino())
+}
+
+/// Returns the contents of a key file, from its beginning: another program may have read from the same descriptor.
+fn read_key(file: &File) -> io::Result<Zeroizing<Vec<u8>>> {
+    let len = file.metadata()?.len().min(FILE_BYTES_MAX);
+    let mut bytes = Zeroizing::new(vec![0; usize::try_from(len).map_err(io::Error::other)?]);
+    file.read_exact_at(&mut bytes, 0)?;
+    Ok(bytes)
+}
+
+/// Returns the text that identifies this computer.
+fn computer() -> String {
+    identity("/etc/machine-id")
 }
 
 /// Returns the text of a file that identifies this computer or its boot, or an empty text if there is no such file.

@@ -136,7 +136,7 @@ fn facts(is_on_disk: bool) -> SessionFacts {
         call,
         client: String::new(),
         is_on_disk,
-        computer: identity("/etc/machine-id"),
+        computer: computer(),
         boot: identity(BOOT_ID),
         files: [(0, 0); 2],
     }
@@ -357,6 +357,17 @@ fn neither_file_alone_tells_anything_and_both_go_at_the_end() {
     }
     scratch.open().unwrap().store.remove();
     assert!(files.iter().all(|path| !path.exists()));
+}
+
+#[test]
+fn a_key_whose_record_is_elsewhere_is_kept() {
+    let here = Kept::new();
+    write_all(&here.1, System, false, &records());
+    let memory = Directory::create(&here.0.path("other memory")).unwrap();
+    let elsewhere = Folders::at(&here.0.path("keys"), memory, &here.0.path("other disk")).unwrap();
+    assert!(here.open().is_ok());
+    assert!(elsewhere.sessions().is_empty());
+    assert!(here.open().is_ok(), "the session can still be resumed here");
 }
 
 #[test]
