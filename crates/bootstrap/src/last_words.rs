@@ -142,7 +142,10 @@ impl LastWords {
                 continue;
             }
             self.line.push(byte);
-            if byte == b'\n' && self.is_goodbye() {
+            if byte == b'\n' && self.is_other_warning() {
+                self.is_open = true;
+                self.release(&mut shown);
+            } else if byte == b'\n' && self.is_goodbye() {
                 self.line.clear();
             } else if byte == b'\n' && self.is_held() {
                 self.held.append(&mut self.line);
@@ -208,6 +211,13 @@ impl LastWords {
         line.starts_with(GOODBYE[0].as_bytes()) && line.ends_with(GOODBYE[1].as_bytes())
     }
 
+    /// Returns whether the current line, which is complete, begins a framed warning after which ssh may still log in.
+    fn is_other_warning(&self) -> bool {
+        let is_second = self.held.starts_with(FRAME.as_bytes())
+            && self.held.iter().filter(|&&byte| byte == b'\n').count() == 1;
+        is_second && !String::from_utf8_lossy(&self.line).contains(CHANGED)
+    }
+
     /// Returns whether the current line, which is complete, is to be held back.
     fn is_held(&self) -> bool {
         let line = String::from_utf8_lossy(&self.line);
@@ -229,7 +239,7 @@ fn refusal(host: &str, lines: &[String]) -> Option<Refusal> {
     let host = host.to_owned();
     let behind = |beginning: &str| lines.iter().find_map(|line| line.strip_prefix(beginning));
     if lines.first()?.starts_with(FRAME) {
-        // ssh frames other warnings too. Exactly two frame lines enclose a single warning.
+        // Exactly two frame lines enclose a single warning.
         let frames = lines.iter().filter(|line| line.starts_with(FRAME)).count();
         let has_changed = frames == 2 && lines.iter().any(|line| line.contains(CHANGED));
         let new = lines.iter().find(|line| line.starts_with("SHA256:"))?.trim_end_matches('.');
@@ -413,6 +423,14 @@ Host key verification failed.\r
             b"No more\nConnection to far closed by it.\n"
         );
         assert_eq!(words.filter(b"Connection to far closed.\r\nx"), b"x");
+        // Another framed warning comes at once, because a login may follow it.
+        let frame = "@".repeat(59);
+        let warning =
+            format!("{frame}\r\n@         WARNING: UNPROTECTED PRIVATE KEY FILE!          @\r\n");
+        let mut words = filter("far", ASKS);
+        assert_eq!(words.filter(warning.as_bytes()), warning.as_bytes());
+        let rest = format!("{frame}\r\nPermissions 0644 for '/k' are too open.\r\n");
+        assert_eq!(words.filter(rest.as_bytes()), rest.as_bytes());
         // No refusal replaces another framed warning.
         for warning in ["POSSIBLE DNS SPOOFING DETECTED!", "REVOKED HOST KEY DETECTED!"] {
             let frame = "@".repeat(59);

@@ -228,6 +228,10 @@ impl Listener {
             let mut text = Vec::new();
             let end = self.startup.finish(stream, &mut text);
             if self.is_announced {
+                if stream == Stream::Errors {
+                    // The login has succeeded, so no sentence takes the place of ssh's lines before it.
+                    self.screen.show(stream, &self.last_words.conclude(false).1);
+                }
                 continue;
             }
             self.show(stream, &text);

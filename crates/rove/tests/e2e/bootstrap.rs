@@ -215,6 +215,29 @@ fn a_profile_that_talks_like_mosh_sends_nobody_elsewhere() {
 }
 
 #[test]
+fn a_warning_of_sshs_is_shown_although_the_login_succeeds() {
+    let sshd = Sshd::start(Far::default());
+    for (said, wanted) in [
+        (
+            "@@@@@@@@@@\\n@ WARNING: UNPROTECTED PRIVATE KEY FILE! @\\n@@@@@@@@@@\\nToo open.\\n",
+            "Too open.",
+        ),
+        // This line waits for ssh's end, because a sentence might replace it.
+        ("ssh: connect to host far port 9: Network is unreachable\\n", "Network is unreachable"),
+    ] {
+        let scratch = Scratch::new();
+        let script = format!("#!/bin/sh\nprintf '{said}' >&2\nexec ssh \"$@\"\n");
+        let ssh =
+            sshd.ssh().replacen("ssh", &scratch.script("ssh", &script).display().to_string(), 1);
+        let call = Invocation::new(rove()).arg(format!("--ssh={ssh}"));
+        let call = call.arg("far").args(HELLO);
+        let exit = Terminal::start(&call, SIZE).wait_exit();
+        exit.assert_code(ROVE_ANSWERED);
+        assert!(exit.output.contains(wanted), "{}", exit.output.escape_debug());
+    }
+}
+
+#[test]
 fn sshs_own_options_are_handed_to_ssh() {
     let sshd = Sshd::start(Far::default());
     let config = sshd.path("ssh_config");
