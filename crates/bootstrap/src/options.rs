@@ -186,6 +186,16 @@ impl HostOptions {
         }
     }
 
+    /// Returns the words of `rove`'s command line with which another login takes the same way to the host.
+    pub fn way_words(&self) -> Vec<String> {
+        let tunnel = TunnelUse::NAMES[self.tunnel as usize];
+        let mut words = vec![format!("--family={}", self.family), format!("--tunnel={tunnel}")];
+        let how = self.remote_ip.map(|how| RemoteIp::NAMES[how as usize]);
+        words.extend(how.map(|how| format!("--experimental-remote-ip={how}")));
+        words.extend((!self.ssh_pty).then(|| "--no-ssh-pty".to_owned()));
+        words
+    }
+
     /// Returns whether the login's ssh stays open as a fallback for UDP, if the host's server is rove's. This requires
     /// that the server listens on the host's loopback too.
     pub fn carries_beside(&self) -> bool {
@@ -317,6 +327,17 @@ pub enum RemoteIp {
     Remote,
     /// The host's name is resolved on this computer.
     Local,
+}
+
+impl RemoteIp {
+    /// The values of `--experimental-remote-ip`, in the order of the variants.
+    pub const NAMES: &'static [&'static str] = &["proxy", "remote", "local"];
+
+    /// Returns the variant with this name. `None` for another word.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [Self::Proxy, Self::Remote, Self::Local];
+        Self::NAMES.iter().zip(all).find(|(known, _)| **known == name).map(|(_, found)| found)
+    }
 }
 
 #[cfg(test)]

@@ -367,9 +367,7 @@ fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCa
             .filter(|_| options.prompt_memory && !options.no_program)
             .map(|it| it.to_string()),
         ssh: options.ssh.clone(),
-        others: Vec::new(),
-        tunnel: None,
-        resumed: None,
+        way: options.way_words(),
         no_program: options.no_program,
         background: options.background,
         // A stock server has no `rove attach`.
@@ -383,6 +381,7 @@ fn session_call(options: &HostOptions, plan: &Plan, is_stock: bool) -> SessionCa
             },
             gate: gate.filter(|_| share::may_share(options)),
         },
+        ..SessionCall::default()
     }
 }
 

@@ -277,12 +277,14 @@ fn meant_command(options: &HostOptions, error: &BootstrapError) -> String {
 fn resume_session(wanted: Option<&str>) -> u8 {
     match crate::resume_command::run(wanted) {
         Ok(Step::Done(code)) => code,
-        Ok(Step::Attach(words, port, resumed)) => {
+        Ok(Step::Attach(words, port, resumed, former)) => {
             let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
             let invocation = own_invocation(&words);
             let mut call = attach::parse(words, Config::load);
             if let Ok(HostCall::Connect(options)) = &mut call {
                 options.session = WantedSession::Resumed(port, resumed);
+                (options.choices, options.escape_key) = (former.choices, Some(former.escape_key));
+                (options.quiet, options.no_program) = (former.quiet, former.no_program);
             }
             run_session("rove resume", &invocation, call)
         }

@@ -20,8 +20,9 @@ pub(crate) enum Step {
     /// The session has ended, with this exit code.
     Done(u8),
     /// The session has a rove server, which must give a new key. `rove attach` with these words asks for the key of the
-    /// session at this port. The record stays locked while this process becomes the client by exec.
-    Attach(Vec<String>, u16, Resumed),
+    /// session at this port, for a client with the options of the former one's call. The record stays locked while this
+    /// process becomes the client by exec.
+    Attach(Vec<String>, u16, Resumed, Box<SessionCall>),
 }
 
 /// Goes on with a session. `wanted` is a host, or a number in the list. Without it, the only session is taken, or the
@@ -77,16 +78,14 @@ fn go_on(saved: Saved) -> anyhow::Result<Step> {
     let (call, server) = (saved.facts.call.clone(), saved.facts.server.parse());
     let server: std::net::SocketAddr = server.context("the record names no server")?;
     let Some(key) = saved.key.clone() else {
-        let host = call.host.context("the record names no host")?;
+        let host = call.host.clone().context("the record names no host")?;
         let mut words = vec![format!("--ssh={}", shell_words::join(&call.ssh))];
-        let is_only = call.tunnel.is_some_and(|it| it.again.asks_nothing.is_none());
-        words.extend(is_only.then(|| "--tunnel".to_owned()));
-        words.push(host);
+        words.extend(call.way.iter().cloned().chain([host]));
         let client = saved.facts.client.parse().context("the record names no client")?;
         let former = LeftKeys::read(&saved.records)?.former(client);
         let (record, former) = (saved.store.name().to_owned(), former.to_string());
         let resumed = Resumed { record, lock: saved.store.into_lock(), former, taken: None };
-        return Ok(Step::Attach(words, server.port(), resumed));
+        return Ok(Step::Attach(words, server.port(), resumed, Box::new(call)));
     };
     let options = ClientOptions {
         server,

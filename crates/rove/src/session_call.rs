@@ -36,6 +36,11 @@ pub(crate) struct SessionCall {
     pub(crate) account: Option<String>,
     /// The words of the user's ssh command; empty if this client does not know them.
     pub(crate) ssh: Vec<String>,
+    /// The words of rove's command line by which a later login takes the same way ([`HostOptions::way_words`]).
+    ///
+    /// [`HostOptions::way_words`]: rove_bootstrap::HostOptions::way_words
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) way: Vec<String>,
     /// Other addresses at which the server may be.
     pub(crate) others: Vec<String>,
     /// The running ssh that can carry datagrams, if there is one.
@@ -160,6 +165,7 @@ mod tests {
                 command: Some(String::new()),
                 account: None,
                 ssh: vec!["ssh".to_owned()],
+                way: vec!["--tunnel=auto".to_owned()],
                 others: vec!["192.0.2.1".to_owned()],
                 tunnel: None,
                 resumed: Some(Resumed {

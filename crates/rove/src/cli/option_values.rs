@@ -1,5 +1,6 @@
 //! Checks the values of a session's options that both a command line and the configuration can set.
 
+use rove_bootstrap::RemoteIp;
 use rove_session::{SizeRule, SizeRuleError};
 
 use crate::escape_key::EscapeKeyError;
@@ -11,7 +12,7 @@ pub(crate) const ADDRESS_FAMILIES: &[&str] =
     &["inet", "inet6", "prefer-inet", "prefer-inet6", "all", "auto"];
 
 /// The possible values of `--experimental-remote-ip`.
-pub(crate) const REMOTE_IPS: &[&str] = &["proxy", "remote", "local"];
+pub(crate) const REMOTE_IPS: &[&str] = RemoteIp::NAMES;
 
 /// The words that `--size` accepts besides a size.
 pub(crate) const SIZE_RULES: &[&str] = &["owner", "typist", "smallest"];

@@ -121,6 +121,29 @@ fn a_killed_client_of_a_rove_gets_a_fresh_key_over_ssh() {
     user.assert_nothing_waits();
 }
 
+#[test]
+fn a_resumed_session_with_a_rove_keeps_the_options_of_its_former_client() {
+    let sshd = Sshd::start(Far::default());
+    let user = User::new();
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
+    let call = call.args(["-q", "--no-init", "--escape-key=^X", "--no-tunnel", "-4", "far", "--"]);
+    let terminal = Terminal::start(&user.call(call.args(["sh", "-c", ECHOING])), SIZE);
+    terminal.wait_for_text("here");
+    terminal.talk("one");
+    sshd.wait_alone();
+    kill(terminal, Signal::KILL);
+    let mut terminal = user.resume(&["far"]);
+    terminal.wait_for_text("got one");
+    terminal.talk("two");
+    sshd.wait_alone();
+    assert!(!terminal.output().contains("\x1b[?1049h"), "{}", terminal.output().escape_debug());
+    terminal.send("\x18.");
+    let exit = terminal.wait_exit();
+    exit.assert_restored(Maker::Rove);
+    assert!(!exit.output.contains("is exiting"), "{}", exit.output.escape_debug());
+    user.assert_nothing_waits();
+}
+
 /// A shell that sets a title two seconds after a file appears, when the server has acknowledged all earlier keys.
 const SHELL: &str = r#"(while [ ! -e "$0" ]; do sleep 0.05; done; sleep 2; printf '\033]2;acknowledged\007') &
     PS1='ann:~$ ' exec sh -i"#;

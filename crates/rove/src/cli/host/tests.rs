@@ -495,6 +495,20 @@ fn the_user_that_a_letter_names_counts_for_the_configuration() {
 }
 
 #[test]
+fn the_words_of_a_way_lead_another_login_the_same_way() {
+    for line in [
+        "h",
+        "-4 --no-tunnel h",
+        "--family=prefer-inet6 --tunnel h",
+        "--experimental-remote-ip=local --no-ssh-pty h",
+    ] {
+        let first = connect(ProgramName::Rove, line);
+        let second = connect(ProgramName::Rove, &format!("{} h", first.way_words().join(" ")));
+        assert_eq!(second, first, "{line}");
+    }
+}
+
+#[test]
 fn a_udp_port_that_was_meant_for_ssh_is_explained() {
     for (name, line, is_explained) in [
         (ProgramName::Rove, "-p 22 h", true),

@@ -120,14 +120,11 @@ pub(super) fn prediction(
 }
 
 pub(super) fn remote_ip(text: &str) -> Result<RemoteIp, UsageError> {
-    match text {
-        "proxy" => Ok(RemoteIp::Proxy),
-        "remote" => Ok(RemoteIp::Remote),
-        "local" => Ok(RemoteIp::Local),
-        _ => Err(UsageError::without_usage(format!(
+    RemoteIp::from_name(text).ok_or_else(|| {
+        UsageError::without_usage(format!(
             "--experimental-remote-ip is proxy, remote or local, not \"{text}\""
-        ))),
-    }
+        ))
+    })
 }
 
 /// Returns the address family in lower case. Stock treats an unknown word as `auto`, so `mosh` accepts any word.

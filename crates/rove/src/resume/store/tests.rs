@@ -122,6 +122,7 @@ fn facts(is_on_disk: bool) -> SessionFacts {
         command: None,
         account: None,
         ssh: Vec::new(),
+        way: Vec::new(),
         others: Vec::new(),
         tunnel: None,
         resumed: None,
