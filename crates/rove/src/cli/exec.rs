@@ -12,6 +12,7 @@ use crate::cli::config::{Config, ConfigError};
 use crate::cli::host;
 use crate::cli::login::{self, Instead};
 use crate::cli::own_line::OptionsEnd;
+use crate::cli::ssh_letters;
 use crate::program::ROVE;
 
 pub(crate) static MANUAL: Manual = Manual {
@@ -109,15 +110,17 @@ pub(crate) fn parse(
     login.add(is_set("strict").then(|| "--strict".into()));
     login.add(host::controller_words(&matches));
     let port = matches.get_one::<String>("port");
-    let port = port.into_iter().flat_map(|port| ["-p".to_owned(), port.clone()]);
+    let with_port = |ssh: Vec<String>| match port {
+        Some(port) => ssh_letters::prevailing(&ssh, vec!["-p".to_owned(), port.clone()]),
+        None => ssh,
+    };
     let mut options = match login.options(host, load) {
-        Err(Instead::AskSsh { mut ssh, host }) => {
-            ssh.extend(port);
-            return Err(Instead::AskSsh { ssh, host });
+        Err(Instead::AskSsh { ssh, host }) => {
+            return Err(Instead::AskSsh { ssh: with_port(ssh), host });
         }
         options => options?,
     };
-    options.ssh.extend(port);
+    options.ssh = with_port(options.ssh);
     refuse(options.choices.strict, is_set("terminal"), command.as_bytes().len())?;
     if is_set("no_input") {
         close_input();
@@ -174,7 +177,7 @@ mod tests {
         for (line, ssh, command, is_subsystem) in [
             (
                 "-o SendEnv=GIT_PROTOCOL -p 22 me@h git-upload-pack 'r.git'",
-                "ssh -o SendEnv=GIT_PROTOCOL -p 22 me@h",
+                "ssh -p 22 -o SendEnv=GIT_PROTOCOL me@h",
                 "git-upload-pack 'r.git'",
                 false,
             ),
@@ -186,7 +189,7 @@ mod tests {
             ),
             (
                 "-x -oRequestTTY=no -p 2222 -l user -s -- h sftp",
-                "ssh -x -o RequestTTY=no -l user -p 2222 h",
+                "ssh -p 2222 -x -o RequestTTY=no -l user h",
                 "sftp",
                 true,
             ),
@@ -197,6 +200,7 @@ mod tests {
                 false,
             ),
             ("h -p 5 -T -a ls -t", "ssh -p 5 h", "ls -t", false),
+            ("--ssh=dbclient -p 22 h ls", "dbclient -p 22 h", "ls", false),
             ("h -- -x", "ssh h", "-x", false),
             ("h", "ssh h", "", false),
         ] {

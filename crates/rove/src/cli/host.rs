@@ -288,7 +288,7 @@ pub(crate) fn parse(
     check_host(name, host)?;
     check_names(&args)?;
     let escape_key = args.escape_key.as_deref().map(escape_key::from_option).transpose();
-    let ssh = ssh(&args, letters)?;
+    let ssh = ssh(&args, letters, settings.text("ssh"))?;
     if asks_ssh {
         return Ok(HostCall::AskSsh { ssh, host: host.clone() });
     }

@@ -119,7 +119,7 @@ mod tests {
             (&["me@pi"][..], "ssh -p 2222", "inet6"),
             (&["--ssh=ssh -4", "pi"], "ssh -4", "inet6"),
             (&["other"], "ssh", "prefer-inet"),
-            (&["-4", "-i", "key", "me@pi", "-J", "jump"], "ssh -p 2222 -i key -J jump", "inet"),
+            (&["-4", "-i", "key", "me@pi", "-J", "jump"], "ssh -i key -J jump -p 2222", "inet"),
         ] {
             let session = options(words, file).session;
             assert_eq!((session.ssh.join(" ").as_str(), session.family.as_str()), (ssh, family));

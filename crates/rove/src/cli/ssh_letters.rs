@@ -2,6 +2,7 @@
 //! are refused with advice. Source: ssh(1), OpenSSH 9.2.
 
 use clap::{Arg, ArgAction, ValueHint};
+use rove_bootstrap::ssh_config;
 
 /// Prefix of the clap ids of ssh's options. No other id contains it.
 const ID_PREFIX: &str = "ssh -";
@@ -138,6 +139,39 @@ pub(super) fn forwarding() -> [Arg; 5] {
         arg("ssh -g", "Let others connect to the ports of -L and -D, where these name no address")
             .action(ArgAction::SetTrue),
     ]
+}
+
+/// The letters of which ssh obeys the first. Of others, it obeys all or the last. Source: OpenSSH 9.2 as observed.
+const FIRST_COUNTS: [&str; 5] = ["-i", "-J", "-l", "-o", "-p"];
+
+/// Returns an ssh command with options that prevail over its own, if the program is ssh. In `letters`, a value is a word
+/// of its own.
+pub(super) fn prevailing(ssh: &[String], letters: Vec<String>) -> Vec<String> {
+    if !ssh_config::is_ssh(ssh) {
+        return [ssh, &letters].concat();
+    }
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    let mut letters = letters.into_iter();
+    while let Some(word) = letters.next() {
+        if FIRST_COUNTS.contains(&&*word) {
+            first.extend([word].into_iter().chain(letters.next()));
+        } else {
+            last.push(word);
+        }
+    }
+    let first: Vec<&str> = first.iter().map(String::as_str).collect();
+    let own = if first.contains(&"-J") { without_jump(ssh) } else { ssh.to_vec() };
+    [ssh_config::with_options(&own, &first), last].concat()
+}
+
+/// Returns an ssh command without `-J`, which ssh accepts only once.
+fn without_jump(ssh: &[String]) -> Vec<String> {
+    let mut words = ssh.to_vec();
+    while let Some(at) = words.iter().position(|word| word.starts_with("-J")) {
+        let end = words.len().min(at + if words[at] == "-J" { 2 } else { 1 });
+        words.drain(at..end);
+    }
+    words
 }
 
 /// Returns whether the options for ssh contain `-L`, `-R` or `-D`.

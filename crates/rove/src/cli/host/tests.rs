@@ -509,6 +509,28 @@ fn the_words_of_a_way_lead_another_login_the_same_way() {
 }
 
 #[test]
+fn ssh_obeys_the_line_before_the_configuration() {
+    for (set, line, ssh) in [
+        ("ssh -p 2 -l bob", "-l alice -o Port=3 h", "ssh -l alice -o Port=3 -p 2 -l bob"),
+        ("nice ssh -p 2", "-l alice h", "nice ssh -l alice -p 2"),
+        // Of these letters, ssh obeys the last.
+        ("ssh -F a -p 2", "-F b -A -S none -i k h", "ssh -i k -F a -p 2 -F b -A -S none"),
+        // ssh refuses a second `-J`.
+        ("ssh -J a -p 2", "-J b h", "ssh -J b -p 2"),
+        ("ssh -Ja -p 2", "-J b h", "ssh -J b -p 2"),
+        ("ssh -J a -p 2", "-l alice h", "ssh -l alice -J a -p 2"),
+        ("plink -J a", "-J b h", "plink -J a -J b"),
+        // Within the line, the order is the user's own.
+        ("ssh -p 2", "--ssh='ssh -l bob' -l alice h", "ssh -l bob -l alice"),
+    ] {
+        let file = format!("[host.h]\nssh = '{set}'");
+        let words = shell_words::split(line).unwrap().into_iter().map(OsString::from).collect();
+        let call = parse(ProgramName::Rove, words, || Ok(Config::parse(file.as_bytes()).unwrap()));
+        assert_eq!(connected(call).ssh.join(" "), ssh, "{set}: {line}");
+    }
+}
+
+#[test]
 fn a_udp_port_that_was_meant_for_ssh_is_explained() {
     for (name, line, is_explained) in [
         (ProgramName::Rove, "-p 22 h", true),

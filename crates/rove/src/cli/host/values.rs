@@ -244,10 +244,18 @@ pub(super) fn target(args: &HostArgs, command: &[OsString]) -> Result<Option<Pla
     target::parse(text).map(Some).map_err(|error| UsageError::without_usage(format!("-W: {error}")))
 }
 
-/// Returns the ssh command with ssh's options (`letters`). Refuses forwardings that this session could not carry.
-pub(super) fn ssh(args: &HostArgs, letters: Vec<String>) -> Result<Vec<String>, UsageError> {
-    let mut ssh = ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?;
-    ssh.extend(letters);
+/// Returns the ssh command with ssh's options (`letters`). They prevail over the options in a command that the user's
+/// configuration has (`set`). Refuses forwardings that this session could not carry.
+pub(super) fn ssh(
+    args: &HostArgs,
+    letters: Vec<String>,
+    set: Option<&str>,
+) -> Result<Vec<String>, UsageError> {
+    let ssh = ssh_words(args.ssh.as_deref()).map_err(UsageError::without_usage)?;
+    let ssh = match set.is_some() && set == args.ssh.as_deref() {
+        true => ssh_letters::prevailing(&ssh, letters),
+        false => [ssh, letters].concat(),
+    };
     check_forwards(args, &ssh).map(|()| ssh)
 }
 
