@@ -67,7 +67,7 @@ pub(crate) fn section(
     Ok(format!(
         "# Hosts that are reached by rove through {name}. Put their names in place of *.example.\n\
          Host *.example !{name}\n    \
-         ProxyCommand rove -W %h:%p {way}\n    \
+         ProxyCommand rove -W '[%h]:%p' {way}\n    \
          # The connection waits while the network is away. With another value, ssh ends it then.\n    \
          ServerAliveInterval 0"
     ))

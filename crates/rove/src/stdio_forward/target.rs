@@ -99,6 +99,7 @@ mod tests {
             ("[::1]:22", "[::1]:22"),
             ("[fe80::1%eth0]:22", "[fe80::1%eth0]:22"),
             ("[host]:22", "host:22"),
+            ("[2001:db8::5]:22", "[2001:db8::5]:22"),
             ("host:ssh", "host:22"),
             ("host:www", "host:80"),
             (&format!("{longest}:1"), &format!("{longest}:1")),

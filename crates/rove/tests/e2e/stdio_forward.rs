@@ -13,7 +13,7 @@ use crate::support::{ClosedPort, Far, Invocation, Scratch, Sshd, rove, within_gu
 /// Returns the option of an ssh that reaches its host by `rove -W` through `far` of this computer.
 fn proxy_command(gate: &Sshd, option: &str) -> String {
     let (rove, ssh) = (rove(), gate.ssh());
-    format!("ProxyCommand={} {option} -W %h:%p --ssh='{ssh}' far", rove.display())
+    format!("ProxyCommand={} {option} -W '[%h]:%p' --ssh='{ssh}' far", rove.display())
 }
 
 /// Runs ssh with these options, and returns what it prints.
@@ -102,9 +102,10 @@ fn the_printed_section_is_ssh_configuration_and_leaves_the_gate_out() {
         String::from_utf8(output.stdout).expect("it is text")
     };
     let host = asked("host.example");
-    for line in
-        ["proxycommand rove -W %h:%p -i '~/a key%%' me@gate.example\n", "serveraliveinterval 0\n"]
-    {
+    for line in [
+        "proxycommand rove -W '[%h]:%p' -i '~/a key%%' me@gate.example\n",
+        "serveraliveinterval 0\n",
+    ] {
         assert!(host.contains(line), "{host}");
     }
     assert!(!asked("gate.example").contains("proxycommand"), "the gate is not behind itself");

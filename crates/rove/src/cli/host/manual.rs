@@ -38,7 +38,7 @@ pub(super) const TEXT: Manual = Manual {
         ("rove -L 8080:localhost:80 host", "reach the host's port 80 at this computer's 8080"),
         ("rove -R 0:localhost:3000 host", "let the host reach this computer's port 3000"),
         ("rove --session work host", "go on with the session that is called work, or start it"),
-        ("ssh -o ProxyCommand='rove -W %h:%p gate' host", "ssh through a gate, by rove"),
+        ("ssh -o ProxyCommand=\"rove -W '[%h]:%p' gate\" host", "ssh through a gate, by rove"),
         ("rove demo --rtt 500ms --loss 5%", "what it feels like, without any server"),
         ("rove -- demo", "log in to a host that is called demo"),
     ],
