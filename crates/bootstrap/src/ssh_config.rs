@@ -59,12 +59,28 @@ pub struct SshConfig {
     /// The value of `StrictHostKeyChecking`, which decides how ssh treats an unknown host key. Empty if the
     /// configuration could not be read.
     pub(crate) key_checking: String,
-    /// The files of the keys that ssh offers in addition to those of its agent.
-    pub key_files: Vec<String>,
+    /// The keys that ssh offers.
+    pub keys: OfferedKeys,
     /// The files in which ssh looks up the keys of hosts.
     pub known_hosts: Vec<String>,
     /// Whether `LogLevel` keeps ssh from reporting an unknown host key.
     is_silent: bool,
+}
+
+/// The keys that ssh offers to a host.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OfferedKeys {
+    /// The files of the keys that ssh offers in addition to those of its agent.
+    pub files: Vec<String>,
+    /// The value of `IdentityAgent`.
+    agent: String,
+}
+
+impl OfferedKeys {
+    /// Returns the agent whose keys ssh offers. `None` if ssh uses no agent.
+    pub fn agent(&self) -> Option<LentAgent> {
+        LentAgent::read("yes", &self.agent)
+    }
 }
 
 /// A jump host, in the form for ssh's command line.
@@ -206,7 +222,7 @@ fn behind_name(ssh: &[String]) -> Option<usize> {
 /// to trust the control socket at a path.
 pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
     let mut config = SshConfig::from(Sharing::Unconfigured);
-    let (mut forward_agent, mut identity_agent) = ("", "");
+    let mut forward_agent = "";
     for line in answer.lines() {
         let Some((keyword, value)) = line.split_once(' ') else { continue };
         let plain = rove_terminal::plain(value);
@@ -230,12 +246,12 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
             "hostname" if is_set && is_name && !value.starts_with('-') => {
                 config.host_name = Some(value.to_owned())
             }
-            "identityagent" => identity_agent = value,
+            "identityagent" => config.keys.agent = value.to_owned(),
             "user" if is_set && is_name => config.user = Some(value.to_owned()),
             "port" => config.port = value.parse().ok(),
             "controlpath" if is_set => config.sharing = judge(value),
-            "identityfile" if config.key_files.len() < KEY_FILES_MAX => {
-                config.key_files.push(value.to_owned());
+            "identityfile" if config.keys.files.len() < KEY_FILES_MAX => {
+                config.keys.files.push(value.to_owned());
             }
             "userknownhostsfile" | "globalknownhostsfile" => {
                 let files = value.split_ascii_whitespace().filter(|it| it.starts_with('/'));
@@ -246,7 +262,7 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
             keyword => config.take(keyword, &shown, is_set),
         }
     }
-    config.agent = LentAgent::read(forward_agent, identity_agent);
+    config.agent = LentAgent::read(forward_agent, &config.keys.agent);
     config.forwards.drop_repeated(answer);
     config.not_carried.sort_by_key(|name| NOT_CARRIED.iter().position(|known| known == name));
     config

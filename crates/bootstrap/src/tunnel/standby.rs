@@ -4,6 +4,7 @@
 //! failures. Also, an automatic login must not ask the user questions.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use rove_units::{Duration, Instant};
 
@@ -19,8 +20,11 @@ pub const LOGIN_MAX: Duration = Duration::from_secs(5);
 
 /// Shell text that fails if ssh might offer a key of a security token, which would wait for a touch. Otherwise it runs
 /// the command in its arguments.
-const WITHOUT_TOUCH: &str = "if { ssh-add -L </dev/null; cat /dev/null FILES; } 2>/dev/null | grep -q '^sk-'; \
-                             then echo 'a security key would have to be touched' >&2; exit 255; fi; exec \"$@\"";
+const WITHOUT_TOUCH: &str = "if { SSH_AUTH_SOCK=AGENT ssh-add -L </dev/null; cat /dev/null FILES; } 2>/dev/null | \
+                             grep -q '^sk-'; then echo 'a security key may have to be touched' >&2; exit 255; fi; \
+                             exec \"$@\"";
+/// Shell text that stands for a key file whose name is unknown: its key may be that of a security token.
+const UNKNOWN_KEY: &str = "; echo sk-";
 
 /// The outcome of an automatic login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,14 +119,17 @@ impl Standby {
     }
 }
 
-/// Returns a command that runs `ssh`, unless ssh might offer the key of a security token. ssh offers the keys of its
-/// agent, and those in `key_files`.
-pub fn without_touch(ssh: &[OsString], key_files: &[String]) -> Vec<OsString> {
-    let files: String = key_files
-        .iter()
-        .flat_map(|file| [" ".to_owned(), bourne(&format!("{file}.pub"))])
-        .collect();
-    let script = WITHOUT_TOUCH.replace(" FILES", &files);
+/// Returns a command that runs `ssh`, unless ssh might offer the key of a security token. ssh offers the keys of the
+/// agent with the socket `agent` (empty for no agent), and those in `key_files`. The command does not know what ssh
+/// puts in the place of a `%` or `$` in a file's name.
+pub fn without_touch(ssh: &[OsString], agent: &Path, key_files: &[String]) -> Vec<OsString> {
+    let text = |file: &String| match file.contains(['%', '$']) {
+        true => UNKNOWN_KEY.to_owned(),
+        false => format!(" {}", bourne(&format!("{file}.pub"))),
+    };
+    let files: String = key_files.iter().map(text).collect();
+    let script = WITHOUT_TOUCH.replace("AGENT", &bourne(&agent.to_string_lossy()));
+    let script = script.replace(" FILES", &files);
     let words = ["sh", "-c", &script, "rove"].map(OsString::from);
     words.into_iter().chain(ssh.iter().cloned()).collect()
 }
@@ -245,7 +252,8 @@ mod tests {
         std::fs::write(file("touched.pub"), "sk-ssh-ed25519@openssh.com AAAA me\n").unwrap();
         let ssh = ["echo", "logs in"].map(OsString::from);
         let agent = folder.join("ssh-add");
-        std::fs::write(&agent, "#!/bin/sh\nprintf \"$KEYS\"\n").unwrap();
+        let script = "#!/bin/sh\n[ \"$SSH_AUTH_SOCK\" = \"/run/ssh's own\" ] && printf \"$KEYS\"\n";
+        std::fs::write(&agent, script).unwrap();
         std::fs::set_permissions(&agent, Permissions::from_mode(0o700)).unwrap();
         let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
         let plain = "ssh-ed25519 AAAA sk-me\n";
@@ -253,10 +261,13 @@ mod tests {
             ("", &[][..], true),
             (plain, &["it's plain", "missing"], true),
             (plain, &["it's plain", "touched"], false),
+            // ssh itself replaces these parts of a name.
+            (plain, &["it's %u"], false),
+            (plain, &["it's ${X}"], false),
             (&format!("{plain}sk-ssh-ed25519@openssh.com AAAA me\n"), &["it's plain"], false),
         ] {
             let files: Vec<String> = files.iter().map(|name| file(name)).collect();
-            let words = without_touch(&ssh, &files);
+            let words = without_touch(&ssh, Path::new("/run/ssh's own"), &files);
             let output = Command::new(&words[0])
                 .args(&words[1..])
                 .env("PATH", &path)

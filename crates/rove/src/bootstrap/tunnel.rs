@@ -12,7 +12,7 @@ use rove_bootstrap::tunnel::{FORWARD, standby};
 use rove_bootstrap::{HostOptions, OWN_CONNECTION, Plan, remote, ssh_config};
 
 use crate::bootstrap::{address, ssh_query};
-use crate::client::agent::AgentCall;
+use crate::client::agent::{self, AgentCall};
 use crate::tunnel::inherited::{ASKS_NOTHING, Again, JumpCall, TELLS, texts};
 
 /// Returns how a later ssh logs in to carry the datagrams of the session at this port. `asks_nothing` says that the
@@ -30,7 +30,7 @@ pub(super) fn again(options: &HostOptions, plan: &Plan, port: &str, asks_nothing
         let words = ssh_config::is_ssh(&options.ssh).then_some(&*words);
         return Again { shares, ..Again::new(words, &plan.challenge, None) };
     }
-    let words = standby::without_touch(&words, &key_files(&plan.config));
+    let words = without_touch(&words, &plan.config);
     Again { shares, ..Again::new(Some(&words), &plan.challenge, Some(asks_nothing)) }
 }
 
@@ -86,7 +86,7 @@ fn jump_call(jump: &JumpHost, ssh: &[String], family: &str, remote: OsString) ->
         name.and_then(|name| address::resolve(name, 0, family).ok()).unwrap_or_default();
     let own: Vec<&str> = tells(&config).into_iter().chain(["-T"]).collect();
     let words = ssh_words(&ssh, &config, &own, host, remote);
-    let words = texts(&standby::without_touch(&words, &key_files(&config)))?;
+    let words = texts(&without_touch(&words, &config))?;
     Some(JumpCall { words, addresses: addresses.iter().map(|address| address.ip()).collect() })
 }
 
@@ -96,14 +96,17 @@ fn tells(config: &SshConfig) -> Option<&'static str> {
     (config.detour.is_none() || config.jump.is_some()).then_some(TELLS)
 }
 
-/// Returns the paths of the key files that ssh may offer, with `~/` expanded, which `ssh -G` leaves unexpanded.
-fn key_files(config: &SshConfig) -> Vec<String> {
+/// Returns a command that runs `ssh` with this configuration, unless a security token might have to be touched.
+fn without_touch(ssh: &[OsString], config: &SshConfig) -> Vec<OsString> {
     let home = env::var("HOME").unwrap_or_default();
-    let path = |file: &String| match file.strip_prefix("~/") {
+    // `ssh -G` leaves these beginnings, both of which mean the home directory.
+    let path = |file: &String| match file.strip_prefix("~/").or(file.strip_prefix("%d/")) {
         Some(rest) => format!("{home}/{rest}"),
         None => file.clone(),
     };
-    config.key_files.iter().map(path).collect()
+    let files: Vec<String> = config.keys.files.iter().map(path).collect();
+    let agent = config.keys.agent().as_ref().and_then(agent::path_of).unwrap_or_default();
+    standby::without_touch(ssh, &agent, &files)
 }
 
 /// Returns the command line of an ssh that runs `remote` on the host and asks the user nothing. `own` are more options.

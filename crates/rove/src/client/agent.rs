@@ -23,7 +23,7 @@ mod login;
 mod relay;
 
 use agent_socket::AgentSocket;
-pub(crate) use agent_socket::answers;
+pub(crate) use agent_socket::{answers, path_of};
 pub(crate) use login::AgentCall;
 use login::{Login, Look};
 use relay::Relay;

@@ -24,7 +24,7 @@ impl AgentSocket {
     ///
     /// Returns why no agent can be lent, in words for the user.
     pub(super) fn open(agent: &LentAgent) -> io::Result<Self> {
-        let real = real_agent(agent).ok_or_else(|| {
+        let real = path_of(agent).ok_or_else(|| {
             io::Error::other("no agent runs on this computer; start one with ssh-agent")
         })?;
         rove_control::connect(&real)
@@ -61,11 +61,11 @@ impl AgentSocket {
 
 /// Returns whether the agent accepts connections.
 pub(crate) fn answers(agent: &LentAgent) -> bool {
-    real_agent(agent).is_some_and(|path| rove_control::connect(&path).is_ok())
+    path_of(agent).is_some_and(|path| rove_control::connect(&path).is_ok())
 }
 
 /// Returns the path of the agent's socket. `None` if its environment variable is not set or empty.
-fn real_agent(agent: &LentAgent) -> Option<PathBuf> {
+pub(crate) fn path_of(agent: &LentAgent) -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty());
     match agent {
         LentAgent::Usual => variable("SSH_AUTH_SOCK").map(PathBuf::from),
