@@ -4,7 +4,7 @@ use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use rove_bootstrap::{HostOptions, NoSession, ProgramName};
+use rove_bootstrap::{HostOptions, NoSession, ProgramName, ssh_config};
 
 use crate::bootstrap::address;
 use crate::bootstrap::error::BootstrapError;
@@ -43,12 +43,12 @@ pub(crate) fn offer(options: &HostOptions, error: &BootstrapError) -> Option<Hos
             format!("ssh answers at TCP port {port} of {}: ssh's port?", host.escape_debug());
         question::ask(&question, true)
     };
-    is_agreed.then(|| {
-        let mut options = HostOptions { port: None, ..options.clone() };
-        // ssh uses the first of several `-p`.
-        options.ssh.splice(1..1, ["-p".to_owned(), port.to_string()]);
-        options
-    })
+    is_agreed.then(|| with_port(options, port))
+}
+
+fn with_port(options: &HostOptions, port: u16) -> HostOptions {
+    let ssh = ssh_config::with_options(&options.ssh, &["-p", &port.to_string()]);
+    HostOptions { port: None, ssh, ..options.clone() }
 }
 
 /// Returns whether an ssh server answers at this TCP port of the host, and ssh's configuration names another port.
@@ -76,6 +76,15 @@ mod tests {
     use std::thread;
 
     use super::*;
+
+    #[test]
+    fn the_port_is_told_to_ssh_and_not_to_the_program_that_runs_it() {
+        let ssh = ["nice", "ssh", "-p", "22"].map(str::to_owned).to_vec();
+        let options = HostOptions { ssh, port: Some("2222".to_owned()), ..HostOptions::default() };
+        let corrected = with_port(&options, 2222);
+        assert_eq!(corrected.ssh.join(" "), "nice ssh -p 2222 -p 22");
+        assert_eq!(corrected.port, None);
+    }
 
     #[test]
     fn only_what_begins_as_ssh_does_is_taken_for_ssh() {

@@ -114,7 +114,13 @@ fn split(place: &OsStr) -> (OsString, String) {
         host.ends_with(']') || !host.contains(':')
     });
     match at {
-        Some(at) => (text[..at].into(), text[at + 1..].to_owned()),
+        Some(at) => {
+            let host = &text[..at];
+            let (user, host) = host.split_at(host.rfind('@').map_or(0, |at| at + 1));
+            let address = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+            let host = format!("{user}{}", address.unwrap_or(host));
+            (host.into(), text[at + 1..].to_owned())
+        }
         None => (place.to_owned(), String::new()),
     }
 }
@@ -146,6 +152,8 @@ mod tests {
             ("host:60001", "host", "60001"),
             ("host:", "host", ""),
             ("::1", "::1", ""),
+            ("[::1]:work", "::1", "work"),
+            ("me@[2001:db8::5]:60001", "me@2001:db8::5", "60001"),
         ] {
             assert_eq!(read(place), Ok((host.to_owned(), session.to_owned(), 2)), "{place}");
         }

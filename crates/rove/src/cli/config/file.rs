@@ -94,9 +94,9 @@ pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, Refusal> {
         }
         Err(_) => None,
     };
-    match path.metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        found => found.map_err(unreadable)?,
+    match path.metadata().map_err(|error| (error.kind(), error)) {
+        Err((io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, _)) => return Ok(None),
+        found => found.map_err(|(_, error)| unreadable(error))?,
     };
     let end = exposure::way(path, home.as_deref()).map_err(exposed)?;
     // Opening a pipe without a writer must not block, and a link created since the check must not be followed.

@@ -139,6 +139,8 @@ fn the_file_has_a_largest_size() {
 fn a_file_that_is_not_there_sets_nothing_and_one_that_cannot_be_read_is_named() {
     let missing = Path::new("/nonexistent/rove/config.toml");
     assert_eq!(Config::load_from(missing).unwrap(), Config::default());
+    let in_no_folder = Path::new("/dev/null/.config/rove/config.toml");
+    assert_eq!(Config::load_from(in_no_folder).unwrap(), Config::default());
     let error = Config::load_from(Path::new("/")).unwrap_err().to_string();
     assert!(error.starts_with("cannot read the configuration /: "), "{error}");
 }
