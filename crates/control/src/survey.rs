@@ -1,17 +1,20 @@
 //! Asks the servers of all of this user's sessions on this computer at once.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rove_platform::clock::Clock;
 use rove_units::Instant;
 
 use crate::ask::{AskError, Conversation};
 use crate::directory::{self, DirectoryError, SessionName, label};
-use crate::protocol::{Request, SessionStatus};
+use crate::protocol::{Answer, Request, SessionStatus};
 
 /// Most servers asked at the same time, each of which takes a descriptor. Chosen: a sixteenth of a process's usual
 /// limit of descriptors.
 const AT_ONCE: usize = 64;
+/// How often a server that has closed a connection is asked again. Chosen: a server keeps eight connections, and few
+/// processes survey at the same time.
+const TRIES_AGAIN: usize = 3;
 
 /// A session whose server answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,16 +61,18 @@ pub fn survey(clock: Clock, deadline: Instant) -> Survey {
             .map(|(_, path)| Conversation::start(clock, path, Request::Status))
             .collect();
         for ((name, path), conversation) in group.iter().zip(asked) {
-            match conversation.and_then(|mut conversation| conversation.reply(deadline)) {
+            let answer = conversation.and_then(|mut conversation| conversation.reply(deadline));
+            let answer = match answer {
+                Err(AskError::Gone) => ask_again(clock, path, deadline),
+                answer => answer,
+            };
+            match answer {
                 Ok(answer) => {
                     survey.sessions.push(Found { status: answer.status, path: path.clone() });
                 }
                 Err(AskError::Gone) => {
-                    // This connection alone may have ended early, so the server counts as gone after a second failure.
-                    if let Err(AskError::Gone) = Conversation::start(clock, path, Request::Status) {
-                        let _ = std::fs::remove_file(path);
-                        directory::write_label(path, None);
-                    }
+                    let _ = std::fs::remove_file(path);
+                    directory::write_label(path, None);
                 }
                 Err(error) => survey.silent.push(Silent { name: *name, label: label(path), error }),
             }
@@ -75,4 +80,55 @@ pub fn survey(clock: Clock, deadline: Instant) -> Survey {
     }
     survey.sessions.sort_by_key(|found| (found.status.started_at, found.status.pid));
     survey
+}
+
+/// Asks a server that has closed a connection for its status. Fails with [`AskError::Gone`] only if the server no
+/// longer accepts connections, because a server with too many of them closes the oldest.
+fn ask_again(clock: Clock, path: &Path, deadline: Instant) -> Result<Answer, AskError> {
+    for _ in 0..TRIES_AGAIN {
+        match Conversation::start(clock, path, Request::Status)?.reply(deadline) {
+            Err(AskError::Gone) => {}
+            answer => return answer,
+        }
+    }
+    Err(AskError::Silent)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixListener;
+    use std::thread;
+
+    use rove_rig::scratch::Scratch;
+    use rove_units::Duration;
+
+    use super::*;
+    use crate::protocol::encode_reply;
+
+    #[test]
+    fn a_server_that_closes_connections_counts_as_gone_only_once_it_takes_none() {
+        for (closed, is_answered) in [(0, true), (TRIES_AGAIN - 1, true), (TRIES_AGAIN, false)] {
+            let scratch = Scratch::new();
+            let path = scratch.path("socket");
+            let listener = UnixListener::bind(&path).unwrap();
+            let server = thread::spawn(move || {
+                for number in 0..TRIES_AGAIN.min(closed + 1) {
+                    let (mut stream, _) = listener.accept().unwrap();
+                    let _ = stream.read(&mut [0; 4096]);
+                    if number == closed {
+                        stream.write_all(&encode_reply(Ok(Answer::default()))).unwrap();
+                    }
+                }
+            });
+            let clock = Clock::start();
+            let deadline = clock.now() + Duration::from_secs(60);
+            match ask_again(clock, &path, deadline) {
+                Ok(_) => assert!(is_answered),
+                Err(error) => assert!(!is_answered && matches!(error, AskError::Silent)),
+            }
+            server.join().unwrap();
+            assert!(matches!(ask_again(clock, &path, deadline), Err(AskError::Gone)));
+        }
+    }
 }
