@@ -355,8 +355,10 @@ fn candidates(
     if let Some(chosen) = absolute(chosen) {
         return vec![chosen];
     }
-    let mut paths: Vec<PathBuf> =
-        absolute(runtime).into_iter().map(|path| path.join("rove")).collect();
+    // After `su`, the variable may still name the former user's directory.
+    let is_own = |path: &PathBuf| path.metadata().map_or(true, |it| [user, 0].contains(&it.uid()));
+    let runtime = absolute(runtime).filter(is_own);
+    let mut paths: Vec<PathBuf> = runtime.into_iter().map(|path| path.join("rove")).collect();
     paths.extend(termux.map(|prefix| prefix.join(format!("tmp/rove-{user}"))));
     paths.push(format!("/run/user/{user}/rove").into());
     paths.push(format!("/tmp/rove-{user}").into());
@@ -442,6 +444,10 @@ mod tests {
             let error = Directory::create(&path).unwrap_err();
             assert!(matches!(error, DirectoryError::Foreign(_)), "{path:?}: {error}");
         }
+        // After `su`, the variable still names the former user's directory, which is of no use.
+        let found = |user| candidates(None, Some(theirs.clone().into()), None, user);
+        assert_eq!(found(7), candidates(None, None, None, 7));
+        assert_eq!(found(12_345)[0], theirs.join("rove"));
         // Another user's link leads to a directory that would itself be accepted.
         let (good, link) = (scratch.path("good"), scratch.path("link"));
         Directory::create(&good).unwrap();
