@@ -1,7 +1,7 @@
 //! Counts the work that a terminal has done. The unit is the work for a cell, about a nanosecond.
 //!
 //! A caller that performs untrusted bytes uses this count to limit their processor time. The count is an estimate,
-//! mostly too high. `lab/headless/examples/effort.rs` prints it beside the measured time of each function.
+//! mostly too high.
 
 use crate::screen::row::Row;
 
