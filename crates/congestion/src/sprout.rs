@@ -35,7 +35,7 @@ pub mod tunnel;
 
 pub use self::config::{Config, Counting, Drain};
 pub use self::endpoint::Endpoint;
-pub use self::estimator::{Bayesian, Estimator, MovingAverage, Start};
-pub use self::grid::{OutageRow, Scale};
+pub use self::estimator::{Bayesian, Estimator, MovingAverage};
+pub use self::grid::Scale;
 pub(crate) use self::terms::Count;
 pub use self::terms::{FORECAST_TICKS, Forecast, QUANTILE, TICK};

@@ -78,10 +78,10 @@ impl Belief {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sprout::grid::{OutageRow, Scale};
+    use crate::sprout::grid::Scale;
 
     fn belief(scale: Scale) -> Belief {
-        Belief::new(Arc::new(Model::new(scale, OutageRow::default())))
+        Belief::new(Arc::new(Model::new(scale)))
     }
 
     fn mean(belief: &Belief) -> f64 {

@@ -47,11 +47,11 @@ impl Columns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sprout::grid::{OutageRow, Scale};
+    use crate::sprout::grid::Scale;
 
     #[test]
     fn it_is_the_product_with_the_rows() {
-        let grid = Grid::new(Scale::Wide, OutageRow::default());
+        let grid = Grid::new(Scale::Wide);
         let columns = Columns::new(&grid);
         let mut next = Vec::new();
         for (bin, row) in grid.rows.iter().enumerate() {

@@ -5,14 +5,10 @@ use std::sync::Arc;
 
 use crate::numbers::whole;
 use crate::sprout::belief::Belief;
-use crate::sprout::grid::{OutageRow, Scale};
+use crate::sprout::grid::Scale;
 use crate::sprout::model::Model;
 use crate::sprout::terms::Count;
 use crate::sprout::terms::{FORECAST_TICKS, QUANTILE};
-
-/// Number of ticks by which the published program advances its belief before the first observation. Source: its clock
-/// starts at 1000 ms, and its belief at 0.
-const WARM_UP_TICKS: usize = 49;
 
 /// First rate of a moving average, in packets per tick. Chosen: the first window is 5 packets, as in [`Bayesian`].
 const FIRST_RATE: f64 = 1.0;
@@ -24,17 +20,6 @@ pub trait Estimator: Debug + Send {
 
     /// Returns how many packets are forecast to arrive within the next 1, 2, ... ticks.
     fn forecast(&self) -> [f64; FORECAST_TICKS];
-}
-
-/// The belief in the link's rate before the first packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Start {
-    /// Each rate is equally likely, as in the paper.
-    #[default]
-    Uniform,
-    /// Each rate is equally likely 49 ticks before the first packet, as in the published program. The first window is
-    /// 2.5 times that of [`Self::Uniform`].
-    WarmedUp,
 }
 
 /// Sprout's estimator: Bayesian inference of the rate, and a cautious forecast.
@@ -54,19 +39,6 @@ impl Bayesian {
     /// Creates an estimator whose forecast is too high with the probability `quantile`, from 0 to 1.
     pub fn with_quantile(quantile: f64) -> Self {
         Self::from_model(Model::shared(Scale::Linear), quantile)
-    }
-
-    /// Creates an estimator with another rule for outages, or another start.
-    pub fn variant(outage: OutageRow, start: Start) -> Self {
-        let model = match outage {
-            OutageRow::Published => Model::shared(Scale::Linear),
-            OutageRow::Proper => Arc::new(Model::new(Scale::Linear, outage)),
-        };
-        let mut estimator = Self::from_model(model, QUANTILE);
-        if start == Start::WarmedUp {
-            (0..WARM_UP_TICKS).for_each(|_| estimator.tick(None));
-        }
-        estimator
     }
 
     /// Returns the probability of each rate of the grid: first that of an outage, then those of even steps up to 1000

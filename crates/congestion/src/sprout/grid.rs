@@ -41,17 +41,6 @@ pub enum Scale {
     Wide,
 }
 
-/// How the probabilities of staying in an outage and of leaving it are computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OutageRow {
-    /// As in the published program, each probability is multiplied with that of the random walk, so they do not sum to
-    /// 1. An outage loses 45 % of its weight with each tick. The tests expect forecasts by this rule.
-    #[default]
-    Published,
-    /// The probabilities sum to 1: 98 % stay, and the rest follows the random walk.
-    Proper,
-}
-
 /// A bin of the grid: a range of rates that the belief does not distinguish, in packets/s.
 #[derive(Clone, Copy, Debug)]
 struct Bin {
@@ -81,7 +70,7 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    pub(crate) fn new(scale: Scale, outage: OutageRow) -> Self {
+    pub(crate) fn new(scale: Scale) -> Self {
         let bins = match scale {
             Scale::Linear => linear(),
             Scale::Wide => wide(),
@@ -92,7 +81,7 @@ impl Grid {
             Scale::Wide => least.max(RELATIVE_STEP * bin.rate),
         };
         let deviations: Vec<f64> = bins.iter().map(deviation).collect();
-        let rows = (0..bins.len()).map(|from| row(&bins, from, deviations[from], outage)).collect();
+        let rows = (0..bins.len()).map(|from| row(&bins, from, deviations[from])).collect();
         Self { rates: bins.iter().map(|bin| bin.rate).collect(), deviations, rows }
     }
 }
@@ -126,7 +115,9 @@ fn bounded(bins: impl Iterator<Item = Bin>) -> Vec<Bin> {
     all
 }
 
-fn row(bins: &[Bin], from: usize, deviation: f64, outage: OutageRow) -> Row {
+/// Returns a bin's row. In that of an outage, the probabilities of staying and of leaving are each multiplied with that of the random
+/// walk, so they do not sum to 1: an outage loses 45 % of its weight with each tick. Source: the published program.
+fn row(bins: &[Bin], from: usize, deviation: f64) -> Row {
     let rate = bins[from].rate;
     let (least, most) = (rate - REACH * deviation, rate + REACH * deviation);
     let first = bins.partition_point(|bin| bin.high < least);
@@ -137,17 +128,8 @@ fn row(bins: &[Bin], from: usize, deviation: f64, outage: OutageRow) -> Row {
     let mut shares: Vec<f64> = reached.map(share).collect();
     if from == 0 {
         let stay = (-OUTAGE_ESCAPE * TICK_SECONDS).exp();
-        let leaving: f64 = shares[1..].iter().sum();
-        match outage {
-            OutageRow::Published => {
-                shares[0] *= stay;
-                shares[1..].iter_mut().for_each(|share| *share *= 1.0 - stay);
-            }
-            OutageRow::Proper => {
-                shares[0] = stay;
-                shares[1..].iter_mut().for_each(|share| *share *= (1.0 - stay) / leaving);
-            }
-        }
+        shares[0] *= stay;
+        shares[1..].iter_mut().for_each(|share| *share *= 1.0 - stay);
     }
     Row { first, shares: shares.into_iter().map(single).collect() }
 }
@@ -157,30 +139,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_sum_to_one_but_for_the_published_one_of_an_outage() {
+    fn rows_sum_to_one_but_for_that_of_an_outage() {
         for scale in [Scale::Linear, Scale::Wide] {
-            let published = Grid::new(scale, OutageRow::Published);
-            let proper = Grid::new(scale, OutageRow::Proper);
-            for (row, rate) in published.rows.iter().zip(&published.rates).skip(1) {
+            let grid = Grid::new(scale);
+            for (row, rate) in grid.rows.iter().zip(&grid.rates).skip(1) {
                 let sum: f32 = row.shares.iter().sum();
                 assert!((sum - 1.0).abs() < 1e-5, "{scale:?} {rate}: {sum}");
             }
-            let of_outage = |grid: &Grid| grid.rows[0].shares.iter().sum::<f32>();
-            assert!((of_outage(&proper) - 1.0).abs() < 1e-5);
             if scale == Scale::Linear {
                 // 0.9802 * 0.5549 + 0.0198 * 0.4451.
-                assert!((of_outage(&published) - 0.5527).abs() < 1e-4);
-                assert_eq!(published.rows[128].shares.len(), 73, "36 bins each way");
+                let of_outage: f32 = grid.rows[0].shares.iter().sum();
+                assert!((of_outage - 0.5527).abs() < 1e-4);
+                assert_eq!(grid.rows[128].shares.len(), 73, "36 bins each way");
             }
         }
     }
 
     #[test]
     fn scales_have_their_bins_at_their_rates() {
-        let linear = Grid::new(Scale::Linear, OutageRow::default()).rates;
+        let linear = Grid::new(Scale::Linear).rates;
         assert_eq!((linear.len(), linear[0], linear[1]), (257, 0.0, 1.5 * 3.906_25));
         assert!((linear[256] - 1_001.953).abs() < 1e-3);
-        let wide = Grid::new(Scale::Wide, OutageRow::default()).rates;
+        let wide = Grid::new(Scale::Wide).rates;
         assert_eq!((wide.len(), wide[0], wide[1]), (256, 0.0, 2.0));
         assert!((wide[255] - 200_000.0).abs() < 1e-6 && (wide[2] / wide[1] - 1.046).abs() < 1e-3);
     }

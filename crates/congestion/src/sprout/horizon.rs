@@ -138,11 +138,11 @@ pub(crate) fn poisson(count: u32, mean: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sprout::grid::{OutageRow, Scale};
+    use crate::sprout::grid::Scale;
 
     #[test]
     fn bisection_finds_what_a_scan_of_the_table_finds() {
-        let grid = Grid::new(Scale::Linear, OutageRow::default());
+        let grid = Grid::new(Scale::Linear);
         let horizons = Horizons::new(&grid);
         let size: usize = horizons.tables.iter().map(Vec::len).sum();
         assert_eq!(size, 257 * (29 * 36 + 8), "counts from 0 to 29 a tick");

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::numbers::{float, single};
 use crate::sprout::columns::Columns;
-use crate::sprout::grid::{Grid, OutageRow, Scale};
+use crate::sprout::grid::{Grid, Scale};
 use crate::sprout::horizon::{Horizons, poisson};
 use crate::sprout::kernel::Kernel;
 use crate::sprout::spread::{Spread, Ticks};
@@ -42,8 +42,8 @@ enum Walk {
 }
 
 impl Model {
-    pub(crate) fn new(scale: Scale, outage: OutageRow) -> Self {
-        let grid = Grid::new(scale, outage);
+    pub(crate) fn new(scale: Scale) -> Self {
+        let grid = Grid::new(scale);
         let log_means: Vec<f64> =
             grid.rates.iter().map(|rate| (rate * TICK_SECONDS).ln()).collect();
         let poisson = |count: u32| {
@@ -70,11 +70,11 @@ impl Model {
         }
     }
 
-    /// Returns the model of a scale with the published rule for outages. All callers share it.
+    /// Returns the model of a scale. All callers share it.
     pub(crate) fn shared(scale: Scale) -> Arc<Self> {
         static SHARED: [OnceLock<Arc<Model>>; 2] = [OnceLock::new(), OnceLock::new()];
         let place = usize::from(scale == Scale::Wide);
-        let make = || Arc::new(Self::new(scale, OutageRow::Published));
+        let make = || Arc::new(Self::new(scale));
         Arc::clone(SHARED[place].get_or_init(make))
     }
 
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_count_beyond_the_table_continues_it() {
-        let model = Model::new(Scale::Linear, OutageRow::default());
+        let model = Model::new(Scale::Linear);
         let mut tabled = vec![1.0; model.bins()];
         model.weigh(Count::Exactly(29), &mut tabled);
         let computed = model.likelihood(29);

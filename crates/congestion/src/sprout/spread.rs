@@ -82,12 +82,12 @@ impl Spread {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sprout::grid::{OutageRow, Scale};
+    use crate::sprout::grid::Scale;
     use crate::sprout::horizon::Horizons;
 
     #[test]
     fn the_approximation_is_near_the_tables_where_both_are() {
-        let grid = Grid::new(Scale::Linear, OutageRow::default());
+        let grid = Grid::new(Scale::Linear);
         let (tables, spread) = (Horizons::new(&grid), Spread::new(&grid, Ticks::Independent));
         for bin in [30, 60, 120, 200] {
             let mut shares = vec![0.0; 257];
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_known_rate_has_the_quantile_of_its_normal_distribution() {
-        let grid = Grid::new(Scale::Wide, OutageRow::default());
+        let grid = Grid::new(Scale::Wide);
         let spread = Spread::new(&grid, Ticks::Correlated);
         let mut shares = vec![0.0; 256];
         shares[200] = 1.0;

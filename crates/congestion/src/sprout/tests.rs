@@ -5,8 +5,7 @@ use rove_units::{Bytes, Duration, Instant};
 
 use crate::sprout::config::{Config, Counting};
 use crate::sprout::endpoint::{Endpoint, HEARTBEAT, Waiting};
-use crate::sprout::estimator::{Bayesian, Estimator, Start};
-use crate::sprout::grid::OutageRow;
+use crate::sprout::estimator::{Bayesian, Estimator};
 use crate::sprout::packet::{Feedback, HEADER, Packet};
 use crate::sprout::receiver::Receiver;
 use crate::sprout::terms::Forecast;
@@ -103,7 +102,9 @@ fn forecasts_before_the_first_packet_are_those_of_the_prior() {
         |estimator: &Bayesian| estimator.forecast().map(|it| crate::numbers::whole(it) as u64);
     let mut prior = Bayesian::new();
     assert_near("prior", packets(&prior), [1, 1, 3, 4, 5, 6, 8, 9]);
-    let warm = Bayesian::variant(OutageRow::Published, Start::WarmedUp);
+    // The published program's clock starts at 1000 ms, and its belief at 0.
+    let mut warm = Bayesian::new();
+    (0..49).for_each(|_| warm.tick(None));
     assert_near("warmed up", packets(&warm), [2, 4, 7, 9, 12, 15, 17, 20]);
     prior.tick(Some(0.0));
     assert_near("one empty tick", packets(&prior), [0; 8]);
