@@ -19,19 +19,12 @@ pub struct CoDelConfig {
     pub target: Duration,
     /// How long waits must exceed `target` before the first drop: about the longest usual round-trip time.
     pub interval: Duration,
-    /// Whether CoDel drops the packet *after* the one that waited too long, as Mahimahi does. The number of drops is
-    /// the same in both cases.
-    pub drops_second: bool,
 }
 
 impl Default for CoDelConfig {
     /// Returns the values of RFC 8289, section 4: a target of 5 ms and an interval of 100 ms.
     fn default() -> Self {
-        Self {
-            target: Duration::from_millis(5),
-            interval: Duration::from_millis(100),
-            drops_second: false,
-        }
+        Self { target: Duration::from_millis(5), interval: Duration::from_millis(100) }
     }
 }
 
@@ -59,7 +52,8 @@ impl CoDel {
         if self.is_dropping {
             self.is_dropping = may_drop;
             while self.is_dropping && now >= self.drop_next {
-                (next, may_drop) = self.drop_one(config, now, fifo, next, &mut drop);
+                next.into_iter().for_each(&mut drop);
+                (next, may_drop) = self.take(config, now, fifo);
                 self.count = self.count.saturating_add(1);
                 self.is_dropping = may_drop;
                 if may_drop {
@@ -67,7 +61,8 @@ impl CoDel {
                 }
             }
         } else if may_drop {
-            (next, _) = self.drop_one(config, now, fifo, next, &mut drop);
+            next.into_iter().for_each(drop);
+            (next, _) = self.take(config, now, fifo);
             self.is_dropping = true;
             let since = self.count.saturating_sub(self.last_count);
             let is_recent =
@@ -78,21 +73,6 @@ impl CoDel {
         }
         debug_assert!(next.is_some() || fifo.is_empty(), "the last packet is never dropped");
         next
-    }
-
-    /// Drops one of the two packets at the head. Returns the other packet, and whether another drop is due.
-    fn drop_one<P>(
-        &mut self,
-        config: &CoDelConfig,
-        now: Instant,
-        fifo: &mut Fifo<P>,
-        first: Option<Item<P>>,
-        drop: &mut impl FnMut(Item<P>),
-    ) -> (Option<Item<P>>, bool) {
-        let (second, may_drop) = self.take(config, now, fifo);
-        let (dropped, kept) = if config.drops_second { (second, first) } else { (first, second) };
-        dropped.into_iter().for_each(drop);
-        (kept, may_drop)
     }
 
     /// Removes and returns the oldest packet. Also returns whether packets have waited so long that CoDel may drop one.
@@ -165,7 +145,9 @@ mod tests {
     #[test]
     fn the_first_drop_comes_an_interval_after_the_target_is_exceeded_and_others_by_the_control_law()
     {
-        let [_, dropped] = run(CoDelConfig::default(), 600, 2);
+        let [sent, dropped] = run(CoDelConfig::default(), 600, 2);
+        // At 110 ms packet 55 is at the head: it is dropped, and the next one sent.
+        assert_eq!((dropped[0], sent[55]), ((110, 55), (110, 56)));
         // The packet sent at 10 ms is the first to have waited 5 ms.
         let times: Vec<u64> = dropped.iter().map(|(now, _)| *now).collect();
         // 110, then the next even millisecond after 110 + 100/1, + 100/sqrt(2), + 100/sqrt(3) ...
@@ -184,17 +166,6 @@ mod tests {
             });
             assert!(next.is_some());
         }
-    }
-
-    #[test]
-    fn the_compatible_mode_drops_as_many_but_the_packet_behind() {
-        let [sent, dropped] = run(CoDelConfig::default(), 250, 2);
-        let config = CoDelConfig { drops_second: true, ..CoDelConfig::default() };
-        let [quirk_sent, quirk_dropped] = run(config, 250, 2);
-        assert_eq!((sent.len(), dropped.len()), (quirk_sent.len(), quirk_dropped.len()));
-        // At 110 ms packet 55 is at the head.
-        assert_eq!((dropped[0], sent[55]), ((110, 55), (110, 56)));
-        assert_eq!((quirk_dropped[0], quirk_sent[55]), ((110, 56), (110, 55)));
     }
 
     #[test]

@@ -43,11 +43,7 @@ fn queues() -> impl Strategy<Value = LinkConfig> {
     let disciplines = prop_oneof![
         Just(Discipline::DropTail),
         Just(Discipline::DropHead),
-        any::<bool>().prop_map(|drops_second| Discipline::CoDel(CoDelConfig {
-            drops_second,
-            interval: ms(20),
-            ..CoDelConfig::default()
-        })),
+        Just(Discipline::CoDel(CoDelConfig { interval: ms(20), ..CoDelConfig::default() })),
         Just(Discipline::Pie(PieConfig { burst_max: ms(15), ..PieConfig::default() })),
         // All packets are one flow, so that they keep their order.
         Just(Discipline::Fair(FairConfig {
