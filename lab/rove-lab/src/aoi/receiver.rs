@@ -11,10 +11,6 @@ use crate::aoi::datagram::{Acknowledgment, State, decode, encode};
 /// The receiver.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
-    /// The time before which the receiver hears nothing.
-    listens_from: Instant,
-    /// Whether it takes states whose reference it does not hold, as one does that logs them on arrival.
-    takes_all: bool,
     /// The states that the receiver holds.
     held: BTreeSet<u64>,
     newest: u64,
@@ -23,19 +19,15 @@ pub(super) struct Receiver {
     outbox: VecDeque<(SocketAddr, Vec<u8>)>,
 }
 
-impl Receiver {
-    /// Creates a receiver that holds the empty state 0.
-    pub(super) fn new(listens_from: Instant, takes_all: bool) -> Self {
-        Self {
-            listens_from,
-            takes_all,
-            held: BTreeSet::from([0]),
-            newest: 0,
-            taken: Vec::new(),
-            outbox: VecDeque::new(),
-        }
+impl Default for Receiver {
+    /// Returns a receiver that holds the empty state 0.
+    fn default() -> Self {
+        let held = BTreeSet::from([0]);
+        Self { held, newest: 0, taken: Vec::new(), outbox: VecDeque::new() }
     }
+}
 
+impl Receiver {
     /// Returns the states that it took, newer than all before, and when.
     pub(super) fn taken(&self) -> &[(Instant, u64)] {
         &self.taken
@@ -44,12 +36,9 @@ impl Receiver {
 
 impl End for Receiver {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
-        if now < self.listens_from {
-            return;
-        }
         let state: State = decode(payload);
         debug_assert!(state.oldest <= state.reference && state.reference < state.number);
-        if !self.takes_all && !self.held.contains(&state.reference) {
+        if !self.held.contains(&state.reference) {
             return;
         }
         self.held = self.held.split_off(&state.oldest);

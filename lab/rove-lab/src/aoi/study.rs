@@ -20,40 +20,26 @@ const HANDLING: Duration = Duration::from_millis(1);
 /// A run to be made.
 #[derive(Clone, Debug)]
 pub(crate) struct Study {
-    /// The conditions of both directions.
-    netem: Netem,
+    /// The way of states, and that of their acknowledgments.
+    links: [LinkConfig; 2],
     /// How long states are produced.
     length: Duration,
     /// Probability that a diff starts from the known state whatever is assumed: the study's lambda.
     known_share: f64,
     /// How long a state is assumed to arrive; as long as the round trips tell where it is left out.
     pub(crate) timeout: Option<Duration>,
-    /// Whether handling takes time, or nothing does but the path.
-    has_handling: bool,
-    /// Mistakes that may have been in the study's programs.
-    artefacts: Artefacts,
-}
-
-/// Mistakes that may have been in the study's programs.
-#[derive(Clone, Copy, Debug, Default)]
-struct Artefacts {
-    /// The receiver logs states when they arrive, applied or not.
-    logs_on_receipt: bool,
-    /// The receiver begins to listen so much later than the sender begins to send.
-    listens_after: Duration,
 }
 
 impl Study {
-    /// Returns the study's run over a path.
+    /// Returns the study's run over a path. Handling is in the direction that states take.
     pub(crate) fn over(netem: Netem, length: Duration, known_share: f64) -> Self {
-        Self {
-            netem,
-            length,
-            known_share,
-            timeout: None,
-            has_handling: true,
-            artefacts: Artefacts::default(),
+        let acknowledgments = LinkConfig::from(netem);
+        let mut states = acknowledgments.clone();
+        if states.jitter.is_zero() {
+            states.jitter = HANDLING;
+            states.jitter_distribution = Distribution::Uniform;
         }
+        Self { links: [states, acknowledgments], length, known_share, timeout: None }
     }
 
     /// Makes the run, and returns the ages from `from` on; `None` if fewer than two states were taken.
@@ -62,9 +48,8 @@ impl Study {
         let timeout = self.timeout.map_or(Timeout::Estimated(Estimator::default()), Timeout::Fixed);
         let rng = seed.stream("reference");
         let sender = Sender::new(timeout, self.known_share, rng, PERIOD, end);
-        let listens_from = Instant::ZERO + self.artefacts.listens_after;
-        let receiver = Receiver::new(listens_from, self.artefacts.logs_on_receipt);
-        let mut net = Net::new(sender, receiver, self.link(true), self.link(false), seed);
+        let [states, acknowledgments] = self.links.clone();
+        let mut net = Net::new(sender, Receiver::default(), states, acknowledgments, seed);
         net.run_for(self.length);
         let (sender, receiver) = (&net.left, &net.right);
         let mut timeline = Timeline::default();
@@ -76,16 +61,6 @@ impl Study {
             timeline.take(*at, usize::try_from(state - 1).expect("a run has fewer states"));
         }
         timeline.age(from)
-    }
-
-    /// Returns a direction of the path; handling is in the one that states take.
-    fn link(&self, carries_states: bool) -> LinkConfig {
-        let mut link = LinkConfig::from(self.netem);
-        if self.has_handling && carries_states && link.jitter.is_zero() {
-            link.jitter = HANDLING;
-            link.jitter_distribution = Distribution::Uniform;
-        }
-        link
     }
 }
 
@@ -149,31 +124,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_log_on_receipt_hides_the_reference_and_a_late_receiver_lengthens_the_mean() {
-        let study = |share, artefacts| Study {
-            artefacts,
-            ..Study::over(netem(1000, 0.75), Duration::from_secs(30), share)
-        };
-        let on_receipt = Artefacts { logs_on_receipt: true, ..Artefacts::default() };
-        let of = [0.0, 0.5, 1.0].map(|share| medians(&study(share, on_receipt)));
-        assert!(of[0] == of[1] && of[1] == of[2], "{of:?}");
-        assert!((of[0][0] - 1100.0).abs() < 2.0 && (of[0][1] - 1145.0).abs() < 15.0, "{of:?}");
-        let late = |seconds| Artefacts {
-            listens_after: Duration::from_secs(seconds),
-            ..Artefacts::default()
-        };
-        let [three, six] = [3, 6].map(|seconds| medians(&study(1.0, late(seconds))));
-        assert!(
-            (three[1] - 1220.0).abs() < 40.0 && (six[1] - 1570.0).abs() < 50.0,
-            "{three:?} {six:?}"
-        );
-        assert!(
-            three[0] < 1_160.0 && six[0] < 1_210.0,
-            "the median hardly moves: {three:?} {six:?}"
-        );
-    }
-
     /// Delay in one direction and timeout in ms, loss, share of the known state, mean age in ms. Source: the table of
     /// section 2 of the notes; 150 000 states there. States of the last two never expire, and have a closed form.
     const SLOTTED: [(u64, u64, f64, f64, f64); 17] = [
@@ -201,9 +151,11 @@ mod tests {
         let got = parallel::map(
             &SLOTTED,
             |(delay, timeout, loss, share, _)| {
+                // Nothing takes time there but the path.
+                let link = LinkConfig::from(netem(*delay, *loss));
                 let study = Study {
                     timeout: Some(Duration::from_millis(*timeout)),
-                    has_handling: false,
+                    links: [link.clone(), link],
                     ..Study::over(netem(*delay, *loss), PERIOD * 200_000, *share)
                 };
                 let age = study.run(Seed::new(1), Instant::from_millis(100_000));
