@@ -1,14 +1,15 @@
 //! Sprout-ACK over whole links, in virtual time.
 
+use rove_congestion::Controller;
 use rove_congestion::sprout::Scale;
 use rove_congestion::sprout_ack::SproutAck;
 use rove_flows::flow::contender::Contender;
-use rove_flows::flow::controlled::{Application, Controlled};
+use rove_flows::flow::controlled::Controlled;
 use rove_flows::flow::ends::Arrival;
-use rove_flows::flow::source::FULL;
+use rove_flows::flow::source::{FULL, Source};
 use rove_flows::flow::{self, FlowOptions};
 use rove_link::{LinkConfig, Order, Schedule, Steps, Synthetic, Trace};
-use rove_units::{BitRate, Duration, Instant, Seed};
+use rove_units::{BitRate, Bytes, Duration, Instant, Seed};
 
 /// 500 full packets a second: ten in each tick.
 const RATE: u64 = 6_000_000;
@@ -32,9 +33,64 @@ fn options(uplink: impl Into<Steps>, seconds: u64) -> FlowOptions {
     }
 }
 
-fn arrivals(scale: Scale, application: Application, options: FlowOptions) -> Vec<Arrival> {
-    let controller = SproutAck::new(scale, FULL, Duration::ZERO);
-    flow::run(Controlled::with(controller, application), options).1
+fn source(scale: Scale) -> Controlled<SproutAck> {
+    Controlled::new(SproutAck::new(scale, FULL, Duration::ZERO))
+}
+
+fn arrivals(scale: Scale, options: FlowOptions) -> Vec<Arrival> {
+    flow::run(source(scale), options).1
+}
+
+/// A source with a full packet in each `gap` up to `until`, and with as much data as can be sent from then on.
+struct SlowUntil {
+    source: Controlled<SproutAck>,
+    gap: Duration,
+    until: Instant,
+    /// When the next packet is there.
+    next: Instant,
+    /// Whether the window had room when there was nothing to send.
+    is_app_limited: bool,
+}
+
+impl Source for SlowUntil {
+    fn start(&mut self, now: Instant) {
+        self.next = now;
+        self.source.start(now);
+    }
+
+    fn poll_send(&mut self, now: Instant, in_flight: Bytes) -> Option<Bytes> {
+        self.is_app_limited = self.next > now && in_flight + FULL <= self.window();
+        let packet = (self.next <= now).then(|| self.source.poll_send(now, in_flight)).flatten();
+        if packet.is_some() {
+            self.next = (self.next + self.gap).min(self.until);
+        }
+        packet
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let data = self.is_app_limited.then_some(self.next);
+        [data, self.source.poll_timeout()].into_iter().flatten().min()
+    }
+
+    fn controller(&mut self) -> Option<&mut dyn Controller> {
+        self.source.controller()
+    }
+
+    fn window(&self) -> Bytes {
+        self.source.window()
+    }
+
+    fn is_controlled(&self) -> bool {
+        true
+    }
+
+    fn heartbeat(&self) -> Option<Duration> {
+        self.source.heartbeat()
+    }
+
+    fn is_app_limited(&self) -> bool {
+        self.is_app_limited
+    }
 }
 
 /// Returns the waits of packets that were sent in a time, in ms, the shortest first.
@@ -69,12 +125,12 @@ fn share(arrivals: &[Arrival], from: u64, to: u64) -> f64 {
 #[test]
 fn a_steady_link_settles_at_the_forecast_with_a_short_queue() {
     for scale in [Scale::Linear, Scale::Wide] {
-        let came = arrivals(scale, Application::Saturating, options(link(RATE), 30));
+        let came = arrivals(scale, options(link(RATE), 30));
         assert!(share(&came, 10_000, 30_000) > 0.6, "{scale:?} {}", share(&came, 10_000, 30_000));
         assert!(longest_queue(&came, 10_000, 30_000) < 100, "{scale:?}");
     }
     // On Sprout's grid the 5 % quantile of ten packets in each of five ticks is 34: 68 ms of the link, 40 ms of which are its delay.
-    let came = arrivals(Scale::Linear, Application::Saturating, options(link(RATE), 30));
+    let came = arrivals(Scale::Linear, options(link(RATE), 30));
     let waits = waits(&came, 10_000, 30_000);
     let median = waits[waits.len() / 2];
     assert!((15..45).contains(&median), "{median} ms");
@@ -85,7 +141,7 @@ fn the_queue_is_short_again_five_ticks_after_the_rate_has_halved() {
     for scale in [Scale::Linear, Scale::Wide] {
         let halves = [(Duration::from_secs(10), link(RATE)), (Duration::MAX, link(RATE / 2))];
         let steps = Steps::new(halves).expect("two steps");
-        let came = arrivals(scale, Application::Saturating, options(steps, 20));
+        let came = arrivals(scale, options(steps, 20));
         let wait = longest_queue(&came, 10_140, 20_000);
         assert!(wait < 100, "{scale:?}: {wait} ms");
     }
@@ -96,8 +152,9 @@ fn a_flow_that_had_little_to_send_fills_the_link_within_three_round_trips() {
     for scale in [Scale::Linear, Scale::Wide] {
         // A tenth of the link.
         let (gap, until) = (Duration::from_millis(20), Instant::from_millis(5_000));
-        let slow = Application::SlowUntil { gap, until };
-        let came = arrivals(scale, slow, options(link(RATE), 10));
+        let (source, next) = (source(scale), Instant::ZERO);
+        let slow = SlowUntil { source, gap, until, next, is_app_limited: false };
+        let came = flow::run(slow, options(link(RATE), 10)).1;
         assert!((0.08..0.12).contains(&share(&came, 1_000, 5_000)), "{scale:?}");
         let used = share(&came, 5_120, 6_120);
         assert!(used > 0.8, "{scale:?}: {used}");
@@ -148,7 +205,7 @@ fn a_bad_way_back_never_stops_it() {
             ..LinkConfig::lossless(Duration::from_millis(20))
         };
         let options = FlowOptions { downlink: back.into(), ..options(link(RATE), 60) };
-        let came = arrivals(scale, Application::Saturating, options);
+        let came = arrivals(scale, options);
         // A flow of the laboratory takes each packet whose acknowledgment is lost, or three places late, for lost: two packets, the least
         // window, and heartbeats are all that goes, some 34 packets a second of the link's 500.
         for second in 1..60 {
