@@ -15,6 +15,8 @@ use rove_congestion::{Ack, Controller, Loss};
 use rove_platform::clock::Clock;
 use rove_units::{Bytes, Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::AsFd;
+use rustix::io::{Errno, ioctl_fionbio};
 
 /// Longest answer that is read, in bytes. Chosen: two numbers, ten times over.
 const ANSWER_BYTES_MAX: usize = 512;
@@ -91,6 +93,12 @@ pub enum Fault {
         "it answered {0:?}, which is no window in packets and no time in ms, such as \"10 0.5\""
     )]
     Nonsense(String),
+    /// An answer came that nobody asked for: the next event's answer would be an old one.
+    #[error("it answered before it was asked, after {answers} answers")]
+    Unasked {
+        /// How many answers it gave.
+        answers: u64,
+    },
     /// The answer has no end.
     #[error("it answered more than {ANSWER_BYTES_MAX} bytes in a line")]
     LongLine,
@@ -154,16 +162,21 @@ impl Process {
         let mut child = command.spawn().map_err(Fault::NotRun)?;
         let pipes = child.stdin.take().zip(child.stdout.take());
         let (input, output) = pipes.expect("both were asked for");
+        ioctl_fionbio(&input, true).map_err(|error| Fault::NotRun(error.into()))?;
         let (unread, answers, waited) = (Vec::new(), 0, Duration::ZERO);
         Ok(Self { child, input, output, unread, limits, answers, waited })
     }
 
     /// Returns the window and the spacing that the program answers to a line.
     fn ask(&mut self, line: &str, packet: Bytes) -> Result<(Bytes, Duration), Fault> {
-        if self.input.write_all(line.as_bytes()).is_err() {
-            return Err(self.end());
+        let clock = Clock::start();
+        self.write(line, &clock)?;
+        let answer = self.read_line(&clock)?;
+        self.waited += elapsed(&clock);
+        if self.waited > self.limits.flow {
+            let (limit, answers) = (self.limits.flow, self.answers + 1);
+            return Err(Fault::Slow { limit, answers });
         }
-        let answer = self.read_line()?;
         let answer = String::from_utf8_lossy(&answer).into_owned();
         let numbers: Option<Vec<f64>> =
             answer.split_whitespace().map(|word| word.parse().ok()).collect();
@@ -182,46 +195,59 @@ impl Process {
         Ok((window, Duration::from_secs_f64(spacing_ms * 1e-3)))
     }
 
-    /// Reads up to the end of a line, and counts the time that it takes.
-    fn read_line(&mut self) -> Result<Vec<u8>, Fault> {
-        let clock = Clock::start();
-        let elapsed = || clock.now().saturating_since(Instant::ZERO);
-        let line = loop {
+    /// Writes a line, unless there is an answer already.
+    fn write(&mut self, line: &str, clock: &Clock) -> Result<(), Fault> {
+        let none_yet = Timespec::default();
+        let mut output = [PollFd::new(&self.output, PollFlags::IN)];
+        let is_there = poll(&mut output, Some(&none_yet)).is_ok_and(|count| count > 0)
+            && output[0].revents().contains(PollFlags::IN);
+        if is_there || !self.unread.is_empty() {
+            return Err(Fault::Unasked { answers: self.answers });
+        }
+        let mut rest = line.as_bytes();
+        while !rest.is_empty() {
+            self.wait(&self.input, PollFlags::OUT, clock)?;
+            match self.input.write(rest) {
+                Ok(count) => rest = &rest[count..],
+                Err(error) if is_passing(&error) => {}
+                Err(_) => return Err(self.end()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads up to the end of a line.
+    fn read_line(&mut self, clock: &Clock) -> Result<Vec<u8>, Fault> {
+        loop {
             if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
                 let rest = self.unread.split_off(end + 1);
                 self.unread.truncate(end);
-                break core::mem::replace(&mut self.unread, rest);
+                return Ok(core::mem::replace(&mut self.unread, rest));
             }
             if self.unread.len() > ANSWER_BYTES_MAX {
                 return Err(Fault::LongLine);
             }
-            let limit = self.limits.answer.saturating_sub(elapsed());
-            let mut descriptors = [PollFd::new(&self.output, PollFlags::IN)];
-            let timeout = Timespec::try_from(limit).expect("a limit is no age");
-            match poll(&mut descriptors, Some(&timeout)) {
-                Ok(0) => {
-                    let (limit, answers) = (self.limits.answer, self.answers);
-                    return Err(Fault::Hung { limit, answers });
-                }
-                Err(error) if error != rustix::io::Errno::INTR => {
-                    return Err(Fault::NotRead(error.into()));
-                }
-                Ok(_) | Err(_) => {}
-            }
+            self.wait(&self.output, PollFlags::IN, clock)?;
             let mut bytes = [0; ANSWER_BYTES_MAX];
             match self.output.read(&mut bytes) {
                 Ok(0) => return Err(self.end()),
                 Ok(count) => self.unread.extend(&bytes[..count]),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if is_passing(&error) => {}
                 Err(error) => return Err(Fault::NotRead(error)),
             }
-        };
-        self.waited += elapsed();
-        if self.waited > self.limits.flow {
-            let (limit, answers) = (self.limits.flow, self.answers + 1);
-            return Err(Fault::Slow { limit, answers });
         }
-        Ok(line)
+    }
+
+    /// Waits for a pipe, for the rest of the time that an answer may take.
+    fn wait(&self, pipe: impl AsFd, event: PollFlags, clock: &Clock) -> Result<(), Fault> {
+        let (limit, answers) = (self.limits.answer, self.answers);
+        let rest = limit.saturating_sub(elapsed(clock));
+        let timeout = Timespec::try_from(rest).expect("a limit is no age");
+        match poll(&mut [PollFd::new(&pipe, event)], Some(&timeout)) {
+            Ok(0) => Err(Fault::Hung { limit, answers }),
+            Err(error) if error != Errno::INTR => Err(Fault::NotRead(error.into())),
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Returns how the program has ended.
@@ -235,6 +261,15 @@ impl Process {
         }
         Fault::Closed { answers: self.answers }
     }
+}
+
+fn elapsed(clock: &Clock) -> Duration {
+    clock.now().saturating_since(Instant::ZERO)
+}
+
+/// Returns whether the same call may succeed a moment later.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock)
 }
 
 impl Drop for Process {
@@ -299,6 +334,11 @@ mod tests {
 
     /// Tells a program of the start and of an acknowledgment; returns the window in packets, the spacing, and the fault.
     fn told(script: &str) -> (u64, Duration, Option<String>) {
+        told_often(script, 3)
+    }
+
+    /// Does the same with so many acknowledgments.
+    fn told_often(script: &str, acks: u32) -> (u64, Duration, Option<String>) {
         let limits = Limits { answer: Duration::from_secs(1), flow: Duration::from_millis(1_500) };
         let words = ["/bin/sh", "-c", script].map(str::to_owned).to_vec();
         let program = Program::new(words, limits);
@@ -312,7 +352,7 @@ mod tests {
             in_flight: FULL + FULL,
             is_app_limited: false,
         };
-        for _ in 0..3 {
+        for _ in 0..acks {
             controller.on_ack(Instant::from_millis(60), &ack);
         }
         let window = controller.window().get() / FULL.get();
@@ -338,11 +378,22 @@ mod tests {
             ("read line; echo -1", "it answered \"-1\""),
             ("read line; echo 1 nan", "it answered \"1 nan\""),
             ("read line; echo", "it answered \"\""),
-            ("yes | tr -d '\\n'", "it answered more than 512 bytes"),
+            ("read line; yes | tr -d '\\n'", "it answered more than 512 bytes"),
         ] {
             let (_, _, fault) = told(script);
             assert!(fault.as_ref().is_some_and(|it| it.contains(words)), "{script}: {fault:?}");
         }
+        for script in ["yes 10", "while read line; do echo 10; echo 10; done"] {
+            let (_, _, fault) = told_often(script, 3_000);
+            let is_named = fault.as_ref().is_some_and(|it| it.contains("before it was asked"));
+            assert!(is_named, "{script}: {fault:?}");
+        }
+        // No pipe holds a megabyte.
+        let words = ["/bin/sleep", "60"].map(str::to_owned);
+        let limits = Limits::real(Duration::from_secs(5));
+        let mut process = Process::start(&words, limits).expect("a program");
+        let answer = process.ask(&"x".repeat(1 << 20), FULL);
+        assert!(matches!(answer, Err(Fault::Hung { answers: 0, .. })), "{answer:?}");
         let program = Program::new(vec!["/nowhere/at/all".to_owned()], Limits::VIRTUAL);
         program.controller(FULL).on_start(Instant::ZERO);
         assert!(matches!(program.fault(), Some(Fault::NotRun(_))));
