@@ -146,6 +146,10 @@ fn a_program_that_fails_is_named_in_its_row_and_asked_again_the_next_time() {
     let kept =
         || fs::read_to_string(folder.0.join("figures/runs.jsonl")).expect("runs").lines().count();
     assert_eq!((kept(), run(), kept()), (1, text, 1));
+    // Runs that tell nothing are not the same for want of chance.
+    fs::write(folder.0.join("flow.toml"), scenario("\"window.sh 20 7\"", "seeds = 2"))
+        .expect("a file");
+    assert!(run().contains("it ended after 7 answers (exit status: 5)"));
     let page = fs::read_to_string(folder.0.join("figures/figures.html")).expect("a page");
     assert!(page.contains("<td>it ended after 7 answers (exit status: 5)</td>"));
     fs::write(folder.0.join("flow.toml"), scenario("\"flow.sh\"", "")).expect("a file");

@@ -280,22 +280,29 @@ impl<'a> Plan<'a> {
     }
 
     /// Refuses several seeds if none of them changes anything. The interval over them would say that chance plays no part.
-    /// Likewise refuses another first seed, where the scenario was asked for by its name.
+    /// Likewise refuses another first seed, where the scenario was asked for by its name. Runs without a sample tell nothing of this.
     fn refuse_seeds_without_effect(&self, runs: &[Done<'_>]) -> Result<()> {
         // The seeds of the same conditions are neighbours.
         let seeds = usize::try_from(self.seeds).unwrap_or(usize::MAX);
-        let mut conditions = runs.chunks(seeds);
-        let is_same = |of: &[Done<'_>]| of.iter().all(|(_, samples)| *samples == of[0].1);
+        let tells = |(_, samples): &&Done<'_>| samples.fault.is_none() && !samples.times.is_empty();
+        let mut are_compared = false;
+        let are_same = runs.chunks(seeds).all(|of| {
+            let mut told = of.iter().filter(tells).map(|(_, samples)| samples);
+            let first = told.next();
+            told.all(|samples| {
+                are_compared = true;
+                Some(samples) == first
+            })
+        });
         let (name, nothing) = (&self.scenario.name, "nothing here is left to chance, so that");
         if seeds > 1 {
-            let is_refused = conditions.all(is_same);
             ensure!(
-                !is_refused,
+                !(are_compared && are_same),
                 "{name}: {nothing} {seeds} seeds give the same result: use seeds = 1"
             );
         } else if self.is_named && self.first_seed != FIRST_SEED {
-            let mut changes = false;
-            for (cell, samples) in runs {
+            let mut changes = !runs.iter().any(|it| tells(&it));
+            for (cell, samples) in runs.iter().filter(tells) {
                 let conditions = Conditions { seed: FIRST_SEED, ..cell.conditions };
                 changes = self.scenario.body.measure.run(&conditions)? != **samples;
                 if changes {
