@@ -75,14 +75,15 @@ impl Path {
         Ok(())
     }
 
-    /// Returns the links of a run that begins now. A schedule begins with it, and recorded opportunities do: those of the
-    /// first seed at their beginning, those of others somewhere.
+    /// Returns the links of a run that begins now. A schedule, outages and periods begin with it, and recorded opportunities do: those of
+    /// the first seed at their beginning, those of others somewhere.
     pub fn links(&self, now: Instant, seed: Seed) -> [Steps; 2] {
         if let Some(schedule) = &self.schedule {
             return [&self.uplink, &self.downlink].map(|link| schedule.steps(now, link.overhead));
         }
         [("uplink.trace", &self.uplink), ("downlink.trace", &self.downlink)].map(|(name, link)| {
             let mut link = link.clone();
+            link.drops = link.drops.begun_at(now);
             if let Some(schedule) = &mut link.schedule {
                 let share = if seed == FIRST_SEED { 0.0 } else { seed.stream(name).at(0).unit() };
                 schedule.start = now;
@@ -188,7 +189,7 @@ fn read(file: &FilePath, bytes_max: u64) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use rove_link::{Discipline, GilbertElliott, Order};
+    use rove_link::{Discipline, DropCause, GilbertElliott, Link, Order};
     use rove_units::BitRate;
 
     use super::*;
@@ -267,6 +268,21 @@ mod tests {
         assert_eq!(skipped_at(1), Duration::ZERO);
         assert_ne!(skipped_at(2), skipped_at(3));
         assert!((2..100).all(|seed| skipped_at(seed) < ms(1000)));
+    }
+
+    #[test]
+    fn outages_and_periods_begin_with_the_run() {
+        let path: Path = "rtt=20ms,up.outage=1s-3s,down.intermittent=2s/1s".parse().unwrap();
+        let begin = Instant::from_millis(700);
+        let links = path.links(begin, Seed::new(1));
+        let lost = links.map(|steps| {
+            let mut link = Link::new(steps, Seed::new(1).stream("link"));
+            [250, 750, 1_250, 1_750, 2_250, 2_750].map(|millis| {
+                link.handle_packet(begin + ms(millis), Vec::new());
+                link.stats().dropped_by(DropCause::Outage)
+            })
+        });
+        assert_eq!(lost, [[0, 0, 1, 2, 3, 4], [0, 0, 0, 0, 1, 2]]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The configuration of a link, which is one direction of a network path.
 
-use rove_units::{BitRate, Bytes, Duration};
+use rove_units::{BitRate, Bytes, Duration, Instant};
 
 use crate::codel::CoDelConfig;
 use crate::fair::FairConfig;
@@ -59,6 +59,15 @@ pub struct Drops {
     pub outages: Outages,
     /// Alternating on and off periods. Every packet that arrives in an off period is lost.
     pub on_off: Option<OnOff>,
+}
+
+impl Drops {
+    /// Returns the reasons of a run that begins at `start`, and not with the clock: its outages and periods are as much later.
+    #[must_use]
+    pub fn begun_at(self, start: Instant) -> Self {
+        let (outages, on_off) = (self.outages.begun_at(start), self.on_off);
+        Self { outages, on_off: on_off.map(|periods| periods.begun_at(start)), ..self }
+    }
 }
 
 /// The order in which a packet passes the stages of a link. Here, `Queue` includes the bottleneck.
