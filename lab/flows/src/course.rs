@@ -1,7 +1,7 @@
 //! The course of a run: what happens on a link in slots of equal length.
 
 use rove_link::net::{End, Net, Packet};
-use rove_link::{Link, LinkConfig, Schedule};
+use rove_link::{Link, LinkConfig, Schedule, Steps};
 use rove_runs::statistics::whole;
 use rove_units::{Bytes, Duration, Instant};
 
@@ -34,13 +34,16 @@ pub const CAPACITY: usize = 6;
 /// bytes of the queue before its bottleneck. Sprout and sessions have no window: 0 bytes.
 pub type Slot = [u64; QUANTITIES.len()];
 
+/// The number of a quantity that a slot or a run has not, such as the capacity of a link without a bottleneck.
+pub const ABSENT: u64 = u64::MAX;
+
 /// Slots of a run, and the direction whose link they are of.
 #[derive(Clone, Copy, Debug)]
 pub struct Slots<'a> {
     /// The length of a slot; 0 for a run without any.
     pub length: Duration,
     /// The link that carries the data.
-    pub link: &'a LinkConfig,
+    pub link: &'a Steps,
     /// Whether the data goes up.
     pub is_up: bool,
 }
@@ -72,7 +75,7 @@ pub fn watch<A: End, B: End>(
         let (now, Come { newest, bytes, window }) = (net.now(), come(net));
         debug_assert!(newest <= now, "data comes after it was sent");
         let link: &Link<Packet> = if slots.is_up { &net.uplink } else { &net.downlink };
-        let most = capacity(slots.link, from, elapsed(net)).unwrap_or_default();
+        let most = capacity(slots.link, from, elapsed(net));
         let seconds = slots.length.as_secs_f64();
         course.push([
             now.as_nanos(),
@@ -81,7 +84,7 @@ pub fn watch<A: End, B: End>(
             u64::try_from(link.inside()).unwrap_or(u64::MAX),
             window.get(),
             link.queued().get(),
-            whole(most),
+            most.map_or(ABSENT, whole),
         ]);
         before = bytes;
     }
@@ -98,8 +101,25 @@ pub(crate) fn lap(schedule: &Schedule) -> Vec<Duration> {
     after.into_iter().map(|time| time.saturating_sub(skipped)).chain(again).collect()
 }
 
-/// Returns how many bits a second a link can carry between two times of the first lap of its trace, if it has a bottleneck.
-pub(crate) fn capacity(link: &LinkConfig, from: Duration, to: Duration) -> Option<f64> {
+/// Returns a quantity of a slot in its unit; `None` if the slot has none.
+pub fn quantity(slot: &Slot, place: usize) -> Option<f64> {
+    (slot[place] != ABSENT).then(|| slot[place] as f64 * QUANTITIES[place].1)
+}
+
+/// Returns how many bits a second a link can carry between two times of the run, as [`of_step`] has them of each step. `None` if a step
+/// has no bottleneck.
+pub(crate) fn capacity(link: &Steps, from: Duration, to: Duration) -> Option<f64> {
+    let whole = to.saturating_sub(from).as_secs_f64().max(1e-9);
+    let parts = link.between(Instant::ZERO + from..Instant::ZERO + to).map(|(time, link)| {
+        let [begin, end] = [time.start, time.end].map(|at| at.saturating_since(Instant::ZERO));
+        Some(of_step(link, begin, end)? * (end.saturating_sub(begin).as_secs_f64() / whole))
+    });
+    parts.sum()
+}
+
+/// Returns how many bits a second a link that does not change can carry between two times of the first lap of its trace, if it has a
+/// bottleneck.
+fn of_step(link: &LinkConfig, from: Duration, to: Duration) -> Option<f64> {
     let Some(schedule) = &link.schedule else {
         return link.rate.map(|rate| rate.bits_per_second() as f64);
     };

@@ -61,7 +61,7 @@ pub struct FlowReport {
     pub arrived: u64,
     /// Their bits, headers included, by the time in seconds.
     pub bits_per_second: f64,
-    /// The same as a share of what the link could have carried; `None` where it has no bottleneck, or one that changes.
+    /// The same as a share of what the link could have carried; `None` where it has no bottleneck all the time.
     pub utilisation: Option<f64>,
     /// The 95 % end-to-end delay of the Sprout paper, in milliseconds.
     pub end_to_end_p95_ms: Option<f64>,
@@ -120,7 +120,7 @@ fn watch<A: End, B: End>(
     options: &FlowOptions,
     state: impl Fn(&Net<A, B>) -> (&[Arrival], Bytes),
 ) -> Vec<Slot> {
-    let slots = Slots { length: options.slot, link: options.uplink.first(), is_up: true };
+    let slots = Slots { length: options.slot, link: &options.uplink, is_up: true };
     course::watch(net, options.length, slots, |net| {
         let (come, window) = state(net);
         let newest = come.iter().map(|it| it.delivery.sent).max().unwrap_or_default();
@@ -165,7 +165,7 @@ pub fn report(options: &FlowOptions, [sent, lost]: [u64; 2], arrivals: &[Arrival
         lost,
         arrived,
         bits_per_second,
-        utilisation: capacity(link, *skipped, *length).map(|most| bits_per_second / most),
+        utilisation: capacity(uplink, *skipped, *length).map(|most| bits_per_second / most),
         end_to_end_p95_ms: end_to_end,
         self_inflicted_ms: end_to_end.zip(omniscient).map(|(all, least)| all - least),
         course: Vec::new(),

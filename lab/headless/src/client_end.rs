@@ -68,6 +68,8 @@ pub struct ClientEnd<U> {
     pub user: U,
     /// Datagrams that the client has sent.
     pub traffic: Traffic,
+    /// Datagrams that have come to it.
+    pub received: Traffic,
 }
 
 impl<U: User> ClientEnd<U> {
@@ -75,7 +77,7 @@ impl<U: User> ClientEnd<U> {
     pub fn new(config: ClientConfig, user: U, now: Instant) -> Self {
         let terminal = Terminal::host(config.size);
         let client = Client::new(config, now);
-        Self { client, terminal, user, traffic: Traffic::default() }
+        Self { client, terminal, user, traffic: Traffic::default(), received: Traffic::default() }
     }
 
     /// Returns a row's text as the user sees it.
@@ -134,6 +136,7 @@ impl<U: User> ClientEnd<U> {
 
 impl<U: User> End for ClientEnd<U> {
     fn handle_datagram(&mut self, now: Instant, source: SocketAddr, payload: &[u8]) {
+        self.received.count(now, payload);
         let result = self.client.handle_datagram(now, source, Ecn::Capable, payload);
         self.user.handle_datagram(now, &self.client, &result);
     }

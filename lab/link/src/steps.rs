@@ -1,5 +1,7 @@
 //! A link that changes with time: a list of configs with their durations.
 
+use core::ops::Range;
+
 use rove_units::{BitRate, Bytes, Duration, Instant};
 
 use crate::config::{Distribution, Drops, LinkConfig, Order};
@@ -99,6 +101,19 @@ impl Steps {
         &self.first
     }
 
+    /// Returns the configs between two times of the run, each with its part of that time.
+    pub fn between(
+        &self,
+        time: Range<Instant>,
+    ) -> impl Iterator<Item = (Range<Instant>, &LinkConfig)> {
+        let later = self.later.iter().rev().map(|(begin, config)| (*begin, config));
+        let ends = later.clone().map(|(begin, _)| begin).chain([Instant::FAR_FUTURE]);
+        let steps = core::iter::once((Instant::ZERO, &self.first)).chain(later).zip(ends);
+        let parts = steps
+            .map(move |((begin, config), end)| (begin.max(time.start)..end.min(time.end), config));
+        parts.filter(|(part, _)| part.start < part.end)
+    }
+
     /// Returns when the next step begins. `None` if the last step has begun.
     pub(crate) fn next_change(&self) -> Option<Instant> {
         self.later.last().map(|(begin, _)| *begin)
@@ -132,6 +147,11 @@ mod tests {
             .map(|(begin, config)| (begin.as_millis(), config.delay.as_millis()))
             .collect();
         assert_eq!(begins, [(10, 0), (10, 30), (40, 5)]);
+        let steps = Steps::new([step(10), step(0), step(30), step(5)]).unwrap();
+        let parts = steps.between(Instant::from_millis(4)..Instant::from_millis(50));
+        let parts: Vec<_> =
+            parts.map(|(part, config)| (part.end.as_millis(), config.delay.as_millis())).collect();
+        assert_eq!(parts, [(10, 10), (40, 30), (50, 5)]);
         assert_eq!(Steps::new([]), None);
     }
 

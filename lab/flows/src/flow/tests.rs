@@ -1,6 +1,6 @@
 //! Whole flows, by their figures.
 
-use rove_link::{LinkConfig, Schedule, Synthetic, Trace};
+use rove_link::{LinkConfig, Schedule, Steps, Synthetic, Trace};
 use rove_units::{BitRate, Bytes};
 
 use super::*;
@@ -112,6 +112,21 @@ fn a_flow_that_begins_within_a_trace_has_its_use_and_its_own_delay() {
         assert!((0.97..1.001).contains(&used), "{skipped:?}: {report:?}");
         assert!(report.self_inflicted_ms.is_some_and(|own| own > 500.0), "{skipped:?}: {report:?}");
     }
+}
+
+#[test]
+fn the_use_of_a_link_that_changes_is_of_what_all_its_steps_carry() {
+    let used = |rates: [Option<BitRate>; 2]| {
+        let steps = rates.map(|rate| (Duration::from_secs(10), LinkConfig { rate, ..link() }));
+        let uplink = Steps::new(steps).expect("two steps");
+        let options = FlowOptions { uplink, ..options(link(), 20) };
+        run(Bulk::new(Bytes::kib(90)), options).0.utilisation
+    };
+    let [slow, fast] = [1_000_000, 5_000_000].map(BitRate::from_bits_per_second);
+    let share = used([slow, fast]).expect("a bottleneck all the time");
+    assert!((0.95..1.01).contains(&share), "{share}");
+    assert_eq!(used([slow, None]), None);
+    assert_eq!(used([None, None]), None);
 }
 
 #[test]

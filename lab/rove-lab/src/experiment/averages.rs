@@ -53,20 +53,21 @@ pub(crate) fn averages(figure: &Figure) -> Vec<Average> {
         let row = |seed: &u64| -> Option<[f64; 5]> {
             let own: Vec<_> = own.iter().map(|of_link| of_link.get(seed)).collect::<Option<_>>()?;
             let sprout: Vec<_> = sprout.iter().map(|it| it.get(seed)).collect::<Option<_>>()?;
-            let average = |of: &[&SeedMeans], number: fn(&SeedMeans) -> f64| {
-                mean(&of.iter().map(|means| number(means)).collect::<Vec<_>>())
+            let average = |of: &[&SeedMeans], number: fn(&SeedMeans) -> Option<f64>| {
+                mean(&of.iter().map(|means| number(means)).collect::<Option<Vec<_>>>()?)
             };
             let ratios = own.iter().zip(&sprout);
             let ratios: Vec<f64> = ratios
-                .map(|(own, sprout)| sprout.figures[THROUGHPUT] / own.figures[THROUGHPUT])
-                .collect();
-            let delay = average(&own, |means| means.time)?;
-            let score = average(&own, |it| (it.figures[THROUGHPUT] / it.figures[END_TO_END]).ln())?;
+                .map(|(own, sprout)| Some(sprout.known(THROUGHPUT)? / own.known(THROUGHPUT)?))
+                .collect::<Option<_>>()?;
+            let delay = average(&own, |means| Some(means.time))?;
+            let score =
+                average(&own, |it| Some((it.known(THROUGHPUT)? / it.known(END_TO_END)?).ln()))?;
             Some([
-                average(&own, |means| means.figures[UTILISATION])?,
+                average(&own, |means| means.known(UTILISATION))?,
                 delay,
                 mean(&ratios)?,
-                delay / average(&sprout, |means| means.time)?,
+                delay / average(&sprout, |means| Some(means.time))?,
                 score.exp(),
             ])
         };

@@ -4,7 +4,7 @@ use crate::experiment::conditions::Samples;
 use crate::experiment::published::OF_TIMES;
 use crate::experiment::series::{Run, Series, run_figures};
 use crate::experiment::sweep::Figure;
-use rove_flows::course::{QUANTITIES, Slot};
+use rove_flows::course::{QUANTITIES, Slot, quantity};
 use rove_runs::statistics::Times;
 
 /// The headings of the runs, and of the figures.
@@ -72,9 +72,8 @@ pub(crate) fn course(figure: &Figure) -> String {
     let of_run = |run: &Run| {
         let (series, seed) = (&figure.series[run.series], run.seed.to_string());
         let of_slot = |slot: &Slot| {
-            let numbers = slot.iter().zip(QUANTITIES);
-            let numbers: Vec<String> =
-                numbers.map(|(it, (_, scale))| (*it as f64 * scale).to_string()).collect();
+            let numbers = (0..slot.len()).map(|place| text(quantity(slot, place)));
+            let numbers: Vec<String> = numbers.collect();
             let value = text(series.value);
             let mut fields =
                 vec![&figure.scenario.name, series.system_name(), &series.link, &value, &seed];

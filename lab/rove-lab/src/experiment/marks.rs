@@ -116,7 +116,10 @@ mod tests {
     #[test]
     fn the_picture_of_a_link_has_the_numbers_of_that_link_and_that_of_all_the_averages() {
         // With 200 kbit/s of its link this flow uses 40 %.
-        let means = SeedMeans { figures: vec![200.0, 40.0, 9.0, 0.0], ..SeedMeans::default() };
+        let means = SeedMeans {
+            figures: [200.0, 40.0, 9.0, 0.0].map(Some).to_vec(),
+            ..SeedMeans::default()
+        };
         let mut series = Series::of_times(None, Times::new(vec![7.0], 0));
         series.by_seed.insert(1, means);
         let results = "{ system = \"cubic\", link = \"all links\", \"use (%)\" = 55, mean = 300 },\

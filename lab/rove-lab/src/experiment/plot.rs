@@ -1,7 +1,7 @@
 //! A figure's data as a picture.
 
 use clap::ValueEnum as _;
-use rove_flows::course::{QUANTITIES, Slot};
+use rove_flows::course::{QUANTITIES, Slot, quantity};
 use rove_flows::flow::contender::Contender;
 use rove_flows::flow::sprout_form::SproutForm;
 use rove_runs::statistics::{Times, interval};
@@ -257,8 +257,8 @@ fn outline(series: &Series, y: f64, half: f64) -> Vec<(f64, f64)> {
 
 /// Returns a quantity of slots by time.
 fn course(series: &Series, place: usize) -> Vec<(f64, f64)> {
-    let number = |slot: &Slot, place: usize| slot[place] as f64 * QUANTITIES[place].1;
-    series.course.iter().map(|slot| (number(slot, 0), number(slot, place))).collect()
+    let point = |slot: &Slot| quantity(slot, 0).zip(quantity(slot, place));
+    series.course.iter().filter_map(point).collect()
 }
 
 /// Returns the mean time and the use of the link, with their intervals over the seeds.

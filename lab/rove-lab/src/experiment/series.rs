@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rove_flows::course::Slot;
+use rove_flows::course::{ABSENT, Slot};
 use rove_runs::statistics::{INSTANT, Times, interval, pooled_interval};
 
 use crate::experiment::conditions::{RunFigure, Samples};
@@ -54,8 +54,8 @@ pub(crate) struct SeedMeans {
     pub(crate) times: Times,
     /// Their mean.
     pub(crate) time: f64,
-    /// The means of the runs' other figures, in the order of the measurement's.
-    pub(crate) figures: Vec<f64>,
+    /// The means of the runs' other figures, in the order of the measurement's, as far as runs have them.
+    pub(crate) figures: Vec<Option<f64>>,
 }
 
 impl SeedMeans {
@@ -68,16 +68,22 @@ impl SeedMeans {
             let of_run = |samples: &&Samples| run_figures(figures, samples).nth(number).flatten();
             Times::new(runs.iter().filter_map(of_run).collect(), 0).mean()
         };
-        Some(Self { times, time, figures: (0..figures.len()).map(figure).collect::<Option<_>>()? })
+        Some(Self { times, time, figures: (0..figures.len()).map(figure).collect() })
+    }
+
+    /// Returns a figure's mean, if runs have it.
+    pub(crate) fn known(&self, figure: usize) -> Option<f64> {
+        self.figures.get(figure).copied().flatten()
     }
 }
 
-/// Returns the figures of a run in their units.
+/// Returns the figures of a run in their units, as far as it has them.
 pub(crate) fn run_figures(
     figures: &[RunFigure],
     samples: &Samples,
 ) -> impl Iterator<Item = Option<f64>> {
-    let number = |number: usize| samples.figures.get(number).copied().map(to_float);
+    let known = |number: usize| samples.figures.get(number).copied().filter(|it| *it != ABSENT);
+    let number = move |number: usize| known(number).map(to_float);
     figures.iter().enumerate().map(move |(place, figure)| Some(figure.scale * number(place)?))
 }
 
@@ -160,7 +166,7 @@ impl Series {
 
     /// Returns a figure of all seeds.
     pub(crate) fn figure(&self, number: usize) -> Vec<f64> {
-        self.by_seed.values().filter_map(|means| means.figures.get(number).copied()).collect()
+        self.by_seed.values().filter_map(|means| means.known(number)).collect()
     }
 }
 

@@ -147,7 +147,7 @@ impl Series {
     fn ratio(&self, to: &Self, figure: Option<usize>) -> Option<Ratio> {
         let of = |means: &SeedMeans| match figure {
             None => Some(means.time),
-            Some(figure) => means.figures.get(figure).copied(),
+            Some(figure) => means.known(figure),
         };
         let pairs = self
             .by_seed

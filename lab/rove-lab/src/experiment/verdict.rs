@@ -400,7 +400,7 @@ mod tests {
         let scenario = Scenario::built_in().find(named).expect("a scenario with a baseline");
         let series = |contender, rates: [f64; 2]| {
             let means = |(seed, rate)| {
-                (seed, SeedMeans { figures: vec![0.0, rate], ..SeedMeans::default() })
+                (seed, SeedMeans { figures: vec![Some(0.0), Some(rate)], ..SeedMeans::default() })
             };
             let system = Some(System::Flow(contender));
             Series {

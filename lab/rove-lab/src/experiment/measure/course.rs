@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use rove_flows::course::{
-    self, CAPACITY, Come, DELAY, IN_FLIGHT, QUANTITIES, QUEUE, RATE, Slot, Slots,
+    self, ABSENT, CAPACITY, Come, DELAY, IN_FLIGHT, QUANTITIES, QUEUE, RATE, Slot, Slots,
 };
 use rove_flows::flow::contender::Contender;
 use rove_headless::Program;
@@ -93,13 +93,13 @@ fn of_session(conditions: &Conditions<'_>) -> Vec<Slot> {
     let flood = Flood { next: Instant::from_millis(1_000), written: 0, digits };
     let mut net = session(conditions, (), flood);
     let length = conditions.length.unwrap_or(SESSION);
-    let link = &conditions.path().downlink;
-    let slots = Slots { length: length / SLOTS, link, is_up: false };
+    let [_, link] = conditions.path().links(Instant::ZERO, Seed::new(conditions.seed));
+    let slots = Slots { length: length / SLOTS, link: &link, is_up: false };
     course::watch(&mut net, length, slots, |net| {
         let line = net.left.row_text(NEWEST_ROW);
         let written = line.split(' ').next().and_then(|word| word.parse().ok());
         let newest = Instant::from_nanos(written.unwrap_or_default());
-        Come { newest, bytes: net.right.traffic.bytes(), window: Bytes::ZERO }
+        Come { newest, bytes: net.left.received.bytes(), window: Bytes::ZERO }
     })
 }
 
@@ -110,7 +110,9 @@ fn samples(course: Vec<Slot>) -> Samples {
     let mean = |place| of(place).sum::<u64>() / slots;
     let in_flight = of(IN_FLIGHT).sum::<u64>() * 1_000 / slots;
     let most = of(QUEUE).max().unwrap_or_default();
-    let figures = vec![mean(RATE), mean(CAPACITY), in_flight, mean(QUEUE), most, last[DELAY]];
+    let is_bound = of(CAPACITY).all(|bits| bits != ABSENT);
+    let capacity = if is_bound { mean(CAPACITY) } else { ABSENT };
+    let figures = vec![mean(RATE), capacity, in_flight, mean(QUEUE), most, last[DELAY]];
     Samples { times: of(DELAY).collect(), figures, course, ..Samples::default() }
 }
 
@@ -132,6 +134,7 @@ mod tests {
         let session = course(System::MoshRules, "rtt=100ms,rate=1Mbit,outage=3s-9s", 10);
         let at = |second: usize| session.course[second * 20 - 1];
         assert!(at(9)[DELAY] > 5_900_000_000, "nothing came: {:?}", at(9));
+        assert!(at(2)[RATE] > 100_000 && at(6)[RATE] == 0, "{:?} {:?}", at(2), at(6));
         assert!(at(10)[DELAY] < 500_000_000, "the newest came: {:?}", at(10));
         let flow = course(System::Flow(Contender::Cubic), "rtt=100ms,rate=1Mbit", 10);
         let queue = FIGURES.iter().position(|it| it.name == "most queue (kB)").expect("a figure");

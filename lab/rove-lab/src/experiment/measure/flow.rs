@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use rove_congestion::Begin;
+use rove_flows::course::ABSENT;
 use rove_flows::flow::controlled::Controlled;
 use rove_flows::flow::program::{Limits, Program};
 use rove_flows::flow::source::FULL;
@@ -89,7 +90,7 @@ pub(in crate::experiment) fn samples(report: &FlowReport) -> Samples {
     let lost = report.lost as f64 / report.sent.max(1) as f64;
     let figures = vec![
         whole(report.bits_per_second),
-        whole(report.utilisation.unwrap_or_default() * 1e6),
+        report.utilisation.map_or(ABSENT, |share| whole(share * 1e6)),
         whole(end_to_end * 1e6),
         whole(lost * 1e6),
     ];
@@ -99,6 +100,7 @@ pub(in crate::experiment) fn samples(report: &FlowReport) -> Samples {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::series::run_figures;
     use rove_flows::flow::contender::Contender;
 
     fn flow(system: System, path: &str, value: Option<f64>) -> Samples {
@@ -124,5 +126,9 @@ mod tests {
             assert!(samples.figures[UTILISATION].abs_diff(expected) < 2_000, "{samples:?}");
         }
         assert_eq!(flow(System::Flow(Contender::Cubic), path, None).figures.len(), FIGURES.len());
+        // Nothing bounds what this link carries.
+        let boundless = flow(System::Flow(Contender::FixedWindow), "rtt=40ms", Some(10.0));
+        let figures: Vec<_> = run_figures(&FIGURES, &boundless).collect();
+        assert_eq!((figures[UTILISATION], figures[THROUGHPUT].is_some()), (None, true));
     }
 }
