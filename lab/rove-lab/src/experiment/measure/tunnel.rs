@@ -9,10 +9,12 @@ use rove_flows::flow::shared::{self, Shared, TUNNELLED};
 use rove_flows::flow::source::Keystrokes;
 use rove_flows::metrics::{Delivery, packet_delay};
 use rove_link::net::{End, LEFT_ADDRESS, Net, RIGHT_ADDRESS};
+use rove_runs::statistics::whole;
 use rove_units::{Bytes, Duration, Instant, Seed};
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
 use crate::experiment::measure::flow;
+use crate::experiment::series::to_float;
 
 /// A call: a packet of a kilobyte each 20 ms in the mean, 400 kbit/s. Chosen: a video call of the paper's time takes as much.
 const CALL: (Duration, Bytes) = (Duration::from_millis(20), Bytes::new(1_000));
@@ -47,10 +49,10 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let Some(delay) = packet_delay(&deliveries, 95) else {
         return Samples::absent();
     };
-    let seconds = length.saturating_sub(skipped).as_secs().max(1);
+    let seconds = length.saturating_sub(skipped).as_secs_f64().max(1e-9);
     let bits = |arrivals: &[Arrival]| {
         let bytes: u64 = arrivals.iter().map(|arrival| arrival.size.get()).sum();
-        8 * bytes / seconds
+        whole(8.0 * to_float(bytes) / seconds)
     };
     let figures = vec![bits(&call), bits(&bulk)];
     Samples { times: vec![nanos(delay)], missing: 0, figures, ..Samples::default() }
@@ -92,5 +94,11 @@ mod tests {
         let (tunnelled, figures) = of(Contender::CubicTunnel);
         assert!(direct > 1_000.0 && tunnelled < 200.0, "{direct} {tunnelled}");
         assert!(figures[0] > 360_000 && figures[1] > 1_000_000, "{figures:?}");
+        // The half that is measured is not a whole number of seconds.
+        let (system, length) =
+            (Some(System::Flow(Contender::CubicTunnel)), Duration::from_millis(7_800));
+        let of = Conditions { system, path: Some(&path), length: Some(length), ..Conditions::NONE };
+        let call = run(&of).figures[0];
+        assert!((350_000..450_000).contains(&call), "{call} bit/s");
     }
 }
