@@ -7,6 +7,7 @@ use rove_flows::flow::sprout_form::SproutForm;
 use rove_runs::statistics::{Times, interval};
 
 use crate::experiment::measure::UTILISATION;
+use crate::experiment::published::OF_TIMES;
 use crate::experiment::scenario::{Body, Plot};
 use crate::experiment::series::Series;
 use crate::experiment::sweep::Figure;
@@ -93,16 +94,25 @@ fn axes(body: &Body, [x, y]: [&str; 2], curves: &[Curve], marks: &[Mark]) -> [Ax
         (body.plot == Plot::Distribution, body.plot == Plot::UseByTime);
     let is_share = is_distribution || are_points || body.plot == Plot::Boxes;
     let y_low = if is_distribution { least_share(curves) } else { 0.0 };
-    let y_ends = y_low..if is_share { 100.0 } else { (y_high * 1.1).max(1.0) };
+    let is_of_values = matches!(body.plot, Plot::MeanByValue | Plot::Course);
+    let y_is_time = body.plot == Plot::MeanByValue
+        && body.shown.as_deref().is_none_or(|shown| OF_TIMES.contains(&shown));
+    let y_ends = y_low..if is_share { 100.0 } else { axis_end(y_high * 1.1, y_is_time) };
     // A logarithmic axis has no place for 0, where a value may begin; a time below a tenth of a millisecond is none.
     let is_log = is_distribution || are_points || x_low > 0.0 && body.plot != Plot::Course;
     let x_ends = if is_log {
-        (x_low * 0.95).max(TIME_LEAST)..(x_high * 1.1).max(1.0)
+        let least = if is_of_values { f64::MIN_POSITIVE } else { TIME_LEAST };
+        (x_low * 0.95).max(least)..axis_end(x_high * 1.1, !is_of_values)
     } else {
-        x_low..(x_high * 1.05).max(1.0)
+        x_low..axis_end(x_high * 1.05, !is_of_values)
     };
     let falls = are_points || body.plot == Plot::Ellipses;
     [Axis::across(x, x_ends, is_log, falls), Axis::upright(y, y_ends)]
+}
+
+/// Returns the end of an axis, given a value above all. An axis of times is at least a millisecond long, and none has no length.
+fn axis_end(above: f64, is_of_times: bool) -> f64 {
+    if is_of_times || above <= 0.0 { above.max(1.0) } else { above }
 }
 
 /// Returns a curve for each system and link. In a cloud of points, a system has one for all its links.
@@ -352,6 +362,28 @@ mod tests {
             assert!(outline.contains(&corner), "{outline:?}");
         }
         assert!(super::outline(&series(&[1.0], 5), 50.0, 10.0).is_empty(), "most never came");
+    }
+
+    #[test]
+    fn an_axis_of_values_ends_with_them_and_one_of_times_is_a_millisecond_long() {
+        let scenario = Scenario::built_in().find(|it| it.body.plot == Plot::MeanByValue);
+        let mut body = scenario.expect("a scenario").body;
+        let curve = |at: [[f64; 2]; 2]| Curve {
+            label: String::new(),
+            look: Look::new(0, 0),
+            points: at.map(|at| Point { at, ..Point::default() }).to_vec(),
+        };
+        let curve = curve([[0.01, 0.2], [0.05, 0.3]]);
+        body.shown = None;
+        let [x, y] = axes(&body, ["", ""], core::slice::from_ref(&curve), &[]);
+        assert!(x.ends.start < 0.01 && x.ends.end < 0.06, "{:?}", x.ends);
+        assert_eq!(y.ends, 0.0..1.0);
+        body.shown = Some("Jain's index".to_owned());
+        let [_, y] = axes(&body, ["", ""], core::slice::from_ref(&curve), &[]);
+        assert!((0.3..0.4).contains(&y.ends.end), "{:?}", y.ends);
+        body.plot = Plot::Distribution;
+        let [x, _] = axes(&body, ["", ""], &[curve], &[]);
+        assert_eq!(x.ends, 0.1..1.0);
     }
 
     #[test]
