@@ -113,6 +113,13 @@ impl Path {
         self
     }
 
+    /// Returns whether the path has a delay and losses, the same both ways, and nothing else.
+    pub fn is_of_rtt_and_loss(&self) -> bool {
+        let LinkConfig { delay, loss, overhead, .. } = self.uplink;
+        let plain = LinkConfig { delay, loss, overhead, ..LinkConfig::default() };
+        [&self.uplink, &self.downlink] == [&plain; 2] && self.files == [None, None]
+    }
+
     /// Returns the path on which a session settles: with its delay, but nothing that loses or queues.
     pub fn settling(&self) -> [LinkConfig; 2] {
         [&self.uplink, &self.downlink].map(|link| LinkConfig {

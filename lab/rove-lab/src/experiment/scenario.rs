@@ -353,7 +353,7 @@ impl Scenario {
         }
         self.check_systems()?;
         let seeds = body.full_seeds.unwrap_or(body.seeds).max(body.seeds);
-        if body.seeds == 0 || seeds > SEEDS_MAX {
+        if body.seeds == 0 || body.full_seeds == Some(0) || seeds > SEEDS_MAX {
             return Err((at("seeds"), format!("seeds are from 1 to {SEEDS_MAX}")));
         }
         let needs = [
@@ -424,6 +424,13 @@ impl Scenario {
                 let sentence = "it has a system, link or value that the scenario has not";
                 return Some(sentence.to_owned());
             }
+            if result.numbers.is_empty() {
+                return Some("a result has no number".to_owned());
+            }
+            if let Some((name, _)) = result.numbers.iter().find(|(_, number)| number.is_boundless())
+            {
+                return Some(format!("the band of {name:?} has neither from nor to"));
+            }
             let known = if is_average { &OF_AVERAGES[..] } else { &of_series[..] };
             let unknown = result.numbers.keys().find(|name| {
                 let is_ratio = |of: &str| body.is_compared(of) && !is_average;
@@ -451,9 +458,13 @@ impl Scenario {
                 return at(&format!("{:?} needs a path or a schedule", link.name), start);
             }
         };
-        if link.schedule.is_some() && matches!(body.measure, Measure::Study | Measure::StudyTimeout)
-        {
-            return at("measure = \"study\" takes delay and loss of a path, not a schedule", start);
+        if link.schedule.is_some() && body.measure == Measure::Shared {
+            return at("measure = \"shared\" takes a path, not a schedule", start);
+        }
+        let is_study = matches!(body.measure, Measure::Study | Measure::StudyTimeout);
+        let of_study = "measure = \"study\" takes rtt and loss of a path, the same both ways, and nothing else";
+        if is_study && (link.schedule.is_some() || link.cellular.is_some()) {
+            return at(of_study, start);
         }
         if link
             .packets
@@ -471,6 +482,7 @@ impl Scenario {
         for value in body.values() {
             match link.description(value).parse::<Path>() {
                 Err(sentence) => return at(&sentence, start),
+                Ok(path) if is_study && !path.is_of_rtt_and_loss() => return at(of_study, start),
                 Ok(path) if path.download.is_some() && body.measure != Measure::Response => {
                     let sentence = "a download is beside sessions of measure = \"response\" only";
                     return at(sentence, start);
@@ -538,6 +550,34 @@ mod tests {
     }
 
     #[test]
+    fn a_part_of_a_link_that_its_measure_leaves_out_is_refused() {
+        let refused = |measure: &str, system: &str, link: &str, more: &str| {
+            let text = format!(
+                "title = \"t\"\nabout = \"a\"\nmeasure = \"{measure}\"\nplot = \"distribution\"\nsystems = [\"{system}\"]\n\
+                 recordings = [\"fish\"]\n{more}[[link]]\nname = \"l\"\n{link}\n"
+            );
+            Scenario::parse("s", "s.toml", &text).err()
+        };
+        let traffic = "[traffic]\nsenders = 2\nmean-pause = \"1s\"\nlength = \"9s\"\n";
+        for (link, word) in [
+            ("path = \"rtt=1ms,loss=2%\"", None),
+            ("path = \"rtt=1ms,rate=1M\"", Some("rtt and loss")),
+            ("path = \"rtt=9ms,jitter=1ms\"", Some("rtt and loss")),
+            ("path = \"rtt=1ms,up.loss=2%\"", Some("rtt and loss")),
+            ("path = \"rtt=1ms\"\ncellular = \"any\"", Some("rtt and loss")),
+            ("schedule = \"FILE\"", Some("rtt and loss")),
+        ] {
+            let error = refused("study", "known-reference", link, "");
+            let is_so =
+                error.as_ref().map_or(word.is_none(), |it| it.contains(word.unwrap_or("?")));
+            assert!(is_so, "{link}: {error:?}");
+        }
+        let error = refused("shared", "cubic", "schedule = \"FILE\"", traffic);
+        assert!(error.as_ref().is_some_and(|it| it.contains("schedule")), "{error:?}");
+        assert_eq!(refused("shared", "cubic", "path = \"rtt=1ms,rate=1M\"", traffic), None);
+    }
+
+    #[test]
     fn a_mistake_is_named_with_its_line() {
         assert!(Scenario::parse("s", "s.toml", GOOD).is_ok());
         for (from, to, line, words) in [
@@ -551,6 +591,19 @@ mod tests {
             ("[\"rove\"]", "[]", 3, "needs systems"),
             ("fish", "cat", 6, "no recording"),
             ("seeds = 1", "seeds = 0", 7, "seeds are from 1"),
+            ("seeds = 1", "seeds = 1\nfull-seeds = 0", 7, "seeds are from 1"),
+            (
+                "seeds = 1",
+                "seeds = 1\npublished = [{ paper = \"p\", place = \"1\", results = [{ system = \"rove\" }] }]",
+                8,
+                "no number",
+            ),
+            (
+                "seeds = 1",
+                "seeds = 1\npublished = [{ paper = \"p\", place = \"1\", results = [{ system = \"rove\", mean = { number = 3 } }] }]",
+                8,
+                "neither from nor to",
+            ),
             ("plot =", "plot", 4, ""),
             ("rtt=1ms", "rtt={value}ms", 10, "{value} needs values"),
             ("[\"rove\"]", "[\"known-reference\"]", 5, "no system lambda 1 of its own"),
