@@ -17,6 +17,7 @@ use crate::experiment::catalogue;
 use crate::experiment::conditions::Recording;
 use crate::experiment::measure::shared::{is_published, table_of};
 use crate::experiment::scenario::{Direction, Link, Scenario};
+use crate::link_trace::cut;
 
 /// The random link that stands in for a recorded one: as fast as the public LTE traces in the mean.
 const STAND_IN: Synthetic = Synthetic {
@@ -124,6 +125,10 @@ impl Material {
             if let Some(schedule) = &mut way.schedule {
                 let packet = schedule.opportunity.get();
                 schedule.opportunity = Bytes::new(packet * link.packets.unwrap_or(1));
+                if let Some(until) = link.until {
+                    let until = Duration::from_secs(until);
+                    schedule.trace = cut(&schedule.trace, Duration::ZERO, until)?;
+                }
             }
         }
         Ok((path, is_recorded))
@@ -147,7 +152,12 @@ impl Material {
 
 #[cfg(test)]
 mod tests {
+    use rove_flows::flow::contender::Contender;
+
     use super::*;
+    use crate::experiment::conditions::Conditions;
+    use crate::experiment::measure::{END_TO_END, Measure};
+    use crate::experiment::system::System;
 
     #[test]
     fn an_opportunity_carries_as_many_packets_as_the_link_says() {
@@ -165,6 +175,30 @@ mod tests {
         let [one, three] = [opportunity(""), opportunity("packets = 3")];
         assert_eq!(three.get(), 3 * one.get());
         fs::remove_dir_all(&drawn).expect("it is ours");
+    }
+
+    #[test]
+    fn no_seed_meets_the_part_of_a_recording_after_its_cut() {
+        let traces = std::env::temp_dir().join(format!("rove-lab-cut-{}", std::process::id()));
+        fs::create_dir_all(&traces).expect("a folder");
+        // 100 opportunities a second, but for a gap from the tenth to the twentieth second.
+        let times = (0..10_000_u32).chain(20_000..30_000).step_by(10).skip(1);
+        let lines: String = times.map(|time| format!("{time}\n")).collect();
+        for way in ["up", "down"] {
+            fs::write(traces.join(format!("gap.{way}")), &lines).expect("a file");
+        }
+        let text = "name = \"l\"\npath = \"rtt=50ms\"\ncellular = \"gap\"\nuntil = 10\n";
+        let link: Link = toml::from_str(text).expect("a link");
+        let material =
+            Material { traces: Some(traces.clone()), tables: None, drawn: traces.clone() };
+        let (path, _) = material.path(&link, None).expect("a path");
+        for seed in 1..=6 {
+            let (system, path) = (Some(System::Flow(Contender::Vegas)), Some(&path));
+            let conditions = Conditions { system, path, seed, ..Conditions::NONE };
+            let samples = Measure::Flow.run(&conditions).expect("a run");
+            assert!(samples.figures[END_TO_END] < 1_000_000_000, "seed {seed}: {samples:?}");
+        }
+        fs::remove_dir_all(&traces).expect("it is ours");
     }
 
     #[test]

@@ -116,6 +116,9 @@ pub(crate) struct Link {
     /// The direction that a flow goes.
     #[serde(default)]
     pub(crate) direction: Direction,
+    /// The second of the recording at which it is cut. A run that begins elsewhere in it goes on at its beginning, and never meets the
+    /// rest.
+    pub(crate) until: Option<u64>,
     /// How many seconds of the recording a flow runs; all of them where it is left out.
     pub(crate) seconds: Option<u64>,
     /// The same with `--full`; as many as `seconds` where it is left out.
@@ -472,8 +475,11 @@ impl Scenario {
         {
             return at("packets are 1 to 100, and those of cellular opportunities", start);
         }
-        if [link.seconds, link.full_seconds].contains(&Some(0)) {
+        if [link.seconds, link.full_seconds, link.until].contains(&Some(0)) {
             return at("a flow runs for at least a second", start);
+        }
+        if link.until.is_some() && link.cellular.is_none() {
+            return at("until is where cellular opportunities are cut", start);
         }
         let is_varied = link.path.as_ref().is_some_and(|path| path.get_ref().contains(VALUE));
         if is_varied && body.values.is_empty() {
@@ -604,6 +610,7 @@ mod tests {
                 8,
                 "neither from nor to",
             ),
+            ("rtt=1ms\"", "rtt=1ms\"\nuntil = 9", 10, "until"),
             ("plot =", "plot", 4, ""),
             ("rtt=1ms", "rtt={value}ms", 10, "{value} needs values"),
             ("[\"rove\"]", "[\"known-reference\"]", 5, "no system lambda 1 of its own"),
