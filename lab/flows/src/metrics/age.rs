@@ -26,7 +26,7 @@ pub struct Timeline {
 pub struct Age {
     /// The time average of the age.
     pub mean: Duration,
-    /// The mean of the age just before each state that was taken: the average peak age.
+    /// The mean of the age just before each state that was taken: the average peak age. Without one, the age at the end.
     pub mean_peak: Duration,
     /// The age that is not exceeded 95 % of the time.
     pub percentile_95: Duration,
@@ -70,30 +70,33 @@ impl Timeline {
         self.taken.push((now, state));
     }
 
-    /// Returns the ages from `from` on to when the last state was taken, and the delays of states produced from then on.
-    /// `None` if no time lies between the first state taken and that end.
-    pub fn age(&self, from: Instant) -> Option<Age> {
+    /// Returns the ages from `from` to `until`, which is not before the last state was taken, and the delays of states that were
+    /// produced after `from` and taken. `None` if no time lies between the first state taken and the end. Who takes nothing any more grows
+    /// older until then.
+    pub fn age(&self, from: Instant, until: Instant) -> Option<Age> {
         let (mut area_doubled, mut span) = (0, 0);
         let mut pieces = Pieces::default();
         let mut peaks = Vec::new();
-        for pair in self.taken.windows(2) {
-            let [(before, held), (at, _)] = pair else { unreachable!("windows of two") };
+        let (newest_at, newest) = *self.taken.last()?;
+        let ends = self.taken.iter().skip(1).map(|(at, _)| *at).chain([until.max(newest_at)]);
+        for ((before, held), at) in self.taken.iter().zip(ends) {
             let begin = (*before).max(from);
-            if *at <= begin {
+            if at <= begin {
                 continue;
             }
             let born = self.produced[*held];
-            let [least, peak] = [begin, *at].map(|time| time.saturating_since(born));
+            let [least, peak] = [begin, at].map(|time| time.saturating_since(born));
             let width = at.saturating_since(begin);
             area_doubled += (least + peak).as_nanos() * width.as_nanos();
             span += width.as_nanos();
             pieces.push(least, width);
-            peaks.push(peak);
+            if *held < newest || peaks.is_empty() {
+                peaks.push(peak);
+            }
         }
         if span == 0 {
             return None;
         }
-        let newest = self.taken.last()?.1;
         let first = self.produced.partition_point(|born| *born < from);
         Some(Age {
             mean: nanos(area_doubled / (2 * span)),
@@ -160,6 +163,10 @@ mod tests {
         Duration::from_millis(millis)
     }
 
+    fn at(millis: u64) -> Instant {
+        Instant::from_millis(millis)
+    }
+
     fn timeline(produced: &[u64], taken: &[(u64, usize)]) -> Timeline {
         let mut timeline = Timeline::default();
         for born in produced {
@@ -175,7 +182,7 @@ mod tests {
     fn a_sawtooth_has_its_area_its_peaks_and_its_delays() {
         // Age 20 at 20 ms, up to 50; state 2 brings it to 30, it grows to 70; state 3 brings it to 30.
         let ages = timeline(&[0, 10, 20, 60, 99], &[(20, 0), (50, 2), (55, 1), (90, 3)]);
-        let age = ages.age(Instant::ZERO).expect("70 ms");
+        let age = ages.age(Instant::ZERO, at(90)).expect("70 ms");
         assert_eq!(age.mean, Duration::from_nanos((35 * 30 + 50 * 40) * 1_000_000 / 70));
         assert_eq!(age.mean_peak, ms(60));
         // 20 to 70 once each, 30 to 50 twice: 95 % of 70 ms are 66.5 ms.
@@ -183,18 +190,27 @@ mod tests {
         assert_eq!(age.catch_up, [20, 40, 30, 30].map(ms).into_iter().collect());
         assert_eq!(age.catch_up.percentile(50), Some(ms(30)));
         assert_eq!(age.catch_up.mean(), Some(ms(30)));
+        // In 10 ms more the age grows from 30 to 40, and nothing else changes.
+        let later = ages.age(Instant::ZERO, at(100)).expect("80 ms");
+        assert_eq!(
+            later.mean,
+            Duration::from_nanos((35 * 30 + 50 * 40 + 35 * 10) * 1_000_000 / 80)
+        );
+        assert_eq!((later.mean_peak, later.catch_up), (age.mean_peak, age.catch_up));
     }
 
     #[test]
     fn a_run_may_be_looked_at_from_some_time_on() {
         let ages = timeline(&[0, 10, 20, 60], &[(20, 0), (50, 2), (90, 3)]);
-        let late = ages.age(Instant::from_millis(70)).expect("20 ms");
+        let late = ages.age(at(70), at(90)).expect("20 ms");
         assert_eq!((late.mean, late.mean_peak), (ms(60), ms(70)));
         assert_eq!(late.catch_up.count(), 0);
         assert_eq!(late.catch_up.mean(), None);
-        assert_eq!(ages.age(Instant::from_millis(90)), None);
-        assert_eq!(timeline(&[0], &[(20, 0)]).age(Instant::ZERO), None);
-        assert_eq!(Timeline::default().age(Instant::ZERO), None);
+        assert_eq!(ages.age(at(90), at(90)), None);
+        assert_eq!(timeline(&[0], &[(20, 0)]).age(Instant::ZERO, at(20)), None);
+        let stuck = timeline(&[0], &[(20, 0)]).age(Instant::ZERO, at(40)).expect("20 ms");
+        assert_eq!((stuck.mean, stuck.mean_peak), (ms(30), ms(40)));
+        assert_eq!(Timeline::default().age(Instant::ZERO, at(90)), None);
     }
 
     #[test]
@@ -206,12 +222,15 @@ mod tests {
     /// Adds up everything one nanosecond at a time.
     ///
     /// Returns with it twice the age in the middle of each, for the percentile.
-    fn brute_force(produced: &[u64], taken: &[(u64, usize)], from: u64) -> Option<(Age, Vec<u64>)> {
+    fn brute_force(
+        produced: &[u64],
+        taken: &[(u64, usize)],
+        [from, more]: [u64; 2],
+    ) -> Option<(Age, Vec<u64>)> {
         let newest_at =
             |time: u64| taken.iter().filter(|(at, _)| *at <= time).map(|(_, state)| *state).max();
         let newest = newest_at(u64::MAX)?;
-        // From here on the newest of all is there, and nothing is looked at any more.
-        let end = taken.iter().find(|(_, state)| *state == newest)?.0;
+        let end = taken.iter().find(|(_, state)| *state == newest)?.0 + more;
         let begin = taken.first()?.0.max(from);
         let (mut area_doubled, mut twice) = (0, Vec::new());
         for time in begin..end {
@@ -227,7 +246,8 @@ mod tests {
             let (before, now) = (newest_at(time - 1)?, newest_at(time)?);
             (before != now).then(|| Duration::from_nanos(time - produced[before]))
         });
-        let mean_peak = peaks.collect::<Delays>().mean()?;
+        let at_end = Duration::from_nanos(end - produced[newest]);
+        let mean_peak = peaks.collect::<Delays>().mean().unwrap_or(at_end);
         let first = produced.partition_point(|born| *born < from);
         let catch_up = (first..=newest).filter_map(|state| {
             let at = taken.iter().filter(|(_, taken)| *taken >= state).map(|(at, _)| *at).min()?;
@@ -249,6 +269,7 @@ mod tests {
             gaps in prop::collection::vec(0_u64..30, 1..20),
             delays in prop::collection::vec((any::<bool>(), 0_u64..80), 20),
             from in 0_u64..200,
+            more in 0_u64..100,
         ) {
             let produced: Vec<u64> = gaps.iter().scan(0, |at, gap| {
                 *at += gap;
@@ -264,8 +285,9 @@ mod tests {
                 timeline.produce(Instant::from_nanos(*born));
             });
             taken.iter().for_each(|(at, state)| timeline.take(Instant::from_nanos(*at), *state));
-            let exact = timeline.age(Instant::from_nanos(from));
-            let summed = brute_force(&produced, &taken, from);
+            let until = timeline.taken.last().map_or(0, |(at, _)| at.as_nanos()) + more;
+            let exact = timeline.age(Instant::from_nanos(from), Instant::from_nanos(until));
+            let summed = brute_force(&produced, &taken, [from, more]);
             prop_assert_eq!(exact.is_some(), summed.is_some());
             if let (Some(exact), Some((summed, twice))) = (exact, summed) {
                 let percentile = u64::try_from(exact.percentile_95.as_nanos()).expect("short");

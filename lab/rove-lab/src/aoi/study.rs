@@ -60,7 +60,7 @@ impl Study {
         for (at, state) in receiver.taken() {
             timeline.take(*at, usize::try_from(state - 1).expect("a run has fewer states"));
         }
-        timeline.age(from)
+        timeline.age(from, end)
     }
 }
 

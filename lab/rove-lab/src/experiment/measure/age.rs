@@ -143,7 +143,9 @@ impl End for Consumer {
 
 pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     let mut net = ends(conditions);
-    net.run_for(BEFORE + LENGTH);
+    net.run_for(BEFORE);
+    let before = net.right.transport.path().sent;
+    net.run_for(LENGTH);
     let mut timeline = Timeline::default();
     for at in &net.right.produced {
         timeline.produce(*at);
@@ -153,16 +155,16 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
     }
     // How long a session takes to begin is no matter of references.
     let begun_at = net.left.taken.first().map_or(Instant::FAR_FUTURE, |(at, _)| *at);
-    let Some(age) = timeline.age(begun_at.max(Instant::ZERO + BEFORE)) else {
+    let Some(age) = timeline.age(begun_at.max(Instant::ZERO + BEFORE), net.now()) else {
         return Samples::absent();
     };
     let catch_up =
         [age.catch_up.mean(), age.catch_up.percentile(95)].map(Option::unwrap_or_default);
     let [catch_up, high] = catch_up.map(nanos);
     let sent = net.right.transport.path().sent;
-    let whole = (BEFORE + LENGTH).as_secs();
-    let bits = (sent.bytes.get() + sent.datagrams * HEADERS.get()) * 8 / whole;
-    let packets = sent.datagrams * 1_000 / whole;
+    let (bytes, datagrams) = (sent.bytes - before.bytes, sent.datagrams - before.datagrams);
+    let bits = (bytes.get() + datagrams * HEADERS.get()) * 8 / LENGTH.as_secs();
+    let packets = datagrams * 1_000 / LENGTH.as_secs();
     let figures =
         vec![nanos(age.mean_peak), nanos(age.percentile_95), catch_up, high, bits, packets];
     Samples { times: vec![nanos(age.mean)], missing: 0, figures, ..Samples::default() }
@@ -249,6 +251,17 @@ mod tests {
             });
         assert!(ages.iter().all(|age| (90_000_000..130_000_000).contains(age)), "{ages:?}");
         assert!(ages.iter().max() < Some(&(ages[0] * 102 / 100)), "{ages:?}");
+    }
+
+    #[test]
+    fn a_client_that_is_stuck_grows_old_until_the_end_and_only_what_is_measured_counts() {
+        let of = |path| samples(System::MoshRulesUnpredicted, path, 1);
+        let stuck = of("rtt=100ms,outage=11s-70s");
+        // From 11 s to 60 s the age grows to 49 s.
+        assert!((23_000_000_000..25_000_000_000).contains(&stuck.times[0]), "{stuck:?}");
+        // A server sends nothing before it has heard of its client.
+        let [whole, late] = ["rtt=100ms", "rtt=100ms,outage=0s-9s"].map(|path| of(path).figures[5]);
+        assert!(whole.abs_diff(late) < whole / 20, "{whole} {late}");
     }
 
     #[test]
