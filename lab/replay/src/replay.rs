@@ -244,7 +244,7 @@ fn play_all<T: Send>(jobs: &[Job<'_>], keep: impl Fn(&Job<'_>, Run) -> T + Sync)
             tell_progress("", done, jobs.len());
         }
     };
-    parallel::map(jobs, play, progress).into_iter().collect()
+    parallel::try_map(jobs, play, progress)
 }
 
 /// Writes tables: for each path its recordings, each over all seeds, and all of them together.

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use rove_terminal::escaped;
@@ -25,6 +25,31 @@ pub fn map<T: Sync, R: Send>(
     progress: impl Fn(usize) + Sync,
 ) -> Vec<R> {
     map_on(processors(), items, work, progress)
+}
+
+/// Does the same with work that may fail. After the first failure no item is begun any more.
+///
+/// # Errors
+///
+/// Returns the error of the first item that failed.
+pub fn try_map<T: Sync, R: Send, E: Send>(
+    items: &[T],
+    work: impl Fn(&T) -> Result<R, E> + Sync,
+    progress: impl Fn(usize) + Sync,
+) -> Result<Vec<R>, E> {
+    let has_failed = AtomicBool::new(false);
+    let goes_on = || !has_failed.load(Ordering::Relaxed);
+    let until_failure = |item: &T| {
+        let result = goes_on().then(|| work(item))?;
+        has_failed.fetch_or(result.is_err(), Ordering::Relaxed);
+        Some(result)
+    };
+    let told = |done| {
+        if goes_on() {
+            progress(done);
+        }
+    };
+    map(items, until_failure, told).into_iter().flatten().collect()
 }
 
 /// Returns how many processors this program may use.
@@ -88,5 +113,18 @@ mod tests {
         assert!(squares.iter().zip(&items).all(|(square, item)| *square == item * item));
         assert_eq!(told.into_inner().expect("whole"), (1..=1_000).collect::<Vec<_>>());
         assert!(map(&[(); 0], |()| (), |_| ()).is_empty());
+    }
+
+    #[test]
+    fn nothing_is_begun_after_a_failure() {
+        let (items, begun): (Vec<usize>, _) = ((0..10_000).collect(), AtomicUsize::new(0));
+        let work = |item: &usize| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            if *item == 3 { Err("the disk is full") } else { Ok(*item) }
+        };
+        let told = |done| assert!(done < items.len(), "not all are done");
+        assert_eq!(try_map(&items, work, told), Err("the disk is full"));
+        assert!(begun.into_inner() < items.len(), "the others are left");
+        assert_eq!(try_map(&items, |item| Ok::<_, ()>(*item), |_| ()), Ok(items));
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path as FilePath;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,8 +30,27 @@ pub(crate) struct Store {
     known: BTreeMap<String, Samples>,
     /// How often a known result was taken.
     hits: AtomicUsize,
-    file: Mutex<File>,
+    file: Mutex<Lines<File>>,
     log: Mutex<File>,
+}
+
+/// Appends whole lines to a file.
+#[derive(Debug)]
+struct Lines<W> {
+    output: W,
+    /// Whether a part of a line may stand at the end, as after a write to a full disk.
+    is_torn: bool,
+}
+
+impl<W: Write> Lines<W> {
+    /// Appends a line, on a line of its own.
+    fn append(&mut self, line: &str) -> io::Result<()> {
+        let begin = if self.is_torn { "\n" } else { "" };
+        self.is_torn = true;
+        self.output.write_all(format!("{begin}{line}\n").as_bytes())?;
+        self.is_torn = false;
+        Ok(())
+    }
 }
 
 #[derive(Deserialize, Serialize)]
@@ -61,16 +80,14 @@ impl Store {
             handle.with_context(|| format!("cannot write {}", file.display()))
         };
         let log = opened(&file.with_file_name(LOG))?;
-        let mut handle = opened(file)?;
-        if !text.is_empty() && !text.ends_with('\n') {
-            handle.write_all(b"\n").with_context(|| format!("cannot write {shown}"))?;
-        }
+        let is_torn = !text.is_empty() && !text.ends_with('\n');
+        let lines = Lines { output: opened(file)?, is_torn };
         let program = own_file()
             .and_then(fs::read)
             .map(|bytes| digest(&[&bytes]))
             .context("cannot read this program's own file, which results are kept under")?;
         let hits = AtomicUsize::new(0);
-        Ok(Self { program, known, hits, file: Mutex::new(handle), log: Mutex::new(log) })
+        Ok(Self { program, known, hits, file: Mutex::new(lines), log: Mutex::new(log) })
     }
 
     /// Tells a person who waits of the progress. The log gets twenty lines.
@@ -115,10 +132,28 @@ impl Store {
             return Ok(());
         }
         let line = Line { run: key.to_owned(), samples: samples.clone() };
-        let mut text = serde_json::to_string(&line).context("cannot write a result as JSON")?;
-        text.push('\n');
+        self.append(&serde_json::to_string(&line).context("cannot write a result as JSON")?)
+    }
+
+    /// Keeps the finished runs of a worker, but for those that were there.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if they cannot be written.
+    pub(crate) fn keep_all(&self, lines: &str) -> Result<()> {
+        let is_new =
+            |line: &&str| serde_json::from_str::<Line>(line).is_ok_and(|line| !self.has(&line.run));
+        lines.lines().filter(is_new).try_for_each(|line| self.append(line))
+    }
+
+    /// Returns whether a run has ended.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.known.contains_key(key)
+    }
+
+    fn append(&self, line: &str) -> Result<()> {
         let mut file = self.file.lock().expect("no worker panics while it holds this");
-        file.write_all(text.as_bytes()).context("cannot keep a result")
+        file.append(line).context("cannot keep a result")
     }
 }
 
@@ -135,6 +170,34 @@ fn digest(parts: &[&[u8]]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A disk with room for so many bytes, which somebody makes after a write has failed.
+    struct Disk(Vec<u8>, usize);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let count = bytes.len().min(self.1);
+            if count == 0 {
+                self.1 = usize::MAX;
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            self.0.extend(&bytes[..count]);
+            self.1 -= count;
+            Ok(count)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_after_one_that_a_full_disk_cut_off_stands_alone() {
+        let mut lines = Lines { output: Disk(Vec::new(), 5), is_torn: false };
+        assert!(lines.append("abc").is_ok() && lines.append("def").is_err());
+        assert!(lines.append("ghi").is_ok() && lines.append("jkl").is_ok());
+        assert_eq!(lines.output.0, b"abc\nd\nghi\njkl\n");
+    }
 
     #[test]
     fn results_are_there_again_but_for_a_line_that_was_cut_off() {

@@ -469,7 +469,7 @@ fn run_all(scenario: &Scenario, cells: &[Cell<'_>], store: &Store) -> Result<Vec
     let run =
         |cell: &Cell<'_>| run_cell(scenario, cell, store).with_context(|| scenario.name.clone());
     let progress = |done| store.tell_progress(&scenario.name, done, cells.len());
-    parallel::map(cells, run, progress).into_iter().collect()
+    parallel::try_map(cells, run, progress)
 }
 
 fn run_cell(scenario: &Scenario, cell: &Cell<'_>, store: &Store) -> Result<Samples> {
