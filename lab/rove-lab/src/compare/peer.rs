@@ -2,6 +2,8 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -64,26 +66,43 @@ impl Peer {
         }
     }
 
+    /// Returns its programs beside rove, each with the package that has it.
+    const fn needed(self) -> &'static [(&'static str, &'static str)] {
+        const SSH: (&str, &str) = ("ssh", "openssh-client");
+        const KEYGEN: (&str, &str) = ("ssh-keygen", "openssh-client");
+        const CLIENT: (&str, &str) = ("mosh-client", "mosh");
+        const SERVER: (&str, &str) = ("mosh-server", "mosh");
+        match self {
+            Self::Ssh => &[SSH, KEYGEN, (SSHD, "openssh-server")],
+            Self::Mosh => &[CLIENT, SERVER],
+            Self::RoveMosh => &[SERVER],
+            Self::MoshRove => &[CLIENT],
+            Self::Rove => &[],
+        }
+    }
+
+    fn has_rove(self) -> bool {
+        matches!(self, Self::Rove | Self::RoveMosh | Self::MoshRove)
+    }
+
+    /// Returns the bytes of its programs, as far as they are there: with another program, a measurement is another one.
+    pub(crate) fn programs(self, rove: &Path) -> Vec<Vec<u8>> {
+        let names = self.needed().iter().map(|(program, _)| OsStr::new(program));
+        let names = names.chain(self.has_rove().then_some(rove.as_os_str()));
+        let file = |name| {
+            let paths = candidates(name, env::var_os("PATH").as_ref());
+            paths.iter().find_map(|path| fs::read(OsStr::from_bytes(path.to_bytes())).ok())
+        };
+        names.filter_map(file).collect()
+    }
+
     /// Checks that its programs are installed.
     ///
     /// # Errors
     ///
     /// Returns an error that says how to get what is missing.
     pub(crate) fn require(self, rove: &Path) -> Result<()> {
-        let ssh: &[(&str, &str)] = &[
-            ("ssh", "openssh-client"),
-            ("ssh-keygen", "openssh-client"),
-            (SSHD, "openssh-server"),
-        ];
-        let (client, server) = (("mosh-client", "mosh"), ("mosh-server", "mosh"));
-        let needed: &[(&str, &str)] = match self {
-            Self::Ssh => ssh,
-            Self::Mosh => &[client, server],
-            Self::RoveMosh => &[server],
-            Self::MoshRove => &[client],
-            Self::Rove => &[],
-        };
-        for (program, package) in needed {
+        for (program, package) in self.needed() {
             if !is_there(program) {
                 bail!(
                     "{} needs {program}, which is not installed; on Debian: apt install {package}",
@@ -91,8 +110,7 @@ impl Peer {
                 );
             }
         }
-        let has_rove = matches!(self, Self::Rove | Self::RoveMosh | Self::MoshRove);
-        if has_rove && !is_there(rove) {
+        if self.has_rove() && !is_there(rove) {
             bail!(
                 "there is no rove at {}; build it (cargo install --path crates/rove), or name it with --rove",
                 rove.display()

@@ -4,18 +4,22 @@ use anyhow::Result;
 
 use crate::experiment::conditions::{Conditions, Samples};
 use crate::experiment::measure::Measure;
+#[cfg(not(target_os = "linux"))]
+use crate::experiment::system::System;
 
 #[cfg(target_os = "linux")]
 pub(crate) use here::Programs;
 
 #[cfg(target_os = "linux")]
 mod here {
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     use anyhow::Context as _;
+    use clap::ValueEnum as _;
     use rove_congestion::Begin;
     use rove_replay::replay::script::Script;
     use rove_units::Duration;
+    use rustix::system::uname;
 
     use super::*;
     use crate::compare::bulk::{BulkOptions, CongestionControl};
@@ -28,6 +32,7 @@ mod here {
     use crate::experiment::conditions::nanos;
     use crate::experiment::measure::shared::{Controllers, controllers};
     use crate::experiment::measure::{flow_options, flow_samples};
+    use crate::experiment::store::digest;
     use crate::experiment::system::System;
     use rove_flows::flow::FlowOptions;
     use rove_flows::flow::program::Limits;
@@ -46,6 +51,8 @@ mod here {
         rights: Result<(), String>,
         /// Where rove is, or why it is not found.
         rove: Result<PathBuf, String>,
+        /// The kernel's release, and a digest of each peer's programs; empty where none is wanted.
+        versions: Vec<(Peer, String)>,
     }
 
     impl Programs {
@@ -57,7 +64,22 @@ mod here {
                 Err(anyhow::anyhow!("runs in real time are left out"))
             };
             let told = |error: anyhow::Error| format!("{error:#}");
-            Self { rights: rights.map_err(told), rove: rove_beside(None).map_err(told) }
+            let rove = rove_beside(None).map_err(told);
+            let kernel = uname().release().to_string_lossy().into_owned();
+            let version = |peer: &Peer| {
+                let programs = peer.programs(rove.as_deref().unwrap_or(Path::new("rove")));
+                let programs: Vec<&[u8]> = programs.iter().map(Vec::as_slice).collect();
+                (*peer, format!("{kernel} {}", digest(&programs)))
+            };
+            let wanted = Peer::value_variants().iter().filter(|_| is_wanted);
+            let versions = wanted.map(version).collect();
+            Self { rights: rights.map_err(told), rove, versions }
+        }
+
+        /// Returns a text that changes with the kernel and with the programs of a system.
+        pub(crate) fn version(&self, system: Option<System>) -> &str {
+            let is_its = |it: &&(Peer, String)| system.is_some_and(|system| it.0 == peer(system));
+            self.versions.iter().find(is_its).map_or("", |(_, version)| version)
         }
 
         /// Measures once, or returns why that is not possible here.
@@ -178,6 +200,11 @@ impl Programs {
     /// Does nothing here.
     pub(crate) const fn prepare(_is_wanted: bool) -> Self {
         Self
+    }
+
+    /// Returns nothing: there are no programs.
+    pub(crate) const fn version(&self, _system: Option<System>) -> &str {
+        ""
     }
 
     /// Returns why nothing can be measured here.

@@ -158,7 +158,7 @@ impl Store {
 }
 
 /// Returns a digest of parts, which no other division of the same bytes has.
-fn digest(parts: &[&[u8]]) -> String {
+pub(crate) fn digest(parts: &[&[u8]]) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update(part.len().to_be_bytes());

@@ -394,7 +394,7 @@ impl<'a> Plan<'a> {
                                 length: link.and_then(|link| link.length),
                             };
                             let contents = path.map_or("", |(contents, _)| contents.as_str());
-                            let key = key(store, self.scenario, contents, &conditions);
+                            let key = self.key(store, contents, &conditions);
                             cells.push(Cell { conditions, series: common.len(), key });
                         }
                     }
@@ -404,6 +404,31 @@ impl<'a> Plan<'a> {
             }
         }
         (cells, common)
+    }
+
+    /// Returns the name that a run's result is kept under.
+    fn key(&self, store: &Store, link: &str, conditions: &Conditions<'_>) -> String {
+        let scenario = self.scenario;
+        // In real time other programs, and another kernel, make other runs.
+        let is_real = scenario.body.clock == Clock::Real;
+        let version = if is_real { self.programs.version(conditions.system) } else { "" };
+        let recording = conditions.recording.map(|it| format!("{} {:?}", it.name, it.trace));
+        // A table that has changed, or was not there, makes other runs.
+        let table =
+            conditions.system.map(|system| format!("{:?}", table_of(system, conditions.tables)));
+        store.key(&[
+            &scenario.name,
+            &scenario.text,
+            &format!("{:?}", conditions.system),
+            link,
+            &recording.unwrap_or_default(),
+            &format!("{:?}", conditions.value),
+            &conditions.seed.to_string(),
+            &format!("{:?}", conditions.keys),
+            &format!("{:?}", conditions.length),
+            &table.unwrap_or_default(),
+            version,
+        ])
     }
 }
 
@@ -442,26 +467,6 @@ fn made_from(
         parts.push("without the published tables");
     }
     parts.join(" and ")
-}
-
-/// Returns the name that a run's result is kept under.
-fn key(store: &Store, scenario: &Scenario, link: &str, conditions: &Conditions<'_>) -> String {
-    let recording = conditions.recording.map(|it| format!("{} {:?}", it.name, it.trace));
-    // A table that has changed, or was not there, makes other runs.
-    let table =
-        conditions.system.map(|system| format!("{:?}", table_of(system, conditions.tables)));
-    store.key(&[
-        &scenario.name,
-        &scenario.text,
-        &format!("{:?}", conditions.system),
-        link,
-        &recording.unwrap_or_default(),
-        &format!("{:?}", conditions.value),
-        &conditions.seed.to_string(),
-        &format!("{:?}", conditions.keys),
-        &format!("{:?}", conditions.length),
-        &table.unwrap_or_default(),
-    ])
 }
 
 /// Does all runs that are not known, on all processors; the results are in the order of the cells.
