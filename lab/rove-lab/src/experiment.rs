@@ -270,20 +270,29 @@ fn make_directory(options: &FiguresOptions) -> Result<()> {
 
 /// Does a part of all runs.
 fn run_shard(options: &FiguresOptions, shard: Shard, mut output: impl Write) -> Result<()> {
-    let scenarios = scenarios(&options.wish.names)?;
     make_directory(options)?;
     let store = Store::open(&options.out.join(RUNS))?;
-    let (material, profile) = options.material();
     let (mut done, mut all) = (0, 0);
+    for_each_plan(options, |plan| {
+        let (part, whole) = plan.run(&store, shard)?;
+        (done, all) = (done + part, all + whole);
+        Ok(())
+    })?;
+    shown::written(writeln!(output, "{done} of {all} runs are done"))
+}
+
+/// Plans each scenario whose runs may be done on several computers.
+fn for_each_plan(
+    options: &FiguresOptions,
+    mut with: impl FnMut(&Plan<'_>) -> Result<()>,
+) -> Result<()> {
+    let scenarios = scenarios(&options.wish.names)?;
+    let (material, profile) = options.material();
     let programs = Programs::prepare(false);
     // Runs in real time have a computer for themselves.
     let is_virtual = |scenario: &&Scenario| scenario.body.clock == Clock::Virtual;
-    for scenario in scenarios.iter().filter(is_virtual) {
-        let (part, whole) =
-            Plan::new(scenario, profile, &material, &programs)?.run(&store, shard)?;
-        (done, all) = (done + part, all + whole);
-    }
-    shown::written(writeln!(output, "{done} of {all} runs are done"))
+    let mut planned = scenarios.iter().filter(is_virtual);
+    planned.try_for_each(|scenario| with(&Plan::new(scenario, profile, &material, &programs)?))
 }
 
 /// Returns the scenarios of some names, first words of names, and files; or all that the laboratory brings.
@@ -311,5 +320,11 @@ fn scenarios(names: &[String]) -> Result<Vec<Scenario>> {
         let parsed = Scenario::parse(&stem, name, &text);
         Ok(vec![parsed.map_err(|sentence| anyhow!(sentence))?])
     };
-    Ok(names.iter().map(of).collect::<Result<Vec<_>>>()?.concat())
+    let mut all: Vec<Scenario> = Vec::new();
+    for scenario in names.iter().map(of).collect::<Result<Vec<_>>>()?.concat() {
+        if !all.contains(&scenario) {
+            all.push(scenario);
+        }
+    }
+    Ok(all)
 }

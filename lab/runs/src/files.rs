@@ -23,8 +23,8 @@ pub fn create_private(path: &Path) -> io::Result<File> {
 /// # Errors
 ///
 /// Returns an error if it cannot be written.
-pub fn write_whole(file: &Path, text: &str) -> Result<()> {
-    let unfinished = file.with_extension("unfinished");
+pub fn write_whole<T: AsRef<[u8]> + ?Sized>(file: &Path, text: &T) -> Result<()> {
+    let unfinished = unfinished(file);
     let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, file));
     if written.is_err() {
         // A part of a file is of no use to anybody, least of all on a full disk.
@@ -39,11 +39,47 @@ pub fn write_whole(file: &Path, text: &str) -> Result<()> {
 ///
 /// Returns the system's refusal.
 pub fn check_writable(file: &Path) -> Result<()> {
-    let unfinished = file.with_extension("unfinished");
+    let unfinished = unfinished(file);
     let written = fs::write(&unfinished, " ");
     let _ = fs::remove_file(&unfinished);
     ensure!(!file.is_dir(), "cannot write {}: it is a directory", file.display());
     written.with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Returns the name of a part of a file, which no other file and no other process has.
+fn unfinished(file: &Path) -> PathBuf {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    file.with_file_name(format!("{name}.{}.unfinished", std::process::id()))
+}
+
+/// A file that is known to be writable before long work, and keeps what it has until that is done.
+#[derive(Debug)]
+pub struct Reserved(File, PathBuf);
+
+impl Reserved {
+    /// Opens a file, and makes it if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system's refusal.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(Self(file, path.to_owned()))
+    }
+
+    /// Puts a text in place of what the file has.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it cannot be written.
+    pub fn write(mut self, text: &str) -> Result<()> {
+        // A terminal or a pipe has no length.
+        let is_file = self.0.metadata().is_ok_and(|it| it.is_file());
+        let emptied = if is_file { self.0.set_len(0) } else { Ok(()) };
+        let written = emptied.and_then(|()| self.0.write_all(text.as_bytes()));
+        written.with_context(|| format!("cannot write {}", self.1.display()))
+    }
 }
 
 /// Returns how clap reads the directory of an option that a variable of the environment may name: an empty name is none, as of a
@@ -69,13 +105,19 @@ mod tests {
         write_whole(&file, "old").expect("written");
         for refused in [check_writable, |file: &Path| write_whole(file, "new")] {
             // Linux has a device that is always full.
-            let unfinished = folder.join("figures.unfinished");
+            let unfinished = unfinished(&file);
             std::os::unix::fs::symlink("/dev/full", &unfinished).expect("a link");
             let error = refused(&file).expect_err("the disk is full");
             assert!(error.to_string().contains("cannot write "), "{error}");
             assert!(unfinished.symlink_metadata().is_err(), "something is left");
         }
         assert_eq!(fs::read_to_string(&file).expect("a file"), "old");
+        let other = unfinished(&folder.join("figures.html"));
+        assert_ne!(unfinished(&file), other, "each has its own");
+        let reserved = Reserved::open(&file).expect("it is there");
+        assert_eq!(fs::read_to_string(&file).expect("a file"), "old");
+        reserved.write("n").expect("written");
+        assert_eq!(fs::read_to_string(&file).expect("a file"), "n");
         fs::remove_dir_all(&folder).expect("our own folder");
     }
 }

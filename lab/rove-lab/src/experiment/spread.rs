@@ -4,7 +4,8 @@
 //! decides it. Terms are the options. A task is a shard, such as `2/8`; its answer is the text of its finished runs, or why a run
 //! cannot be done. Another worker has no better answer.
 
-use std::fs::{self, OpenOptions};
+use std::collections::BTreeSet;
+use std::fs;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,8 @@ use rove_runs::parallel::tell_progress_in;
 use rove_runs::ray::{self, Pool};
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::{FiguresOptions, RUNS, run_shard};
+use crate::experiment::store::Store;
+use crate::experiment::{FiguresOptions, RUNS, for_each_plan, run_shard};
 
 /// Shards for each worker. Chosen: two, so that one with short runs gets another.
 const SHARDS_EACH: usize = 2;
@@ -24,26 +26,37 @@ const SHARDS_EACH: usize = 2;
 #[error("a shard has failed: {0}")]
 struct Failure(String);
 
-/// Does all runs on Ray, and appends them to the file `runs`.
+/// Does all runs on Ray that are not kept, and keeps them in the file `runs`.
 ///
 /// # Errors
 ///
 /// Returns an error if there is no Python or no Ray, if a shard fails, or if its runs cannot be kept.
 pub(crate) fn on_ray(options: &FiguresOptions, runs: &Path) -> Result<()> {
     let pool = Pool::start(&["figures", "--worker"], None)?;
-    let of = SHARDS_EACH * pool.names.len();
-    let shards: Vec<String> = (1..=of).map(|index| format!("{index}/{of}")).collect();
-    let mut file = (OpenOptions::new().create(true).append(true).open(runs))
-        .with_context(|| format!("cannot write {}", runs.display()))?;
-    let mut done = 0;
+    let store = Store::open(runs)?;
+    let shards = unfinished(options, &store, SHARDS_EACH * pool.names.len())?;
+    let (mut done, of) = (0, shards.len());
     let keep = |answer: &Result<String, Failure>| {
-        let lines = answer.as_ref().map_err(Clone::clone)?;
-        file.write_all(lines.as_bytes()).context("cannot keep results")?;
+        store.keep_all(answer.as_ref().map_err(Clone::clone)?)?;
         done += 1;
         tell_progress_in("shards", "", done, of);
         Ok(())
     };
     pool.run(&found_anywhere(options), &shards, keep).map(|_| ())
+}
+
+/// Returns those of so many shards that have runs which are not kept.
+pub(super) fn unfinished(
+    options: &FiguresOptions,
+    store: &Store,
+    of: usize,
+) -> Result<Vec<String>> {
+    let mut rests = BTreeSet::new();
+    for_each_plan(options, |plan| {
+        rests.extend(plan.unfinished(store).into_iter().map(|number| number % of));
+        Ok(())
+    })?;
+    Ok(rests.into_iter().map(|rest| format!("{}/{of}", rest + 1)).collect())
 }
 
 /// Does the shards that `input` brings.

@@ -224,7 +224,14 @@ mod tests {
         assert_eq!(store.get(&second), None);
         store.keep(&second, &samples).expect("kept");
         drop(store);
-        assert_eq!(Store::open(&file).expect("again").get(&second), Some(&samples));
+        let store = Store::open(&file).expect("again");
+        assert_eq!(store.get(&second), Some(&samples));
+        let text = fs::read_to_string(&file).expect("text");
+        store.keep_all(&format!("{text}{}", text.replace(&first, "third"))).expect("kept");
+        drop(store);
+        let more = fs::read_to_string(&file).expect("text");
+        assert_eq!(more.lines().count(), text.lines().count() + 1, "{more}");
+        assert!(Store::open(&file).expect("again").has("third"));
         fs::remove_dir_all(&directory).expect("our own directory");
     }
 }

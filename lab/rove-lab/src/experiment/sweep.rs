@@ -185,6 +185,13 @@ impl<'a> Plan<'a> {
         Ok((part.len(), all))
     }
 
+    /// Returns the numbers of the runs that the store has not.
+    pub(crate) fn unfinished(&self, store: &Store) -> Vec<usize> {
+        let (cells, _) = self.cells(store);
+        let numbered = cells.iter().enumerate();
+        numbered.filter(|(_, cell)| !store.has(&cell.key)).map(|(number, _)| number).collect()
+    }
+
     /// Does all runs, but for those that the store has, and puts them together.
     ///
     /// # Errors

@@ -93,6 +93,32 @@ fn the_same_seed_makes_the_same_figures_and_another_one_others() {
     assert_ne!(one.read("figures.json"), two.read("figures.json"));
 }
 
+#[test]
+fn a_scenario_by_two_names_is_there_once() {
+    let names = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        scenarios(&names).expect("known names").into_iter().map(|it| it.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&["aoi-study", "aoi-study"]), ["aoi-study"]);
+    assert_eq!(names(&["aoi", "aoi-study"]), names(&["aoi"]));
+}
+
+#[test]
+fn workers_do_only_the_parts_that_are_not_kept() {
+    let directory = Directory::new("unfinished");
+    let options = directory.options(1, None);
+    let unfinished = || {
+        let store = Store::open(&options.out.join(RUNS)).expect("a file");
+        spread::unfinished(&options, &store, 3).expect("known names")
+    };
+    fs::create_dir_all(&options.out).expect("a directory");
+    assert_eq!(unfinished(), ["1/3", "2/3", "3/3"]);
+    directory.run_part(1, Some("2/3".parse().expect("a part")));
+    assert_eq!(unfinished(), ["1/3", "3/3"]);
+    directory.run(1);
+    assert!(unfinished().is_empty());
+}
+
 /// A path that varies, a baseline, and a picture of two of three systems.
 const COMPARED: &str = r#"
 title = "Compared"
