@@ -42,7 +42,7 @@ pub fn parse(file: &Path, bytes: &[u8]) -> Result<Table> {
 pub(crate) fn write(table: &Table, file: &Path) -> Result<()> {
     let shown = file.display();
     if is_dna(file) {
-        return fs::write(file, table.to_dna()).with_context(|| format!("cannot write {shown}"));
+        return write_whole(file, &table.to_dna());
     }
     if file.extension().is_none_or(|ending| ending != "toml") {
         bail!(

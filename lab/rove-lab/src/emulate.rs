@@ -3,7 +3,6 @@
 //! The link and its two ends are a [`rove_net::testbed`]. `view` is for those who watch.
 
 use std::ffi::{CString, OsStr, OsString};
-use std::fs::File;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::os::unix::ffi::OsStrExt;
@@ -15,6 +14,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use rove_flows::path::Path;
 use rove_host::program::candidates;
 use rove_platform::event_loop::{EventLoop, Interest};
+use rove_runs::files::Reserved;
 use rove_units::{Instant, Seed};
 use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, getpgrp, kill_process};
@@ -72,11 +72,7 @@ pub(crate) fn run(mut options: EmulateOptions, complain: impl Fn(&str)) -> Resul
         return Ok(code);
     }
     // A file that cannot be written is told of before the work, not after it.
-    let report = options
-        .report
-        .as_deref()
-        .map(|path| File::create(path).with_context(|| format!("cannot write {}", path.display())));
-    let report = report.transpose()?;
+    let report = options.report.as_deref().map(Reserved::open).transpose()?;
     let possible = acquire_rights()?;
     let far = if options.far.is_some() { Far::Own } else { possible };
     let view = options.view.as_ref().map(View::open).transpose();
@@ -103,10 +99,10 @@ pub(crate) fn run(mut options: EmulateOptions, complain: impl Fn(&str)) -> Resul
     if options.stats {
         let _ = io::stderr().write_all(table(&figures).as_bytes());
     }
-    if let Some(mut report) = report {
+    if let Some(report) = report {
         let json =
             serde_json::to_string_pretty(&figures).context("cannot write figures as JSON")?;
-        writeln!(report, "{json}").context("cannot write the report")?;
+        report.write(&(json + "\n"))?;
     }
     Ok(code(status))
 }

@@ -47,7 +47,9 @@ impl Statistics {
     pub(crate) fn of(trace: &Trace) -> Self {
         let times: Vec<Duration> = trace.times().collect();
         let millis = |time: Duration| time.as_secs_f64() * 1e3;
-        let gaps: Vec<Duration> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        // The last opportunity is the trace's end: the time before the first one is the gap across it.
+        let between = times.windows(2).map(|pair| pair[1] - pair[0]);
+        let gaps: Vec<Duration> = times.first().copied().into_iter().chain(between).collect();
         let long = gaps.iter().filter(|gap| **gap >= OUTAGE);
         let out = long.clone().map(|gap| gap.as_secs_f64()).sum::<f64>();
         let seconds = trace.period().as_secs_f64();
@@ -176,6 +178,9 @@ mod tests {
         assert_eq!(of.interarrival_ms, [10.0, 10.0, 10.0, 500.0].map(Some));
         assert!((of.outage_percent - 20.0).abs() < 1e-9);
         // For 500 ms of 2490 the newest packet grows older: 5 % of the time, 124.5 ms, it is older than 375.5 ms.
+        // The time before the first packet follows the last one of the lap before.
+        let late = Statistics::of(&trace("150\n160\n170\n"));
+        assert_eq!((late.outages, late.interarrival_ms[3]), (1, Some(150.0)));
         let omniscient = of.omniscient_ms.expect("arrivals");
         assert!((omniscient - 375.5).abs() < 1.0, "{omniscient}");
     }

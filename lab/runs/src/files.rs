@@ -1,7 +1,7 @@
 //! Files that nobody but their owner may read, files that are there whole or not at all, and names of directories.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
