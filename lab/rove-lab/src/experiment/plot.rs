@@ -275,7 +275,7 @@ fn course(series: &Series, place: usize) -> Vec<(f64, f64)> {
 fn use_by_time(series: &Series) -> Option<Point> {
     let uses = series.figure(UTILISATION);
     let (time, used) = series.times.mean().zip(Times::new(uses.clone(), 0).mean())?;
-    Some(Point { at: [time, used], intervals: [interval(&series.means()), interval(&uses)] })
+    Some(Point { at: [time, used], intervals: [series.interval(&[], "mean"), interval(&uses)] })
 }
 
 /// Returns the least and the greatest of some numbers; 0 and 1 of none.

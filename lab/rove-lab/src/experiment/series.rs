@@ -144,24 +144,18 @@ impl Series {
 
     /// Returns the 95 % interval of a statistic over the seeds, if it has one.
     pub(crate) fn interval(&self, figures: &[RunFigure], name: &str) -> Option<[f64; 2]> {
-        match (name, of_times(name)) {
-            ("mean", _) => interval(&self.means()),
-            (_, Some(statistic)) => {
+        match of_times(name) {
+            Some(statistic) => {
                 let runs: Vec<&Times> = self.by_seed.values().map(|means| &means.times).collect();
                 pooled_interval(&runs, statistic)
             }
-            _ => interval(&self.figure(place(figures, name)?)),
+            None => interval(&self.figure(place(figures, name)?)),
         }
     }
 
     /// Returns the median of the throughputs of senders that share a path, in kbit/s.
     pub(crate) fn median_throughput(&self) -> Option<f64> {
         Times::new(self.pairs.iter().map(|pair| pair[1]).collect(), 0).quantile(50)
-    }
-
-    /// Returns the means of all seeds that have one.
-    pub(crate) fn means(&self) -> Vec<f64> {
-        self.by_seed.values().map(|means| means.time).collect()
     }
 
     /// Returns a figure of all seeds.
@@ -192,5 +186,20 @@ mod tests {
             assert!(low <= number && number <= high && low < high, "{name}: {low} {number} {high}");
         }
         assert_eq!(series.interval(&[], "speed"), None);
+    }
+
+    #[test]
+    fn the_mean_of_all_samples_lies_in_its_interval_if_most_are_of_one_run() {
+        let run = |nanos, count| Samples { times: vec![nanos; count], ..Samples::default() };
+        let runs = [(1, 1_000), (9, 4), (9, 4), (9, 4), (9, 4), (9, 4)];
+        let runs = runs.map(|(millis, count)| run(millis * 1_000_000, count));
+        let all = runs.iter().flat_map(Samples::millis).collect();
+        let mut series = Series::of_times(None, Times::new(all, 0));
+        for (seed, run) in (1..).zip(&runs) {
+            series.by_seed.extend(SeedMeans::of(&[], &[run]).map(|means| (seed, means)));
+        }
+        let number = series.statistic(&[], "mean").expect("times");
+        let [low, high] = series.interval(&[], "mean").expect("six seeds");
+        assert!(low <= number && number <= high, "{low} {number} {high}");
     }
 }

@@ -80,7 +80,7 @@ impl Line {
 
     /// Puts another one's figures beside rove's.
     pub(super) fn beside(self, name: &'static str, figures: Vec<f64>) -> Self {
-        let ratio = Some(stats::ratio(&self.rove.rounds, &figures)).filter(|it| it.is_finite());
+        let ratio = Some(stats::ratio(&self.rove.rounds, &figures)).filter(|it| !it.is_nan());
         let figures = Figures { median: stats::median(&figures), rounds: figures };
         Self { beside: Some(Beside { name, figures }), ratio, ..self }
     }
@@ -229,7 +229,11 @@ mod tests {
         let is_met = |line: &Line| line.target?.met;
         assert_eq!(is_met(&alone), None);
         assert_eq!(is_met(&alone.clone().target(Target::RatioAtMost(1.0))), None);
-        assert_eq!(is_met(&alone.target(Target::AtMost(1.0))), Some(true));
+        assert_eq!(is_met(&alone.clone().target(Target::AtMost(1.0))), Some(true));
+        // Infinitely many times nothing is no better than any ratio.
+        let beside = |figure| alone.clone().beside("stock", vec![figure]);
+        assert_eq!(is_met(&beside(0.0).target(Target::RatioAtMost(2.0))), Some(false));
+        assert_eq!(is_met(&beside(0.0).target(Target::RatioAtLeast(2.0))), Some(true));
     }
 
     #[test]

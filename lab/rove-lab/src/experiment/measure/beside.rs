@@ -16,6 +16,7 @@ use rove_flows::flow::program::Limits;
 use rove_flows::flow::source::FULL;
 use rove_headless::copying::{Typist, copying};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
+use rove_runs::statistics::rank;
 use rove_units::{Bytes, Duration, Instant, Seed};
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
@@ -118,7 +119,7 @@ impl Outcome {
     fn p95(&self) -> Duration {
         let mut all = [&self.delays[..], &self.waiting].concat();
         all.sort_unstable();
-        all.get(all.len() * 95 / 100).copied().unwrap_or_default()
+        rank(&all, 0, 95).unwrap_or_default()
     }
 }
 
