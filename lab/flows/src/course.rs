@@ -1,5 +1,7 @@
 //! The course of a run: what happens on a link in slots of equal length.
 
+use core::ops::Range;
+
 use rove_link::net::{End, Net, Packet};
 use rove_link::{Link, LinkConfig, Schedule, Steps};
 use rove_runs::statistics::whole;
@@ -34,7 +36,7 @@ pub const CAPACITY: usize = 6;
 /// bytes of the queue before its bottleneck. Sprout and sessions have no window: 0 bytes.
 pub type Slot = [u64; QUANTITIES.len()];
 
-/// The number of a quantity that a slot or a run has not, such as the capacity of a link without a bottleneck.
+/// The number of a quantity that is not there, such as the capacity of a link without a bottleneck.
 pub const ABSENT: u64 = u64::MAX;
 
 /// Slots of a run, and the direction whose link they are of.
@@ -106,29 +108,23 @@ pub fn quantity(slot: &Slot, place: usize) -> Option<f64> {
     (slot[place] != ABSENT).then(|| slot[place] as f64 * QUANTITIES[place].1)
 }
 
-/// Returns how many bits a second a link can carry between two times of the run, as [`of_step`] has them of each step. `None` if a step
-/// has no bottleneck.
+/// Returns how many bits a second a link can carry between two times of the first lap of its trace, if it has a bottleneck all that time.
 pub(crate) fn capacity(link: &Steps, from: Duration, to: Duration) -> Option<f64> {
     let whole = to.saturating_sub(from).as_secs_f64().max(1e-9);
-    let parts = link.between(Instant::ZERO + from..Instant::ZERO + to).map(|(time, link)| {
-        let [begin, end] = [time.start, time.end].map(|at| at.saturating_since(Instant::ZERO));
-        Some(of_step(link, begin, end)? * (end.saturating_sub(begin).as_secs_f64() / whole))
-    });
-    parts.sum()
-}
-
-/// Returns how many bits a second a link that does not change can carry between two times of the first lap of its trace, if it has a
-/// bottleneck.
-fn of_step(link: &LinkConfig, from: Duration, to: Duration) -> Option<f64> {
-    let Some(schedule) = &link.schedule else {
-        return link.rate.map(|rate| rate.bits_per_second() as f64);
+    let of_part = |(part, link): (Range<Instant>, &LinkConfig)| {
+        let [begin, end] = [part.start, part.end].map(|at| at.saturating_since(Instant::ZERO));
+        let Some(schedule) = &link.schedule else {
+            let share = end.saturating_sub(begin).as_secs_f64() / whole;
+            return link.rate.map(|rate| rate.bits_per_second() as f64 * share);
+        };
+        if schedule.trace.period() < end {
+            return None;
+        }
+        let times = lap(schedule).into_iter().filter(|time| (begin..end).contains(time));
+        let bytes = Bytes::from(times.count()).get() * schedule.opportunity.get();
+        Some(bytes as f64 * 8.0 / whole)
     };
-    if schedule.trace.period() < to {
-        return None;
-    }
-    let times = lap(schedule).into_iter().filter(|time| (from..to).contains(time));
-    let bytes = Bytes::from(times.count()).get() * schedule.opportunity.get();
-    Some(bytes as f64 * 8.0 / to.saturating_sub(from).as_secs_f64().max(1e-9))
+    link.between(Instant::ZERO + from..Instant::ZERO + to).map(of_part).sum()
 }
 
 #[cfg(test)]

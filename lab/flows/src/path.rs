@@ -75,15 +75,15 @@ impl Path {
         Ok(())
     }
 
-    /// Returns the links of a run that begins now. A schedule, outages and periods begin with it, and recorded opportunities do: those of
-    /// the first seed at their beginning, those of others somewhere.
+    /// Returns the links of a run that begins now. Schedules, outages and periods begin with it, and recorded opportunities do: those of the
+    /// first seed at their beginning, those of others somewhere.
     pub fn links(&self, now: Instant, seed: Seed) -> [Steps; 2] {
         if let Some(schedule) = &self.schedule {
             return [&self.uplink, &self.downlink].map(|link| schedule.steps(now, link.overhead));
         }
         [("uplink.trace", &self.uplink), ("downlink.trace", &self.downlink)].map(|(name, link)| {
             let mut link = link.clone();
-            link.drops = link.drops.begun_at(now);
+            link.drops.start = now;
             if let Some(schedule) = &mut link.schedule {
                 let share = if seed == FIRST_SEED { 0.0 } else { seed.stream(name).at(0).unit() };
                 schedule.start = now;
@@ -113,11 +113,13 @@ impl Path {
         self
     }
 
-    /// Returns whether the path has a delay and losses, the same both ways, and nothing else.
+    /// Returns whether the path has delay and loss alone.
     pub fn is_of_rtt_and_loss(&self) -> bool {
         let LinkConfig { delay, loss, overhead, .. } = self.uplink;
         let plain = LinkConfig { delay, loss, overhead, ..LinkConfig::default() };
-        [&self.uplink, &self.downlink] == [&plain; 2] && self.files == [None, None]
+        [&self.uplink, &self.downlink] == [&plain; 2]
+            && self.files == [None, None]
+            && self.schedule_file.is_none()
     }
 
     /// Returns the path on which a session settles: with its delay, but nothing that loses or queues.
@@ -231,7 +233,9 @@ mod tests {
         let bursts = GilbertElliott { p_bad: 0.01, p_good: 0.25, loss_bad: 1.0, loss_good: 0.0 };
         let by_length: Path = "bursts=10%/4".parse().expect("a path");
         let model = by_length.uplink.drops.gilbert_elliott.expect("bursts");
-        assert!((model.mean_loss() - 0.1).abs() < 1e-9 && (model.p_good - 0.25).abs() < 1e-9);
+        let bad = model.p_bad / (model.p_bad + model.p_good);
+        assert!((bad - 0.1).abs() < 1e-9 && (model.p_good - 0.25).abs() < 1e-9);
+        assert_eq!((model.loss_bad, model.loss_good), (1.0, 0.0));
         for text in ["bursts=10%", "bursts=10%/0", "bursts=100%/4", "bursts=x/4", "bursts=60%/1"] {
             assert!(text.parse::<Path>().is_err(), "{text}");
         }

@@ -55,19 +55,12 @@ pub struct Drops {
     pub mtu: Option<Bytes>,
     /// Losses in bursts, in addition to those of [`LinkConfig::loss`].
     pub gilbert_elliott: Option<GilbertElliott>,
+    /// The time from which outages and periods count.
+    pub start: Instant,
     /// Outages, in which every packet that arrives is lost.
     pub outages: Outages,
     /// Alternating on and off periods. Every packet that arrives in an off period is lost.
     pub on_off: Option<OnOff>,
-}
-
-impl Drops {
-    /// Returns the reasons of a run that begins at `start`, and not with the clock: its outages and periods are as much later.
-    #[must_use]
-    pub fn begun_at(self, start: Instant) -> Self {
-        let (outages, on_off) = (self.outages.begun_at(start), self.on_off);
-        Self { outages, on_off: on_off.map(|periods| periods.begun_at(start)), ..self }
-    }
 }
 
 /// The order in which a packet passes the stages of a link. Here, `Queue` includes the bottleneck.

@@ -228,8 +228,9 @@ impl<P: Clone + AsRef<[u8]>> Link<P> {
 
     /// Returns why a packet is lost at the time `at`. `None` if it passes.
     fn loses(&mut self, at: Instant, item: &Item<P>) -> Option<DropCause> {
-        let Drops { outages, on_off, mtu, .. } = &self.config.drops;
-        if !self.gate.is_open(outages, on_off.as_ref(), at) {
+        let Drops { start, outages, on_off, mtu, .. } = &self.config.drops;
+        let elapsed = Instant::ZERO + at.saturating_since(*start);
+        if !self.gate.is_open(outages, on_off.as_ref(), elapsed) {
             return Some(DropCause::Outage);
         }
         if mtu.is_some_and(|mtu| item.size > mtu) {

@@ -55,12 +55,6 @@ impl Outages {
         Ok(Self(intervals.into()))
     }
 
-    /// Returns the outages of a run that begins at `start`, and not with the clock.
-    pub(crate) fn begun_at(&self, start: Instant) -> Self {
-        let later = |time: Instant| start + time.saturating_since(Instant::ZERO);
-        Self(self.0.iter().map(|(begin, end)| (later(*begin), later(*end))).collect())
-    }
-
     /// Returns whether the list has no outage.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -76,7 +70,6 @@ impl Outages {
 /// Alternating periods in which the link works or carries nothing. The first one, at the start of the run, works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnOff {
-    start: Instant,
     on: Duration,
     off: Duration,
     length: PeriodLength,
@@ -101,12 +94,7 @@ impl OnOff {
         if on.min(off) < PERIOD_MIN {
             return Err(OutageError::PeriodTooShort);
         }
-        Ok(Self { start: Instant::ZERO, on, off, length })
-    }
-
-    /// Returns the periods of a run that begins at `start`, and not with the clock.
-    pub(crate) const fn begun_at(self, start: Instant) -> Self {
-        Self { start, ..self }
+        Ok(Self { on, off, length })
     }
 }
 
@@ -141,11 +129,11 @@ impl Gate {
     fn is_on(&mut self, model: &OnOff, at: Instant) -> bool {
         if model.length == PeriodLength::Fixed {
             let lap = model.on.saturating_add(model.off).as_nanos();
-            return at.saturating_since(model.start).as_nanos() % lap < model.on.as_nanos();
+            return u128::from(at.as_nanos()) % lap < model.on.as_nanos();
         }
         if self.model != Some(*model) {
             *self = Self { model: Some(*model), ..Self::new(self.chance) };
-            self.until = model.start + self.length(model);
+            self.until = Instant::ZERO + self.length(model);
         }
         while self.until <= at {
             self.period += 1;

@@ -80,6 +80,7 @@ fn losses() -> impl Strategy<Value = LinkConfig> {
     (0.0..0.4, 0.0..0.3, any::<bool>(), 0..3_u8).prop_map(|(loss, duplicate, bursts, off)| {
         let on_off = |length| OnOff::new(ms(80), ms(20), length).expect("long enough");
         let drops = Drops {
+            start: at(3),
             gilbert_elliott: bursts.then_some(GilbertElliott {
                 p_bad: 0.1,
                 p_good: 0.3,

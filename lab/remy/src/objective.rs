@@ -4,8 +4,6 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::network::{Keys, Outcome};
-#[cfg(test)]
-use crate::training_network::TrainingNetwork;
 
 /// Utility of a sender that was on, and of which nothing was received. Source: the published evaluator, as observed.
 const STARVED: f64 = -2_147_483_647.0;
@@ -63,13 +61,6 @@ impl Outcome {
     /// Returns the mean delay in ms; `None` if nothing was received.
     pub(crate) fn delay_ms(&self) -> Option<f64> {
         (self.received > 0).then(|| self.delay_nanos as f64 * 1e-6 / self.received as f64)
-    }
-
-    /// Returns the score that the published evaluator calls normalised: throughput by the link's rate, delay by the round trip.
-    #[cfg(test)]
-    pub(crate) fn normalised_score(&self, network: &TrainingNetwork) -> Option<f64> {
-        let throughput = self.throughput(Normalisation::Share)? / network.packets_per_ms;
-        Some(throughput.log2() - (self.delay_ms()? / network.rtt_ms).log2())
     }
 }
 

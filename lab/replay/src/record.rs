@@ -3,7 +3,7 @@
 //! `pump` moves the bytes. Keys come from the user's terminal, from a pipe, or from a `typist` who follows
 //! a `script` with the pauses of a `typing_model`. `recorder` knows what is written into the trace.
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{OsStr, OsString};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
@@ -130,7 +130,7 @@ fn keyboard(script: Option<Script>, seed: Seed, clock: Clock) -> Result<Keyboard
 fn program(command: &[OsString]) -> Result<Program> {
     let (name, _) = command.split_first().context("there is no command")?;
     let candidates = candidates(name, std::env::var_os("PATH").as_ref());
-    if !candidates.iter().any(is_executable) {
+    if !candidates.iter().any(|path| access(path.as_c_str(), Access::EXEC_OK).is_ok()) {
         bail!("cannot run {}: there is no such program", name.display());
     }
     let mut environment: Vec<_> = std::env::vars_os().collect();
@@ -148,8 +148,4 @@ fn program(command: &[OsString]) -> Result<Program> {
         not_executable: b"rove-lab: cannot run the command\r\n".to_vec(),
         core_limit: getrlimit(Resource::Core),
     })
-}
-
-fn is_executable(path: &CString) -> bool {
-    access(path.as_c_str(), Access::EXEC_OK).is_ok()
 }

@@ -3,6 +3,7 @@
 //! The link and its two ends are a [`rove_net::testbed`]. `view` is for those who watch.
 
 use std::ffi::{CString, OsStr, OsString};
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +15,6 @@ use anyhow::{Context, Result, anyhow, bail};
 use rove_flows::path::Path;
 use rove_host::program::candidates;
 use rove_platform::event_loop::{EventLoop, Interest};
-use rove_runs::files::Reserved;
 use rove_units::{Instant, Seed};
 use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, getpgrp, kill_process};
@@ -71,8 +71,12 @@ pub(crate) fn run(mut options: EmulateOptions, complain: impl Fn(&str)) -> Resul
     if let Some(code) = cannot_run(&options.command, &complain) {
         return Ok(code);
     }
-    // A file that cannot be written is told of before the work, not after it.
-    let report = options.report.as_deref().map(Reserved::open).transpose()?;
+    // A file that cannot be written is told of before the work, and an old one stays until there is a new one.
+    let report = options.report.as_deref().map(|path| {
+        let file = OpenOptions::new().append(true).create(true).open(path);
+        file.with_context(|| format!("cannot write {}", path.display()))
+    });
+    let report = report.transpose()?;
     let possible = acquire_rights()?;
     let far = if options.far.is_some() { Far::Own } else { possible };
     let view = options.view.as_ref().map(View::open).transpose();
@@ -99,10 +103,12 @@ pub(crate) fn run(mut options: EmulateOptions, complain: impl Fn(&str)) -> Resul
     if options.stats {
         let _ = io::stderr().write_all(table(&figures).as_bytes());
     }
-    if let Some(report) = report {
+    if let Some(mut report) = report {
         let json =
             serde_json::to_string_pretty(&figures).context("cannot write figures as JSON")?;
-        report.write(&(json + "\n"))?;
+        // A terminal or a pipe has no length.
+        let _ = report.set_len(0);
+        writeln!(report, "{json}").context("cannot write the report")?;
     }
     Ok(code(status))
 }

@@ -44,6 +44,7 @@ mod film;
 mod marks;
 mod material;
 mod measure;
+mod mistake;
 mod page;
 mod papers;
 mod plot;

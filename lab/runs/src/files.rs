@@ -1,7 +1,7 @@
 //! Files that nobody but their owner may read, files that are there whole or not at all, and names of directories.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -46,40 +46,10 @@ pub fn check_writable(file: &Path) -> Result<()> {
     written.with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Returns the name of a part of a file, which no other file and no other process has.
+/// Returns the name of a file's part in this process.
 fn unfinished(file: &Path) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     file.with_file_name(format!("{name}.{}.unfinished", std::process::id()))
-}
-
-/// A file that is known to be writable before long work, and keeps what it has until that is done.
-#[derive(Debug)]
-pub struct Reserved(File, PathBuf);
-
-impl Reserved {
-    /// Opens a file, and makes it if it is not there.
-    ///
-    /// # Errors
-    ///
-    /// Returns the system's refusal.
-    pub fn open(path: &Path) -> Result<Self> {
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
-        let file = file.with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(Self(file, path.to_owned()))
-    }
-
-    /// Puts a text in place of what the file has.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if it cannot be written.
-    pub fn write(mut self, text: &str) -> Result<()> {
-        // A terminal or a pipe has no length.
-        let is_file = self.0.metadata().is_ok_and(|it| it.is_file());
-        let emptied = if is_file { self.0.set_len(0) } else { Ok(()) };
-        let written = emptied.and_then(|()| self.0.write_all(text.as_bytes()));
-        written.with_context(|| format!("cannot write {}", self.1.display()))
-    }
 }
 
 /// Returns how clap reads the directory of an option that a variable of the environment may name: an empty name is none, as of a
@@ -114,10 +84,6 @@ mod tests {
         assert_eq!(fs::read_to_string(&file).expect("a file"), "old");
         let other = unfinished(&folder.join("figures.html"));
         assert_ne!(unfinished(&file), other, "each has its own");
-        let reserved = Reserved::open(&file).expect("it is there");
-        assert_eq!(fs::read_to_string(&file).expect("a file"), "old");
-        reserved.write("n").expect("written");
-        assert_eq!(fs::read_to_string(&file).expect("a file"), "n");
         fs::remove_dir_all(&folder).expect("our own folder");
     }
 }

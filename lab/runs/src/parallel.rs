@@ -27,7 +27,7 @@ pub fn map<T: Sync, R: Send>(
     map_on(processors(), items, work, progress)
 }
 
-/// Does the same with work that may fail. After the first failure no item is begun any more.
+/// Does the same with work that may fail, until it fails.
 ///
 /// # Errors
 ///

@@ -130,7 +130,7 @@ impl CellPrediction {
         let text = Text::of(&shown);
         Some(if text != Text::of(&self.content.glyph) {
             Validity::Wrong
-        } else if self.originals.may_hold(&text) {
+        } else if self.originals.overflowed || self.originals.texts.contains(&text) {
             Validity::NoCredit
         } else {
             Validity::Correct
@@ -146,10 +146,6 @@ impl Originals {
         } else {
             self.overflowed = true;
         }
-    }
-
-    fn may_hold(&self, text: &Text) -> bool {
-        self.overflowed || self.texts.contains(text)
     }
 }
 

@@ -93,7 +93,7 @@ pub enum Fault {
         "it answered {0:?}, which is no window in packets and no time in ms, such as \"10 0.5\""
     )]
     Nonsense(String),
-    /// An answer came that nobody asked for: the next event's answer would be an old one.
+    /// An answer came before its event.
     #[error("it answered before it was asked, after {answers} answers")]
     Unasked {
         /// How many answers it gave.
@@ -172,7 +172,7 @@ impl Process {
         let clock = Clock::start();
         self.write(line, &clock)?;
         let answer = self.read_line(&clock)?;
-        self.waited += elapsed(&clock);
+        self.waited += clock.now().saturating_since(Instant::ZERO);
         if self.waited > self.limits.flow {
             let (limit, answers) = (self.limits.flow, self.answers + 1);
             return Err(Fault::Slow { limit, answers });
@@ -209,14 +209,14 @@ impl Process {
             self.wait(&self.input, PollFlags::OUT, clock)?;
             match self.input.write(rest) {
                 Ok(count) => rest = &rest[count..],
-                Err(error) if is_passing(&error) => {}
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
                 Err(_) => return Err(self.end()),
             }
         }
         Ok(())
     }
 
-    /// Reads up to the end of a line.
     fn read_line(&mut self, clock: &Clock) -> Result<Vec<u8>, Fault> {
         loop {
             if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
@@ -232,16 +232,16 @@ impl Process {
             match self.output.read(&mut bytes) {
                 Ok(0) => return Err(self.end()),
                 Ok(count) => self.unread.extend(&bytes[..count]),
-                Err(error) if is_passing(&error) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(Fault::NotRead(error)),
             }
         }
     }
 
-    /// Waits for a pipe, for the rest of the time that an answer may take.
+    /// Waits for a pipe within the time of an answer.
     fn wait(&self, pipe: impl AsFd, event: PollFlags, clock: &Clock) -> Result<(), Fault> {
         let (limit, answers) = (self.limits.answer, self.answers);
-        let rest = limit.saturating_sub(elapsed(clock));
+        let rest = limit.saturating_sub(clock.now().saturating_since(Instant::ZERO));
         let timeout = Timespec::try_from(rest).expect("a limit is no age");
         match poll(&mut [PollFd::new(&pipe, event)], Some(&timeout)) {
             Ok(0) => Err(Fault::Hung { limit, answers }),
@@ -261,15 +261,6 @@ impl Process {
         }
         Fault::Closed { answers: self.answers }
     }
-}
-
-fn elapsed(clock: &Clock) -> Duration {
-    clock.now().saturating_since(Instant::ZERO)
-}
-
-/// Returns whether the same call may succeed a moment later.
-fn is_passing(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock)
 }
 
 impl Drop for Process {

@@ -70,9 +70,8 @@ impl Timeline {
         self.taken.push((now, state));
     }
 
-    /// Returns the ages from `from` to `until`, which is not before the last state was taken, and the delays of states that were
-    /// produced after `from` and taken. `None` if no time lies between the first state taken and the end. Who takes nothing any more grows
-    /// older until then.
+    /// Returns the ages from `from` to `until` or the last state taken, and the delays of states produced from `from` on. `None` if the first
+    /// state was taken no sooner.
     pub fn age(&self, from: Instant, until: Instant) -> Option<Age> {
         let (mut area_doubled, mut span) = (0, 0);
         let mut pieces = Pieces::default();

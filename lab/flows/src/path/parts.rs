@@ -83,7 +83,7 @@ impl Parts {
     pub(super) fn link(&self, way: &Way) -> LinkConfig {
         let Way { mtu, gilbert_elliott, on_off, .. } = *way;
         let outages = way.outages.clone().unwrap_or_default();
-        let drops = Drops { line_packets_max: None, mtu, gilbert_elliott, outages, on_off };
+        let drops = Drops { mtu, gilbert_elliott, outages, on_off, ..Drops::default() };
         let (queue_max, queue_packets_max) = way.queue.unwrap_or((Bytes::MAX, usize::MAX));
         LinkConfig {
             order: self.order.unwrap_or_default(),

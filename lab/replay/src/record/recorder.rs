@@ -50,7 +50,9 @@ impl<W: Write> Recorder<W> {
     /// Returns the refusal of the output.
     pub(crate) fn note_keys(&mut self, at: Instant, keys: &[u8]) -> io::Result<()> {
         let mut keys = keys.to_vec();
-        if self.types_unseen() && !self.with_secrets {
+        // The terminal gathers a line without showing it, as for a password.
+        let is_unseen = self.modes.is_some_and(|modes| modes.icanon && !modes.echo);
+        if is_unseen && !self.with_secrets {
             keys.iter_mut().filter(|key| !key.is_ascii_control()).for_each(|key| *key = VEIL);
         }
         if let Some(modes) = &mut self.modes {
@@ -84,11 +86,6 @@ impl<W: Write> Recorder<W> {
     /// Returns the refusal of the output.
     pub(crate) fn finish(self) -> io::Result<W> {
         self.writer.finish()
-    }
-
-    /// Returns whether the terminal gathers a line without showing it, as for a password.
-    fn types_unseen(&self) -> bool {
-        self.modes.is_some_and(|modes| modes.icanon && !modes.echo)
     }
 }
 

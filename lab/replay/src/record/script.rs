@@ -78,7 +78,11 @@ impl Script {
 fn steps_of(verb: &str, rest: &str) -> Result<Vec<Step>, String> {
     let text = || match rest {
         "" => Err(format!("`{verb}` wants a text")),
-        text => Ok(unquoted(text).to_owned()),
+        // Quotes around a text keep blanks at its ends.
+        text => {
+            let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+            Ok(quoted.unwrap_or(text).to_owned())
+        }
     };
     let typed = |slips| text().map(|text| Step::Type { text, slips });
     let enter = Step::Press(Key::Plain(b"\r"), 1);
@@ -99,11 +103,6 @@ fn steps_of(verb: &str, rest: &str) -> Result<Vec<Step>, String> {
         "press" => rest.split_whitespace().map(press).collect(),
         _ => Err(format!("there is no `{verb}`")),
     }
-}
-
-/// Removes the quotes around a quoted text; they keep blanks at its ends.
-fn unquoted(text: &str) -> &str {
-    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
 }
 
 /// Reads a key: `Left` or `Left*5`.

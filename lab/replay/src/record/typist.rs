@@ -91,7 +91,10 @@ impl Typist {
             }
             let Some((line, step)) = self.steps.front() else { return Ok(None) };
             if !is_met(step, self.last, now, seen) {
-                let in_vain = now >= self.last + WAIT_MAX && waits_for_program(step);
+                // The program could let us wait for ever.
+                let waits =
+                    matches!(step, Step::WaitPrompt(_) | Step::WaitText(_) | Step::Quiet(_));
+                let in_vain = waits && now >= self.last + WAIT_MAX;
                 return if in_vain { Err(Stuck { line: *line }) } else { Ok(None) };
             }
             let Some((_, step)) = self.steps.pop_front() else { return Ok(None) };
@@ -171,11 +174,6 @@ fn is_met(step: &Step, last: Instant, now: Instant, seen: Observation<'_>) -> bo
         Step::Pause(time) => now >= last + *time,
         _ => true,
     }
-}
-
-/// Returns whether the program could let us wait for ever.
-const fn waits_for_program(step: &Step) -> bool {
-    matches!(step, Step::WaitPrompt(_) | Step::WaitText(_) | Step::Quiet(_))
 }
 
 /// Returns the text of the cursor's row as far as the cursor.

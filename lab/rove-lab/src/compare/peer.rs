@@ -81,14 +81,11 @@ impl Peer {
         }
     }
 
-    fn has_rove(self) -> bool {
-        matches!(self, Self::Rove | Self::RoveMosh | Self::MoshRove)
-    }
-
-    /// Returns the bytes of its programs, as far as they are there: with another program, a measurement is another one.
+    /// Returns the bytes of its programs that are there.
     pub(crate) fn programs(self, rove: &Path) -> Vec<Vec<u8>> {
         let names = self.needed().iter().map(|(program, _)| OsStr::new(program));
-        let names = names.chain(self.has_rove().then_some(rove.as_os_str()));
+        let names =
+            names.chain((!matches!(self, Self::Ssh | Self::Mosh)).then_some(rove.as_os_str()));
         let file = |name| {
             let paths = candidates(name, env::var_os("PATH").as_ref());
             paths.iter().find_map(|path| fs::read(OsStr::from_bytes(path.to_bytes())).ok())
@@ -110,7 +107,7 @@ impl Peer {
                 );
             }
         }
-        if self.has_rove() && !is_there(rove) {
+        if !matches!(self, Self::Ssh | Self::Mosh) && !is_there(rove) {
             bail!(
                 "there is no rove at {}; build it (cargo install --path crates/rove), or name it with --rove",
                 rove.display()

@@ -69,8 +69,7 @@ pub(crate) struct Samples {
     pub(crate) times: Vec<u64>,
     /// How many never came.
     pub(crate) missing: u64,
-    /// Figures of the whole run, as [`crate::experiment::measure::Measure::figures`] names them; none where nothing came. A run may lack
-    /// some of them: [`rove_flows::course::ABSENT`].
+    /// Figures of the whole run, as [`crate::experiment::measure::Measure::figures`] names them; none where nothing came.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) figures: Vec<u64>,
     /// Queueing delay in nanoseconds and throughput in bit/s of each sender that shares a path.

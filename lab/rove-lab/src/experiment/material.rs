@@ -145,7 +145,6 @@ impl Material {
         let file = self.drawn.join(format!("drawn.{ending}"));
         let trace = STAND_IN.trace(Seed::new(1).stream(ending)).context("drawing a link")?;
         let lines: String = trace.times().map(|time| format!("{}\n", time.as_millis())).collect();
-        // Other computers, or other parts of the same runs, may be reading it.
         if fs::read_to_string(&file).is_ok_and(|text| text == lines) {
             return Ok(file);
         }

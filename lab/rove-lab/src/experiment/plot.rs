@@ -94,25 +94,22 @@ fn axes(body: &Body, [x, y]: [&str; 2], curves: &[Curve], marks: &[Mark]) -> [Ax
         (body.plot == Plot::Distribution, body.plot == Plot::UseByTime);
     let is_share = is_distribution || are_points || body.plot == Plot::Boxes;
     let y_low = if is_distribution { least_share(curves) } else { 0.0 };
+    // An axis of times is at least a millisecond long, and none has no length.
+    let end = |above: f64, is_time| if is_time || above <= 0.0 { above.max(1.0) } else { above };
     let is_of_values = matches!(body.plot, Plot::MeanByValue | Plot::Course);
     let y_is_time = body.plot == Plot::MeanByValue
         && body.shown.as_deref().is_none_or(|shown| OF_TIMES.contains(&shown));
-    let y_ends = y_low..if is_share { 100.0 } else { axis_end(y_high * 1.1, y_is_time) };
+    let y_ends = y_low..if is_share { 100.0 } else { end(y_high * 1.1, y_is_time) };
     // A logarithmic axis has no place for 0, where a value may begin; a time below a tenth of a millisecond is none.
     let is_log = is_distribution || are_points || x_low > 0.0 && body.plot != Plot::Course;
     let x_ends = if is_log {
         let least = if is_of_values { f64::MIN_POSITIVE } else { TIME_LEAST };
-        (x_low * 0.95).max(least)..axis_end(x_high * 1.1, !is_of_values)
+        (x_low * 0.95).max(least)..end(x_high * 1.1, !is_of_values)
     } else {
-        x_low..axis_end(x_high * 1.05, !is_of_values)
+        x_low..end(x_high * 1.05, !is_of_values)
     };
     let falls = are_points || body.plot == Plot::Ellipses;
     [Axis::across(x, x_ends, is_log, falls), Axis::upright(y, y_ends)]
-}
-
-/// Returns the end of an axis, given a value above all. An axis of times is at least a millisecond long, and none has no length.
-fn axis_end(above: f64, is_of_times: bool) -> f64 {
-    if is_of_times || above <= 0.0 { above.max(1.0) } else { above }
 }
 
 /// Returns a curve for each system and link. In a cloud of points, a system has one for all its links.

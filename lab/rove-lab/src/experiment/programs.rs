@@ -51,7 +51,7 @@ mod here {
         rights: Result<(), String>,
         /// Where rove is, or why it is not found.
         rove: Result<PathBuf, String>,
-        /// The kernel's release, and a digest of each peer's programs; empty where none is wanted.
+        /// The kernel's release and a digest, for each peer whose programs are wanted.
         versions: Vec<(Peer, String)>,
     }
 
@@ -76,7 +76,7 @@ mod here {
             Self { rights: rights.map_err(told), rove, versions }
         }
 
-        /// Returns a text that changes with the kernel and with the programs of a system.
+        /// Returns a text of the kernel and a system's programs.
         pub(crate) fn version(&self, system: Option<System>) -> &str {
             let is_its = |it: &&(Peer, String)| system.is_some_and(|system| it.0 == peer(system));
             self.versions.iter().find(is_its).map_or("", |(_, version)| version)

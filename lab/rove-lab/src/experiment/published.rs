@@ -103,13 +103,6 @@ impl Published {
     }
 }
 
-impl Number {
-    /// Returns whether it is a band that every number lies in.
-    pub(crate) const fn is_boundless(&self) -> bool {
-        matches!(self, Self::Band(Band { from: None, to: None, .. }))
-    }
-}
-
 impl PublishedResult {
     /// Returns the name of the result's system.
     pub(crate) fn name(&self) -> &'static str {

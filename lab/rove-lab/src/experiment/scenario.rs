@@ -2,7 +2,6 @@
 
 use std::path::Path as FilePath;
 
-use rove_cli_docs::nearest;
 use rove_flows::path::Path;
 use rove_replay::replay::Pace;
 use serde::Deserialize;
@@ -11,8 +10,9 @@ use toml::Spanned;
 use crate::experiment::catalogue::{self, BUILT_IN};
 use crate::experiment::conditions::RunFigure;
 use crate::experiment::measure::{Measure, quantity, shared};
+use crate::experiment::mistake::{advised, line};
 use crate::experiment::published::{
-    ALL_LINKS, LEAST_AT, OF_AVERAGES, OF_TIMES, Published, RATIO, THROUGHPUT,
+    ALL_LINKS, Band, LEAST_AT, Number, OF_AVERAGES, OF_TIMES, Published, RATIO, THROUGHPUT,
 };
 use crate::experiment::system::{Clock, System};
 use crate::experiment::traffic::{Traffic, VALUE, with_value};
@@ -116,8 +116,7 @@ pub(crate) struct Link {
     /// The direction that a flow goes.
     #[serde(default)]
     pub(crate) direction: Direction,
-    /// The second of the recording at which it is cut. A run that begins elsewhere in it goes on at its beginning, and never meets the
-    /// rest.
+    /// The second at which the recording is cut. No run meets the rest, wherever it begins.
     pub(crate) until: Option<u64>,
     /// How many seconds of the recording a flow runs; all of them where it is left out.
     pub(crate) seconds: Option<u64>,
@@ -430,8 +429,9 @@ impl Scenario {
             if result.numbers.is_empty() {
                 return Some("a result has no number".to_owned());
             }
-            if let Some((name, _)) = result.numbers.iter().find(|(_, number)| number.is_boundless())
-            {
+            let is_boundless =
+                |number: &Number| matches!(number, Number::Band(Band { from: None, to: None, .. }));
+            if let Some((name, _)) = result.numbers.iter().find(|(_, it)| is_boundless(it)) {
                 return Some(format!("the band of {name:?} has neither from nor to"));
             }
             let known = if is_average { &OF_AVERAGES[..] } else { &of_series[..] };
@@ -464,31 +464,28 @@ impl Scenario {
         if link.schedule.is_some() && body.measure == Measure::Shared {
             return at("measure = \"shared\" takes a path, not a schedule", start);
         }
-        let is_study = matches!(body.measure, Measure::Study | Measure::StudyTimeout);
-        let of_study = "measure = \"study\" takes rtt and loss of a path, the same both ways, and nothing else";
-        if is_study && (link.schedule.is_some() || link.cellular.is_some()) {
-            return at(of_study, start);
-        }
-        if link
-            .packets
-            .is_some_and(|packets| link.cellular.is_none() || !(1..=100).contains(&packets))
-        {
-            return at("packets are 1 to 100, and those of cellular opportunities", start);
+        let has_cut = link.packets.is_some() || link.until.is_some();
+        if has_cut && link.cellular.is_none() || !(1..=100).contains(&link.packets.unwrap_or(1)) {
+            let sentence = "packets are 1 to 100; they and until are of cellular opportunities";
+            return at(sentence, start);
         }
         if [link.seconds, link.full_seconds, link.until].contains(&Some(0)) {
             return at("a flow runs for at least a second", start);
-        }
-        if link.until.is_some() && link.cellular.is_none() {
-            return at("until is where cellular opportunities are cut", start);
         }
         let is_varied = link.path.as_ref().is_some_and(|path| path.get_ref().contains(VALUE));
         if is_varied && body.values.is_empty() {
             return at(&format!("{VALUE} needs values"), start);
         }
+        let is_study = matches!(body.measure, Measure::Study | Measure::StudyTimeout);
         for value in body.values() {
             match link.description(value).parse::<Path>() {
                 Err(sentence) => return at(&sentence, start),
-                Ok(path) if is_study && !path.is_of_rtt_and_loss() => return at(of_study, start),
+                Ok(path) if is_study && !(path.is_of_rtt_and_loss() && link.cellular.is_none()) => {
+                    return at(
+                        "measure = \"study\" takes rtt and loss alone, the same both ways",
+                        start,
+                    );
+                }
                 Ok(path) if path.download.is_some() && body.measure != Measure::Response => {
                     let sentence = "a download is beside sessions of measure = \"response\" only";
                     return at(sentence, start);
@@ -498,19 +495,6 @@ impl Scenario {
         }
         Ok(())
     }
-}
-
-/// Adds the name that was probably meant to a message on an unknown one; serde's have the known ones.
-fn advised(message: &str) -> String {
-    let mut names = message.split('`').skip(1).step_by(2);
-    let near = names.next().and_then(|unknown| nearest(unknown, names));
-    let near = near.filter(|_| message.starts_with("unknown "));
-    near.map_or_else(|| message.to_owned(), |near| format!("did you mean `{near}`? {message}"))
-}
-
-/// Returns the number of the line that a byte is in, from 1.
-fn line(text: &str, at: usize) -> usize {
-    1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count()
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub(crate) struct SeedMeans {
     pub(crate) times: Times,
     /// Their mean.
     pub(crate) time: f64,
-    /// The means of the runs' other figures, in the order of the measurement's, as far as runs have them.
+    /// The means of the runs' other figures, in the order of the measurement's.
     pub(crate) figures: Vec<Option<f64>>,
 }
 
@@ -77,7 +77,7 @@ impl SeedMeans {
     }
 }
 
-/// Returns the figures of a run in their units, as far as it has them.
+/// Returns the figures of a run in their units.
 pub(crate) fn run_figures(
     figures: &[RunFigure],
     samples: &Samples,

@@ -26,7 +26,7 @@ const SHARDS_EACH: usize = 2;
 #[error("a shard has failed: {0}")]
 struct Failure(String);
 
-/// Does all runs on Ray that are not kept, and keeps them in the file `runs`.
+/// Does runs on Ray. The file `runs` keeps them.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ pub(crate) fn on_ray(options: &FiguresOptions, runs: &Path) -> Result<()> {
     pool.run(&found_anywhere(options), &shards, keep).map(|_| ())
 }
 
-/// Returns those of so many shards that have runs which are not kept.
+/// Returns the shards with runs that are not kept.
 pub(super) fn unfinished(
     options: &FiguresOptions,
     store: &Store,

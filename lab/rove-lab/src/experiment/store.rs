@@ -38,12 +38,11 @@ pub(crate) struct Store {
 #[derive(Debug)]
 struct Lines<W> {
     output: W,
-    /// Whether a part of a line may stand at the end, as after a write to a full disk.
+    /// Whether a part of a line may stand at the end.
     is_torn: bool,
 }
 
 impl<W: Write> Lines<W> {
-    /// Appends a line, on a line of its own.
     fn append(&mut self, line: &str) -> io::Result<()> {
         let begin = if self.is_torn { "\n" } else { "" };
         self.is_torn = true;
@@ -132,28 +131,17 @@ impl Store {
             return Ok(());
         }
         let line = Line { run: key.to_owned(), samples: samples.clone() };
-        self.append(&serde_json::to_string(&line).context("cannot write a result as JSON")?)
-    }
-
-    /// Keeps the finished runs of a worker, but for those that were there.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if they cannot be written.
-    pub(crate) fn keep_all(&self, lines: &str) -> Result<()> {
-        let is_new =
-            |line: &&str| serde_json::from_str::<Line>(line).is_ok_and(|line| !self.has(&line.run));
-        lines.lines().filter(is_new).try_for_each(|line| self.append(line))
-    }
-
-    /// Returns whether a run has ended.
-    pub(crate) fn has(&self, key: &str) -> bool {
-        self.known.contains_key(key)
-    }
-
-    fn append(&self, line: &str) -> Result<()> {
+        let text = serde_json::to_string(&line).context("cannot write a result as JSON")?;
         let mut file = self.file.lock().expect("no worker panics while it holds this");
-        file.append(line).context("cannot keep a result")
+        file.append(&text).context("cannot keep a result")
+    }
+
+    /// Keeps the finished runs of a worker, as [`Self::keep`] does.
+    pub(crate) fn keep_all(&self, lines: &str) -> Result<()> {
+        let mut lines = lines.lines().filter_map(|line| serde_json::from_str::<Line>(line).ok());
+        lines.try_for_each(|Line { run, samples }| {
+            if self.known.contains_key(&run) { Ok(()) } else { self.keep(&run, &samples) }
+        })
     }
 }
 
@@ -231,7 +219,7 @@ mod tests {
         drop(store);
         let more = fs::read_to_string(&file).expect("text");
         assert_eq!(more.lines().count(), text.lines().count() + 1, "{more}");
-        assert!(Store::open(&file).expect("again").has("third"));
+        assert!(Store::open(&file).expect("again").get("third").is_some());
         fs::remove_dir_all(&directory).expect("our own directory");
     }
 }

@@ -189,7 +189,10 @@ impl<'a> Plan<'a> {
     pub(crate) fn unfinished(&self, store: &Store) -> Vec<usize> {
         let (cells, _) = self.cells(store);
         let numbered = cells.iter().enumerate();
-        numbered.filter(|(_, cell)| !store.has(&cell.key)).map(|(number, _)| number).collect()
+        numbered
+            .filter(|(_, cell)| store.get(&cell.key).is_none())
+            .map(|(number, _)| number)
+            .collect()
     }
 
     /// Does all runs, but for those that the store has, and puts them together.
@@ -287,7 +290,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Refuses several seeds if none of them changes anything. The interval over them would say that chance plays no part.
-    /// Likewise refuses another first seed, where the scenario was asked for by its name. Runs without a sample tell nothing of this.
+    /// Likewise refuses another first seed, where the scenario was asked for by its name. Runs without samples do not count.
     fn refuse_seeds_without_effect(&self, runs: &[Done<'_>]) -> Result<()> {
         // The seeds of the same conditions are neighbours.
         let seeds = usize::try_from(self.seeds).unwrap_or(usize::MAX);

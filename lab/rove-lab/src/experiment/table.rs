@@ -203,7 +203,8 @@ impl Figure {
 
     /// Returns the headings of statistics.
     fn headings(&self) -> impl Iterator<Item = &'static str> {
-        let first: &[&str] = if self.has_all_columns() { &COLUMNS } else { &RUN_COLUMNS };
+        let are_all = self.run_figures().is_empty() || self.scenario.body.measure.has_many_times();
+        let first: &[&str] = if are_all { &COLUMNS } else { &RUN_COLUMNS };
         first.iter().copied().chain(self.run_figures().iter().map(|figure| figure.name))
     }
 
@@ -226,11 +227,6 @@ impl Figure {
         });
         let columns = self.headings().map(cell).chain(ratios).chain(series.fault.clone());
         core::iter::once(series.row_label()).chain(columns).collect()
-    }
-
-    /// Returns whether the table has all statistics of times.
-    fn has_all_columns(&self) -> bool {
-        self.run_figures().is_empty() || self.scenario.body.measure.has_many_times()
     }
 
     fn run_figures(&self) -> &'static [RunFigure] {

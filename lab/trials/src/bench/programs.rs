@@ -83,17 +83,13 @@ impl Programs {
 
 /// Builds one target of a package as it ships.
 fn build([package, kind, name]: Target) -> Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    let workspace = folder.expect("the crate lies two folders below the workspace");
     let status = Command::new("cargo")
         .args(["build", "--quiet", "--release", "--locked", "--package", package, kind, name])
-        .current_dir(workspace_root())
+        .current_dir(workspace)
         .status()
         .context("cargo did not start")?;
     ensure!(status.success(), "{package} does not build");
     Ok(())
-}
-
-/// Returns the folder of the workspace's Cargo.toml.
-fn workspace_root() -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    folder.ancestors().nth(2).expect("the crate lies two folders below the workspace").to_owned()
 }

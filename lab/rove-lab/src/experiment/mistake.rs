@@ -1,0 +1,16 @@
+//! Mistakes in the text of a scenario: their line, and the name that was meant.
+
+use rove_cli_docs::nearest;
+
+/// Adds the name that was probably meant to a message on an unknown one; serde's have the known ones.
+pub(super) fn advised(message: &str) -> String {
+    let mut names = message.split('`').skip(1).step_by(2);
+    let near = names.next().and_then(|unknown| nearest(unknown, names));
+    let near = near.filter(|_| message.starts_with("unknown "));
+    near.map_or_else(|| message.to_owned(), |near| format!("did you mean `{near}`? {message}"))
+}
+
+/// Returns the number of the line that a byte is in, from 1.
+pub(super) fn line(text: &str, at: usize) -> usize {
+    1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count()
+}
