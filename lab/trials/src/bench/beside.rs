@@ -212,12 +212,9 @@ impl Run<'_> {
         let megabits = (arrived() - before) as f64 * 8.0 / 1e6;
         let speed = megabits / clock::seconds_since(start);
         ensure!(!copy.has_ended()?, "the copy ended before the last echo");
-        let faults = pair.testbed.finish()?.invalid;
-        for fault in &faults {
-            eprintln!("{}, {:?}: the round does not count: {fault}", self.path.name, self.carrier);
-        }
+        let is_valid = pair.finish(&format!("{}, {:?}", self.path.name, self.carrier))?;
         let [alone, beside] = [alone, beside].map(|waits| stats::quantile(&waits, 95));
-        Ok(Turn { alone, beside, speed, is_valid: faults.is_empty() })
+        Ok(Turn { alone, beside, speed, is_valid })
     }
 
     /// Prepares the session, and the copy beside it.

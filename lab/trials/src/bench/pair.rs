@@ -46,6 +46,15 @@ impl Pair {
         Ok(Self { sshd, home, testbed, program })
     }
 
+    /// Ends the path. Returns whether the round counts, and prints why if it does not.
+    pub(super) fn finish(self, what: &str) -> Result<bool> {
+        let faults = self.testbed.finish()?.invalid;
+        for fault in &faults {
+            eprintln!("{what}: the round does not count: {fault}");
+        }
+        Ok(faults.is_empty())
+    }
+
     /// Prepares a command of the near computer's user.
     ///
     /// # Errors

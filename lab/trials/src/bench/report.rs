@@ -51,6 +51,8 @@ pub(super) struct Goal {
 pub(super) enum Target {
     /// At most this, whatever the other one does.
     AtMost(f64),
+    /// Zero in every round.
+    Never,
     /// At most this multiple of the other's figure.
     RatioAtMost(f64),
     /// At least this multiple of the other's figure.
@@ -89,6 +91,7 @@ impl Line {
     pub(super) fn target(self, target: Target) -> Self {
         let met = match target {
             Target::AtMost(most) => Some(self.rove.median <= most),
+            Target::Never => Some(self.rove.rounds.iter().all(|it| *it == 0.0)),
             Target::RatioAtMost(most) => self.ratio.map(|ratio| ratio <= most),
             Target::RatioAtLeast(least) => self.ratio.map(|ratio| ratio >= least),
             Target::ExcessAtMost(most) => self.excess().map(|excess| excess <= most),
@@ -125,6 +128,7 @@ impl Line {
     fn wanted(&self, Goal { target, met }: Goal) -> String {
         let wanted = match target {
             Target::AtMost(most) => format!("<= {most} {}", self.unit),
+            Target::Never => "0 in every round".to_owned(),
             Target::RatioAtMost(most) => format!("ratio <= {most}"),
             Target::RatioAtLeast(least) => format!("ratio >= {least}"),
             Target::ExcessAtMost(most) => {
@@ -137,27 +141,29 @@ impl Line {
     }
 }
 
-/// All lines of a run, and words about the rows of which `fewer` rounds count.
+/// All lines of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Report {
     rounds: usize,
     stock: Option<String>,
-    fewer: String,
     lines: Vec<Line>,
 }
 
 impl Report {
     /// Creates a report without lines.
     pub(super) const fn new(rounds: usize, stock: Option<String>) -> Self {
-        Self { rounds, stock, fewer: String::new(), lines: Vec::new() }
+        Self { rounds, stock, lines: Vec::new() }
     }
 
-    /// Adds the lines of a row.
+    /// Adds the lines of a row. A line of fewer rounds than the report says how many count.
     pub(super) fn add(&mut self, row: &str, lines: Vec<Line>) {
-        let counted = lines.iter().map(|line| line.rove.rounds.len()).min();
-        let fewer = counted.filter(|it| *it < self.rounds);
-        self.fewer.extend(fewer.map(|it| format!(" ({row}: {it} rounds)")));
-        self.lines.extend(lines.into_iter().map(|line| Line { row: row.to_owned(), ..line }));
+        for mut line in lines {
+            let counted = line.rove.rounds.len();
+            if counted < self.rounds {
+                line.what += &format!(" (rounds: {counted})");
+            }
+            self.lines.push(Line { row: row.to_owned(), ..line });
+        }
     }
 
     /// Returns the table as text.
@@ -166,9 +172,8 @@ impl Report {
         let table = Table::new(headings, self.lines.iter().map(Line::cells));
         let stock = self.stock.iter().map(|name| format!("stock: {name}. ")).collect::<String>();
         format!(
-            "{stock}Medians of {} rounds{}; a ratio is the median of the rounds' ratios.\n\n{}",
+            "{stock}Medians of {} rounds; a ratio is the median of the rounds' ratios.\n\n{}",
             self.rounds,
-            self.fewer,
             table.text(0)
         )
     }
@@ -230,6 +235,10 @@ mod tests {
         assert_eq!(is_met(&alone), None);
         assert_eq!(is_met(&alone.clone().target(Target::RatioAtMost(1.0))), None);
         assert_eq!(is_met(&alone.clone().target(Target::AtMost(1.0))), Some(true));
+        // A median of zero can hide two of five rounds.
+        let rounds = |rounds: &[f64]| Line::new("x", "%", rounds.to_vec()).target(Target::Never);
+        assert_eq!(is_met(&rounds(&[0.0, 0.0, 0.0, 2.5, 2.5])), Some(false));
+        assert_eq!(is_met(&rounds(&[0.0, 0.0])), Some(true));
         // Infinitely many times nothing is no better than any ratio.
         let beside = |figure| alone.clone().beside("stock", vec![figure]);
         assert_eq!(is_met(&beside(0.0).target(Target::RatioAtMost(2.0))), Some(false));
@@ -249,12 +258,12 @@ mod tests {
         report.add("flood", lines);
         report.add("beside", vec![Line::new("a key", "us", vec![0.5; 2])]);
         let wanted = "\
-stock: mosh-server (mosh 1.4.0). Medians of 3 rounds (beside: 2 rounds); a ratio is the median of the rounds' ratios.
+stock: mosh-server (mosh 1.4.0). Medians of 3 rounds; a ratio is the median of the rounds' ratios.
 
-                       rove  other         ratio                             target
-server CPU         s  0.500   2.50  stock   0.20                  ratio <= 0.2: met
-until the prompt  ms   80.0   50.0  stock   1.60  excess <= 10 ms (is 30.0): MISSED
-a key             us  0.500
+                        rove  other         ratio                             target
+server CPU          s  0.500   2.50  stock   0.20                  ratio <= 0.2: met
+until the prompt   ms   80.0   50.0  stock   1.60  excess <= 10 ms (is 30.0): MISSED
+a key (rounds: 2)  us  0.500
 ";
         assert_eq!(report.table(), wanted);
     }

@@ -36,7 +36,10 @@ impl Bench {
     ) -> Result<[Vec<T>; 2]> {
         let mut found = [Vec::new(), Vec::new()];
         for round in 1..=self.rounds {
-            for (system, found) in self.programs.systems().into_iter().zip(&mut found) {
+            let mut turns = self.programs.systems().into_iter().zip(&mut found).collect::<Vec<_>>();
+            // Each system goes first in every other round.
+            turns.rotate_left((round - 1) % 2);
+            for (system, found) in turns {
                 self.progress(what, system.name, round);
                 found
                     .push(turn(round, system).with_context(|| format!("{what}, {}", system.name))?);
