@@ -172,12 +172,15 @@ impl Limit {
         (is_limit || is_kind) && !self.kind.starts_with(['&', '[']) && self.kind != "Self"
     }
 
-    /// Works the value out; names stand for constants of the same file, or of the only one that has
-    /// them.
+    /// Works the value out. A name stands for a constant of the same file, or else of other files that agree on it.
     fn value(&self, neighbours: &[Self], all: &BTreeMap<PathBuf, Vec<Self>>) -> Option<Value> {
         let lookup = |name: &str| {
             let of_name = |limits: &[Self]| limits.iter().find(|limit| limit.name == name).cloned();
-            let other = || all.values().find_map(|limits| of_name(limits));
+            let other = || {
+                let mut found = all.values().filter_map(|limits| of_name(limits));
+                let first = found.next()?;
+                found.all(|it| it.expression == first.expression).then_some(first)
+            };
             let limit = of_name(neighbours).or_else(other)?;
             (limit.name != self.name).then(|| limit.value(neighbours, all))?
         };
@@ -221,6 +224,17 @@ const TEST_MAX: usize = 1;
             ("NAME_MAX", "1 KiB".to_owned(), "Longest name, in bytes"),
         ];
         assert_eq!(rows, wanted);
+    }
+
+    #[test]
+    fn a_constant_of_other_files_counts_only_where_they_agree_on_it() {
+        let user = limits("/// Most ways.\nconst WAYS_MAX: usize = JOINED_MAX;\n");
+        let joined = |most| limits(&format!("/// Most.\nconst JOINED_MAX: usize = {most};\n"));
+        for (other, value) in [(16, Some("16".to_owned())), (17, None)] {
+            let all = [("a.rs", joined(16)), ("b.rs", joined(other))];
+            let all = all.map(|(path, limits)| (PathBuf::from(path), limits)).into();
+            assert_eq!(user[0].value(&user, &all).map(|it| it.to_string()), value);
+        }
     }
 
     #[test]
