@@ -82,7 +82,7 @@ struct World {
 impl World {
     fn new(flags: u8) -> Self {
         let preference = if flags & 1 == 0 { Preference::Always } else { Preference::Adaptive };
-        let size = if flags & 2 == 0 { Size::clamped(60, 12) } else { Size::clamped(40, 7) };
+        let size = sizes()[usize::from(flags >> 1 & 1)];
         let prediction = Prediction { preference, ..Prediction::default() };
         let host = Terminal::host(size);
         let mut world = Self {
@@ -138,6 +138,7 @@ impl World {
             11 | 12 => self.echo_ack = self.consumed,
             13 => self.now += Duration::from_millis(u64::from(script.byte()?) * 5),
             14 => self.now = self.engine.poll_timeout().unwrap_or(self.now),
+            15 if choice & 0x30 == 0x30 => self.resize(script.byte()?),
             _ => self.run_until_idle(),
         }
         if choice & 0x80 == 0 {
@@ -145,6 +146,15 @@ impl World {
         }
         self.look();
         Some(())
+    }
+
+    /// Gives the window another size, of which the host may not learn, or the host's terminal for another client.
+    fn resize(&mut self, choice: u8) {
+        if choice & 1 == 0 {
+            self.engine.reset();
+            self.oracle.note_resize();
+        }
+        self.host.resize(sizes()[usize::from(choice >> 1 & 1)]);
     }
 
     /// Types some lines that are echoed and entered, at one prompt.
@@ -343,6 +353,10 @@ impl World {
     }
 }
 
+fn sizes() -> [Size; 2] {
+    [(60, 12), (40, 7)].map(|(columns, rows)| Size::clamped(columns, rows))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -361,11 +375,14 @@ mod tests {
         fn no_letter_of_a_secret_is_shown_but_by_the_rules(
             flags: u8,
             lines in 2_u8..8,
-            asks in prop::collection::vec((0_u8..32, 0_u8..64, 128_u8..144), 1..4),
+            asks in prop::collection::vec((0_u8..32, 0_u8..64, 128_u8..144, 0_u8..8), 1..4),
             data in prop::collection::vec(any::<u8>(), 0..60),
         ) {
             // Most rules speak of prompts at which lines were echoed, and of secrets that are typed there.
-            let asked = asks.iter().flat_map(|(how, what, letter)| [4, how | 192, *what, 0, *letter, 15]);
+            let asked = asks.iter().flat_map(|(how, what, letter, size)| {
+                let resize = if *size < 4 { &[63, *size][..] } else { &[] };
+                [&[4, how | 192, *what], resize, &[0, *letter, 15]].concat()
+            });
             let data: Vec<u8> = [flags, 0, lines].into_iter().chain(asked).chain(data).collect();
             secrets_stay_unseen(&data);
         }
@@ -404,6 +421,8 @@ mod tests {
                 24, 0, 2, 4, 192, 0, 0, 128, 15, 19, 0, 176, 35, 0, 0, 16, 0, 211, 0, 209, 14, 112,
                 100, 196, 80, 224, 229, 14, 120, 250, 48, 110,
             ],
+            // The window gets another size while Enter is on its way: found by reading.
+            &[16, 0, 2, 4, 192, 0, 63, 0, 0, 142],
         ] {
             secrets_stay_unseen(found);
         }

@@ -125,6 +125,7 @@ impl Replay {
         };
         self.state.log.push(event);
         if self.state.log.is_lost() {
+            self.state.secrecy.note_barrier(sent.next());
             self.state.learned.history.forget();
         }
     }
@@ -201,23 +202,25 @@ impl Engine for Replay {
     fn reset(&mut self) {
         let count = self.state.log.len();
         entered_lines::note_missed(&mut self.state, count);
-        self.state.log.clear();
+        // The keys on their way may start a program that asks for a secret.
+        if let Some(lost) = self.state.log.lose() {
+            self.state.secrecy.note_barrier(lost);
+        }
         self.state.learned.late.clear();
         self.state.base.field = Field::default();
         self.state.secrecy.note_end();
+        self.state.secrecy.note_nothing();
         self.state.unexplained_at = None;
     }
 
     fn handle_others_keys(&mut self, now: Instant) {
         self.reset();
-        self.state.secrecy.note_nothing();
         self.unknown_until = Some(now + OTHERS_KEYS_HOLD);
     }
 
     fn frame(&mut self, now: Instant, screen: &Screen) -> Screen {
         if screen.size() != self.state.base.screen.size() {
             self.reset();
-            self.state.secrecy.note_nothing();
         }
         let may_draw = self.state.has(Mechanism::DrawnCursors);
         let drawn_cursor = DrawnCursor::find(screen).filter(|_| may_draw);
@@ -253,7 +256,8 @@ impl Engine for Replay {
     }
 
     fn has_no_secret(&self) -> bool {
-        has_no_secret(&self.state)
+        // The bytes of an incomplete key are in no event.
+        !self.keystrokes.is_within_key() && has_no_secret(&self.state)
     }
 
     fn explain(&self, now: Instant) -> Option<Explanation> {

@@ -9,7 +9,8 @@ use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::{End, Net};
 use rove_session::{
-    Client, ClientConfig, ClientId, LeftKeys, Prediction, Preference, Record, ResumeError, Server,
+    Client, ClientConfig, ClientId, LeftKeys, Prediction, Preference, PromptMemory, Record,
+    ResumeError, Server,
 };
 use rove_ssp::{Config, Key};
 use rove_units::{Draw, Instant, Seed};
@@ -327,6 +328,35 @@ fn keys_that_may_be_a_secret_are_in_no_record() {
     }
     let is_written = |key| run.left.written.contains(key);
     assert!(is_written(&b'd') && !secret.iter().any(is_written), "the echo of d is late");
+}
+
+#[test]
+fn a_secret_typed_after_an_enter_of_the_former_client_stays_unseen() {
+    let mut run = run(1, &LinkConfig::lossless(ms(300)), stock);
+    let memory = PromptMemory::new([1; 16], Vec::new(), Vec::new());
+    run.left.end.as_mut().expect("a client").client.handle_prompt_memory(memory);
+    step(&mut run, 1000);
+    for key in b"\rl\rl\rl\r" {
+        let now = run.now();
+        run.left.types(now, &[*key]);
+        step(&mut run, 2000);
+    }
+    let end = run.left.end.as_ref().expect("a client");
+    let memory = end.client.prompt_memory().cloned().expect("a memory");
+    assert_eq!(memory.known().len(), 1, "the prompt is known");
+    for (keys, seen) in [(&b"su\r"[..], "ann:~$ su"), (b"Q", "ann:~$")] {
+        let now = run.now();
+        run.left.types(now, keys);
+        run.run_for(ms(20));
+        let end = run.left.end.as_mut().expect("a client");
+        let row = end.terminal.screen().cursor().row;
+        assert_eq!(end.terminal.screen().row_text(row), seen);
+        if keys == b"su\r" {
+            come_back(&mut run, 2, 1 << 40).expect("a record");
+            let end = run.left.end.as_mut().expect("a client");
+            end.client.handle_prompt_memory(memory.clone());
+        }
+    }
 }
 
 #[test]

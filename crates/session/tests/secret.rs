@@ -66,6 +66,8 @@ struct Scenario {
     /// How long that program takes to start. The user waits for it, unless it asks at once.
     start: Duration,
     waits: bool,
+    /// Whether the window gets another size while `su` is on its way.
+    resizes: bool,
     secrets: Vec<String>,
     /// The time between keys, in turn.
     pauses: Vec<u64>,
@@ -261,6 +263,11 @@ impl Session {
             self.catch_up();
         }
         self.type_keys("su\r");
+        if scenario.resizes {
+            let (now, other) = (self.pair.now(), size(79, 24));
+            self.pair.left.terminal.resize(other);
+            self.pair.left.client.handle_resize(now, other);
+        }
         for secret in &scenario.secrets {
             if scenario.waits || scenario.start > Duration::ZERO {
                 self.catch_up();
@@ -310,11 +317,12 @@ prop_compose! {
         knows_pastes: bool,
         start in prop_oneof![Just(0_u64), 1_u64..600],
         waits: bool,
+        resizes: bool,
     ) -> Scenario {
         let knows_pastes = knows_pastes && reader != Reader::Lines;
         Scenario {
             preference, is_told, link, seed, shell, is_plain_shell, lines, reader, prompt,
-            knows_pastes, start: ms(start), waits, secrets, pauses,
+            knows_pastes, start: ms(start), waits, resizes, secrets, pauses,
         }
     }
 }

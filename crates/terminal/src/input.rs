@@ -122,8 +122,7 @@ impl Keystrokes {
     }
 
     /// Returns whether the last bytes are an incomplete key.
-    #[cfg(test)]
-    pub(crate) fn is_within_key(&self) -> bool {
+    pub fn is_within_key(&self) -> bool {
         let is_between = matches!(self.state, State::Text | State::Escape(EscapeKind::Told));
         !is_between || !self.partial.is_empty()
     }

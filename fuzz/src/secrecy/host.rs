@@ -1,6 +1,6 @@
 //! A made-up program on the host's terminal. It echoes what is typed, or reads a secret.
 
-use rove_terminal::{Screen, Terminal};
+use rove_terminal::{Screen, Size, Terminal};
 
 /// Characters of the longest open line. Chosen: no prompt and line together reach the edge of the smallest screen.
 const OPEN_LINE: usize = 8;
@@ -37,6 +37,10 @@ impl Host {
 
     pub(super) fn write(&mut self, output: &str) {
         self.terminal.write(output.as_bytes());
+    }
+
+    pub(super) fn resize(&mut self, size: Size) {
+        self.terminal.resize(size);
     }
 
     /// Ends the line and writes a text; returns whether that has moved the cursor.

@@ -4,7 +4,7 @@
 //! The rules are stated generously where a permission depends on the engine's own doubts: a letter is reported only
 //! where no reader of these pages would expect it.
 
-use rove_terminal::{MouseReporting, Screen};
+use rove_terminal::{MouseReporting, Screen, Size};
 use rove_units::{Duration, Instant};
 
 use super::texts::{SECRET, UNKNOWN};
@@ -68,6 +68,10 @@ pub(super) struct Oracle {
     /// The input that each letter was typed with last.
     letters: [u64; SECRET.len()],
     probe: Option<Probe>,
+    /// The size of the newest screen.
+    size: Option<Size>,
+    /// Whether the window has got another size, and nothing was echoed since.
+    is_resized: bool,
     editor: Option<Editor>,
     /// The windows in which characters were echoed under a mode line.
     windows: Vec<[u16; 4]>,
@@ -117,10 +121,16 @@ impl Oracle {
         (self.line, self.echo) = (None, None);
     }
 
+    /// Records that the window has got another size.
+    pub(super) fn note_resize(&mut self) {
+        (self.is_resized, self.echo) = (true, None);
+    }
+
     /// Records that a letter was echoed.
     pub(super) fn note_echo(&mut self, key: &str, input: u64, before: &Screen, after: &Screen) {
         let prompt = Prompt::of(before);
         self.line.get_or_insert(prompt);
+        self.is_resized = false;
         if key != " " {
             self.echo = Some((Place::of(after), input));
             if inserts(after) {
@@ -139,6 +149,9 @@ impl Oracle {
     /// Looks at what the client has got.
     pub(super) fn observe(&mut self, now: Instant, arrived: u64, acked: u64, screen: &Screen) {
         let place = Place::of(screen);
+        if self.size.replace(screen.size()).is_some_and(|size| size != screen.size()) {
+            self.note_resize();
+        }
         if let Some(probe) = &self.probe {
             let has_changed = probe.place != place || probe.row != cursor_row(screen);
             self.probe = self.probe.take().filter(|_| !has_changed);
@@ -190,7 +203,7 @@ impl Oracle {
         let is_seen = self.not_echoed.as_ref() == Some(&place);
         // Nobody knows yet who reads the letters that were typed after such a key.
         let is_pending = self.barrier > arrived && letter > self.barrier;
-        if is_seen || is_pending || self.probe.is_some() {
+        if is_seen || is_pending || self.is_resized || self.probe.is_some() {
             return false;
         }
         self.has_echoed(&place) || self.is_known(screen) || self.is_edited()

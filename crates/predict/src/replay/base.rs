@@ -94,6 +94,20 @@ impl Base {
         from != to || is_changed(&self.screen, screen, to.row)
     }
 
+    /// Returns whether the cursor has another column on `screen`, or the prompt was printed once more above the cursor.
+    pub(super) fn is_left(&self, screen: &Screen) -> bool {
+        let prompts_above = |screen: &Screen| -> Vec<u16> {
+            let row = screen.cursor().row;
+            (1..=row).filter(|up| self.field.prompt.stands_in(screen, row - up)).collect()
+        };
+        let (before, after) = (prompts_above(&self.screen), prompts_above(screen));
+        // An older prompt may have scrolled off the screen at the same time.
+        let is_nearer = || before.first().zip(after.first()).is_some_and(|(old, new)| new < old);
+        self.screen.cursor().column != screen.cursor().column
+            || after.len() > before.len()
+            || is_nearer()
+    }
+
     /// Returns, once, whether the newest answered key changed neither cursor nor row on `screen`. False for characters,
     /// and for keys whose effect may be hidden or may already be on the base screen.
     pub(super) fn is_unmoved(&mut self, screen: &Screen) -> bool {

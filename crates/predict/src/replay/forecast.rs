@@ -98,9 +98,7 @@ fn withheld(
     if is_text && state.unexplained_at.is_some() && !event.shown {
         return Some(Stop::UnexplainedScreen);
     }
-    // If a program has received a character but shows nothing, it may read without echo at an old prompt.
-    let is_late = event.input <= state.base.arrived && !event.shown;
-    let needs_echo = is_late || event.is_pasted;
+    let needs_echo = event.needs_echo(state.base.arrived);
     if is_text && (needs_echo && !state.base.field.line.may_show() || !is_permitted()) {
         return Some(Stop::MayBeSecret);
     }
@@ -133,8 +131,8 @@ fn may_show(state: &State, is_ahead: bool) -> bool {
 }
 
 /// Returns whether no pending key may be part of a secret. A character is safe if it may be shown before its echo, no
-/// echo is overdue, and only characters precede it. A pasted one also needs an echo in its line. All other keys are
-/// safe, except [`Key::Other`].
+/// echo is overdue, and only characters precede it. Some need an echo in their line ([`Event::needs_echo`]). All other
+/// keys are safe, except [`Key::Other`].
 pub(super) fn has_no_secret(state: &State) -> bool {
     let is_unknown = state.hides_input() || state.log.is_lost() || state.unexplained_at.is_some();
     // If all keys are shown at once by the user's choice, this says nothing about secrets.
@@ -146,7 +144,10 @@ pub(super) fn has_no_secret(state: &State) -> bool {
     let mut is_behind_other = false;
     state.log.iter().all(|event| {
         let is_safe = match event.key {
-            Key::Text(_) => may_show && !is_behind_other && (has_echoed || !event.is_pasted),
+            Key::Text(_) => {
+                let needs_echo = event.needs_echo(state.base.arrived);
+                may_show && !is_behind_other && (has_echoed || !needs_echo)
+            }
             // The engine stores this key in place of a character that must be hidden.
             Key::Other => false,
             _ => true,

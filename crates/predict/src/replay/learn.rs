@@ -217,7 +217,7 @@ impl Learner<'_> {
     fn credit(&mut self, proven: Proven) {
         let learns_latency = self.state.has(Mechanism::Latency);
         let State { base, learned, policy, echo_off, secrecy, .. } = &mut *self.state;
-        base.is_explained = true;
+        base.is_explained |= proven.count > 0 || proven.flash.is_some();
         let field = &mut base.field;
         field.history_cursor = proven.history_cursor;
         field.follow(proven.layout, proven.end, proven.waits);
@@ -391,7 +391,7 @@ impl Learner<'_> {
             state.secrecy.note_nothing();
         }
         let is_explained = core::mem::take(&mut state.base.is_explained);
-        if !is_explained && state.base.screen.cursor().column != screen.cursor().column {
+        if !is_explained && state.base.is_left(screen) {
             // The cursor was moved by something other than the keys, so another question may have been asked.
             state.base.field.line.end();
         }

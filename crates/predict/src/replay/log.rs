@@ -38,7 +38,7 @@ pub(super) struct Event {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     events: VecDeque<Event>,
-    /// The last key's input, if there were too many keys. The engine predicts nothing until this input was answered.
+    /// The last key's input, if keys were lost. The engine predicts nothing until this input was answered.
     lost: Option<InputNum>,
     /// Whether the newest key was an Escape that changes the meaning of the next key.
     is_behind_escape: bool,
@@ -52,8 +52,8 @@ impl Log {
             "keys come in the order of their inputs and times"
         );
         if self.events.len() >= EVENTS_MAX || self.lost.is_some() {
+            self.lose();
             self.lost = Some(event.input);
-            self.clear_events();
         } else {
             self.events.push_back(event);
         }
@@ -143,12 +143,15 @@ impl Log {
         self.events.iter_mut().for_each(Event::wipe);
     }
 
-    pub(super) fn clear(&mut self) {
-        self.clear_events();
-        self.lost = None;
+    /// Removes all keys. Nothing is predicted until the last of them was answered. Returns its input, or that of the
+    /// last key lost earlier. `None` if no key is on its way.
+    pub(super) fn lose(&mut self) -> Option<InputNum> {
+        self.lost = self.events.back().map(|event| event.input).or(self.lost);
+        self.retire(self.events.len());
+        self.lost
     }
 
-    /// Returns whether there were too many keys, so that nothing is predicted until the last was answered.
+    /// Returns whether keys were lost, so that nothing is predicted until the last was answered.
     pub(super) const fn is_lost(&self) -> bool {
         self.lost.is_some()
     }
@@ -179,13 +182,16 @@ impl Log {
         debug_assert!(count <= self.events.len(), "the keys that are shown wait");
         self.events.iter_mut().take(count).for_each(|event| event.shown = true);
     }
-
-    fn clear_events(&mut self) {
-        self.retire(self.events.len());
-    }
 }
 
 impl Event {
+    /// Returns whether the character may be shown only after an echo in its line. `arrived` is the newest input whose
+    /// effect the base may show. If a program has received the character but shows nothing, it may read without echo at
+    /// an old prompt.
+    pub(super) fn needs_echo(&self, arrived: InputNum) -> bool {
+        self.is_pasted || self.input <= arrived && !self.shown
+    }
+
     fn wipe(&mut self) {
         wipe(&mut self.key);
     }

@@ -14,6 +14,7 @@ mod paint;
 mod paste;
 mod preview;
 mod rig;
+mod secrets;
 mod suggestions;
 mod wide;
 

@@ -62,6 +62,8 @@ impl Client {
         };
         client.transport.resume(resumed, now);
         client.uplink.resume(shown, &mut client.transport);
+        // The former client's keys on their way may start a program that asks for a secret.
+        client.display.engine.reset();
         client.display.look(now, &client.transport);
         Ok(client.started(now))
     }
