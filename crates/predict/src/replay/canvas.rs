@@ -322,3 +322,24 @@ pub(super) fn mix(numbers: impl IntoIterator<Item = u64>) -> u64 {
     let step = |hash: u64, number: u64| (hash ^ number).wrapping_mul(0x0100_0000_01b3);
     numbers.into_iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
+
+#[cfg(test)]
+mod tests {
+    use rove_terminal::{Size, Terminal};
+
+    use super::*;
+
+    #[test]
+    fn a_wide_character_that_a_panes_edge_cuts_is_blank_after_the_pane_has_scrolled() {
+        let mut host = Terminal::host(Size::clamped(4, 2));
+        host.write("abcd\r\n二二".as_bytes());
+        let screen = host.snapshot();
+        for (columns, row) in [(0..4, "二二"), (0..3, "二 d"), (1..4, "a 二")] {
+            let mut canvas = Canvas::new(&screen).within(columns);
+            canvas.scroll_up(0..2);
+            let mut frame = screen.clone();
+            canvas.draw(&mut frame, false);
+            assert_eq!(frame.row_text(0), row);
+        }
+    }
+}

@@ -71,12 +71,13 @@ impl Ruler {
                 .collect();
             let Some(new) = self.turn(&line, row, column, step) else { continue };
             let pen = canvas.pen(Position { row, column });
-            for (column, (old, new)) in (0..).zip(line.iter().zip(new)) {
-                if *old != new {
-                    canvas
-                        .put(Position { row, column }, Tile::Guess { base: new, wide: false, pen });
-                }
+            let changes = (0..).zip(line.into_iter().zip(new)).filter(|(_, (old, new))| old != new);
+            let changes = changes.map(|(column, (_, new))| (Position { row, column }, new));
+            // A wide character would have to move with its right half.
+            if changes.clone().any(|(at, _)| canvas.is_wide(at)) {
+                continue;
             }
+            changes.for_each(|(at, base)| canvas.put(at, Tile::Guess { base, wide: false, pen }));
         }
     }
 
@@ -303,4 +304,28 @@ fn numbers(word: &[char]) -> Vec<Number> {
     }
     debug_assert!(numbers.is_sorted_by(|a, b| a.end <= b.start), "numbers do not overlap");
     numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use rove_terminal::{Size, Terminal};
+
+    use super::*;
+
+    #[test]
+    fn a_number_that_would_move_a_wide_character_is_not_predicted() {
+        for (row, is_drawn) in [("9 signs  x", true), ("9 港の灯  x", false), ("8 港の灯  x", true)]
+        {
+            let mut host = Terminal::host(Size::clamped(20, 2));
+            host.write(row.as_bytes());
+            let screen = host.snapshot();
+            let mark = Mark { row: 0, column: 0, number: 0, axis: Axis::Column, signs: mix([32]) };
+            let ruler = Ruler { marks: vec![mark], ..Ruler::default() };
+            let mut canvas = Canvas::new(&screen);
+            let to = Position { row: 1, column: 1 };
+            let from = Position { column: 0, ..to };
+            ruler.draw(&mut canvas, Step { from, to, is_to_empty: false });
+            assert_eq!(canvas.is_written(), is_drawn, "{row}");
+        }
+    }
 }

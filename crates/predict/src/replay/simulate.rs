@@ -273,9 +273,9 @@ impl<'a> Simulation<'a> {
     fn write(&mut self, c: char) -> Effect {
         let column = self.column();
         let counting = self.canvas.screen().cluster_widths();
-        let before =
-            (column > self.bounds.left).then(|| self.text().base(self.text().before(column)));
-        if before.is_some_and(|before| counting.joins(before.encode_utf8(&mut [0; 4]), c)) {
+        let before = self.canvas.text(self.at(self.text().before(column)));
+        if column > self.bounds.left && counting.joins(&before.code_points().collect::<String>(), c)
+        {
             return Effect::Unknown;
         }
         let width = counting.char_width(c);

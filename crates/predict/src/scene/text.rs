@@ -26,6 +26,11 @@ impl<'a> Text<'a> {
         Self { base: cell.base.filter(|c| !is_space(*c)), marks }
     }
 
+    /// Returns the character, or a space if blank, and its combining characters.
+    pub(crate) fn code_points(self) -> impl Iterator<Item = char> {
+        [self.base.unwrap_or(' ')].into_iter().chain(self.marks.unwrap_or_default().chars())
+    }
+
     pub(crate) const BLANK: Self = Self { base: None, marks: None };
 
     pub(crate) fn is_blank(self) -> bool {

@@ -65,8 +65,8 @@ impl Company {
         // A client may join and leave again between two states that the server sends.
         let is_new = |client: &&JoinedClient| client.number > old.joins;
         let came = new.clients.iter().filter(is_new).count();
-        let unseen =
-            (new.joins - old.joins).saturating_sub(u64::try_from(came).unwrap_or(u64::MAX));
+        let joins = new.joins.saturating_sub(old.joins);
+        let unseen = joins.saturating_sub(u64::try_from(came).unwrap_or(u64::MAX));
         if unseen > 0 {
             sentences.push(format!("{unseen} more came and left"));
         }
@@ -182,6 +182,8 @@ mod tests {
             (state(3, 0, &[(3, JoinMode::Share)]), &["192.0.2.1", "has left."]),
             (state(4, 0, &[(3, JoinMode::Share)]), &["1 more came and left"]),
             (state(4, 0, &[(3, JoinMode::Share)]), &[]),
+            // No honest server counts backwards.
+            (state(1, 0, &[(3, JoinMode::Share)]), &[]),
         ] {
             let text = company.look(&new).texts.join(" ");
             assert_eq!(text.is_empty(), parts.is_empty(), "{text}");

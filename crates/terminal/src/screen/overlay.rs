@@ -43,7 +43,7 @@ impl Screen {
     }
 
     /// Replaces `columns` of a row by those of row `from` on `other`, a screen of the same size, or by empty cells if
-    /// `from` is `None`. Call [`Screen::mend_row`] afterwards, because this may cut wide characters in half.
+    /// `from` is `None`. A wide character that this cuts in half becomes blank.
     pub fn copy_row(&mut self, row: u16, columns: Range<u16>, other: &Self, from: Option<u16>) {
         if columns == (0..self.size.columns()) {
             let Some(row) = self.rows.get_mut(usize::from(row)) else { return };
@@ -58,6 +58,7 @@ impl Screen {
             let source = from.and_then(|from| other.glyph(Position { row: from, column }));
             self.put(Position { row, column }, &source.unwrap_or_default());
         }
+        self.mend_row(row);
     }
 
     /// Moves the cursor to a position, or to the nearest position on the screen.

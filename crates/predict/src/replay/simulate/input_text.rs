@@ -22,7 +22,7 @@ impl InputText<'_> {
     /// Returns the text of the input, without its prompt.
     pub(in crate::replay) fn line(&self) -> String {
         let columns = (self.bounds.start..self.bounds.end).filter(|column| !self.is_half(*column));
-        columns.map(|column| self.base(column)).collect()
+        columns.flat_map(|column| self.canvas.text(self.at(column)).code_points()).collect()
     }
 
     /// Returns the text of the input's row, from the prompt to the input's end. `None` if the input has more rows.

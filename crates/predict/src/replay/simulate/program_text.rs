@@ -1,11 +1,11 @@
 //! Text that a program itself puts into its input: suggestions after the cursor, and recalled lines.
 
-use rove_terminal::{Pen, char_width, clusters, may_be_newer};
+use rove_terminal::{Pen, clusters, may_be_newer};
 
 use crate::replay::canvas::Tile;
 use crate::replay::class::{Class, Effect};
 use crate::replay::simulate::Simulation;
-use crate::scene::text::cell;
+use crate::scene::text::{Text, cell};
 
 impl Simulation<'_> {
     /// Recalls an older or a newer line. The effect is unknown if that line is unknown.
@@ -22,7 +22,8 @@ impl Simulation<'_> {
 
     /// Replaces the input by `text`, with the cursor after it.
     fn replace(&mut self, text: &str) -> Effect {
-        let widths = text.chars().map(char_width);
+        let counting = self.canvas.screen().cluster_widths();
+        let widths = text.chars().map(|c| counting.char_width(c));
         let is_cluster = |cluster: &str| cluster.chars().nth(1).is_some();
         let is_odd = widths.clone().any(|width| width == 0)
             || text.contains(may_be_newer)
@@ -35,7 +36,7 @@ impl Simulation<'_> {
         self.suggestion.clear();
         let mut column = self.bounds.start;
         for base in text.chars() {
-            let (wide, pen) = (char_width(base) == 2, Pen::default());
+            let (wide, pen) = (counting.char_width(base) == 2, Pen::default());
             self.canvas.put(self.at(column), Tile::Typed { base, wide, pen });
             if wide {
                 self.canvas.put(self.at(column + 1), Tile::Blank(pen));
@@ -98,6 +99,8 @@ impl Simulation<'_> {
             let (wide, pen) = (self.canvas.is_wide(at), Pen::default());
             let tile = match self.text().is_half(column) {
                 true => Tile::Blank(pen),
+                // The cell has combining characters, which it keeps.
+                false if self.canvas.text(at) != Text::plain(base) => self.canvas.tile(at),
                 false => Tile::Typed { base, wide, pen },
             };
             self.canvas.put(at, tile);

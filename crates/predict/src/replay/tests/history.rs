@@ -109,8 +109,9 @@ impl Program for Historian {
             [0x7f] => {
                 self.line.pop();
             }
-            // An input method makes a wide character of it.
+            // An input method makes a wide character of it, or one of two code points.
             [b'@'] => self.line.push('港'),
+            [b'%'] => self.line.push_str("e\u{301}"),
             [key] => self.line.push(char::from(key)),
             _ => {}
         }
@@ -183,6 +184,22 @@ fn a_line_of_wide_characters_comes_back_as_it_was() {
     rig.type_keys(UP);
     assert_eq!(rig.row(), "user@host:~$ ls 港港x");
     rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn a_line_with_combining_characters_is_waited_for() {
+    let mut rig = Rig::new(Historian::new(Habit::Keeps, &[]));
+    enter(&mut rig, &["ls", "make test"]);
+    for key in ["l", "s", " ", "%", "x", "\r"] {
+        rig.prove(key);
+    }
+    enter(&mut rig, &["cd src", "pwd"]);
+    press(&mut rig, &[UP, UP, DOWN, DOWN, UP, UP]);
+    rig.type_keys(UP);
+    assert_eq!(rig.row(), "user@host:~$ cd src");
+    rig.assert_converges();
+    assert_eq!(rig.row(), "user@host:~$ ls e\u{301}x");
     assert_eq!(rig.errors, 0);
 }
 

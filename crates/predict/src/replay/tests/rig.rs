@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use rove_terminal::{InputNum, Screen, Size, Terminal, Tty};
+use rove_terminal::{ClusterWidths, InputNum, Screen, Size, Terminal, Tty, UserTerminal};
 use rove_units::{Duration, Instant};
 
 use crate::engine::Engine;
@@ -144,6 +144,12 @@ impl Rig {
     pub(super) fn let_another_type(&mut self) {
         self.engine.handle_others_keys(self.now);
         self.draw();
+    }
+
+    /// Makes the user's terminal draw each cluster as one character.
+    pub(super) fn draw_clusters(&mut self) {
+        let cluster_widths = ClusterWidths::ALL;
+        self.host.set_user_terminal(UserTerminal { cluster_widths, ..UserTerminal::default() });
     }
 
     /// Hands the modes of the host's terminal to the engine.

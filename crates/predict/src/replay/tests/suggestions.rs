@@ -1,6 +1,6 @@
 //! Shells that suggest the rest of a line.
 
-use rove_terminal::Size;
+use rove_terminal::{Size, char_width};
 
 use super::rig::{Program, Rig};
 use crate::policy::Preference;
@@ -85,7 +85,7 @@ impl Program for Suggester {
         let before = if key == b'\r' { "\r\n" } else { "" };
         let (line, pen, suggestion) = (&self.line, self.pen, &self.suggestion);
         let before_cursor = self.line[..self.cursor].chars();
-        let column = 3 + before_cursor.map(|c| 1 + usize::from(c > '\u{2e80}')).sum::<usize>();
+        let column = 3 + before_cursor.map(char_width).sum::<u16>();
         let output = format!("{before}\r\x1b[K> {line}{pen}{suggestion}\x1b[m\x1b[{column}G");
         (0, output.into_bytes())
     }
@@ -183,13 +183,18 @@ fn a_key_that_accepts_a_suggestion_is_seen_once_it_has_done_so() {
 }
 
 #[test]
-fn an_accepted_suggestion_shows_wide_characters_whole() {
-    let mut rig = Rig::new(Suggester::new(&["grep 港の灯台"]));
-    rig.prove("g\x1b[C\r");
-    rig.prove("g");
-    assert_shows(&mut rig, &[("r", "> grep 港の灯台", 4), ("\x1b[C", "> grep 港の灯台", 15)]);
-    rig.assert_converges();
-    assert_eq!(rig.errors, 0);
+fn an_accepted_suggestion_shows_characters_of_two_columns_or_code_points_whole() {
+    for (lines, row, column) in [
+        (&["grep 港の灯台"], "> grep 港の灯台", 15),
+        (&["grep e\u{301}te\u{301}"], "> grep e\u{301}te\u{301}", 10),
+    ] {
+        let mut rig = Rig::new(Suggester::new(lines));
+        rig.prove("g\x1b[C\r");
+        rig.prove("g");
+        assert_shows(&mut rig, &[("r", row, 4), ("\x1b[C", row, column)]);
+        rig.assert_converges();
+        assert_eq!(rig.errors, 0);
+    }
 }
 
 /// A shell whose input continues in the next row, and which suggests the rest of one line there.

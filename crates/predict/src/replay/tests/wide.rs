@@ -1,8 +1,8 @@
-//! Characters of two columns.
+//! Characters of two columns, or of several code points.
 
 use rig::{Program, Rig};
 
-use super::rig;
+use super::{Echo, rig};
 
 /// A line editor whose second line begins with wide characters, and with the cursor before them.
 struct WideShell {
@@ -87,4 +87,20 @@ fn wide_characters_stay_when_they_are_moved_by_a_column() {
     }
     rig.assert_converges();
     assert_eq!(rig.errors, 0);
+}
+
+/// The cluster before the cursor ends in a zero width joiner.
+#[test]
+fn a_character_that_joins_the_cluster_before_the_cursor_is_waited_for() {
+    for (before, c, column) in [("\u{1f469}\u{200d}", "\u{1f680}", 6), ("e\u{301}", "x", 6)] {
+        let mut rig = Rig::new(Echo);
+        rig.draw_clusters();
+        rig.prove("ab");
+        rig.paste_keys(before);
+        rig.run_until_idle();
+        rig.paste_keys(c);
+        assert_eq!(rig.column(), column, "{}", c.escape_unicode());
+        rig.assert_converges();
+        assert_eq!(rig.column(), column, "{}", c.escape_unicode());
+    }
 }
