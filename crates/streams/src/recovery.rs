@@ -92,7 +92,7 @@ pub(crate) struct Recovery {
     largest_acked: Option<u64>,
     /// When the oldest packet in flight will count as lost. `None` unless a later packet was acknowledged.
     lost_at: Option<Instant>,
-    /// When the probe timer last started: at a packet that asks for an acknowledgment, or at the last due probe.
+    /// When the probe timer last began: at a packet (no heartbeat) that asks for an acknowledgment, or at a due probe.
     asked_at: Instant,
     /// How many probe timeouts have passed without an answer.
     timeouts: u32,

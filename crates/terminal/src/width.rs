@@ -98,8 +98,8 @@ const fn is_spacing_mark(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// Fixes all widths: their runs, and the numbers of code points with no, one and two columns. If newer tables
-    /// change them, review the changes.
+    /// Compares the widths of all code points with known figures: a digest of the runs of equal width, and the number
+    /// of code points of each width. If a newer `unicode-width` changes the figures, review the changed widths.
     #[test]
     fn every_scalar_has_the_width_it_had() {
         let mut code_points = [0; 3];

@@ -1,4 +1,4 @@
-//! Desktop notifications of programs, sent to the user's terminal between two roves as numbered events.
+//! Desktop notifications of programs, which a rove server sends to a rove client as numbered events.
 //!
 //! A server state holds the number of the newest notification and the text of the last few. Old notifications are not
 //! sent: a user who comes back after an hour wants the screen, not past notifications.
@@ -25,7 +25,7 @@ const AGE_MAX: Duration = Duration::from_secs(60);
 pub(crate) struct Notifications {
     /// How many notifications the session has had.
     newest: u64,
-    /// The last notifications, oldest first. Notifications older than [`AGE_MAX`] are not in it.
+    /// The last notifications, oldest first, without those older than [`AGE_MAX`].
     held: Arc<Vec<Notification>>,
 }
 

@@ -20,8 +20,8 @@ pub(super) struct Lead {
     typist: u64,
     /// The number of the client that leads; 0 is the session's own client.
     leader: u64,
-    /// Until when the size stays, even if another client types. `None` if at most the own client's window has changed
-    /// the size so far.
+    /// Until when the leader and the size stay, even if another client types. `None` until they change for another
+    /// reason than the own client's window.
     settled_until: Option<Instant>,
     /// When to try again to apply a size, if the last change of size was too recent. `None` if no size waits.
     due: Option<Instant>,

@@ -86,8 +86,8 @@ impl SteadyOutput {
     }
 }
 
-/// Returns how many bytes of a frame are charged to the budget. All are if it directly follows the frame before, a
-/// share if less than a frame interval has `elapsed` since.
+/// Returns how many of a frame's `bytes` are charged to the budget: all if no time has `elapsed` since the frame
+/// before, fewer with each moment, and none after a frame interval.
 fn share(bytes: u64, elapsed: Duration, frame_interval: Duration) -> u64 {
     let early = frame_interval.saturating_sub(elapsed).as_nanos();
     let part = u128::from(bytes) * early / frame_interval.as_nanos().max(1);
