@@ -36,6 +36,7 @@ mod forward;
 mod hold;
 mod host;
 mod host_listeners;
+mod host_output;
 mod linger;
 mod other_session;
 pub(crate) mod policy;

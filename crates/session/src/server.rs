@@ -21,7 +21,7 @@ use rove_terminal::{ExitStatus, InputNum, Outside, Terminal, Tty, UserTerminal};
 use rove_units::{Duration, Instant, Stream};
 
 use self::audience::Audience;
-use self::host_input::HostInput;
+use self::host_input::{HOST_INPUT_MAX, HOST_INPUT_RESUME, HostInput};
 use self::input::Input;
 pub use self::interface::{ServerConfig, ServerEvent, ServerOutcome, Uninvited};
 pub use self::paste::Untyped;
@@ -30,14 +30,6 @@ use self::succession::{Newcomer, Succession};
 use crate::former::{ClientId, Former};
 use crate::parts::joined::JoinMode;
 use crate::wish::{Door, Wish};
-
-/// Most bytes of input that wait for the pty. Above this bound the clients keep their input, so that a program that has
-/// stopped reading loses nothing and the server's memory is bounded. A single client message may exceed it by its own
-/// length. Chosen: the bound of a client's own queue.
-pub(crate) const HOST_INPUT_MAX: usize = 1_048_576;
-/// Bytes waiting for the pty below which the clients may send input again. Chosen: half, so that not every read of the
-/// program stops or resumes the clients.
-const HOST_INPUT_RESUME: usize = HOST_INPUT_MAX / 2;
 
 /// How long the server waits for its first client. Source: Mosh 1.4.0 as observed, docs/wire.md.
 const NO_CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -197,10 +189,17 @@ impl Server {
 
     /// Handles bytes that programs wrote to the pty.
     pub fn handle_host_output(&mut self, now: Instant, bytes: &[u8]) {
+        self.handle_host_output_within(now, bytes, u64::MAX);
+    }
+
+    /// Handles bytes that programs wrote to the pty, for at most `effort` ([`Terminal::effort`]) and one more sequence.
+    /// Returns how many bytes it has handled.
+    pub fn handle_host_output_within(&mut self, now: Instant, bytes: &[u8], effort: u64) -> usize {
         if self.publisher.transport.is_shutting_down() {
-            return;
+            return bytes.len();
         }
-        self.terminal.write(bytes);
+        let effort_max = self.terminal.effort().saturating_add(effort);
+        let handled = self.terminal.write_within(bytes, effort_max);
         self.answer_programs();
         let copied = self.terminal.take_copied();
         let notifications: Vec<_> = self.terminal.take_notifications().collect();
@@ -208,6 +207,7 @@ impl Server {
             publisher.handle_output(now, terminal, (copied.as_ref(), &notifications));
             publisher.prepare(now, terminal);
         });
+        handled
     }
 
     /// Sets the modes of the pty. `tty.prompt` is [`Server::written_input`] if the session's shell, or a program that

@@ -8,10 +8,10 @@ use common::forger::{Forger, host_bytes, member, varint};
 use common::*;
 use rove_link::LinkConfig;
 use rove_link::net::RIGHT_ADDRESS;
-use rove_session::{Client, ClientConfig};
+use rove_session::{Client, ClientConfig, Server, ServerConfig};
 use rove_ssp::wire::Instruction;
 use rove_ssp::{Config, Direction, Ecn, ReceiveError, StateNum};
-use rove_terminal::{Cell, Color, Screen, Size};
+use rove_terminal::{Cell, Color, Screen, Size, Terminal};
 use rove_units::{Duration, Instant};
 
 /// Most that a sequence may cost beyond the end of a turn, in cells. Chosen: a copy of all cells of the largest window
@@ -148,6 +148,39 @@ fn a_replica_is_as_large_as_the_window_was_until_the_server_has_followed() {
     assert_eq!(victim.state(resize(100, 300)), Ok(()));
     victim.num += 1;
     assert_eq!(victim.state(resize(500, 200)), Ok(()));
+}
+
+#[test]
+fn no_output_keeps_a_server_from_its_user_for_more_than_a_turn() {
+    // REP in insert mode moves the cells of a row for each cell of the screen.
+    const SEQUENCE_MAX: u64 = 60_000_000;
+    const TURN: u64 = 12_000_000;
+    for (before, sequence) in [
+        ("\x1b[4h\u{4e00}", "\x1b[65535b"),
+        ("\x1b[4h\x1b]8;;http:x\x07\u{4e00}", "\x1b[9999b"),
+        ("\x1b[65$x", "\x1b[ A"),
+        ("e\u{301}\x1b[65$x", "\x1b[$v"),
+        ("", "y\r\n"),
+    ] {
+        let size = size(LARGE.0, LARGE.1);
+        let config = ServerConfig { size, ..server_config(rove(Config::server())) };
+        let mut server = Server::new(config, Instant::ZERO);
+        let mut mirror = Terminal::host(size);
+        let mut whole = mirror.clone();
+        let bytes = [before.as_bytes(), &sequence.as_bytes().repeat(20)].concat();
+        whole.write(&bytes);
+        let mut rest = &bytes[..];
+        while !rest.is_empty() {
+            let handled = server.handle_host_output_within(Instant::ZERO, rest, TURN);
+            assert!(handled > 0, "{sequence:?} is handled");
+            let effort = mirror.effort();
+            mirror.write(&rest[..handled]);
+            let effort = mirror.effort() - effort;
+            assert!(effort <= TURN + SEQUENCE_MAX, "{sequence:?} costs {effort}");
+            rest = &rest[handled..];
+        }
+        assert!(server.screen() == whole.screen(), "{sequence:?} is the same in pieces");
+    }
 }
 
 /// Returns two ends with a large window.

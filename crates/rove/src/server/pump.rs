@@ -16,6 +16,7 @@ use signal_hook::consts::{SIGCHLD, SIGINT, SIGTERM, SIGUSR1};
 
 use crate::server::forward::Forwards;
 use crate::server::host::{Content, Control, Host, Hosted};
+use crate::server::host_output::{Found, HostOutput};
 use crate::server::linger::linger;
 use crate::server::wire::Wire;
 use crate::server::{typing, visitors};
@@ -23,15 +24,10 @@ use crate::syslog;
 
 /// The signals that wake the loop.
 pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
-/// Most bytes read from the pty in one turn of the loop, so that datagrams are handled in between and Ctrl-C reaches a
-/// program that never stops writing. Source: Mosh 1.4.0 as observed.
-const HOST_OUTPUT_PER_TURN: usize = 16_384;
-/// Free space in the buffer, in bytes, below which a turn stops reading from the pty. A read into less space would cost
-/// as much as a full one, and end at a place where the program did not end a write. Under `yes`, every turn would then
-/// leave half of a line on the screen, and a frame would be sent with it. Source: Linux, whose pty holds 4095 bytes for
-/// its reader.
-const HOST_READ_MAX: usize = 4096;
-const _: () = assert!(HOST_READ_MAX <= HOST_OUTPUT_PER_TURN);
+/// Most work for output of the pty in one turn of the loop, in cells of the screen, so that Ctrl-C reaches a program
+/// whose output is much work. Chosen: 16 KiB of one-letter lines at 500x200 cost 10 million. A turn then takes up to
+/// 12 ms, and the longest sequence (REP in insert mode) 13 ms more.
+const HOST_EFFORT_PER_TURN: u64 = 12_000_000;
 /// Most bytes read from the pty after the program's end. The pty buffers fewer bytes of the program's own output. More
 /// output comes from a child process that the program left running, which must not keep the session open. Chosen: four
 /// times the most that a pty buffers on Linux.
@@ -58,7 +54,7 @@ pub(super) struct Pump {
     takeovers: u32,
     signal_timeout: Option<Duration>,
     started: Instant,
-    buffer: Vec<u8>,
+    output: HostOutput,
 }
 
 /// The phase of the session's program.
@@ -87,7 +83,6 @@ impl Pump {
         signal_timeout: Option<Duration>,
     ) -> Self {
         let started = events.now();
-        let buffer = vec![0; HOST_OUTPUT_PER_TURN];
         let program = match host.content {
             Content::Program(_) => Program::Running,
             Content::Streams(_) => Program::Absent,
@@ -105,7 +100,7 @@ impl Pump {
             takeovers: 0,
             signal_timeout,
             started,
-            buffer,
+            output: HostOutput::new(),
         }
     }
 
@@ -161,7 +156,8 @@ impl Pump {
             self.wire.packets_due(self.forwards.poll_timeout()),
         ];
         let deadline = deadline.into_iter().flatten().min();
-        if self.forwards.has_work() {
+        let waits_output = !self.output.waiting().is_empty();
+        if self.forwards.has_work() || waits_output {
             self.events.look(&mut interests)?;
         } else {
             self.events.wait(&mut interests, deadline)?;
@@ -189,7 +185,7 @@ impl Pump {
         if takes_input || (has_datagrams && self.program.has_terminal()) {
             self.write_host(now);
         }
-        if has_output || matches!(self.program, Program::Ended { .. }) {
+        if has_output || waits_output || matches!(self.program, Program::Ended { .. }) {
             self.read_host(now);
         }
         self.settle_hang_up(now);
@@ -404,28 +400,26 @@ impl Pump {
         }
     }
 
-    /// Reads output from the pty, at most [`HOST_OUTPUT_PER_TURN`] bytes.
+    /// Reads output from the pty, and passes as much of it to the session as [`HOST_EFFORT_PER_TURN`] permits.
     fn read_host(&mut self, now: Instant) {
         let Content::Program(hosted) = &self.host.content else { return };
-        let mut filled = 0;
-        let found = loop {
-            match hosted.master.read(&mut self.buffer[filled..]) {
-                Ok(0) => break Found::End,
-                Ok(len) => filled += len,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break Found::Nothing,
-                Err(_) => break Found::End,
-            }
-            if self.buffer.len() - filled < HOST_READ_MAX {
-                break Found::More;
-            }
-        };
-        if filled > 0 {
+        let mut found = self.output.fill(|buffer| hosted.master.read(buffer));
+        let (bytes, mut handled) = (self.output.waiting(), 0);
+        if !bytes.is_empty() {
             self.tty_watch.stir(now);
-            self.session.handle_host_output(now, &self.buffer[..filled]);
+            handled = self.session.handle_host_output_within(now, bytes, HOST_EFFORT_PER_TURN);
+            self.output.consume(handled);
+        }
+        let waits = !self.output.waiting().is_empty();
+        if waits {
+            // The pty tells its end again after the session has handled the rest.
+            found = Found::More;
         }
         self.program = match (self.program, found) {
-            (Program::Ended { status, read }, Found::More) if read + filled < LAST_OUTPUT_MAX => {
-                Program::Ended { status, read: read + filled }
+            (Program::Ended { status, read }, Found::More)
+                if waits || read + handled < LAST_OUTPUT_MAX =>
+            {
+                Program::Ended { status, read: read + handled }
             }
             (Program::Ended { status, .. }, _) => {
                 self.session.handle_host_closed(now, Some(status));
@@ -458,7 +452,9 @@ impl Pump {
 
     /// If all descriptors of the terminal are closed, ends the session once the program or [`EXIT_GRACE`] has ended.
     fn settle_hang_up(&mut self, now: Instant) {
-        if let Program::HungUp { until } = self.program {
+        if let Program::HungUp { until } = self.program
+            && self.output.waiting().is_empty()
+        {
             let status = self.host.try_wait();
             if status.is_some() || until <= now {
                 self.session.handle_host_closed(now, status);
@@ -466,15 +462,6 @@ impl Pump {
             }
         }
     }
-}
-
-/// The reason why a turn stopped reading from the pty.
-enum Found {
-    /// Less than [`HOST_READ_MAX`] bytes of the buffer are free; there may be more output.
-    More,
-    /// There is no more output at the moment.
-    Nothing,
-    End,
 }
 
 impl Program {

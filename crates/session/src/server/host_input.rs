@@ -1,5 +1,13 @@
 //! The queue of bytes for the pty.
 
+/// Most bytes of input that wait for the pty. Above this bound the clients keep their input, so that a program that has
+/// stopped reading loses nothing and the server's memory is bounded. A single client message may exceed it by its own
+/// length. Chosen: the bound of a client's own queue.
+pub(super) const HOST_INPUT_MAX: usize = 1_048_576;
+/// Bytes waiting for the pty below which the clients may send input again. Chosen: half, so that not every read of the
+/// program stops or resumes the clients.
+pub(super) const HOST_INPUT_RESUME: usize = HOST_INPUT_MAX / 2;
+
 /// The bytes that wait for the pty: keys, and answers of the terminal.
 #[derive(Debug, Default)]
 pub(super) struct HostInput {

@@ -161,6 +161,24 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_enter_the_scrollback_count() {
+        let screenful = 500 * 200;
+        for (before, bytes, least) in [
+            ("", "\x1b[41m\x1b[2J\x1b[999S", screenful),
+            ("", "\x1b[41m\x1b[2J\x1b[200H\n", 2 * 500),
+            (&*"e\u{301}".repeat(500), "\x1b[S", 500 * MARK),
+        ] {
+            let mut terminal = Terminal::host(Size::clamped(500, 200));
+            terminal.keep_scrollback();
+            terminal.write(before.as_bytes());
+            let effort = terminal.effort();
+            terminal.write(bytes.as_bytes());
+            let effort = terminal.effort() - effort;
+            assert!(effort >= least, "{bytes:?} costs {effort}");
+        }
+    }
+
+    #[test]
     fn every_byte_counts() {
         for bytes in ["\x1b[m", "\r", "\x1b]0;t\x07", "\x1b_ignored", "\u{80}"] {
             assert!(spent("", bytes) >= BYTE * u64::try_from(bytes.len()).unwrap(), "{bytes:?}");

@@ -153,7 +153,10 @@ impl Grid {
             && self.region.columns().len() == usize::from(self.screen.size.columns())
         {
             let leaving = usize::from(count.min(self.region.bottom + 1));
-            self.screen.rows[..leaving].iter().for_each(|row| scrollback.push(row));
+            for row in &self.screen.rows[..leaving] {
+                self.effort.copy_row(row);
+                scrollback.push(row);
+            }
         }
         self.scroll_up(self.region.top, count);
     }
