@@ -62,6 +62,8 @@ struct WayBack {
     closing: Vec<u8>,
     /// Whether the terminal is in raw mode and must be restored.
     armed: AtomicBool,
+    /// Whether the closing bytes of this stay in raw mode were not begun.
+    unclosed: AtomicBool,
 }
 
 impl Tty {
@@ -99,6 +101,7 @@ impl Tty {
             found: None,
             closing: Vec::new(),
             armed: AtomicBool::new(false),
+            unclosed: AtomicBool::new(false),
         };
         let (way_back, _keys) = (Arc::new(way_back), Some(hands.into()));
         Ok(Self { raw: None, way_back, own_output: true, _keys })
@@ -119,6 +122,7 @@ impl Tty {
             found: Some(found),
             closing,
             armed: AtomicBool::new(false),
+            unclosed: AtomicBool::new(false),
         };
         let way_back = Arc::new(way_back);
         let tty = Self { raw: Some(raw), way_back, own_output, _keys: None };
@@ -154,7 +158,8 @@ impl Tty {
     /// Returns the error of the system call, after the terminal is gone.
     pub fn enter(&self) -> io::Result<()> {
         let Some(raw) = &self.raw else { return Ok(()) };
-        // The flag is set first, because restoring an unchanged terminal does no harm.
+        // The flags are set first, because restoring an unchanged terminal does no harm.
+        self.way_back.unclosed.store(true, Ordering::SeqCst);
         self.way_back.armed.store(true, Ordering::SeqCst);
         Ok(tcsetattr(&self.way_back.input, OptionalActions::Now, raw)?)
     }
@@ -219,16 +224,20 @@ impl Drop for Tty {
 }
 
 impl WayBack {
-    /// Writes the closing bytes and restores the terminal, unless it is restored already. This is async-signal-safe.
+    /// Writes the closing bytes and restores the terminal, unless it is restored already. A signal during the writing
+    /// restores the terminal without writing again. This is async-signal-safe.
     fn take(&self, closing: Option<&[u8]>) {
-        if !self.armed.swap(false, Ordering::SeqCst) {
+        if !self.armed.load(Ordering::SeqCst) {
             return;
         }
-        write_patiently(self.output.as_fd(), closing.unwrap_or(&self.closing));
+        if self.unclosed.swap(false, Ordering::SeqCst) {
+            write_patiently(self.output.as_fd(), closing.unwrap_or(&self.closing));
+        }
         if let Some(found) = &self.found {
             // The error does not matter, because a terminal that is gone needs no restoring.
             let _ = tcsetattr(&self.input, OptionalActions::Now, found);
         }
+        self.armed.store(false, Ordering::SeqCst);
     }
 }
 
@@ -391,6 +400,27 @@ mod tests {
         let flags = rustix::fs::fcntl_getfl(&terminal).unwrap();
         assert!(!flags.contains(OFlags::NONBLOCK));
         drop(master); // or the last bytes would wait for their turn
+    }
+
+    #[test]
+    fn a_signal_during_the_last_bytes_restores_the_terminal() {
+        let (master, terminal) = window();
+        let tty = Tty::over(terminal.as_fd(), terminal.as_fd(), Vec::new()).unwrap();
+        while tty.write(&[b'x'; 4096]).unwrap() > 0 {}
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while tty.way_back.unclosed.load(Ordering::SeqCst) {
+                    std::thread::yield_now();
+                }
+                tty.way_back.take(None);
+                let restored = modes(&terminal);
+                // Room for the last bytes, or a failed test would wait for them.
+                rustix::io::read(&master, &mut [0; 4096]).unwrap();
+                assert_eq!(restored, (true, true));
+            });
+            tty.leave(b"BYE");
+        });
+        drop(master);
     }
 
     #[cfg(target_os = "linux")]
