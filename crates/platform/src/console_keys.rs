@@ -88,7 +88,7 @@ impl Keys {
             bytes.extend(sequence);
             return;
         }
-        let is_control = key.holds(LEFT_CONTROL | RIGHT_CONTROL);
+        let is_control = key.holds(LEFT_CONTROL | RIGHT_CONTROL) && !key.is_alt_gr();
         let unit = match (key.code, key.unit) {
             // A terminal sends DEL for this key, and BS if Ctrl is held.
             (BACKSPACE, _) if is_control => 0x08,
@@ -97,7 +97,7 @@ impl Keys {
             (ESCAPE, 0) => ESCAPE,
             // Ctrl with these keys types a null byte, and the console then reports 0, as for a key that types nothing.
             (SPACE | DIGIT_2 | OEM_3, 0) if is_control => 0,
-            (SPACE, SPACE) if is_control && !key.is_alt_gr() => 0,
+            (SPACE, SPACE) if is_control => 0,
             (_, 0) => return,
             (_, unit) => unit,
         };
@@ -211,6 +211,9 @@ mod tests {
             (down(SPACE, 0x20, LEFT_CONTROL), b"\0"),
             (down(SPACE, 0x20, LEFT_CONTROL | LEFT_ALT), b"\x1b\0"),
             (down(SPACE, 0x20, LEFT_CONTROL | RIGHT_ALT), b" "),
+            // With AltGr, a dead key types nothing yet.
+            (down(DIGIT_2, 0, LEFT_CONTROL | RIGHT_ALT), b""),
+            (down(OEM_3, 0, LEFT_CONTROL | RIGHT_ALT), b""),
             (down(OEM_3, 0, LEFT_CONTROL | SHIFT), b"\0"),
             (down(DIGIT_2, 0, LEFT_CONTROL | SHIFT), b"\0"),
             (down(0x26, 0, 0), b"\x1b[A"),
