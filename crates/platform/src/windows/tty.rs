@@ -97,7 +97,11 @@ impl Tty {
     pub fn enter(&self) -> io::Result<()> {
         let WayBack { input, output, found, armed, .. } = &*self.way_back;
         armed.store(true, Ordering::SeqCst);
-        found.raw().set(input.as_handle(), output.as_handle())
+        found.raw().set(input.as_handle(), output.as_handle()).inspect_err(|_| {
+            // A console that refuses a mode would show the escape sequences of the closing as text.
+            armed.store(false, Ordering::SeqCst);
+            let _ = found.set(input.as_handle(), output.as_handle());
+        })
     }
 
     /// Writes `closing`, and restores the console to the state before [`Tty::take_over`].
