@@ -2,7 +2,7 @@
 
 use rove_session::HostScreen;
 use rove_ssp::Object;
-use rove_terminal::display::{self, Repertoire, Vocabulary};
+use rove_terminal::display::{self, Functions, Repertoire, Vocabulary};
 use rove_terminal::{
     AlternateScreen, OscSupport, Renderer, Screen, Terminal, TerminalCapabilities,
 };
@@ -140,8 +140,11 @@ pub fn frames_are_clean(data: &[u8]) {
     let flag = |bit: u8| flags >> bit & 1 == 1;
     let (size, data) = take_size(data);
     let capabilities = TerminalCapabilities {
-        erase_characters: flag(0),
-        background_color_erase: flag(1),
+        functions: Functions {
+            erase_characters: flag(0),
+            background_color_erase: flag(1),
+            ..Functions::ALL
+        },
         osc: OscSupport { window: flag(2), ..OscSupport::default() },
         title_prefix: if flag(3) { "[rove] ".to_owned() } else { String::new() },
         synchronized_output: flag(4),

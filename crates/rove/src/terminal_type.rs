@@ -3,7 +3,7 @@
 
 use anyhow::anyhow;
 use rove_bootstrap::ProgramName;
-use rove_terminal::display::Repertoire;
+use rove_terminal::display::{Functions, Repertoire};
 use rove_terminal::{AlternateScreen, Attributes, ClusterWidths, OscSupport, TerminalCapabilities};
 use terminfo_lean::parse::Terminfo;
 
@@ -106,8 +106,13 @@ fn described_by(info: &Terminfo<'_>, term: &str, options: RenderOptions) -> Term
     let text = |name| info.strings.get(name).map(|it| without_delays(it)).unwrap_or_default();
     TerminalCapabilities {
         synchronized_output: has(info, "Sync") || is(term, SYNCHRONIZED),
-        erase_characters: has(info, "ech"),
-        background_color_erase: has(info, "bce"),
+        functions: Functions {
+            erase_characters: has(info, "ech"),
+            background_color_erase: has(info, "bce"),
+            absolute_rows: has(info, "vpa"),
+            absolute_columns: has(info, "hpa"),
+            application_keypad: text("smkx").windows(2).any(|it| it == b"\x1b="),
+        },
         repertoire: repertoire(info, term),
         osc: OscSupport {
             any: !PLAIN_TERMINALS.iter().any(|beginning| term.starts_with(beginning)),
@@ -259,7 +264,7 @@ mod tests {
         let Ok(xterm) = capabilities("xterm-256color", options) else {
             return; // a computer without a terminfo database
         };
-        assert!(xterm.erase_characters && xterm.background_color_erase && xterm.osc.window);
+        assert!(xterm.functions == Functions::ALL && xterm.osc.window);
         assert_eq!(xterm.title_prefix, "[mosh] ");
         assert!(xterm.init && xterm.alternate_screen.enter.starts_with(b"\x1b[?1049h"));
 
@@ -267,10 +272,10 @@ mod tests {
         let plain = capabilities("xterm-256color", options).unwrap();
         assert!(!plain.init && plain.title_prefix.is_empty());
         let dumb = capabilities("dumb", options).unwrap();
-        assert!(!dumb.osc.any && !dumb.osc.window && !dumb.erase_characters);
+        assert!(!dumb.osc.any && !dumb.osc.window && dumb.functions == Functions::default());
         // No computer has an entry of these names.
         let ghostty = capabilities("xterm-ghostty+none", options).unwrap();
-        assert!(ghostty.background_color_erase && ghostty.synchronized_output);
+        assert!(ghostty.functions == Functions::ALL && ghostty.synchronized_output);
         assert_eq!(ghostty.alternate_screen, xterm.alternate_screen);
         let unknown = capabilities("no-such-terminal", options).unwrap_err();
         assert!(unknown.to_string().contains("TERM=xterm-256color"), "{unknown}");

@@ -8,6 +8,7 @@ use common::*;
 use rove_link::LinkConfig;
 use rove_session::ClientConfig;
 use rove_ssp::Config;
+use rove_terminal::display::Functions;
 use rove_terminal::{AlternateScreen, Screen, TerminalCapabilities, UserTerminal};
 
 /// Modes that a program may ask of the user's terminal.
@@ -16,6 +17,7 @@ const ASKED: &[u8] = b"\x1b[6 q\x1b=\x1b[?1h\x1b[?1049h\x1b[>5u\x1b[>4;2m";
 /// Returns two ends, the client of which is told that its terminal speaks kitty's protocol.
 fn pair_of(client: Config, server: Config) -> Pair {
     let capabilities = TerminalCapabilities {
+        functions: Functions::ALL,
         alternate_screen: AlternateScreen::xterm(),
         init: true,
         cursor_styles: true,

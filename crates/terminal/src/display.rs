@@ -22,6 +22,7 @@ mod colors;
 mod dialect;
 mod doubt;
 mod edit;
+mod functions;
 mod line;
 mod lines;
 mod modes;
@@ -42,6 +43,7 @@ pub(crate) use canvas::picture;
 pub(crate) use colors::{colors, reset_colors};
 pub use dialect::Vocabulary;
 pub(crate) use dialect::{Dialect, History};
+pub use functions::Functions;
 pub(crate) use lines::lines;
 pub(crate) use modes::{
     CLIPBOARD_CHARS_MAX, MODES_OFF, TITLE_CHARS_MAX, clipboard, modes, private_mode, titles,

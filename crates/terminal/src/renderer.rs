@@ -44,7 +44,10 @@ impl TerminalCapabilities {
         if self.cursor_styles {
             out.extend(OWN_CURSOR_STYLE);
         }
-        out.extend(b"\x1b[?1l\x1b>\x1b[m\x1b[?25h");
+        if self.functions.application_keypad {
+            out.extend(b"\x1b>");
+        }
+        out.extend(b"\x1b[?1l\x1b[m\x1b[?25h");
         out.extend(MODES_OFF);
         if self.init {
             private_mode(&mut out, 1007, self.has_alternate_scroll());
@@ -196,7 +199,7 @@ impl Renderer {
         }
         self.loan.follow(&mut out, &self.capabilities, frame, repaint);
         modes(&mut out, base, frame, self.capabilities.pixel_mouse);
-        self.settings.change(&mut out, wanted, repaint);
+        self.settings.change(&mut out, wanted, &self.capabilities, repaint);
         let is_main = !self.capabilities.init && !wanted.alternate_screen;
         let history = self.feed.history(&self.capabilities, is_main);
         let dialect = self.capabilities.dialect(frame, history);

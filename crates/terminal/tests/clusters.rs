@@ -2,6 +2,7 @@
 //! beside it.
 
 use proptest::prelude::*;
+use rove_terminal::display::Functions;
 use rove_terminal::{
     ClusterWidths, Renderer, Row, Screen, Size, Terminal, TerminalCapabilities, char_width,
     may_be_newer,
@@ -391,8 +392,7 @@ impl Ends {
 
 fn capabilities(erase_characters: bool) -> TerminalCapabilities {
     TerminalCapabilities {
-        erase_characters,
-        background_color_erase: true,
+        functions: Functions { erase_characters, ..Functions::ALL },
         ..TerminalCapabilities::default()
     }
 }

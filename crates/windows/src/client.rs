@@ -9,7 +9,7 @@ use rove_platform::event_loop::EventLoop;
 use rove_platform::tty::Tty;
 use rove_session::{CAPABILITIES, Client, ClientConfig, Preference, Running};
 use rove_ssp::{Config, Key};
-use rove_terminal::display::Repertoire;
+use rove_terminal::display::{Functions, Repertoire};
 use rove_terminal::{AlternateScreen, Attributes, OscSupport, Size, TerminalCapabilities};
 use rove_udp::DualStackSockets;
 use rove_units::{Seed, Stream};
@@ -113,8 +113,7 @@ fn config(
 /// Returns what every console of Windows 10 and later can do. Source: Microsoft, "Console Virtual Terminal Sequences".
 fn described() -> TerminalCapabilities {
     TerminalCapabilities {
-        erase_characters: true,
-        background_color_erase: true,
+        functions: Functions::ALL,
         repertoire: Repertoire { attributes: Attributes::NONE, ..Repertoire::PLAIN },
         osc: OscSupport { any: true, window: true, progress: false },
         title_prefix: "[rove] ".to_owned(),

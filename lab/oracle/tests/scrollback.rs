@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use rove_oracle::{Alacritty, Emulator as _, Look};
-use rove_terminal::display::Vocabulary;
+use rove_terminal::display::{Functions, Vocabulary};
 use rove_terminal::{Renderer, ScrollbackLine, Size, Terminal, TerminalCapabilities};
 
 /// Lines that alacritty keeps. Chosen: more than any test here scrolls away.
@@ -31,8 +31,7 @@ impl Session {
         let mut host = Terminal::host(size);
         host.keep_scrollback();
         let mut renderer = Renderer::new(TerminalCapabilities {
-            erase_characters: true,
-            background_color_erase: true,
+            functions: Functions::ALL,
             repertoire: Vocabulary::Rich.repertoire(),
             alternate_screen: rove_terminal::AlternateScreen::xterm(),
             scrollback: true,

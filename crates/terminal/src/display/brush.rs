@@ -133,7 +133,7 @@ impl Brush {
             return;
         }
         self.hide();
-        write_motion(&mut self.out, self.state.place, to);
+        write_motion(&mut self.out, self.state.place, to, self.dialect.functions);
         self.state.place = Place::At(to);
         self.state.moved = true;
     }
@@ -192,7 +192,7 @@ impl Brush {
 
     /// Returns whether the terminal can erase cells so that they look like `pen`.
     pub(super) fn can_erase(&self, pen: Pen) -> bool {
-        self.dialect.background_color_erase || pen.erased() == Pen::default()
+        self.dialect.functions.background_color_erase || pen.erased() == Pen::default()
     }
 
     /// Prints a cell at the cursor. If terminals differ in its width, the cursor's place is unknown afterwards.

@@ -1,5 +1,6 @@
 //! Properties of the terminal for which a screen is drawn.
 
+use super::functions::Functions;
 use super::sgr::Repertoire;
 
 /// The parts of a screen that the other end can store. A diff contains only sequences for these parts.
@@ -33,10 +34,7 @@ pub(crate) struct Dialect {
     pub(crate) replica: bool,
     /// The rows that enter the scrollback history of a real terminal.
     pub(crate) history: History,
-    /// Whether `CSI X` erases characters (`ech`).
-    pub(crate) erase_characters: bool,
-    /// Whether erased cells get the current background (`bce`).
-    pub(crate) background_color_erase: bool,
+    pub(crate) functions: Functions,
     /// The graphic renditions (SGR) that the terminal can show.
     pub(crate) repertoire: Repertoire,
     /// Whether a replica understands stated cluster widths (OSC 66), or a real terminal draws clusters like the screen.
@@ -51,8 +49,7 @@ impl Dialect {
         Self {
             replica: true,
             history: History::Frames,
-            erase_characters: true,
-            background_color_erase: true,
+            functions: Functions::ALL,
             repertoire: vocabulary.repertoire(),
             clusters: matches!(vocabulary, Vocabulary::Clusters),
             wide_flags: false,

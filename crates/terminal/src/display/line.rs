@@ -211,7 +211,7 @@ impl<'a> Line<'a> {
         if column >= self.stale_until && self.was.cells[columns].iter().all(|was| *was == blank) {
             return;
         }
-        if self.brush.can_erase(pen) && self.brush.dialect.erase_characters {
+        if self.brush.can_erase(pen) && self.brush.dialect.functions.erase_characters {
             self.brush.erase_characters(pen, width);
         } else {
             self.brush.paint_with(pen, Decoration::NONE);
@@ -262,7 +262,7 @@ impl<'a> Line<'a> {
             self.drawn.erasures += 1;
             return columns;
         }
-        if self.brush.can_erase(pen) && dialect.erase_characters && !few {
+        if self.brush.can_erase(pen) && dialect.functions.erase_characters && !few {
             let start = self.go_to_erase(column, pen);
             self.brush.erase_characters(pen, needed - start);
             self.drawn.erasures += 1;

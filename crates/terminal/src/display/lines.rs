@@ -46,14 +46,13 @@ pub(crate) fn lines(screen: &Screen, dialect: Dialect) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::display::{History, Repertoire};
+    use crate::display::{Functions, History, Repertoire};
     use crate::{Position, Size, Terminal};
 
     const DIALECT: Dialect = Dialect {
         replica: false,
         history: History::Frames,
-        erase_characters: true,
-        background_color_erase: true,
+        functions: Functions::ALL,
         repertoire: Repertoire::FULL,
         clusters: false,
         wide_flags: false,

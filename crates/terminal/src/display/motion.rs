@@ -1,5 +1,6 @@
 //! Short sequences that move the cursor: relative motions, absolute motions and control characters.
 
+use super::functions::Functions;
 use crate::screen::Position;
 
 /// The place of the receiving terminal's cursor, as far as it is known.
@@ -62,12 +63,13 @@ pub(super) fn push_number(out: &mut Vec<u8>, number: u16) {
     }
 }
 
-/// Moves the cursor from `from` to `to` by the shortest motion known here. Margins and origin mode must be off.
-pub(super) fn write_motion(out: &mut Vec<u8>, from: Place, to: Position) {
+/// Moves the cursor from `from` to `to` by the shortest motion that the terminal has. Margins and origin mode must be
+/// off.
+pub(super) fn write_motion(out: &mut Vec<u8>, from: Place, to: Position, has: Functions) {
     let steps = match from {
         Place::Unknown => None,
-        Place::At(at) => Some((across(at.column, to.column), down(at.row, to.row))),
-        Place::Margin { row } => Some((from_margin(to.column), down(row, to.row))),
+        Place::At(at) => Some((across(at.column, to.column, has), down(at.row, to.row, has))),
+        Place::Margin { row } => from_margin(to.column, has).zip(Some(down(row, to.row, has))),
     };
     match steps {
         Some((across, down)) if across.len() + down.len() < absolute_len(to) => {
@@ -78,38 +80,41 @@ pub(super) fn write_motion(out: &mut Vec<u8>, from: Place, to: Position) {
     }
 }
 
-fn across(from: u16, to: u16) -> Step {
-    let column = Step::Csi(to + 1, b'G');
+fn across(from: u16, to: u16, has: Functions) -> Step {
+    let column = has.absolute_columns.then_some(Step::Csi(to + 1, b'G'));
     if to == from {
         Step::Stay
     } else if to == 0 {
         Step::Repeat(b'\r', 1)
     } else if to < from {
         let left = from - to;
-        shortest([Step::Repeat(b'\x08', left), Step::Csi(left, b'D'), column])
+        shortest([Some(Step::Repeat(b'\x08', left)), Some(Step::Csi(left, b'D')), column])
     } else {
-        shortest([Step::Csi(to - from, b'C'), column])
+        shortest([Some(Step::Csi(to - from, b'C')), column])
     }
 }
 
-fn from_margin(to: u16) -> Step {
-    if to == 0 { Step::Repeat(b'\r', 1) } else { Step::Csi(to + 1, b'G') }
+fn from_margin(to: u16, has: Functions) -> Option<Step> {
+    match to {
+        0 => Some(Step::Repeat(b'\r', 1)),
+        to => has.absolute_columns.then_some(Step::Csi(to + 1, b'G')),
+    }
 }
 
-fn down(from: u16, to: u16) -> Step {
-    let row = Step::Csi(to + 1, b'd');
+fn down(from: u16, to: u16, has: Functions) -> Step {
+    let row = has.absolute_rows.then_some(Step::Csi(to + 1, b'd'));
     if to == from {
         Step::Stay
     } else if to < from {
-        shortest([Step::Csi(from - to, b'A'), row])
+        shortest([Some(Step::Csi(from - to, b'A')), row])
     } else {
         let lines = to - from;
-        shortest([Step::Repeat(b'\n', lines), Step::Csi(lines, b'B'), row])
+        shortest([Some(Step::Repeat(b'\n', lines)), Some(Step::Csi(lines, b'B')), row])
     }
 }
 
-fn shortest<const N: usize>(steps: [Step; N]) -> Step {
-    steps.into_iter().min_by_key(|step| step.len()).unwrap_or(Step::Stay)
+fn shortest<const N: usize>(steps: [Option<Step>; N]) -> Step {
+    steps.into_iter().flatten().min_by_key(|step| step.len()).unwrap_or(Step::Stay)
 }
 
 fn absolute_len(to: Position) -> usize {
@@ -150,7 +155,7 @@ mod tests {
 
     fn motion(from: Place, to: Position) -> String {
         let mut out = Vec::new();
-        write_motion(&mut out, from, to);
+        write_motion(&mut out, from, to, Functions::ALL);
         String::from_utf8(out).expect("motions are ASCII").replace('\x1b', "^")
     }
 

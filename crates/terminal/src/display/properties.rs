@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::line::is_settled;
 use super::sgr::Rendition;
-use super::{Repertoire, Vocabulary, diff};
+use super::{Functions, Repertoire, Vocabulary, diff};
 use crate::cluster_widths::ClusterWidths;
 use crate::renderer::{AlternateScreen, OscSupport, Renderer, TerminalCapabilities};
 use crate::screen::cell::{Cell, Color};
@@ -158,14 +158,23 @@ fn host(size: Size) -> Terminal {
     host
 }
 
+fn functions() -> impl Strategy<Value = Functions> {
+    any::<[bool; 5]>().prop_map(|[ech, bce, vpa, hpa, smkx]| Functions {
+        erase_characters: ech,
+        background_color_erase: bce,
+        absolute_rows: vpa,
+        absolute_columns: hpa,
+        application_keypad: smkx,
+    })
+}
+
 /// A user's terminal with random abilities.
 fn capabilities() -> impl Strategy<Value = TerminalCapabilities> {
     let alternate_scroll = prop::sample::select(vec![None, Some(false), Some(true)]);
-    (any::<[bool; 10]>(), alternate_scroll, vocabulary()).prop_map(
+    (functions(), any::<[bool; 8]>(), alternate_scroll, vocabulary()).prop_map(
         |(
+            functions,
             [
-                ech,
-                bce,
                 init,
                 cursor_styles,
                 kitty_keyboard,
@@ -178,8 +187,7 @@ fn capabilities() -> impl Strategy<Value = TerminalCapabilities> {
             alternate_scroll,
             vocabulary,
         )| TerminalCapabilities {
-            erase_characters: ech,
-            background_color_erase: bce,
+            functions,
             repertoire: vocabulary.repertoire(),
             osc: OscSupport { any: true, window: colors, progress: colors },
             title_prefix: String::new(),
@@ -361,9 +369,9 @@ proptest! {
 
     #[test]
     fn frames_read_the_same_on_an_independent_terminal(
-        size in size(), parts in prop::collection::vec(plain_program(), 1..6), ech: bool, bce: bool,
+        size in size(), parts in prop::collection::vec(plain_program(), 1..6), functions in functions(),
     ) {
-        let capabilities = TerminalCapabilities { erase_characters: ech, background_color_erase: bce, ..TerminalCapabilities::default() };
+        let capabilities = TerminalCapabilities { functions, ..TerminalCapabilities::default() };
         let mut host = host(size);
         let mut renderer = Renderer::new(capabilities);
         let known = |length| core::num::NonZeroU16::new(length).expect("a screen is not empty");
@@ -450,7 +458,8 @@ fn settings(
         return settings;
     }
     settings.application_cursor_keys = frame.rich.application_cursor_keys;
-    settings.application_keypad = frame.rich.application_keypad;
+    settings.application_keypad =
+        capabilities.functions.application_keypad && frame.rich.application_keypad;
     if capabilities.init && !frame.rich.alternate_screen {
         settings.alternate_scroll = Some(false);
     } else if let (true, Some(asked)) = (capabilities.init, frame.rich.alternate_scroll) {

@@ -1,17 +1,15 @@
 //! The capabilities of the user's terminal.
 
 use crate::cluster_widths::ClusterWidths;
-use crate::display::{Dialect, History, Repertoire};
+use crate::display::{Dialect, Functions, History, Repertoire};
 use crate::screen::Screen;
 
 /// The capabilities of the user's terminal, known from terminfo, the environment and the terminal's answers. By default
 /// the terminal displays no more than a stock Mosh client does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TerminalCapabilities {
-    /// `ech`: whether the terminal can erase characters without moving the cursor.
-    pub erase_characters: bool,
-    /// `bce`: whether erased cells get the current background colour.
-    pub background_color_erase: bool,
+    /// The control functions that the terminal has.
+    pub functions: Functions,
     /// The graphic renditions (SGR) that the terminal can show.
     pub repertoire: Repertoire,
     /// The operating system commands (OSC) that may be sent to the terminal.
@@ -81,8 +79,7 @@ impl TerminalCapabilities {
         Dialect {
             replica: false,
             history,
-            erase_characters: self.erase_characters,
-            background_color_erase: self.background_color_erase,
+            functions: self.functions,
             clusters: !screen.cluster_widths().is_code_points(),
             wide_flags: self.has_wide_flags(screen),
             repertoire: self.repertoire,
@@ -103,8 +100,7 @@ impl TerminalCapabilities {
 
     /// Returns whether frames for this terminal differ from frames drawn for `other`, so that a repaint is needed.
     pub(super) fn draws_unlike(&self, other: &Self) -> bool {
-        self.erase_characters != other.erase_characters
-            || self.background_color_erase != other.background_color_erase
+        self.functions != other.functions
             || self.repertoire != other.repertoire
             || self.osc.window != other.osc.window
             || self.title_prefix != other.title_prefix

@@ -71,12 +71,20 @@ impl Settings {
 
     /// Writes the settings of `wanted` that differ from the terminal's. If `all` is true, writes all of them, because
     /// other programs may have changed the terminal. Omits cursor style and keyboard protocols that nobody requested.
-    pub(super) fn change(&mut self, out: &mut Vec<u8>, wanted: RichModes, all: bool) {
+    pub(super) fn change(
+        &mut self,
+        out: &mut Vec<u8>,
+        wanted: RichModes,
+        capabilities: &TerminalCapabilities,
+        all: bool,
+    ) {
         let old = core::mem::replace(&mut self.modes, wanted);
         if all || old.application_cursor_keys != wanted.application_cursor_keys {
             private_mode(out, 1, wanted.application_cursor_keys);
         }
-        if all || old.application_keypad != wanted.application_keypad {
+        if capabilities.functions.application_keypad
+            && (all || old.application_keypad != wanted.application_keypad)
+        {
             application_keypad(out, wanted.application_keypad);
         }
         let differs = |old: u8, new: u8| old != new || all && new != 0;
@@ -114,7 +122,9 @@ impl Settings {
             private_mode(out, 1007, capabilities.has_alternate_scroll());
         }
         private_mode(out, 1, false);
-        application_keypad(out, false);
+        if capabilities.functions.application_keypad {
+            application_keypad(out, false);
+        }
     }
 
     fn pop_kitty_keyboard(&mut self, out: &mut Vec<u8>) {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::display::Repertoire;
+use crate::display::{Functions, Repertoire};
 use crate::terminal::Terminal;
 
 fn readable(bytes: &[u8]) -> String {
@@ -14,8 +14,7 @@ fn host(input: &str) -> Terminal {
 
 fn capabilities() -> TerminalCapabilities {
     TerminalCapabilities {
-        erase_characters: true,
-        background_color_erase: true,
+        functions: Functions::ALL,
         osc: OscSupport { any: true, window: true, ..OscSupport::default() },
         title_prefix: "[rove] ".into(),
         alternate_screen: AlternateScreen {
@@ -192,7 +191,10 @@ fn a_colour_is_written_as_the_program_wrote_it() {
 fn without_bce_coloured_blanks_are_spaces() {
     let mut renderer = showing(
         &host(""),
-        TerminalCapabilities { background_color_erase: false, ..capabilities() },
+        TerminalCapabilities {
+            functions: Functions { background_color_erase: false, ..Functions::ALL },
+            ..capabilities()
+        },
     );
     let frame = readable(&renderer.frame(host("\x1b[44m\x1b[K").screen()));
     assert_eq!(frame, "^[44m                    \r");
@@ -202,10 +204,40 @@ fn without_bce_coloured_blanks_are_spaces() {
 fn without_ech_blanks_are_spaces() {
     let mut renderer = showing(
         &host("0123456789"),
-        TerminalCapabilities { erase_characters: false, ..capabilities() },
+        TerminalCapabilities {
+            functions: Functions { erase_characters: false, ..Functions::ALL },
+            ..capabilities()
+        },
     );
     let frame = readable(&renderer.frame(host("0123456789\r\x1b[7X").screen()));
     assert_eq!(frame, "^[?25l\r       \r^[?25h");
+}
+
+#[test]
+fn a_terminal_without_absolute_motions_and_keypad_gets_none_of_them() {
+    let frames =
+        ["0123456789abcdefghij\x1b=", "\x1b[3;20Hx\x1b[;20H", "\x1b[3;15H", "\x1b[;3H", ""];
+    for has in [Functions::default(), Functions { absolute_rows: true, ..Functions::default() }] {
+        let mut renderer = Renderer::new(TerminalCapabilities { functions: has, ..capabilities() });
+        renderer.follow(Vocabulary::Rich);
+        let (mut written, mut user) = (renderer.open(), host(""));
+        for frame in frames.map(host) {
+            let bytes = renderer.frame(frame.screen());
+            user.write(&bytes);
+            assert_eq!(user.screen().cursor(), frame.screen().cursor());
+            written.extend(bytes);
+        }
+        written.extend(renderer.close());
+        written.extend(renderer.capabilities().emergency_closing());
+        let written = readable(&written);
+        let finals = |last| {
+            let mut sequences = written.split("^[").skip(1);
+            sequences
+                .any(|it| it.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(last))
+        };
+        assert!(!finals('G') && (has.absolute_rows || !finals('d')), "{written}");
+        assert!(!written.contains("^=") && !written.contains("^>"), "{written}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Terminals that follow a host's screen: the far end by diffs, the user by frames.
 
-use rove_terminal::display::{self, Repertoire, Vocabulary};
+use rove_terminal::display::{self, Functions, Repertoire, Vocabulary};
 use rove_terminal::{
     Attributes, Cell, Color, OscSupport, Renderer, Row, Screen, Size, Terminal,
     TerminalCapabilities, Underline,
@@ -22,11 +22,7 @@ impl Follow {
             osc: OscSupport::ALL,
             ..TerminalCapabilities::default()
         };
-        let able = TerminalCapabilities {
-            erase_characters: true,
-            background_color_erase: true,
-            ..plain.clone()
-        };
+        let able = TerminalCapabilities { functions: Functions::ALL, ..plain.clone() };
         let users = [able, plain].map(|capabilities| {
             let mut renderer = Renderer::new(capabilities);
             let mut terminal = Terminal::host(size);

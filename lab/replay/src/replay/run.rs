@@ -9,7 +9,7 @@ use rove_headless::{ClientEnd, ServerEnd, Traffic};
 use rove_link::net::{LEFT_ADDRESS, Net, RIGHT_ADDRESS};
 use rove_session::{ClientConfig, Prediction, PromptMemory, ServerConfig};
 use rove_ssp::{Config, Mechanism, ReferencePolicy};
-use rove_terminal::display::Repertoire;
+use rove_terminal::display::{Functions, Repertoire};
 use rove_terminal::{AlternateScreen, OscSupport, TerminalCapabilities};
 use rove_units::{Duration, Instant, Seed};
 
@@ -228,8 +228,7 @@ fn client_config(script: &Script, options: &RunOptions, seed: Seed) -> ClientCon
     ClientConfig {
         size: script.size,
         terminal: TerminalCapabilities {
-            erase_characters: true,
-            background_color_erase: true,
+            functions: Functions::ALL,
             repertoire: Repertoire::FULL,
             osc: OscSupport { any: true, window: true, ..OscSupport::default() },
             init: true,

@@ -3,6 +3,7 @@
 use rove_link::LinkConfig;
 use rove_session::{CAPABILITIES, ExitStatus, MakeEngine, Prediction, Preference};
 use rove_ssp::Capabilities;
+use rove_terminal::display::Functions;
 use rove_terminal::{
     ClusterWidths, NewerWide, OscSupport, Size, TerminalCapabilities, UserTerminal,
 };
@@ -133,8 +134,11 @@ fn draw_capabilities(dice: &mut Dice) -> Option<Capabilities> {
 
 fn draw_terminal(dice: &mut Dice) -> TerminalCapabilities {
     TerminalCapabilities {
-        erase_characters: dice.chance(0.5),
-        background_color_erase: dice.chance(0.5),
+        functions: Functions {
+            erase_characters: dice.chance(0.5),
+            background_color_erase: dice.chance(0.5),
+            ..Functions::ALL
+        },
         osc: OscSupport { any: true, window: dice.chance(0.5), progress: dice.chance(0.5) },
         synchronized_output: dice.chance(0.5),
         cursor_styles: dice.chance(0.5),

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
-use crate::display::Vocabulary;
 use crate::display::properties::{look, program, size};
+use crate::display::{Functions, Vocabulary};
 use crate::renderer::{AlternateScreen, Renderer, TerminalCapabilities};
 use crate::screen::{Screen, Size};
 use crate::scrollback::ScrollbackLine;
@@ -9,8 +9,7 @@ use crate::terminal::Terminal;
 
 fn capabilities() -> TerminalCapabilities {
     TerminalCapabilities {
-        erase_characters: true,
-        background_color_erase: true,
+        functions: Functions::ALL,
         repertoire: Vocabulary::Rich.repertoire(),
         alternate_screen: AlternateScreen::xterm(),
         scrollback: true,
@@ -85,7 +84,7 @@ proptest! {
         steps in prop::collection::vec((program(), 0_usize..40), 1..8),
         (ech, bce, init) in any::<(bool, bool, bool)>(),
     ) {
-        let capabilities = TerminalCapabilities { erase_characters: ech, background_color_erase: bce, init, ..capabilities() };
+        let capabilities = TerminalCapabilities { functions: Functions { erase_characters: ech, background_color_erase: bce, ..Functions::ALL }, init, ..capabilities() };
         let mut ends = Ends::new(size, "", capabilities);
         // The rows from before the session are blank.
         let before = taken(&mut ends.user).len();

@@ -1,10 +1,11 @@
+use crate::display::{Functions, Vocabulary};
 use crate::renderer::{AlternateScreen, Renderer, TerminalCapabilities};
-use crate::{Size, Terminal, UserTerminal, display::Vocabulary};
+use crate::{Size, Terminal, UserTerminal};
 
 /// A terminal with all abilities, on the alternate screen.
 fn able() -> TerminalCapabilities {
     TerminalCapabilities {
-        erase_characters: true,
+        functions: Functions::ALL,
         alternate_screen: AlternateScreen {
             enter: b"<enter>".to_vec(),
             leave: b"<leave>".to_vec(),
