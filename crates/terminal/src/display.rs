@@ -39,6 +39,7 @@ mod tests;
 
 use crate::screen::Screen;
 
+pub(crate) use brush::LINK_END;
 pub(crate) use canvas::picture;
 pub(crate) use colors::{colors, reset_colors};
 pub use dialect::Vocabulary;

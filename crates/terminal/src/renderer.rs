@@ -11,7 +11,9 @@ pub use self::capabilities::{AlternateScreen, OscSupport, TerminalCapabilities};
 use self::feed::Feed;
 use self::loan::Loan;
 use self::settings::{OWN_CURSOR_STYLE, POP_KITTY_KEYBOARD, Settings};
-use crate::display::{History, MODES_OFF, Vocabulary, lines, modes, picture, private_mode, titles};
+use crate::display::{
+    History, LINK_END, MODES_OFF, Vocabulary, lines, modes, picture, private_mode, titles,
+};
 use crate::screen::{Screen, Size};
 use crate::scrollback::ScrollbackLine;
 
@@ -28,27 +30,26 @@ const BELOW_ALL: &[u8] = b"\x1b[9999;1H\r\n";
 
 impl TerminalCapabilities {
     /// Returns the bytes that restore the terminal after an unexpected end, such as a panic, when no [`Renderer`] is
-    /// available. They reset the pen and modes that a session changes, but not titles, colours, directory and progress.
+    /// available. They reset the pen, margins and modes that a session changes, but not titles, colours, directory and
+    /// progress. The last frame may be incomplete.
     pub fn emergency_closing(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        if self.synchronized_output {
-            out.extend(b"\x1b[?2026l");
-        }
-        // Not all capabilities are known at the start. A terminal that supports titles ignores unknown sequences.
-        if self.kitty_keyboard || self.osc.window {
-            out.extend(POP_KITTY_KEYBOARD);
-        }
-        if self.modify_other_keys || self.osc.window {
-            out.extend(b"\x1b[>4m");
-        }
-        if self.cursor_styles {
-            out.extend(OWN_CURSOR_STYLE);
-        }
-        if self.functions.application_keypad {
-            out.extend(b"\x1b>");
-        }
-        out.extend(b"\x1b[?1l\x1b[m\x1b[?25h");
-        out.extend(MODES_OFF);
+        let has_own = self.init && !self.alternate_screen.leave.is_empty();
+        let parts: [(bool, &[u8]); 10] = [
+            (self.synchronized_output, b"\x1b[?2026l"),
+            // Not all capabilities are known at the start. A terminal that supports titles ignores unknown sequences.
+            (self.kitty_keyboard || self.osc.window, POP_KITTY_KEYBOARD),
+            (self.modify_other_keys || self.osc.window, b"\x1b[>4m"),
+            (self.cursor_styles, OWN_CURSOR_STYLE),
+            (self.functions.application_keypad, b"\x1b>"),
+            (self.repertoire.links, LINK_END),
+            (true, b"\x1b[?1l\x1b[m\x1b[?25h"),
+            (true, MODES_OFF),
+            // Resetting the margins moves the cursor. `rmcup` restores a place that ESC 7 may overwrite.
+            (has_own, b"\x1b[r"),
+            (!has_own, b"\x1b7\x1b[r\x1b8"),
+        ];
+        let sent = parts.iter().filter(|(is_sent, _)| *is_sent);
+        let mut out: Vec<u8> = sent.flat_map(|(_, bytes)| *bytes).copied().collect();
         if self.init {
             private_mode(&mut out, 1007, self.has_alternate_scroll());
         }

@@ -18,6 +18,9 @@ use crate::width::char_width;
 /// takes to move to the top, delete the lines there and move back.
 const LINE_FEEDS_MAX: u16 = 10;
 
+/// Ends a hyperlink (OSC 8).
+pub(crate) const LINK_END: &[u8] = b"\x1b]8;;\x1b\\";
+
 /// The state of the receiving terminal, on which the next bytes depend.
 #[derive(Clone, Debug)]
 struct State {
@@ -167,18 +170,18 @@ impl Brush {
         if !self.dialect.repertoire.links || self.state.link.as_ref() == link {
             return;
         }
-        self.out.extend(b"\x1b]8;");
         if let Some(link) = link {
+            self.out.extend(b"\x1b]8;");
             if !link.id().is_empty() {
                 self.out.extend(b"id=");
                 self.out.extend(link.id().as_bytes());
             }
             self.out.push(b';');
             self.out.extend(link.uri().as_bytes());
+            self.out.extend(b"\x1b\\");
         } else {
-            self.out.push(b';');
+            self.out.extend(LINK_END);
         }
-        self.out.extend(b"\x1b\\");
         self.state.link = link.cloned();
     }
 

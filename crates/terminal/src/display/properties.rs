@@ -390,7 +390,7 @@ proptest! {
     #[test]
     fn frames_look_the_same_on_any_terminal(
         size in size(), parts in prop::collection::vec(program(), 1..6), replica: bool,
-        capabilities in capabilities(), vocabulary in vocabulary(),
+        capabilities in capabilities(), vocabulary in vocabulary(), cut: prop::sample::Index,
     ) {
         // A stock server's result for a half overwritten wide character must be drawn too.
         let mut inside = if replica { Terminal::replica(size) } else { host(size) };
@@ -402,9 +402,13 @@ proptest! {
         let mut renderer = Renderer::new(capabilities.clone());
         renderer.follow(vocabulary);
         outside.write(&renderer.open());
+        let mut crashed = outside.clone();
         for part in parts {
             inside.write(part.as_bytes());
             let bytes = renderer.frame(inside.screen());
+            crashed = outside.clone();
+            let text = str::from_utf8(&bytes).expect("frames are UTF-8");
+            crashed.write(&bytes[..text.floor_char_boundary(cut.index(text.len() + 1))]);
             outside.write(&bytes);
             let wanted = painted(inside.screen(), capabilities.repertoire);
             prop_assert_eq!(look(outside.screen()), look(&wanted), "{:?}", String::from_utf8_lossy(&bytes));
@@ -417,10 +421,17 @@ proptest! {
             prop_assert_eq!(outside.screen().rich, settings(inside.screen(), &capabilities, vocabulary));
             prop_assert!(renderer.frame(inside.screen()).is_empty());
         }
-        let mut crashed = outside.clone();
+        let place = crashed.screen().cursor.position();
         crashed.write(&capabilities.emergency_closing());
+        prop_assert!(capabilities.init || crashed.screen().cursor.position() == place);
         outside.write(&renderer.close());
         prop_assert!(renderer.close().is_empty());
+        for terminal in [&mut outside, &mut crashed] {
+            terminal.take_replies();
+            terminal.write(b"\x1bP$qr\x1b\\");
+            let margins = format!("\x1bP1$r1;{}r\x1b\\", size.rows());
+            prop_assert_eq!(terminal.take_replies(), margins.into_bytes());
+        }
         for (after, is_orderly) in [(&outside, true), (&crashed, false)] {
             let after = after.screen();
             if !is_orderly {
