@@ -14,7 +14,8 @@
 //!   empty, in combining characters or in a character whose width varies between terminals. It also concerns the bottom
 //!   row of a screen that has less than three rows or no room for two characters in a row;
 //! - the removal of a title: after a title was set, there is always a title;
-//! - the end of a long title (`TITLE_CHARS_MAX`), and all of a long copied text (`CLIPBOARD_CHARS_MAX`).
+//! - the end of a long title (`TITLE_CHARS_MAX`), and all of a long copied text (`CLIPBOARD_CHARS_MAX`);
+//! - an empty copied text.
 
 mod brush;
 mod canvas;

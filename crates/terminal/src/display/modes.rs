@@ -68,10 +68,11 @@ fn operating_system_command(out: &mut Vec<u8>, number: &[u8], text: &str) {
 }
 
 /// Writes copied text (OSC 52) if it is base64, and short enough for a stock Mosh client. The text `?` is refused,
-/// because it would make the user's terminal send its clipboard to the remote program.
+/// because it would make the user's terminal send its clipboard to the remote program. An empty text would empty the
+/// clipboard.
 pub(crate) fn clipboard(out: &mut Vec<u8>, text: &str) {
     let base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-    if text.len() <= CLIPBOARD_CHARS_MAX && text.bytes().all(base64) {
+    if (1..=CLIPBOARD_CHARS_MAX).contains(&text.len()) && text.bytes().all(base64) {
         out.extend(b"\x1b]52;c;");
         out.extend(text.as_bytes());
         out.push(b'\x07');

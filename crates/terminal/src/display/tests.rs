@@ -176,6 +176,8 @@ fn modes_titles_and_copied_text_are_carried_once() {
     next.titles.title = "t".into();
     next.clipboard = "?".into();
     assert_eq!(change(&new, &next), "^]0;t!");
+    let cleared = Screen { clipboard: "".into(), ..new.clone() };
+    assert_eq!(change(&new, &cleared), "");
 }
 
 #[test]

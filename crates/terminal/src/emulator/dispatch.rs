@@ -318,11 +318,12 @@ impl Emulator {
         debug_assert!(self.notifications.len() <= NOTIFICATIONS_MAX);
     }
 
-    /// Copies text (OSC 52). The screen stores it if a stock client can receive it. `copies` hands it to the caller.
+    /// Copies text (OSC 52). The screen stores it if a stock client can receive it, and if it is not empty: such a
+    /// client would empty the user's clipboard. `copies` hands it to the caller.
     fn copy(&mut self, text: &str) {
         let parts = text.split_once(';');
         let Some(copied) = parts.and_then(|(to, text)| Copied::new(to, text)) else { return };
-        if copied.is_for_clipboard() && copied.text().len() <= CLIPBOARD_CHARS_MAX {
+        if copied.is_for_clipboard() && (1..=CLIPBOARD_CHARS_MAX).contains(&copied.text().len()) {
             self.grid.screen.clipboard = Arc::clone(copied.text());
         }
         self.copies.keep(copied, self.user_terminal.read_copied, self.grid.is_host());

@@ -177,7 +177,7 @@ fn only_base64_reaches_the_clipboard() {
         ("\x1b]52;x;aGVsbG8=\x07", ""),
         ("\x1b]52;c;?\x07", ""),
         ("\x1b]52;c;aGk=\x07\x1b]52;c;?\x07", "aGk="),
-        ("\x1b]52;c;aGk=\x07\x1b]52;c;\x07", ""),
+        ("\x1b]52;c;aGk=\x07\x1b]52;c;\x07", "aGk="),
         ("\x1b]52;c;not base64\x07", ""),
         ("\x1b]52;aGk=\x07", ""),
     ] {
