@@ -110,8 +110,8 @@ impl Canvas {
         let mut canvas = self.clone();
         let is_blank = |row: &&Arc<Row>| Arc::ptr_eq(row, &self.blank) || **row == self.blank;
         let kept = new.rows.len() - new.rows.iter().rev().take_while(is_blank).count();
-        // With `LinesOnly`, no sequence may erase the whole screen, or the screen's rows would enter the history.
-        let kept = kept.max(usize::from(self.brush.dialect.history == History::LinesOnly));
+        // Where a cleared screen may not enter the history, no sequence may erase the whole screen.
+        let kept = kept.max(usize::from(self.brush.dialect.history != History::Frames));
         let written = self.rows[kept..].iter().filter(|row| !is_blank(row)).count();
         if written >= 2 {
             canvas.erase_from(kept);

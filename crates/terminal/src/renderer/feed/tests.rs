@@ -101,6 +101,20 @@ proptest! {
 }
 
 #[test]
+fn a_stock_servers_cleared_screen_does_not_enter_the_history() {
+    let mut host = Terminal::host(Size::clamped(20, 4));
+    let mut user = host.clone();
+    user.keep_scrollback();
+    let mut renderer = Renderer::new(capabilities());
+    user.write(&renderer.open());
+    for text in ["1\r\n2\r\n3\r\n4", "\x1b[H\x1b[J"] {
+        host.write(text.as_bytes());
+        user.write(&renderer.frame(host.screen()));
+    }
+    assert_eq!((user.screen().row_text(0), user.scrollback_len()), (String::new(), 0));
+}
+
+#[test]
 fn a_session_moves_below_what_was_there_with_its_first_line() {
     let mut ends = Ends::new(
         Size::clamped(20, 4),
