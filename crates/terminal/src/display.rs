@@ -8,7 +8,8 @@
 //!
 //! A diff to a replica carries every field of [`Screen`], with these exceptions:
 //! - the state that a stock Mosh client's screen cannot hold ([`Vocabulary::Stock`]);
-//! - a hyperlink in a row whose hyperlinks exceed 256 KiB, counted once for each run of linked cells;
+//! - a hyperlink in a row whose hyperlinks exceed twice the bytes that programs may put into a row of this screen's size,
+//!   counted once for each run of linked cells: such rows come from a screen of another size;
 //! - the number of bells: a diff rings once for any number of bells;
 //! - a wrap flag (the row's text continues in the next row) that printing may not set. This concerns a row that ends
 //!   empty, in combining characters or in a character whose width varies between terminals. It also concerns the bottom

@@ -250,7 +250,7 @@ fn a_terminal_that_becomes_higher_gets_its_lines_back_into_its_history() {
     ends.host.resize(Size::clamped(20, 5));
     ends.write("", 0);
     assert_eq!(texts(&taken(&mut ends.user)), ["a", "b"]);
-    // The terminal's history has no more lines than the renderer has put there.
+    // The renderer counts two rows of the start, although the terminal's history got none of them.
     ends.host.resize(Size::clamped(20, 20));
     ends.user.resize(Size::clamped(20, 20));
     ends.write("", 0);
