@@ -175,8 +175,8 @@ impl LastWords {
         }
     }
 
-    /// Adds a byte of ssh's messages to the current line. At the line's end, records a refusal of an unknown host key
-    /// that an option of rove has caused, even if the line was shown.
+    /// Adds a byte of ssh's messages to the current line. At the line's end, records the refusal of an unknown host
+    /// key if only an option of rove forbade ssh to ask. This applies to shown lines as well.
     fn note(&mut self, byte: u8) {
         if byte != b'\n' {
             self.whole.extend((self.whole.len() < LINE_BYTES_MAX).then_some(byte));

@@ -1,5 +1,5 @@
 //! The settings of the pty's line discipline, by which the kernel itself reacts to keys. Also the server's statement
-//! that the session's own shell, or a program of it, waits at its prompt.
+//! that the session's own shell, or a program that it started, waits at its prompt.
 
 use bitflags::bitflags;
 
@@ -87,8 +87,8 @@ pub struct Tty {
     pub modes: TtyModes,
     /// The special characters of the line discipline.
     pub characters: TtyCharacters,
-    /// The newest input that the session's own shell, or a program of it, had read completely when it waited at its
-    /// prompt. `None` if neither waits, or if the server cannot tell.
+    /// The newest input that the session's own shell, or a program that it started, had read completely when it waited
+    /// at its prompt. `None` if neither waits, or if the server cannot tell.
     pub prompt: Option<InputNum>,
 }
 
@@ -102,7 +102,7 @@ impl Tty {
         self.modes.contains(TtyModes::CANONICAL) && !self.modes.contains(TtyModes::ECHO)
     }
 
-    /// Returns whether the kernel echoes lines, and echoes text in a way that the modes determine.
+    /// Returns whether programs read whole lines that the kernel echoes, and no setting besides the modes changes this.
     pub const fn echoes_lines(self) -> bool {
         const WANTED: TtyModes =
             TtyModes::ECHO.union(TtyModes::CANONICAL).union(TtyModes::ORDINARY);

@@ -61,7 +61,7 @@ const fn is_common_and_wide(c: char) -> bool {
         | within(c, '\u{1f5fb}', '\u{1f64f}') // faces
 }
 
-/// Returns whether `c` is a sign or letter that precedes a cluster's base. `unicode-width` gives it no column.
+/// Returns whether `c` is a sign or letter without a column in `unicode-width`, mostly one prepended to a cluster.
 const fn is_prepended(c: char) -> bool {
     matches!(c,
         '\u{605}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{d4e}' | '\u{a8fa}'

@@ -27,8 +27,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// A login that takes this long counts as one that has asked something, such as for the touch of a security key.
 /// Chosen: a login without questions should not take longer.
 const SLOW: Duration = Duration::from_secs(5);
-/// How far the terminal's access time is set back, in seconds. Source: Linux counts that time in steps of 8 s
-/// (drivers/tty/tty_io.c).
+/// How far before the present the terminal's access time is set, in seconds. Source: Linux counts that time in steps of
+/// 8 s (drivers/tty/tty_io.c).
 const PUT_BACK_SECONDS: u64 = 16;
 
 /// A watch for questions that ssh asks the user during a login.
@@ -38,8 +38,8 @@ pub(super) struct Questions {
     terminal: Option<OwnedFd>,
     /// Whether the terminal echoed when the watch began.
     echoed: bool,
-    /// The terminal's access time before the watch, and the earlier time that the watch has set, in seconds since 1970.
-    /// `None` if the access time cannot be set.
+    /// The terminal's access time before the watch, and the time that the watch has set instead, in seconds since 1970.
+    /// `None` if there is no terminal, or its access time cannot be set.
     read_at: Option<[i64; 2]>,
     have_come: bool,
 }
@@ -107,7 +107,7 @@ fn terminal() -> Option<OwnedFd> {
     terminal.try_clone_to_owned().ok()
 }
 
-/// Sets a terminal's access time back. Returns the former and the new time. `None` if that is impossible.
+/// Sets a terminal's access time to [`PUT_BACK_SECONDS`] ago. Returns the former and the new time, if that is possible.
 fn put_back(terminal: impl AsFd) -> Option<[i64; 2]> {
     let former = last_read(&terminal)?;
     let present = i64::try_from(unix_seconds().saturating_sub(PUT_BACK_SECONDS)).ok()?;

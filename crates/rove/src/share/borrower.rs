@@ -36,8 +36,8 @@ const COPY_BYTES: usize = 64 * 1024;
 const WORD_MAX: u64 = 16 * 1024;
 
 /// Carries the call through a running client of the same login. Returns the exit code. `None` if no client carries the
-/// call, whose input was then not read. `rove put` always uses its own session, because it prints the paths of its
-/// files. `config` is ssh's configuration for the host.
+/// call; its input is then unread. `rove put` always uses its own session, because it prints the paths of its files.
+/// `config` is ssh's configuration for the host.
 pub(crate) fn run(options: &HostOptions, joined: &Joined, config: &SshConfig) -> Option<u8> {
     if matches!(joined, Joined::Files { .. }) || !may_share(options) {
         return None;
@@ -97,7 +97,7 @@ impl Iterator for Awake {
 /// A call that a client has accepted.
 struct Borrowed {
     words: BufReader<UnixStream>,
-    /// This process's ends of the pipes: for standard input, output and error.
+    /// This process's ends of the pipes for standard input, standard output and, unless `is_port`, standard error.
     pipes: Vec<File>,
     is_port: bool,
     /// Reports the call's progress to the `rove exec --json` that started the call, if any.
@@ -128,7 +128,7 @@ impl Borrowed {
     }
 
     /// Returns the client's next message, and passes messages about the network to the channel. `None` after the
-    /// connection's end or a malformed message.
+    /// connection's end, a timeout or a malformed message.
     fn next_word(&mut self) -> Option<Word> {
         loop {
             let mut line = Vec::new();
@@ -195,7 +195,7 @@ impl Borrowed {
     }
 }
 
-/// Connects to a client, and checks that it belongs to this user.
+/// Connects to a client of this user or of the administrator.
 fn connect(path: &Path) -> io::Result<UnixStream> {
     // The connection is made without blocking, because the backlog of a hanging client may be full.
     let stream = rove_control::connect_to_user(path)?;

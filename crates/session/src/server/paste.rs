@@ -1,7 +1,7 @@
 //! Text that the server types on the user's behalf, such as the path of a file that was copied to the host.
 //!
-//! This module decides whether a program may get such a text. If a program does not show typed text, the text could end
-//! up in a secret. A program that reads single keys would take the letters for commands.
+//! This module decides whether a program may get such a text. If a program does not show typed text, the text could
+//! become part of a secret. A program that reads single keys and takes no pastes would take the letters for commands.
 
 use rove_terminal::{Screen, Tty, TtyModes};
 
@@ -17,7 +17,7 @@ pub enum Untyped {
     /// No program has the pty, or the pty's modes are not known.
     #[error("no program reads what is typed")]
     NoProgram,
-    /// Earlier keys have not been read.
+    /// Earlier keys, or answers of the terminal, still wait for the pty.
     #[error("the program does not read its keys")]
     Busy,
     /// The program reads lines without echo, or the screen asks for a secret.
@@ -52,8 +52,8 @@ pub(super) fn type_text(
     Ok(())
 }
 
-/// Returns whether to mark a text as a paste, as mode 2004 asks. A program that reads lines needs no mark: the kernel
-/// echoes the text. Line and full-screen editors read single keys, and set mode 2004 if they accept pastes.
+/// Returns whether to mark a text as a paste (mode 2004). Programs that read lines get the text even without the mark,
+/// because the kernel echoes it. Line and full-screen editors read single keys, and set mode 2004 if they take pastes.
 ///
 /// # Errors
 ///

@@ -37,8 +37,8 @@ pub(super) struct Newcomer {
     client: ClientId,
     /// How many keys of the present client the server had taken when it invited this one.
     taken: u64,
-    /// Whether the server takes no input of the present client until `until`, so that the newcomer can continue from
-    /// `taken`.
+    /// Whether the server takes no input of the present client while this invitation lasts, so that the count of that
+    /// client's keys stays `taken`.
     holds: bool,
 }
 
@@ -130,7 +130,7 @@ impl Succession {
         known.map(|(_, taken)| taken)
     }
 
-    /// Returns whether the server takes no input of the present client, because an invited client continues from it.
+    /// Returns whether the server takes no input of the present client now, because an invitation holds it back.
     pub(super) fn holds_input(&self) -> bool {
         self.invited.as_ref().is_some_and(|invited| invited.holds)
     }

@@ -83,7 +83,7 @@ impl Server {
         self.audience.door()
     }
 
-    /// Returns the memory ranges of the invited client's keys ([`Server::key_memory`]). `None` if no client is invited.
+    /// Returns the memory ranges of the keys of the client invited to take over ([`Server::key_memory`]), if any.
     pub fn invited_key_memory(&self) -> Option<Vec<Range<*const u8>>> {
         self.succession.key_memory()
     }
