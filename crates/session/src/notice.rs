@@ -248,7 +248,8 @@ impl Notices {
             (gone(contact.server, self.is_tunnelled()), quit())
         } else if let Some(message) = message {
             let advises = self.advises && message.network_error && !self.goes_through_ssh();
-            (message.texts(silence, advises), quit())
+            let logs_in = message.network_error && !login_hints.is_empty();
+            (message.texts(silence, advises), if logs_in { login_hints } else { quit() })
         } else if let Some(Some(trouble)) = &self.tunnel {
             let hints = if login_hints.is_empty() { quit() } else { login_hints };
             (trouble.texts(silence), hints)

@@ -188,7 +188,8 @@ fn come_back(run: &mut Run, seed: u64, jump: u64) -> Result<(), ResumeError> {
 fn take_up(run: &mut Run, client: Client, size: rove_terminal::Size) {
     let terminal = rove_terminal::Terminal::host(size);
     let (user, traffic) = (Typist::default(), rove_headless::Traffic::default());
-    run.left.end = Some(ClientEnd { client, terminal, user, traffic });
+    let received = rove_headless::Traffic::default();
+    run.left.end = Some(ClientEnd { client, terminal, user, traffic, received });
 }
 
 /// Asks a rove server for a key, and starts a client with it after so many milliseconds. Returns whether keys are lost
