@@ -1,6 +1,5 @@
 //! Streams on other paths than UDP at one address: through ssh, from ssh to UDP, and from one network to another.
 
-use std::fs;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Stdio};
@@ -10,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{
     Bastion, Border, Far, Invocation, Report, SIZE, Scratch, Sshd, Terminal, free_port, rove,
-    with_quick_login, within_guard,
+    wait_until, with_quick_login, within_guard,
 };
 
 /// Returns bytes in which nothing repeats.
@@ -163,15 +162,18 @@ fn a_copy_goes_from_udp_that_has_died_to_ssh_and_loses_nothing() {
     assert!(logins.any(|logins| logins.is_none_or(|count| count == 2)));
 }
 
-/// Makes a copy, of which nothing may be lost. Returns the number of logins, or `None` where no border can be made.
+/// Makes a copy, of which nothing may be lost. Returns the number of logins, 0 if the last one was too slow to carry the
+/// copy, or `None` where no border can be made.
 fn copy_from_udp_to_ssh() -> Option<usize> {
     let scratch = Scratch::new();
+    let ended = |border: &Border| scratch.path(&format!("ended-{}", border.port));
     let all = bytes(8_000_000);
     let prepare = || Border::start(Far::default(), true, true);
     let log_in = |border: &Border| {
         let settings = scratch.write("rove.toml", &format!("port = {}\n", border.port));
         // Without a terminal ssh can ask nobody, whatever terminal the tests were started at.
-        let call = exec(&border.sshd.ssh(), &settings, "cat").behind(&["setsid"]);
+        let script = format!("cat && echo >{}", ended(border).display());
+        let call = exec(&border.sshd.ssh(), &settings, &script).behind(&["setsid"]);
         let mut program = Running::start(&call, all.clone());
         let copied = program.read(1_000_000);
         (program, copied)
@@ -179,11 +181,16 @@ fn copy_from_udp_to_ssh() -> Option<usize> {
     let (border, (program, mut copied)) = with_quick_login(prepare, log_in)?;
     border.sshd.wait_alone();
     border.let_pass(false, false);
-    let (rest, code) = program.finish();
+    let finish = thread::spawn(move || program.finish());
+    wait_until("another login", || border.sshd.connections() > 1);
+    border.sshd.wait_alone();
+    let has_ended = ended(&border).exists();
+    border.let_pass(true, true);
+    let (rest, code) = finish.join().expect("it ends");
     copied.extend(rest);
     let is_whole = copied == all && code == Some(0);
     assert!(is_whole, "{} bytes, {code:?}\n{}", copied.len(), border.sshd.log());
-    Some(border.sshd.connections())
+    Some(if has_ended { border.sshd.connections() } else { 0 })
 }
 
 /// The program on the host measures the minute, so this test takes real time, beside the others.
@@ -225,10 +232,6 @@ fn a_program_whose_client_was_killed_is_hung_up_when_its_time_is_over() {
     assert!(!log.exists());
     let client = Pid::from_child(&program.child);
     kill_process(client, Signal::KILL).expect("it runs");
-    within_guard("the hang-up", move || {
-        while fs::read_to_string(&log).ok().as_deref() != Some("hung up\n") {
-            crate::support::pause(std::time::Duration::from_millis(5));
-        }
-    });
+    wait_until("the hang-up", || scratch.read("log") == "hung up\n");
     program.child.wait().expect("it was killed");
 }

@@ -193,6 +193,23 @@ impl Terminal {
         self.wait_for_text(&format!("got {line}"));
     }
 
+    /// As [`Terminal::talk`], but the answer needs another login. On a busy computer, the client's own login may take over
+    /// 5 s. Then the user logs in.
+    pub(crate) fn talk_after_login(&self, line: &str) {
+        const OFFER: &str = "[To log in again: Ctrl-^ r]";
+        self.send(format!("{line}\r"));
+        let (answer, mut is_offered) = (format!("got {line}"), false);
+        self.wait_for("an answer or an offer", |screen| {
+            let text = screen.contents();
+            is_offered = text.contains(OFFER);
+            is_offered || text.contains(&answer)
+        });
+        if is_offered {
+            self.send("\x1er");
+        }
+        self.wait_for_text(&answer);
+    }
+
     /// Waits until the session's status names this path.
     pub(crate) fn wait_for_path(&self, path: &str) {
         self.send("\x1es");
