@@ -314,7 +314,9 @@ mod tests {
     use std::io::{ErrorKind, Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
 
+    use rove_rig::guard::wait_until;
     use rove_streams::FIRST_CREDIT;
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
     use super::*;
     use crate::muxes::{deliver, muxes};
@@ -352,6 +354,17 @@ mod tests {
                 self.splice.turn(self.now, &mut self.server, &mut [0; BYTES_PER_TURN]);
                 deliver(self.now, &mut self.server, &mut self.client);
             }
+        }
+
+        /// Closes the peer's end, on which bytes wait. The system then resets the connection, but not before a child that
+        /// another test has just forked has closed its copy.
+        fn reset(&mut self) {
+            self.peer = Self::new().peer;
+            let socket = &self.splice.input.as_ref().expect("it is open").fd;
+            wait_until("the reset", || {
+                let mut fds = [PollFd::new(socket, PollFlags::empty())];
+                poll(&mut fds, Some(&Timespec::default())) == Ok(1)
+            });
         }
 
         fn read(&mut self) -> Result<(Vec<u8>, bool), StreamError> {
@@ -414,10 +427,7 @@ mod tests {
         }
         let mut joined = Joined::new();
         joined.run();
-        // The system resets a connection if a side closes it before it has read all bytes.
-        joined.peer =
-            TcpStream::connect(TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap())
-                .unwrap();
+        joined.reset();
         joined.run();
         assert!(matches!(joined.read(), Err(StreamError::Reset(BROKEN))));
     }
@@ -426,8 +436,7 @@ mod tests {
     fn a_reset_that_a_write_meets_first_is_passed_on_as_a_reset() {
         let mut joined = Joined::new();
         joined.run();
-        // The peer has not read the bytes, so its end resets the connection.
-        drop(std::mem::replace(&mut joined.peer, Joined::new().peer));
+        joined.reset();
         joined.client.write(joined.id, b"more").unwrap();
         deliver(joined.now, &mut joined.client, &mut joined.server);
         joined.splice.turn(joined.now, &mut joined.server, &mut [0; BYTES_PER_TURN]);

@@ -321,9 +321,11 @@ fn say(call: &OwnedFd, word: &Word) -> bool {
 #[cfg(test)]
 mod tests {
     use std::io::Read;
+    use std::net::Shutdown;
     use std::os::unix::net::UnixStream;
 
     use rove_bootstrap::{Joined, Sharing, ssh_config};
+    use rove_rig::guard::HANG_GUARD;
     use rove_session::Streams;
     use rove_streams::Side;
     use rove_units::Duration;
@@ -353,8 +355,11 @@ mod tests {
         ours
     }
 
-    /// Returns the messages to a call. `None` if the lender has closed the connection without a message.
+    /// Returns the messages to a call. `None` if the lender has closed the connection without a message. A child that
+    /// another test has just forked keeps the connection open for a moment.
     fn told(call: &mut UnixStream) -> Option<String> {
+        call.set_nonblocking(false).expect("it is ours");
+        call.set_read_timeout(Some(HANG_GUARD)).expect("it is ours");
         let mut bytes = [0; 4096];
         let len = call.read(&mut bytes).expect("a word, or the end");
         (len > 0).then(|| String::from_utf8_lossy(&bytes[..len]).into_owned())
@@ -377,7 +382,7 @@ mod tests {
             let mut mux = Streams::new(Side::Client, Instant::ZERO).mux;
             lender.turn(Instant::ZERO, &mut mux, 0, &mut [0; BYTES_PER_TURN]);
             assert_eq!(lender.count(State::Opening), OPENING_MAX);
-            calls.truncate(max - 1);
+            calls[max - 1].shutdown(Shutdown::Both).expect("it is open");
             let ready = lender.interests().count();
             lender.handle_ready(&mut std::iter::repeat_n(true, ready));
             lender.turn(Instant::ZERO, &mut mux, 0, &mut [0; BYTES_PER_TURN]);
@@ -391,14 +396,14 @@ mod tests {
         let mut lender = Lender::new(gate(22));
         let port = Joined::Port("h:1".to_owned());
         let ask = |lender: &mut Lender| ask(lender, &gate(22), &port);
-        let mut calls: Vec<UnixStream> = (0..=OPENING_MAX).map(|_| ask(&mut lender)).collect();
+        let calls: Vec<UnixStream> = (0..=OPENING_MAX).map(|_| ask(&mut lender)).collect();
         let mut mux = Streams::new(Side::Client, Instant::ZERO).mux;
         let mut turn = |lender: &mut Lender| {
             lender.turn(Instant::ZERO, &mut mux, 0, &mut [0; BYTES_PER_TURN]);
             (lender.count(State::Opening), lender.count(State::Waiting))
         };
         assert_eq!(turn(&mut lender), (OPENING_MAX, 1));
-        drop(calls.remove(0));
+        calls[0].shutdown(Shutdown::Both).expect("it is open");
         let ready = lender.interests().count();
         lender.handle_ready(&mut std::iter::repeat_n(true, ready));
         assert_eq!(turn(&mut lender), (OPENING_MAX, 0));
