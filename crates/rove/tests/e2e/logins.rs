@@ -2,7 +2,6 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
-use std::sync::mpsc;
 use std::time::Duration;
 
 use rustix::fs::FlockOperation;
@@ -10,7 +9,7 @@ use rustix::process::Signal;
 
 use crate::support::{
     ANSWERING, Invocation, Maker, Report, SIZE, Scratch, Server, Terminal, require, side_by_side,
-    within_guard,
+    wait_until, within_guard,
 };
 
 const LOCALHOST: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -31,16 +30,17 @@ struct Computer {
 }
 
 impl Computer {
-    /// Starts a session on a computer of its own.
+    /// Starts a session on a computer of its own, and waits for its entry.
     fn boot(maker: Maker, report: &Report) -> (Self, Server) {
         let scratch = Scratch::new();
         let call = maker.server().env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
         let call = call.behind_mounts(&[ON_AN_EMPTY_COMPUTER, "sh"]);
         let server =
             Server::start_with(call, LOCALHOST, &["sh", "-c", ANSWERING, "sh", report.path()]);
-        // Held open by its number of this process, so that it outlives the server.
-        let namespace = format!("/proc/{}/ns/mnt", server.pid());
-        (Self { namespace, scratch }, server)
+        let pid = server.pid();
+        let computer = Self { namespace: format!("/proc/{pid}/ns/mnt"), scratch };
+        computer.wait_for(pid, Some(&format!("mosh [{pid}]")));
+        (computer, server)
     }
 
     /// Returns a call of a program on this computer.
@@ -62,8 +62,7 @@ impl Computer {
                     (Some(entry), Some(wanted)) if entry.ends_with(wanted) => return,
                     _ => {}
                 }
-                let (_pause, never) = mpsc::channel::<()>();
-                let _ = never.recv_timeout(PAUSE);
+                crate::support::pause(PAUSE);
             }
         });
     }
@@ -106,7 +105,6 @@ fn the_list_of_users_shows_a_client_and_logins_are_told_of_detached_sessions() {
         let (computer, server) = Computer::boot(maker, &report);
         let pid = server.pid();
         let nobody = format!("mosh [{pid}]");
-        computer.wait_for(pid, Some(&nobody));
         let terminal = Terminal::start(&maker.client(server.address, &server.key), SIZE);
         terminal.wait_for_text("ready");
         computer.wait_for(pid, Some(&format!("127.0.0.1 via mosh [{pid}]")));
@@ -138,7 +136,8 @@ fn a_session_does_not_wait_for_the_list_while_another_program_has_it_locked() {
     let scratch = Scratch::new();
     let report = Report::new(&scratch);
     let (computer, stays) = Computer::boot(Maker::Rove, &report);
-    computer.wait_for(stays.pid(), Some(&format!("mosh [{}]", stays.pid())));
+    // Without a client, the session would end in a minute.
+    let _client = Terminal::start(&Maker::Rove.client(stays.address, &stays.key), SIZE);
     let root = std::path::Path::new("/proc").join(stays.pid().to_string()).join("root");
     let list = root.join("run/utmp");
     let list = std::fs::File::options().write(true).open(list).expect("the list is there");
@@ -153,10 +152,8 @@ fn a_session_does_not_wait_for_the_list_while_another_program_has_it_locked() {
     let terminal = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
     terminal.wait_for_text("ready");
     // It has another name until it is run.
-    within_guard("somebody who waits for the list", move || {
-        while !children(pid).iter().any(|name| name == "utempter") {
-            crate::support::pause(std::time::Duration::from_millis(5));
-        }
+    wait_until("somebody who waits for the list", || {
+        children(pid).iter().any(|name| name == "utempter")
     });
     drop(list);
     computer.wait_for(pid, Some(&format!("127.0.0.1 via mosh [{pid}]")));
@@ -169,10 +166,10 @@ fn a_session_that_ends_leaves_the_list_and_one_that_was_killed_is_nobodys_concer
     }
     let scratch = Scratch::new();
     let report = Report::new(&scratch);
-    // A session that stays, by which the computer does.
-    let (computer, stays) = Computer::boot(Maker::Rove, &report);
     for maker in [Maker::Rove, Maker::Stock] {
         for signal in [Signal::TERM, Signal::KILL] {
+            // A session that stays for a minute, by which the computer does.
+            let (computer, stays) = Computer::boot(Maker::Rove, &report);
             let call = maker.server().env("ROVE_RUNTIME_DIR", computer.scratch.path("sockets"));
             let server = Server::start_with(computer.on(call), LOCALHOST, &["sleep", "1000"]);
             let pid = server.pid();

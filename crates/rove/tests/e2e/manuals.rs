@@ -279,6 +279,8 @@ fn a_user_of_bash_or_zsh_gets_hosts_and_sessions_by_the_tabulator() {
     scratch.write(".ssh/hosts", "Host viajump\n");
     let sessions = Maker::Rove.server().env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
     let server = Server::start_with(sessions, Ipv4Addr::LOCALHOST.into(), &["cat"]);
+    // Without a client, the session would end in a minute.
+    let _client = Terminal::start(&Maker::Rove.client(server.address, &server.key), SIZE);
     let port = server.address.port().to_string();
     let (begun, rest) = (&port[..4], &format!("{} ", &port[4..]));
     for (program, args, set_up) in [
