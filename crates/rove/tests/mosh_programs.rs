@@ -225,7 +225,8 @@ fn a_port_range_without_a_free_port_ends_the_server_with_a_sentence() {
     // Both families, so that neither a socket for IPv6 nor one for IPv4 finds room.
     let taken: Vec<UdpSocket> = (20_001_u16..30_000)
         .filter_map(|port| UdpSocket::bind(("::", port)).ok())
-        .collect::<Vec<_>>();
+        .take(100)
+        .collect();
     let ports: Vec<u16> = taken.iter().map(|socket| socket.local_addr().unwrap().port()).collect();
     let run = ports.windows(3).find(|ports| ports[0] + 2 == ports[2]).unwrap();
     let range = format!("{}:{}", run[0], run[2]);

@@ -257,7 +257,9 @@ fn the_far_side_is_this_computer_and_emulators_nest() {
     server.set_read_timeout(Some(HANG_GUARD)).unwrap();
     let port = server.local_addr().unwrap().port();
     let lab = env!("CARGO_BIN_EXE_rove-lab");
-    let send = format!("bash -c 'echo hello > /dev/udp/$ROVE_PEER/{port}'");
+    // The command waits for an answer, because a packet on the way would end with the emulators.
+    let send =
+        format!("bash -c 'exec 3<>/dev/udp/$ROVE_PEER/{port}; echo hello >&3; head -c 1 <&3'");
     let nested =
         emulate(&["--rtt", "4ms", "--", lab, "emulate", "--rtt", "4ms", "--", "sh", "-c", &send]);
     let running = thread::spawn(move || output(nested));
@@ -265,6 +267,7 @@ fn the_far_side_is_this_computer_and_emulators_nest() {
     let (len, from) = server.recv_from(&mut buffer).expect("the packet passes both links");
     assert_eq!(text(&buffer[..len]), "hello");
     assert!(from.ip().to_string().starts_with("100."), "{from}");
+    server.send_to(b"!", from).expect("the way back is open");
     assert_eq!(running.join().unwrap().status.code(), Some(0));
 }
 

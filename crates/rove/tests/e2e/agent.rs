@@ -54,11 +54,7 @@ impl User {
             .expect("it was found");
         let user = Self { scratch, agent };
         let socket = user.socket();
-        within_guard("an agent", move || {
-            while UnixStream::connect(&socket).is_err() {
-                pause(Duration::from_millis(5));
-            }
-        });
+        wait_until("an agent", || UnixStream::connect(&socket).is_ok());
         let mut add = Command::new(require("ssh-add", "openssh-client"));
         add.arg("-q").args(options).arg(&key).env("SSH_AUTH_SOCK", user.socket());
         assert!(add.status().expect("it was found").success());
@@ -142,12 +138,7 @@ fn wait_for_agent(path: &Path) -> u8 {
 
 /// Waits until the server, which may outlive its client by a moment, has removed the path.
 fn wait_for_removal(path: &Path) {
-    let path = path.to_owned();
-    within_guard("the end of the path", move || {
-        while path.exists() {
-            pause(Duration::from_millis(5));
-        }
-    });
+    wait_until("the end of the path", || !path.exists());
 }
 
 /// Waits until no agent answers at the path.
@@ -206,13 +197,13 @@ fn a_login_from_the_host_is_told_with_the_name_that_known_hosts_has() {
     // The user's computer has never been there, as when a host's network is its own.
     terminal.send(format!("{login} far echo first' is there'\n"));
     terminal.wait_for_text("first is there");
-    terminal.wait_for_text(" at a host that known_hosts lacks");
+    terminal.wait_for_notice(" at a host that known_hosts lacks");
     let keys = std::fs::read_to_string(other.path("host_key.pub")).expect("sshd has a key");
     let known = std::fs::read_to_string(sshd.path("known")).expect("the login has made it");
     std::fs::write(sshd.path("known"), format!("{known}build.example {keys}")).expect("it is ours");
     terminal.send(format!("{login} far echo second' is there'\n"));
     terminal.wait_for_text("second is there");
-    terminal.wait_for_text(" at build.example");
+    terminal.wait_for_notice(" at build.example");
     terminal.send("exit\n");
     terminal.wait_exit().assert_code(0);
 }
@@ -376,9 +367,10 @@ fn the_path_stays_when_the_client_is_killed_and_leads_to_the_next_one() {
 fn a_host_or_a_user_without_an_agent_is_told_in_one_sentence() {
     let user = User::new(&[]);
     let told = |sshd: &Sshd, call: Invocation, sentence: &str| {
-        let terminal = Terminal::start(&sshd.without_offer(call), (24, 160));
+        let mut terminal = Terminal::start(&sshd.without_offer(call), (24, 160));
         terminal.wait_for_text(sentence);
         terminal.send("\x1e.");
+        terminal.wait_exit();
     };
     let sshd = Sshd::start(Far::default());
     let call = user.call(&sshd, &["-A"], &["cat"]).env("SSH_AUTH_SOCK", "");

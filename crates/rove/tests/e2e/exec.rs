@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 use std::thread;
 
@@ -10,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
-use crate::support::{Far, Invocation, Scratch, Sshd, rove, within_guard};
+use crate::support::{Far, Invocation, Scratch, Sshd, rove, wait_until, within_guard};
 
 /// Runs a command with this standard input to its end.
 fn run(mut command: Command, input: Vec<u8>) -> Output {
@@ -85,10 +84,9 @@ fn a_program_shows_what_it_shows_by_ssh() {
 fn ssh_is_asked_for_its_configuration_once() {
     let gate = Sshd::start(Far::default());
     let scratch = Scratch::new();
-    let (ssh, log) = (scratch.join("ssh"), scratch.join("log"));
+    let log = scratch.join("log");
     let script = format!("#!/bin/sh\necho \"$*\" >> {}\nexec ssh \"$@\"\n", log.display());
-    fs::write(&ssh, script).expect("a new file");
-    fs::set_permissions(&ssh, fs::Permissions::from_mode(0o700)).expect("it is ours");
+    let ssh = scratch.script("ssh", &script);
     let line = gate.ssh();
     let (_, options) = line.split_once(' ').expect("ssh has options");
     let call =
@@ -128,11 +126,7 @@ fn a_reader_that_leaves_and_a_client_that_is_ended_end_the_program() {
         child.wait().expect("it ends")
     });
     assert_eq!(ended.code(), Some(255));
-    within_guard("the hang-up", move || {
-        while fs::read_to_string(&log).ok().as_deref() != Some("hung up\n") {
-            crate::support::pause(std::time::Duration::from_millis(5));
-        }
-    });
+    wait_until("the hang-up", || place.read("log") == "hung up\n");
 }
 
 #[test]

@@ -121,17 +121,16 @@ fn connections_past_a_full_table_wait_and_keys_are_answered() {
     // The far side accepts meanwhile: the system keeps fewer for it.
     let (sender, accepted) = std::sync::mpsc::channel();
     thread::spawn(move || far.incoming().flatten().try_for_each(|it| sender.send(it)));
-    let take = move |count| {
-        let take = || accepted.recv_timeout(HANG_GUARD).expect("a connection comes");
-        let all: Vec<TcpStream> = (0..count).map(|_| take()).collect();
-        (all, accepted.try_recv().is_ok())
+    let take = |count| -> Vec<TcpStream> {
+        let take = |_| accepted.recv_timeout(HANG_GUARD).expect("a connection comes");
+        (0..count).map(take).collect()
     };
     let streams: Vec<TcpStream> = (0..held + more)
         .map(|_| TcpStream::connect(("127.0.0.1", port)).expect("somebody listens"))
         .collect();
-    let (first, has_more) = take(held);
+    let first = take(held);
     terminal.talk("beside a full table");
-    assert!(!has_more, "the others wait");
+    assert!(accepted.try_recv().is_err(), "the others wait");
     // A descriptor of each connection, and those of the session.
     for (pid, before) in processes.into_iter().zip(before) {
         assert!(descriptors(pid) <= before + held + 8, "{}", descriptors(pid));
@@ -141,8 +140,7 @@ fn connections_past_a_full_table_wait_and_keys_are_answered() {
         let _ = stream.shutdown(Shutdown::Both);
     }
     drop(first);
-    let (rest, _) = take(more);
-    drop((rest, streams));
+    drop((take(more), streams));
     for (pid, before) in processes.into_iter().zip(before) {
         wait_until("the descriptors of before", || descriptors(pid) <= before + 2);
     }

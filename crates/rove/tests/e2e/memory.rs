@@ -19,7 +19,7 @@ use crate::support::{Invocation, Maker, SIZE, Scratch, Server, Terminal, answere
 const ECHO: &str = "echo ready; while IFS= read -r line; do echo \"got $line\"; done";
 
 /// A script that prints the number of its process.
-const SHELL: &str = "echo $$ is the shell; cat";
+const SHELL: &str = "echo; echo; echo $$ is the shell; cat";
 
 /// The number of a user who does not exist.
 const STRANGER: u32 = 12_345;
@@ -236,7 +236,8 @@ fn nobody_looks_into_client_and_server_and_their_shell_is_an_ordinary_process() 
         Terminal::start(&user.call(Maker::Rove.client(server.address, &server.key)), SIZE);
     terminal.wait_for_text(" is the shell");
     let screen = terminal.screen().contents();
-    let shell = screen.split(' ').next().unwrap().trim().parse().expect("a number");
+    let shell = screen.lines().find_map(|line| line.strip_suffix(" is the shell")).unwrap();
+    let shell = shell.parse().expect("a number");
     for (who, pid, is_readable, renounces) in [
         ("client", terminal.pid(), false, "1"),
         ("server", server.pid(), false, "0"),

@@ -9,7 +9,7 @@ use rove_units::Duration;
 use rustix::process::Signal;
 
 use crate::support::{
-    Invocation, Maker, SIZE, Scratch, Server, Terminal, each_pair, relay_to, within_guard,
+    Invocation, Maker, Report, SIZE, Scratch, Server, Terminal, each_pair, relay_to, within_guard,
 };
 
 /// A session over a slow path, on which keys are typed before the client learns of the prompt.
@@ -119,13 +119,15 @@ fn a_password_typed_ahead_behind_a_shells_command_is_not_seen() {
 #[test]
 fn a_password_that_another_clients_command_asks_for_is_not_seen() {
     let scratch = Scratch::new();
+    let report = Report::new(&scratch);
     let rove = |call: Invocation| call.env("ROVE_RUNTIME_DIR", scratch.path("sockets"));
     let localhost = IpAddr::V4(Ipv4Addr::LOCALHOST);
     // The prompt stands below where the client shows the status.
     let shell = "printf '\\n%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14; \
                  exec env 'PS1=ready$ ' bash --norc --noprofile -i";
     let shell = ["sh", "-c", shell];
-    let server = Server::start_with(rove(Maker::Rove.server()), localhost, &shell);
+    let server = rove(Maker::Rove.server()).env("GO", report.path());
+    let server = Server::start_with(server, localhost, &shell);
     let relay = relay_to(server.address, LinkConfig::lossless(Duration::from_millis(120)));
     let call = Maker::Rove.client(relay.address(), &server.key);
     let mut owner = Terminal::start(&call.env("MOSH_PREDICTION_DISPLAY", "always"), SIZE);
@@ -161,8 +163,9 @@ fn a_password_that_another_clients_command_asks_for_is_not_seen() {
     let key = told.split_whitespace().last().expect("a key");
     let other = Terminal::start(&Maker::Rove.client(server.address, key), SIZE);
     other.wait_for_text("ready$ cd");
-    owner.wait_for_text("joined to type");
-    other.send("stty -echo; read -s line; echo length ${#line}\r");
+    owner.wait_for_notice("joined to type");
+    other.send("stty -echo; echo go >$GO; read -s line; echo length ${#line}\r");
+    report.wait_line("go");
     owner.wait_for_text("read -s line");
     for letter in ["Z", "Z", "ZZZ", "Z", "Z\r"] {
         owner.send(letter);

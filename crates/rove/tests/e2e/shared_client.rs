@@ -12,7 +12,9 @@ use std::thread;
 
 use rustix::process::Signal;
 
-use crate::support::{Far, Invocation, Scratch, Sshd, Terminal, rove, within_guard};
+use crate::support::{
+    ClosedPort, Far, Invocation, Scratch, Sshd, Terminal, rove, wait_until, within_guard,
+};
 
 /// A gate, and a folder for the sockets of the clients on this computer.
 struct Place {
@@ -121,8 +123,7 @@ fn calls_go_through_a_running_session_without_a_login() {
     let (code, stdout, said) = finish(place.join(echo_server()), &bytes);
     assert_eq!((code, stdout == bytes, &*said), (Some(0), true, ""));
     assert_eq!(finish(place.exec(&[], "kill -TERM $$"), b"").0, Some(128 + 15));
-    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("loopback");
-    let (code, _, said) = finish(place.join(nobody.port()), b"");
+    let (code, _, said) = finish(place.join(ClosedPort::new().number), b"");
     assert_eq!((code, said.lines().count()), (Some(255), 2), "{said}");
     assert!(said.contains("failed: Connection refused\n"), "{said}");
     assert_eq!(place.gate.connections(), 1, "the session's own");
@@ -234,11 +235,7 @@ fn a_call_that_is_ended_ends_its_program_and_no_other() {
     let mut other = place.exec(&[], "echo begun; read line; echo \"<$line>\"");
     assert_eq!((first_line(&mut call), first_line(&mut other)), ("ready".into(), "begun".into()));
     call.kill().expect("it runs");
-    within_guard("the hang-up", move || {
-        while fs::read_to_string(&log).ok().as_deref() != Some("hung up\n") {
-            crate::support::pause(std::time::Duration::from_millis(5));
-        }
-    });
+    wait_until("the hang-up", || place.own.read("log") == "hung up\n");
     call.wait().expect("it was killed");
     assert_eq!(finish(other, b"on\n").1, b"<on>\n");
     assert_eq!(place.gate.connections(), 1);
@@ -366,8 +363,7 @@ fn scp_goes_through_a_running_session() {
         rove.display(),
         place.gate.ssh()
     );
-    let program = place.own.write("exec-by-rove", &wrapper);
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let program = place.own.script("exec-by-rove", &wrapper);
     let path = |name: &str| place.own.join(name).display().to_string();
     let call = Invocation::new("scp").arg("-S").arg(program.display().to_string());
     let call = call.args([path("file"), format!("far:{}", path("copy"))]);

@@ -14,9 +14,10 @@ const DEAF: [&str; 3] =
 /// Starts a program with all signals blocked.
 const BLOCKED: [&str; 2] = ["env", "--block-signal"];
 
-/// A script that shows which signals it was started without, then floods until Ctrl-C. A shell cannot trap these.
+/// A script that shows, below the notice bar, which signals it was started without, then floods until Ctrl-C. A shell
+/// cannot trap these.
 const FLOOD: &str = r"
-    trap : INT; grep -E 'Sig(Blk|Ign)' /proc/self/status; echo ready; read -r line; yes
+    echo; echo; trap : INT; grep -E 'Sig(Blk|Ign)' /proc/self/status; echo ready; read -r line; yes
     printf '\033[H\033[2Jstopped\n'; read -r line
 ";
 

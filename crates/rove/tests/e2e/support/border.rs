@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rove_rig::guard::within_guard;
+use rove_rig::ports::free_port;
 use rove_rig::tap::{Tap, Treatment, Way};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
@@ -56,10 +57,11 @@ impl Border {
         Some(Self { sshd, port: server.port(), passes, _tap, keeper })
     }
 
-    /// Listens at a port that only the far computer reaches.
+    /// Listens at a port that only the far computer reaches, and that is free here, too.
     pub(crate) fn listen(&self) -> TcpListener {
-        within_network(&path_of(&self.keeper), || {
-            TcpListener::bind("127.0.0.1:0").expect("loopback has free ports")
+        let port = free_port();
+        within_network(&path_of(&self.keeper), move || {
+            TcpListener::bind(("127.0.0.1", port)).expect("it is free there")
         })
     }
 

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
+use rustix::net::UCred;
 use rustix::net::sockopt::socket_peercred;
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Signal, getpid, kill_process};
 
 use super::border::within_network;
 use super::invocation::{Invocation, OWN_MOUNTS, require};
@@ -232,7 +233,9 @@ impl Sshd {
         for socket in sockets.into_iter().flatten().flatten() {
             let is_session = socket.file_name().as_encoded_bytes()[0].is_ascii_digit();
             let server = UnixStream::connect(socket.path()).and_then(|it| Ok(socket_peercred(it)?));
-            let Some(server) = server.ok().filter(|_| is_session) else { continue };
+            // A test may have a socket of its own there.
+            let is_server = |it: &UCred| is_session && it.pid != getpid();
+            let Some(server) = server.ok().filter(is_server) else { continue };
             // A server waits for its client after the first signal, and for nobody after the second. Tests stop some.
             for signal in [Signal::TERM, Signal::INT, Signal::CONT] {
                 let _ = kill_process(server.pid, signal);
