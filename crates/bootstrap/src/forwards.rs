@@ -111,7 +111,7 @@ impl Forwards {
         }
     }
 
-    /// Removes repeated forwards: OpenSSH 9.2 prints a local forward to a Unix socket also as a dynamic forward, even
+    /// Removes repeated forwards. OpenSSH 9.2 prints a local forward to a Unix socket also as a dynamic forward, even
     /// if the line about the local forward in `answer` cannot be read.
     pub(crate) fn drop_repeated(&mut self, answer: &str) {
         let lines = answer.lines().filter_map(|line| line.strip_prefix("localforward "));

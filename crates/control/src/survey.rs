@@ -83,7 +83,7 @@ pub fn survey(clock: Clock, deadline: Instant) -> Survey {
 }
 
 /// Asks a server that has closed a connection for its status. Fails with [`AskError::Gone`] only if the server no
-/// longer accepts connections, because a server with too many of them closes the oldest.
+/// longer accepts connections. A server with too many of them closes the oldest.
 fn ask_again(clock: Clock, path: &Path, deadline: Instant) -> Result<Answer, AskError> {
     for _ in 0..TRIES_AGAIN {
         match Conversation::start(clock, path, Request::Status)?.reply(deadline) {

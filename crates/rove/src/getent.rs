@@ -24,8 +24,8 @@ pub(crate) struct User {
     pub(crate) shell: PathBuf,
 }
 
-/// Returns the user of this process. `None` if neither the C library nor getent knows the user. A found user is kept,
-/// because a server asks before its event loop begins, and a slow directory would stop the loop.
+/// Returns the user of this process. `None` if neither the C library nor getent knows the user. A found user is kept. A
+/// server first asks before its event loop begins. Later, a slow directory would stop the loop.
 pub(crate) fn own_user() -> Option<User> {
     static OWN: OnceLock<User> = OnceLock::new();
     let uid = nix::unistd::getuid();

@@ -165,7 +165,7 @@ impl EscapeKey {
     }
 
     /// Sets whether the driver asks the user a question. A yes within [`MISREAD`] after the end of another question may
-    /// be meant for that one, so it has no effect.
+    /// be meant for that one. It has no effect.
     pub(crate) const fn ask(&mut self, now: Instant, is_asking: bool) {
         if self.is_asking {
             self.replaced_at = Some(now);

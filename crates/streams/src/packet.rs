@@ -23,7 +23,7 @@ pub(crate) fn send_time(now: Instant) -> [u8; SEND_TIME_LEN] {
 }
 
 /// Where readings of a peer's clock begin. Far above zero, because the first packet's time may be half a lap of the 32
-/// bits (36 minutes) below it, and an [`Instant`] is never negative.
+/// bits (36 minutes) below it. An [`Instant`] is never negative.
 const EPOCH: Duration = Duration::from_micros(1 << 40);
 
 /// The peer's clock. Packets carry the low 32 bits of its microseconds. Only differences between times have a meaning.

@@ -81,8 +81,8 @@ impl Refusal {
     }
 }
 
-/// Sends a datagram. If a queue of this computer is full, the datagram counts as sent and is lost, as in any other queue
-/// of the path.
+/// Sends a datagram. If a queue of this computer is full, the datagram counts as sent. It is lost, as in any other full
+/// queue of the path.
 ///
 /// # Errors
 ///

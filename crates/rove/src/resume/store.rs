@@ -137,7 +137,7 @@ impl Folders {
     }
 
     /// Returns whether the record of a key is certainly gone. A record that is not in this process's folders may be on
-    /// another computer, or in the folder that the environment of another process names.
+    /// another computer. It may also be in the folder that another process's environment names.
     fn is_gone(&self, name: &str) -> bool {
         let found = open(&self.key_path(name), OpenOptions::new().read(true));
         let Ok(bytes) = found.and_then(|file| read_key(&file)) else { return false };

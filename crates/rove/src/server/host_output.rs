@@ -3,13 +3,13 @@
 use std::io;
 use std::ops::Range;
 
-/// Most bytes read from the pty in one turn of the loop, so that datagrams are handled in between and Ctrl-C reaches a
-/// program that never stops writing. Source: Mosh 1.4.0 as observed.
+/// Most bytes read from the pty in one turn of the loop. Datagrams are handled in between, so Ctrl-C reaches a program
+/// that never stops writing. Source: Mosh 1.4.0 as observed.
 const HOST_OUTPUT_PER_TURN: usize = 16_384;
 /// Free space in the buffer, in bytes, below which a turn stops reading from the pty. A read into less space would cost
-/// as much as a full one, and end at a place where the program did not end a write. Under `yes`, every turn would then
-/// leave half of a line on the screen, and a frame would be sent with it. Source: Linux, whose pty holds 4095 bytes for
-/// its reader.
+/// as much as a full one. It would end where the program did not end a write. Under `yes`, every turn would then leave
+/// half of a line on the screen. A frame would be sent with it. Source: Linux, whose pty holds 4095 bytes for its
+/// reader.
 const HOST_READ_MAX: usize = 4096;
 const _: () = assert!(HOST_READ_MAX <= HOST_OUTPUT_PER_TURN);
 

@@ -24,9 +24,9 @@ use crate::syslog;
 
 /// The signals that wake the loop.
 pub(super) const SIGNALS: [i32; 4] = [SIGTERM, SIGINT, SIGUSR1, SIGCHLD];
-/// Most work for output of the pty in one turn of the loop, in cells of the screen, so that Ctrl-C reaches a program
-/// whose output is much work. Chosen: 16 KiB of one-letter lines at 500x200 cost 10 million. A turn then takes up to
-/// 12 ms, and the longest sequence (REP in insert mode) 13 ms more.
+/// Most work for output of the pty in one turn of the loop, in cells of the screen. Ctrl-C then reaches a program whose
+/// output is much work. Chosen: 16 KiB of one-letter lines at 500x200 cost 10 million. A turn then takes up to 12 ms,
+/// and the longest sequence (REP in insert mode) 13 ms more.
 const HOST_EFFORT_PER_TURN: u64 = 12_000_000;
 /// Most bytes read from the pty after the program's end. The pty buffers fewer bytes of the program's own output. More
 /// output comes from a child process that the program left running, which must not keep the session open. Chosen: four

@@ -124,7 +124,7 @@ fn row_of_cursor(screen: &vt100::Screen) -> String {
 }
 
 /// In how many memories lines are entered until one must know the prompt. A line that a busy computer echoes too late
-/// does not count, or refuses the prompt in this memory for ever.
+/// does not count. It can also refuse the prompt in this memory for ever.
 const MEMORIES_MAX: usize = 8;
 
 /// Returns a memory in which a session with three entered lines has recorded the prompt. The next session has shown

@@ -47,7 +47,7 @@ impl Company {
         if self.seen.as_ref() == Some(new) {
             return News::default();
         }
-        // Of those who joined before this client came, it tells only of those who are there.
+        // Clients that came and left before this one are not told of.
         let old = self.seen.replace(new.clone());
         let old = old.unwrap_or_else(|| Joined { joins: new.joins, ..Joined::default() });
         let others = |state: &Joined| -> Vec<JoinedClient> {

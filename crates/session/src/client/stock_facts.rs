@@ -21,7 +21,7 @@ const RESERVED_LEFT_MIN: u64 = 1 << 12;
 const DATAGRAM_BLOCKS: u64 = 128;
 
 /// Bytes that are appended to a record of up to 64 KiB before it is written as a whole again. Chosen: in a flood of
-/// output a whole record costs less than the frames since the last one, and a client that resumes reads some 320 KiB.
+/// output a whole record costs less than the frames since the last one. A client that resumes reads some 320 KiB.
 const APPENDED_MAX: usize = 256 * 1024;
 
 /// The same bound for a longer record, as a multiple of its length when it was last written as a whole.

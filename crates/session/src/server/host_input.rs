@@ -1,7 +1,7 @@
 //! The queue of bytes for the pty.
 
-/// Most bytes of input that wait for the pty. Above this bound the clients keep their input, so that a program that has
-/// stopped reading loses nothing and the server's memory is bounded. A single client message may exceed it by its own
+/// Most bytes of input that wait for the pty. Above this bound the clients keep their input. A program that has stopped
+/// reading then loses nothing, and the server's memory is bounded. A single client message may exceed it by its own
 /// length. Chosen: the bound of a client's own queue.
 pub(super) const HOST_INPUT_MAX: usize = 1_048_576;
 /// Bytes waiting for the pty below which the clients may send input again. Chosen: half, so that not every read of the

@@ -19,7 +19,7 @@ pub(super) struct Feed {
     /// The height of the last frame on the main screen, in rows, or 0 if there was none.
     rows: u16,
     /// The most rows that the session may have put into the terminal's history. The rows at the start count as if the
-    /// cursor was in the bottom row: with a lower number, the user's lines would be lost when the window grows. With a
+    /// cursor was in the bottom row. With a lower number, the user's lines would be lost when the window grows. With a
     /// higher number, rows of the screen only enter the history again.
     fed: u64,
 }

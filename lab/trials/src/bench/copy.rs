@@ -62,7 +62,7 @@ pub(super) fn measure(bench: &Bench) -> Result<Vec<Line>> {
             (Way::ToHost, Carrier::Exec),
             (Way::FromHost, Carrier::Proxy),
         ];
-        // What a copy leaves in the page cache slows another one down in each round.
+        // A copy leaves dirty pages, which slow the next one down.
         let first = (round - 1) % turns.len();
         turns.rotate_left(first);
         for (way, carrier) in turns {

@@ -513,7 +513,7 @@ fn ssh_obeys_the_line_before_the_configuration() {
     for (set, line, ssh) in [
         ("ssh -p 2 -l bob", "-l alice -o Port=3 h", "ssh -l alice -o Port=3 -p 2 -l bob"),
         ("nice ssh -p 2", "-l alice h", "nice ssh -l alice -p 2"),
-        // Of these letters, ssh obeys the last.
+        // ssh obeys the last one for these letters.
         ("ssh -F a -p 2", "-F b -A -S none -i k h", "ssh -i k -F a -p 2 -F b -A -S none"),
         // ssh refuses a second `-J`.
         ("ssh -J a -p 2", "-J b h", "ssh -J b -p 2"),
