@@ -177,14 +177,19 @@ impl Place {
     }
 }
 
-/// Splits the two addresses of a forward. A path may contain blanks, so the second address begins after the last blank
-/// between two addresses. The second is never a port alone.
+/// Splits the two addresses of a forward, the second of which is never a port alone. A path may contain blanks, so the
+/// second address begins after the last blank between two addresses. It rather begins as hosts and whole paths do.
 fn pair(value: &str) -> Option<(Place, Place)> {
-    value.rmatch_indices(' ').find_map(|(at, _)| {
-        let target = Place::parse(&value[at + 1..])?;
-        let is_whole = !matches!(target, Place::Port(None, _));
-        Some((Place::parse(&value[..at])?, target)).filter(|_| is_whole)
-    })
+    let split = |beginnings: &[char]| {
+        value.rmatch_indices(' ').find_map(|(at, _)| {
+            let second = &value[at + 1..];
+            let target = Place::parse(second)?;
+            let fits = beginnings.is_empty() || second.starts_with(beginnings);
+            let is_whole = fits && !matches!(target, Place::Port(None, _));
+            Some((Place::parse(&value[..at])?, target)).filter(|_| is_whole)
+        })
+    };
+    split(&['[', '/', '~', '.']).or_else(|| split(&[]))
 }
 
 impl Display for Forward {
@@ -245,6 +250,7 @@ mod tests {
             ("localforward ./rel [h]:1", "-L ./rel:h:1"),
             ("localforward /a b [h]:1", "-L /a b:h:1"),
             ("localforward /a /b", "-L /a:/b"),
+            ("localforward 8080 /a b/c", "-L 8080:/a b/c"),
             ("dynamicforward 1080", "-D 1080"),
             ("dynamicforward [::1]:1082", "-D [::1]:1082"),
             // OpenSSH 9.2 repeats a local forward to a socket as a dynamic forward.

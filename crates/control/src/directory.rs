@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::{self, Display};
-use std::fs::{DirBuilder, DirEntry};
+use std::fs::{DirBuilder, DirEntry, Metadata};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, symlink};
@@ -356,7 +356,8 @@ fn candidates(
         return vec![chosen];
     }
     // After `su`, the variable may still name the former user's directory.
-    let is_own = |path: &PathBuf| path.metadata().map_or(true, |it| [user, 0].contains(&it.uid()));
+    let is_mine = |it: Metadata| it.uid() == user || it.uid() == 0 && it.mode() & 0o001 != 0;
+    let is_own = |path: &PathBuf| path.metadata().map_or(true, is_mine);
     let runtime = absolute(runtime).filter(is_own);
     let mut paths: Vec<PathBuf> = runtime.into_iter().map(|path| path.join("rove")).collect();
     paths.extend(termux.map(|prefix| prefix.join(format!("tmp/rove-{user}"))));

@@ -123,10 +123,11 @@ impl Replay {
             is_overdue: false,
             is_pasted,
         };
+        let was_lost = self.state.log.is_lost();
         self.state.log.push(event);
         if self.state.log.is_lost() {
             self.state.secrecy.note_barrier(sent.next());
-            self.state.learned.history.forget();
+            entered_lines::note_lost(&mut self.state, key, !was_lost);
         }
     }
 

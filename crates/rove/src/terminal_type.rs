@@ -151,11 +151,12 @@ pub(crate) fn read_entry(
     terminfo::read(entry, |info| described_by(info, term, options))
 }
 
-/// Returns the capabilities of a terminal without a terminfo entry: only OSC sequences and xterm's alternate screen,
-/// which present terminals have or ignore.
+/// Returns the capabilities of a terminal without a terminfo entry: only OSC sequences, the keypad's modes and xterm's
+/// alternate screen, which present terminals have or ignore.
 pub(crate) fn plain_capabilities(options: RenderOptions) -> TerminalCapabilities {
     TerminalCapabilities {
         osc: OscSupport { any: true, ..OscSupport::default() },
+        functions: Functions { application_keypad: true, ..Functions::default() },
         title_prefix: title_prefix(options),
         alternate_screen: AlternateScreen::xterm(),
         init: options.init,

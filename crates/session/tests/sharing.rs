@@ -214,13 +214,19 @@ fn a_joined_client_stays_while_the_servers_computer_sleeps() {
     let later = trio.now() + secs(600);
     trio.stop_right(true);
     trio.run_for(secs(600));
-    trio.right.0.server.handle_timeout(later);
+    // The owner's datagram comes first, or the timer.
+    types(&mut trio, 0, b"o");
+    let transmit = trio.left.0[0].client.poll_transmit(later).expect("a key");
+    let server = &mut trio.right.0.server;
+    let own = server.client_address().expect("the owner's");
+    let _ = server.handle_datagram(later, own, rove_ssp::Ecn::Capable, &transmit.payload);
+    server.handle_timeout(later);
     trio.stop_right(false);
     trio.run_for(secs(10));
     assert_eq!(trio.left.0[1].client.outcome(), None);
     types(&mut trio, 1, b"awake");
     trio.run_for(secs(1));
-    assert_eq!(trio.right.0.program.typed, b"awake");
+    assert_eq!(trio.right.0.program.typed, b"oawake");
     // A client that is gone without a word still leaves.
     trio.left.0[1] = near(ClientConfig { key: Key::from_bytes([98; 16]), ..roves() });
     trio.run_for(secs(180));

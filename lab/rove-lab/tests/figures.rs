@@ -84,7 +84,7 @@ fn a_link_may_be_a_schedule_of_steps_beside_the_scenario() {
         .replace("path = \"rtt=40ms,loss=10%\"", "path = \"rtt=40ms,loss=10%\"\npackets = 3");
     fs::write(folder.0.join("beside/small.toml"), packets).expect("a file");
     let said = stderr(&folder.figures(&["beside/small.toml"]));
-    assert!(said.contains("packets are 1 to 100, and those of cellular opportunities"), "{said}");
+    assert!(said.contains("packets are 1 to 100; they and until are of cellular"), "{said}");
 }
 
 #[test]

@@ -102,6 +102,8 @@ pub fn tell_progress_in(parts: &str, of: &str, done: usize, all: usize) {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -120,7 +122,14 @@ mod tests {
         let (items, begun): (Vec<usize>, _) = ((0..10_000).collect(), AtomicUsize::new(0));
         let work = |item: &usize| {
             begun.fetch_add(1, Ordering::Relaxed);
-            if *item == 3 { Err("the disk is full") } else { Ok(*item) }
+            if *item == 3 {
+                return Err("the disk is full");
+            }
+            // The other workers must not end the list while the one that fails stands still.
+            if *item > 3 {
+                thread::park_timeout(Duration::from_millis(1));
+            }
+            Ok(*item)
         };
         let told = |done| assert!(done < items.len(), "not all are done");
         assert_eq!(try_map(&items, work, told), Err("the disk is full"));

@@ -62,6 +62,14 @@ pub(super) fn note_missed(state: &mut State, count: usize) {
     }
 }
 
+/// Records that `key` is lost, the first of several (`is_first`) or a further one. The first comes with 512 others.
+pub(super) fn note_lost(state: &mut State, key: Key, is_first: bool) {
+    if is_first || is_end(key) {
+        state.learned.history.forget();
+    }
+    state.base.field.history_cursor.is_lost |= Class::of(key).is_recall();
+}
+
 /// Compares the recalled line on the screen with the remembered one.
 pub(super) fn observe_step(state: &mut State) {
     let history_cursor = core::mem::take(&mut state.base.field.history_cursor);

@@ -141,7 +141,11 @@ impl Folders {
     fn is_gone(&self, name: &str) -> bool {
         let found = open(&self.key_path(name), OpenOptions::new().read(true));
         let Ok(bytes) = found.and_then(|file| read_key(&file)) else { return false };
-        let place = format::decode_secret(&bytes).map_or(&[][..], |(_, place)| place);
+        let Some((_, place)) = format::decode_secret(&bytes) else { return false };
+        // A key of an earlier version names no place.
+        if place.is_empty() {
+            return true;
+        }
         let path = place.strip_prefix(computer().as_bytes()).and_then(|it| it.strip_prefix(b"\n"));
         path.is_some_and(|path| {
             let found = Path::new(OsStr::from_bytes(path)).symlink_metadata();

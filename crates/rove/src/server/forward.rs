@@ -146,7 +146,7 @@ impl Forwards {
         self.agent = Agent::default();
         self.listeners.close();
         if let Some(layer) = &mut self.layer {
-            (layer.drops, layer.programs) = Default::default();
+            (layer.drops, layer.gathering, layer.programs) = Default::default();
         }
         loop {
             let now = events.now();

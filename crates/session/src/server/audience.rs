@@ -281,9 +281,6 @@ impl Audience {
             if matches!(member.phase, Phase::Joined(_)) {
                 member.publisher.handle_timeout(now, terminal);
             }
-            if member.silent_until().is_some_and(|until| until + TIMER_LATE_MAX <= now) {
-                member.awake_since = now;
-            }
         }
     }
 
@@ -303,6 +300,9 @@ impl Audience {
         for member in &mut self.members {
             // These events are dropped: only the session's own client has an entry among the logged-in users.
             while member.publisher.transport.poll_event().is_some() {}
+            if member.silent_until().is_some_and(|until| until + TIMER_LATE_MAX <= now) {
+                member.awake_since = now;
+            }
             if matches!(member.phase, Phase::Joined(_))
                 && let Some(until) = member.leaves_until(now)
             {
