@@ -107,7 +107,8 @@ fn without_touch(ssh: &[OsString], config: &SshConfig) -> Vec<OsString> {
     let mut files: Vec<String> = config.keys.files.iter().map(path).collect();
     let agent = config.keys.agent().as_ref().and_then(agent::path_of).unwrap_or_default();
     // The agent at a path that only ssh can read may hold any key, as a file of such a name.
-    files.extend(agent.contains('%').then(|| agent.clone()));
+    let agent_name = agent.to_string_lossy();
+    files.extend(agent_name.contains('%').then(|| agent_name.to_string()));
     standby::without_touch(ssh, &agent, &files)
 }
 
