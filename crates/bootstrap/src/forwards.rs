@@ -177,8 +177,8 @@ impl Place {
     }
 }
 
-/// Splits the two addresses of a forward, the second of which is never a port alone. A path may contain blanks, so the
-/// second address begins after the last blank between two addresses. It rather begins as hosts and whole paths do.
+/// Splits the two addresses of a forward, of which the second is never a port alone. Paths may contain blanks, so it
+/// splits at the last blank between two addresses, rather before `[` or the usual beginnings of paths.
 fn pair(value: &str) -> Option<(Place, Place)> {
     let split = |beginnings: &[char]| {
         value.rmatch_indices(' ').find_map(|(at, _)| {

@@ -62,9 +62,9 @@ pub(super) fn note_missed(state: &mut State, count: usize) {
     }
 }
 
-/// Records that `key` is lost, the first of several (`is_first`) or a further one. The first comes with 512 others.
-pub(super) fn note_lost(state: &mut State, key: Key, is_first: bool) {
-    if is_first || is_end(key) {
+/// Records that `key` is lost. `is_overflow` says that the keys before it are lost, too, because there are too many.
+pub(super) fn note_lost(state: &mut State, key: Key, is_overflow: bool) {
+    if is_overflow || is_end(key) {
         state.learned.history.forget();
     }
     state.base.field.history_cursor.is_lost |= Class::of(key).is_recall();

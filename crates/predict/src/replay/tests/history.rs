@@ -4,6 +4,7 @@ use rove_terminal::{Tty, TtyModes};
 use rove_units::Seed;
 
 use super::rig::{Program, Rig, SilentProgram};
+use crate::engine::Engine;
 
 /// How a shell's history treats entered lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,6 +186,23 @@ fn a_line_of_wide_characters_comes_back_as_it_was() {
     assert_eq!(rig.row(), "user@host:~$ ls 港港x");
     rig.assert_converges();
     assert_eq!(rig.errors, 0);
+}
+
+#[test]
+fn a_letter_after_a_resize_costs_no_remembered_line_and_an_enter_costs_them() {
+    for (key, is_kept) in [("b", true), ("\r", false)] {
+        let mut rig = Rig::new(Historian::new(Habit::Keeps, &[]));
+        enter(&mut rig, &["ls", "make test", "cd src"]);
+        press(&mut rig, &[UP, UP, "\r"]);
+        rig.type_keys("a");
+        rig.engine.reset();
+        rig.type_keys(key);
+        rig.run_until_idle();
+        press(&mut rig, if is_kept { &["\x7f", "\x7f"] } else { &["c", "\x7f"] });
+        rig.type_keys(UP);
+        assert_eq!(rig.row() == "user@host:~$ make test", is_kept, "{key:?}: {}", rig.row());
+        rig.assert_converges();
+    }
 }
 
 #[test]

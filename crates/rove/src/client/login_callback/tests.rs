@@ -97,6 +97,28 @@ fn a_question_ends_in_time_and_a_newer_one_takes_its_place() {
 }
 
 #[test]
+fn a_name_that_is_asked_for_twice_leaves_no_stream_open() {
+    let (mut client, mut server) = muxes();
+    let mut callbacks = LoginCallbacks::default();
+    for port in [9_000, 9_001] {
+        callbacks.begin(at(0), &mut client, callback(port)).unwrap();
+    }
+    for step in 1..40 {
+        let now = at(0) + Duration::from_millis(50) * step;
+        deliver(now, &mut client, &mut server);
+        while let Some(id) = server.accept() {
+            let answer = Answer::Opened { address: "gh".to_owned() };
+            let _ = server.write(id, &answer.encode());
+            server.finish_and_stop(id, 0);
+        }
+        deliver(now, &mut server, &mut client);
+        callbacks.turn(now, &mut client);
+    }
+    assert!(callbacks.question().unwrap().contains("port 9001"));
+    assert_eq!(client.open_streams(), 0);
+}
+
+#[test]
 fn a_port_that_another_program_has_in_one_family_is_not_opened() {
     for address in ["127.0.0.1:0", "[::1]:0"] {
         // A computer may lack IPv6.
