@@ -36,6 +36,8 @@ pub(crate) enum ListenerError {
     Target { forward: String, error: PrefaceError },
     #[error("{forward}: more than {LISTENERS_MAX} connections cannot be forwarded")]
     Many { forward: String },
+    #[error("{forward}: a running session listens at an address, not at a name")]
+    Name { forward: String },
     #[error("{line}: rove cannot read this line of ssh's configuration")]
     Unread { line: String },
 }
@@ -95,7 +97,7 @@ impl Listeners {
         let (mut listeners, mut failures) = (Self::default(), Vec::new());
         let unread =
             forwards.unread.iter().map(|line| ListenerError::Unread { line: line.clone() });
-        let added = forwards.all.iter().map(|forward| listeners.add(forward, forwards));
+        let added = forwards.all.iter().map(|forward| listeners.push(forward, forwards));
         for result in added.chain(unread.map(Err)) {
             match result {
                 Ok(()) => {}
@@ -112,8 +114,21 @@ impl Listeners {
         Ok((listeners, failures))
     }
 
-    /// Opens one more listener.
+    /// Opens one more listener while the session runs, which looking up a name would stop.
     pub(crate) fn add(&mut self, forward: &Forward, rules: &Forwards) -> Result<(), ListenerError> {
+        match &forward.listen {
+            Place::Port(Some(host), _)
+                if !matches!(host.as_str(), "" | "*" | "localhost")
+                    && !host.contains(':')
+                    && host.parse::<Ipv4Addr>().is_err() =>
+            {
+                Err(ListenerError::Name { forward: forward.to_string() })
+            }
+            Place::Port(..) | Place::Socket(_) => self.push(forward, rules),
+        }
+    }
+
+    fn push(&mut self, forward: &Forward, rules: &Forwards) -> Result<(), ListenerError> {
         if self.all.len() >= LISTENERS_MAX {
             return Err(ListenerError::Many { forward: forward.to_string() });
         }
@@ -396,6 +411,22 @@ mod tests {
                 "{found:?}"
             );
             assert_eq!(found[0], all[0], "{host:?} {is_open}");
+        }
+    }
+
+    #[test]
+    fn a_running_session_looks_up_no_name_to_listen_at() {
+        let mut listeners = Listeners::default();
+        for (host, is_opened) in [
+            ("127.0.0.1", true),
+            ("localhost", true),
+            ("localhost.", false),
+            ("ip6-localhost", false),
+        ] {
+            let rules = forwards(Place::Port(Some(host.to_owned()), free_port()), false);
+            let added = listeners.add(&rules.all[0], &rules);
+            let is_name = matches!(added, Err(ListenerError::Name { .. }));
+            assert_eq!((added.is_ok(), is_name), (is_opened, !is_opened), "{host}");
         }
     }
 
