@@ -95,7 +95,7 @@ pub(crate) fn list(options: ListOptions, place: &Place) -> anyhow::Result<u8> {
         version: JSON_VERSION,
         sessions: survey.sessions.iter().map(|found| found.status.clone()).collect(),
         stock: options.all.then(|| stock::servers(&known(&survey))),
-        rules_ignored: Policy::find().err().map(|error| error.to_string()),
+        rules_ignored: Policy::find().err().map(|error| error.sentence()),
     };
     let text = match options.json {
         true => escaped(&serde_json::to_string(&listing)?) + "\n",

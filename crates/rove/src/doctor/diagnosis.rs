@@ -264,14 +264,11 @@ fn agent(host: &Host) -> Option<Finding> {
     })
 }
 
-/// Returns why the host ignores its administrator's rules. `None` if it obeys them, has none, or did not say.
+/// Returns why the rules of the host's administrator do not apply. `None` if they do, there are none, or it did not say.
 fn rules(host: &Host) -> Option<Finding> {
     let Sessions::Listed(listing) = &host.far.as_ref()?.sessions else { return None };
     let reason = printable(listing.rules_ignored.as_ref()?);
-    Some(note(format!(
-        "the host ignores its {}, so the usual rules hold there: {reason}",
-        Policy::PATH
-    )))
+    Some(note(format!("the host's {} does not count: {reason}", Policy::PATH)))
 }
 
 fn server_program(host: &Host) -> Finding {

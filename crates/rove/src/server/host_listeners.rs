@@ -299,9 +299,10 @@ fn open(
             Place::Socket(String::from_utf8(path.clone()).map_err(|_| Refusal::Path)?)
         }
     };
-    // The server ignores rules with a fault. The default rules then hold, which have no list.
-    if policy().is_ok_and(|rules| !rules.permits_listen(&place)) {
-        return Err(Refusal::NotListed);
+    match policy() {
+        Ok(rules) if !rules.permits_listen(&place) => return Err(Refusal::NotListed),
+        Err(fault) if !fault.rules().streams => return Err(fault.into()),
+        Ok(_) | Err(_) => {}
     }
     let rules = Forwards { mask: wanted.mask, replaces: wanted.replaces, ..Forwards::default() };
     Ok(Sockets::open(&place, &rules)?)
@@ -432,6 +433,8 @@ mod tests {
         for text in ["permit-listen = ['127.0.0.1:*']", "permit-listen = ['*']", ""] {
             assert_eq!(refused(text), None, "{text}");
         }
+        let mistaken = refused("permit-listen = 8080").expect("a mistake permits nothing");
+        assert!(mistaken.starts_with("its server.toml does not count: "), "{mistaken}");
     }
 
     #[test]

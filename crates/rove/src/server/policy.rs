@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::own_file;
 
-/// Most bytes of the file. A longer file is ignored. Chosen: many times the size of a file with every key.
+/// Most bytes of the file. A longer file is a fault. Chosen: many times the size of a file with every key.
 const FILE_BYTES_MAX: u64 = 65_536;
 
 /// The mode bits by which a group or everybody may write.
@@ -31,7 +31,7 @@ pub(crate) struct Policy {
     pub(crate) permit_listen: Option<Vec<String>>,
 }
 
-/// Why the file is ignored.
+/// Why the rules of the file do not apply.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PolicyError {
     #[error("{error}")]
@@ -50,6 +50,23 @@ pub(crate) enum PolicyError {
     },
 }
 
+impl PolicyError {
+    /// Returns the rules in force in place of the file's. A file that others may write is ignored. A mistake of the
+    /// administrator's permits nothing, as sshd does not start with one.
+    pub(crate) fn rules(&self) -> Policy {
+        Policy { streams: matches!(self, Self::Exposed), ..Policy::default() }
+    }
+
+    /// Returns the fault and its consequence.
+    pub(crate) fn sentence(&self) -> String {
+        let so = match self.rules().streams {
+            true => "the usual rules hold",
+            false => "new sessions carry no forwards, agent or files",
+        };
+        format!("{self}, so {so}")
+    }
+}
+
 impl Default for Policy {
     fn default() -> Self {
         Self { streams: true, gateway_ports: false, permit_open: None, permit_listen: None }
@@ -60,19 +77,19 @@ impl Policy {
     /// The path of the file with the rules.
     pub(crate) const PATH: &str = "/etc/rove/server.toml";
 
-    /// Reads the rules of this host. For a file with a fault, the defaults apply, and the log says why.
+    /// Reads the rules in force on this host, and logs why the file's do not apply.
     pub(crate) fn read() -> Self {
         Self::find().unwrap_or_else(|error| {
-            tracing::warn!(path = Self::PATH, %error, "the host's rules are ignored");
-            Self::default()
+            tracing::warn!(path = Self::PATH, %error, "the host's rules do not count");
+            error.rules()
         })
     }
 
-    /// Reads the rules of this host.
+    /// Reads the file's rules.
     ///
     /// # Errors
     ///
-    /// Returns the fault for which the file must be ignored.
+    /// Returns the fault for which they do not apply.
     pub(crate) fn find() -> Result<Self, PolicyError> {
         Self::at(Path::new(Self::PATH), 0)
     }
@@ -168,6 +185,25 @@ mod tests {
         let long = "# rules of this host\n".repeat(4_000) + "streams = false\n";
         fs::write(&path, long).unwrap();
         assert!(matches!(read(), Err(PolicyError::Long)));
+    }
+
+    #[test]
+    fn a_mistake_in_the_rules_permits_no_streams_and_a_file_of_others_changes_nothing() {
+        let scratch = Scratch::new();
+        let path = scratch.path("server.toml");
+        let user = rustix::process::geteuid().as_raw();
+        for mistake in
+            ["gateway-ports = 1", "permit_open = []", "streams = fals", &"#".repeat(70_000)]
+        {
+            fs::write(&path, mistake).unwrap();
+            let fault = Policy::at(&path, user).expect_err("a mistake");
+            assert!(!fault.rules().streams, "{mistake:.20}: {fault}");
+            assert!(fault.sentence().ends_with("carry no forwards, agent or files"), "{fault}");
+        }
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        let exposed = Policy::at(&path, user + 1).expect_err("another user's");
+        assert_eq!(exposed.rules(), Policy::default());
     }
 
     #[test]

@@ -109,8 +109,12 @@ fn a_host_that_is_well_passes_every_leg_with_either_server() {
 fn rules_of_the_host_that_do_not_count_are_told_with_the_reason() {
     side_by_side(
         [
-            ("streams = true\n", 0o666, "it is not root's, or others may write it or its folder"),
-            ("gateway-ports = 1\n", 0o644, "expected a boolean"),
+            (
+                "streams = false\n",
+                0o666,
+                "others may write it or its folder, so the usual rules hold",
+            ),
+            ("gateway-ports = 1\n", 0o644, "so new sessions carry no forwards, agent or files"),
             ("unknown = true\n", 0o644, "unknown field `unknown`"),
             ("gateway-ports = true\n", 0o644, ""),
         ],
@@ -125,8 +129,10 @@ fn rules_of_the_host_that_do_not_count_are_told_with_the_reason() {
             assert_eq!(report.status("host-rules"), "note", "{}", report.text);
             let line = report.text.lines().find(|line| line.contains("host-rules"));
             let line = line.expect("there is such a leg");
-            assert!(line.contains("ignores its /etc/rove/server.toml"), "{line}");
+            assert!(line.contains("the host's /etc/rove/server.toml does not count"), "{line}");
             assert!(line.contains(reason), "{line}");
+            let forwards = if reason.ends_with("usual rules hold") { "ok" } else { "note" };
+            assert_eq!(report.status("forwarding"), forwards, "{}", report.text);
         },
     );
 }

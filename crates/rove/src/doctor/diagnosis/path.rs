@@ -37,7 +37,7 @@ fn forwarding(host: &Host, path: &Path) -> Finding {
         None => unchecked("the server has not said what it can"),
         Some(true) => ok("-L, -R and -D carry connections; -R listens on the host's loopback"),
         Some(false) if is_rove => note(
-            "-L, -R and -D carry nothing: the host's rove is too old, or its /etc/rove/server.toml has streams = false",
+            "-L, -R and -D carry nothing: the host's rove is too old, or its /etc/rove/server.toml forbids streams",
         ),
         Some(false) => note("-L, -R and -D need rove on the host, and no rove has answered"),
     }
