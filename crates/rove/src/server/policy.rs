@@ -54,7 +54,15 @@ impl PolicyError {
     /// Returns the rules in force in place of the file's. A file that others may write is ignored. A mistake of the
     /// administrator's permits nothing, as sshd does not start with one.
     pub(crate) fn rules(&self) -> Policy {
-        Policy { streams: matches!(self, Self::Exposed), ..Policy::default() }
+        match self {
+            Self::Exposed => Policy::default(),
+            Self::Io { .. } | Self::Long | Self::Toml { .. } => Policy {
+                streams: false,
+                permit_open: Some(Vec::new()),
+                permit_listen: Some(Vec::new()),
+                ..Policy::default()
+            },
+        }
     }
 
     /// Returns the fault and its consequence.
@@ -197,7 +205,11 @@ mod tests {
         {
             fs::write(&path, mistake).unwrap();
             let fault = Policy::at(&path, user).expect_err("a mistake");
-            assert!(!fault.rules().streams, "{mistake:.20}: {fault}");
+            let rules = fault.rules();
+            // A running session asks the lists alone.
+            let place = Place::Port(None, 80);
+            let is_permitted = rules.permits_open(&place) || rules.permits_listen(&place);
+            assert!(!rules.streams && !is_permitted, "{mistake:.20}: {fault}");
             assert!(fault.sentence().ends_with("carry no forwards, agent or files"), "{fault}");
         }
         fs::remove_file(&path).unwrap();
