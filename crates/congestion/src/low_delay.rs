@@ -6,7 +6,8 @@
 //! too long shrinks by the number of packets that are too many (FAST TCP: Jin, Wei, Low, INFOCOM 2004, with a gain of
 //! one). A window without a queue grows by a packet each round trip, and faster the longer no queue appears (the
 //! velocity of Copa: Arun, Balakrishnan, NSDI 2018, section 2.2), but at most up to the target queue. A loss without a
-//! queue counts as random, and costs a fifth of the window (TCP Veno: Fu, Liew, IEEE JSAC 21(2), 2003).
+//! queue counts as random, and costs a fifth of the window (TCP Veno: Fu, Liew, IEEE JSAC 21(2), 2003). A queue that
+//! lasts is drained, so that its delay never counts as the path's own (LEDBAT++).
 
 use std::collections::VecDeque;
 
@@ -39,11 +40,16 @@ const TYPING: Duration = Duration::from_secs(5);
 /// four are BitTorrent's. A small window uses half as many samples as it has packets, as four would last a round trip.
 const CURRENT: usize = 4;
 
-/// Number of minutes whose least delay is the base delay. Source: RFC 6817, section 2.5: `BASE_HISTORY`.
-const BASE: usize = 10;
+/// Number of entries of the base delays. Chosen: as many as an empty queue is sure to be in one of, with one to spare.
+/// RFC 6817 keeps ten minutes, in which clocks that drift apart by 50 ppm differ by six times [`TARGET`].
+const BASE: usize = 4;
 
-/// Time over which one entry of the base delays is measured.
-const MINUTE: Duration = Duration::from_secs(60);
+/// Time over which one entry of the base delays is measured. Chosen: in four of them, such clocks drift by 3 ms.
+const ENTRY: Duration = Duration::from_secs(15);
+
+/// The least delay of an entry above the base delay for which the window's queue counts as permanent. Chosen: clocks
+/// drift less in the time of an entry.
+const PERMANENT: Duration = Duration::from_millis(1);
 
 /// Time at the least window after which the base delay is forgotten. So few packets cannot cause the queue, so the path
 /// has become longer, or the queue is another flow's. Chosen: as long as BBR's filter of the round-trip time (Cardwell
@@ -72,6 +78,8 @@ pub struct LowDelay {
     velocity: f64,
     /// Round trips in a row without a queue.
     calm: u32,
+    /// The pause in which the queue drains, if there is one.
+    drain: Option<Drain>,
     /// When the window last shrank because of a queue. `None` if it never has.
     shrunk_at: Option<Instant>,
     /// Since when a queue has held the window at its least. `None` while the window is larger.
@@ -90,6 +98,7 @@ impl LowDelay {
             rtt: 0.0,
             velocity: 1.0,
             calm: 0,
+            drain: None,
             shrunk_at: None,
             stuck_since: None,
             typed_at: None,
@@ -127,6 +136,13 @@ impl LowDelay {
         }
     }
 
+    /// Restores the window if a packet that was sent at this time found the queue drained.
+    fn end_drain(&mut self, sent: Instant) {
+        if let Some(drain) = self.drain.take_if(|it| sent >= it.until) {
+            self.window.packets = drain.packets;
+        }
+    }
+
     /// Grows the window after a round trip with this least queueing delay.
     fn grow(&mut self, now: Instant, queueing: f64) {
         let target = self.target(now);
@@ -146,11 +162,17 @@ impl Controller for LowDelay {
     }
 
     fn on_ack(&mut self, now: Instant, ack: &Ack) {
-        self.delays.update(now, ack);
+        let is_permanent = self.delays.update(now, ack);
         self.rtt = ack.rtt.as_secs_f64();
         let ended = self.rounds.update(now, ack.sent, ack.rtt);
         let (least, current) = (ended.and_then(|_| self.delays.end_round()), self.queueing());
-        if ack.is_app_limited {
+        self.end_drain(ack.sent);
+        if ack.is_app_limited || self.drain.is_some() {
+            return;
+        }
+        if is_permanent && self.window.packets > LEAST {
+            self.drain = Some(Drain { packets: self.window.packets, until: now + ack.rtt });
+            self.window.packets = LEAST;
             return;
         }
         let target = self.target(now);
@@ -176,6 +198,7 @@ impl Controller for LowDelay {
     }
 
     fn on_loss(&mut self, now: Instant, loss: &Loss) {
+        self.window.packets = self.drain.take().map_or(self.window.packets, |it| it.packets);
         let has_queue = self.queueing() > URGENT * TARGET.as_secs_f64();
         self.window.cut(now, loss, if has_queue { DECREASE } else { DECREASE_RANDOM });
         (self.velocity, self.calm) = (1.0, 0);
@@ -194,6 +217,17 @@ impl Controller for LowDelay {
     }
 }
 
+/// A pause with the least window, in which the flow's own queue drains, so that the base delay can be measured. Without
+/// it, the delay of a permanent queue would become the base delay, and the window would add another queue to it. Source:
+/// the periodic slowdown of LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus).
+#[derive(Clone, Copy, Debug)]
+struct Drain {
+    /// The window, in packets, that is restored.
+    packets: f64,
+    /// From when on packets find no queue: one round trip after the drain began.
+    until: Instant,
+}
+
 /// Delays in one direction, in ns. Only differences have a meaning, because the clocks' offset is unknown.
 #[derive(Clone, Debug, Default)]
 struct Delays {
@@ -201,28 +235,37 @@ struct Delays {
     current: VecDeque<i128>,
     /// The least delay of this round trip.
     round: Option<i128>,
-    /// The least delay of each of the last minutes, oldest first.
+    /// The least delay of each of the last entries, oldest first.
     base: VecDeque<i128>,
-    minute: Option<Instant>,
+    /// When the newest entry began.
+    entry_at: Option<Instant>,
 }
 
 impl Delays {
-    fn update(&mut self, now: Instant, ack: &Ack) {
+    /// Takes a sample. Returns whether an entry ended in which each packet found a queue.
+    fn update(&mut self, now: Instant, ack: &Ack) -> bool {
         let delay = i128::from(ack.received.as_nanos()) - i128::from(ack.sent.as_nanos());
         if self.current.len() == CURRENT {
             self.current.pop_front();
         }
         self.current.push_back(delay);
         self.round = Some(self.round.map_or(delay, |least| least.min(delay)));
-        let is_new = self.minute.is_none_or(|minute| now.saturating_since(minute) >= MINUTE);
+        let is_new = self.entry_at.is_none_or(|at| now.saturating_since(at) >= ENTRY);
         match self.base.back_mut() {
-            Some(least) if !is_new => *least = delay.min(*least),
-            _ => {
-                self.minute = Some(now);
+            Some(least) if !is_new => {
+                *least = delay.min(*least);
+                false
+            }
+            ended => {
+                let least = ended.map(|it| *it);
+                let is_permanent =
+                    least.is_some_and(|least| self.queueing(least) > PERMANENT.as_secs_f64());
+                self.entry_at = Some(now);
                 self.base.push_back(delay);
                 if self.base.len() > BASE {
                     self.base.pop_front();
                 }
+                is_permanent
             }
         }
     }
@@ -309,8 +352,8 @@ mod tests {
         let mut path = Path { now: path.now, ..Path::with_rate(path.controller, 300, 500) };
         let windows = path.windows(200);
         assert!(windows[..30].contains(&2), "the delay looks like a queue: {windows:?}");
-        let used = windows[60..].iter().all(|it| *it > 100);
-        assert!(used, "150 packets in a round trip: {windows:?}");
+        let used = windows[60..].iter().filter(|it| **it > 100).count();
+        assert!(used > 130, "150 packets in a round trip, but for one drain: {windows:?}");
     }
 
     #[test]
@@ -341,6 +384,31 @@ mod tests {
                 controller.on_ack(now, &ack);
             }
             assert_eq!(controller.window.packets < 40.0, shrinks, "{}", controller.window.packets);
+        }
+    }
+
+    #[test]
+    fn the_queue_of_an_hour_is_no_longer_than_that_of_a_minute() {
+        // 50 packets in a round trip of 100 ms, 2.5 in 5 ms of queue, and 12.5 in 25 ms.
+        for (controller, most) in [(typing(), 55), (LowDelay::new(PACKET), 66)] {
+            let mut path = Path::with_rate(controller, 100, 500);
+            path.windows(40);
+            let windows = path.windows(36_000);
+            assert!(windows.iter().all(|it| *it <= most), "{:?}", windows.iter().max());
+            let used: u64 = windows.iter().map(|it| it.min(&50)).sum();
+            assert!(used > 36_000 * 49, "{used} packets of {}", 36_000 * 50);
+        }
+    }
+
+    #[test]
+    fn clocks_that_drift_apart_neither_slow_the_copy_nor_lengthen_the_queue() {
+        for drift in [-5e-5, 5e-5] {
+            let mut path = Path { drift, ..Path::with_rate(typing(), 100, 500) };
+            path.windows(40);
+            let windows = path.windows(36_000);
+            assert!(windows.iter().all(|it| *it <= 57), "{drift}: {:?}", windows.iter().max());
+            let used: u64 = windows.iter().map(|it| it.min(&50)).sum();
+            assert!(used > 36_000 * 47, "{drift}: {used} packets of {}", 36_000 * 50);
         }
     }
 

@@ -13,13 +13,15 @@ pub(crate) struct Path<C> {
     pub(crate) rtt: Duration,
     /// Packets a second.
     pub(crate) rate: Option<u32>,
+    /// By how much the receiver's clock is faster, as a share of the time.
+    pub(crate) drift: f64,
     pub(crate) lose: bool,
 }
 
 impl<C: Controller> Path<C> {
     pub(crate) fn new(controller: C, rtt_millis: u64) -> Self {
         let rtt = Duration::from_millis(rtt_millis);
-        Self { controller, now: Instant::ZERO, rtt, rate: None, lose: false }
+        Self { controller, now: Instant::ZERO, rtt, rate: None, drift: 0.0, lose: false }
     }
 
     pub(crate) fn with_rate(controller: C, rtt_millis: u64, rate: u32) -> Self {
@@ -52,9 +54,13 @@ impl<C: Controller> Path<C> {
         let carried = |rate: u32| Duration::from_secs(count) / rate;
         let rtt = self.rate.map_or(self.rtt, |rate| self.rtt.max(carried(rate)));
         self.now += rtt;
+        let at = self.now - self.rtt / 2;
+        let elapsed = at.saturating_since(Instant::ZERO).as_secs_f64();
+        // The receiver's clock began an hour ahead, so that a slow one shows no time below zero.
+        let offset = Duration::from_secs_f64(3_600.0 + self.drift * elapsed);
         for number in 0..count {
             let in_flight = Bytes::new((count - number - 1) * PACKET.get());
-            let (received, size) = (self.now - self.rtt / 2, PACKET);
+            let (received, size) = (at + offset, PACKET);
             let ack = Ack { sent, received, size, rtt, in_flight, is_app_limited: false };
             self.controller.on_ack(self.now, &ack);
         }
