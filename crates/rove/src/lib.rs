@@ -13,7 +13,7 @@
 //! - `hardening` keeps the session key from other programs. `exposure` finds out who else can change a file, and
 //!   `own_file` makes files that nobody else can read.
 //! - `messages` prints sentences for the user, `question` asks the user, and `syslog` writes to the system's log.
-//!   `ssh_process` is an ssh beside a session, and `ssh_reaper` ends one that may have changed the terminal.
+//!   `ssh_process` is an ssh beside a session, a `child_process` that outlives a split. `ssh_reaper` ends it.
 //!
 //! A session:
 //!
@@ -62,6 +62,7 @@ mod announcement;
 mod answer;
 mod attach;
 mod bootstrap;
+mod child_process;
 pub mod cli;
 mod client;
 mod colors;

@@ -8,8 +8,9 @@ use std::process::{Child, Command, Stdio};
 use rove_platform::event_loop::Interest;
 use rove_units::Instant;
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::process::{Pid, Signal};
 
+use crate::child_process::ChildProcess;
 use crate::ssh_reaper::SshReaper;
 
 /// Longest line that is kept, in bytes. Chosen: several times a path, and far more than is shown of a message.
@@ -44,7 +45,7 @@ impl Descriptors {
 #[derive(Debug)]
 pub(crate) struct SshProcess {
     /// `None` after [`SshProcess::release`], and after the end of the process.
-    pid: Option<Pid>,
+    process: Option<ChildProcess>,
     pub(crate) descriptors: Descriptors,
     error_line: Vec<u8>,
     /// The last error line that is no progress message, without control characters; empty if there was none.
@@ -63,7 +64,8 @@ impl SshProcess {
         }
         let (error_line, said) = Default::default();
         let (has_output, has_error_output) = (true, true);
-        Ok(Self { pid: Some(pid), descriptors, error_line, said, has_output, has_error_output })
+        let process = Some(ChildProcess::new(pid));
+        Ok(Self { process, descriptors, error_line, said, has_output, has_error_output })
     }
 
     /// Starts ssh by this argument vector. If `asks` is true, ssh has the user's terminal for its questions.
@@ -89,28 +91,23 @@ impl SshProcess {
 
     /// Sends ssh a signal. After SIGKILL it waits for the end of the process.
     pub(crate) fn signal(&mut self, signal: Signal) {
-        let is_there = |pid: &Pid| matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(None));
-        self.pid = self.pid.filter(is_there);
-        let Some(pid) = self.pid else { return };
-        // The system does not reuse the process number until this process has waited for the process.
-        let _ = kill_process(pid, signal);
-        if signal == Signal::KILL {
-            let _ = rustix::io::retry_on_intr(|| waitpid(Some(pid), WaitOptions::empty()));
-            self.pid = None;
+        self.process = self.process.take().filter(|it| it.signal(Some(signal)));
+        if signal == Signal::KILL
+            && let Some(process) = self.process.take()
+        {
+            process.wait();
         }
     }
 
     /// Returns the times of the signals that end the process, for [`SshProcess::signal`]. `None` after its end.
     pub(crate) fn reaper(&self, now: Instant) -> Option<SshReaper> {
-        self.pid.map(|pid| SshReaper::new(pid, now))
+        self.process.clone().map(|process| SshReaper::new(process, now))
     }
 
     /// Returns the means to end the process and to wait for it. `None` if [`SshProcess::signal`] has waited for it. When
     /// this value is dropped, its pipes close, and ssh soon ends.
     pub(crate) fn release(&mut self, now: Instant) -> Option<SshReaper> {
-        let reaper = self.reaper(now);
-        self.pid = None;
-        reaper
+        self.process.take().map(|process| SshReaper::new(process, now))
     }
 
     /// Returns the descriptors to wait for. `has_bytes` says that bytes wait to be written.

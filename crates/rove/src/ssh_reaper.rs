@@ -4,7 +4,9 @@
 //! read of the answer only at the next signal (OpenSSH 9.2 as observed). SIGTERM is therefore repeated.
 
 use rove_units::{Duration, Instant};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::process::Signal;
+
+use crate::child_process::ChildProcess;
 
 /// Time until the program is killed. Chosen: a hundred times the time that ssh needs to end.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -12,27 +14,24 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const ASK_AGAIN: Duration = Duration::from_millis(100);
 const _: () = assert!(ASK_AGAIN.as_millis() < PATIENCE.as_millis());
 
-/// Ends a child of this process by signals that it schedules, and waits for the child.
+/// Ends a process by signals that it schedules, and waits for a child of this process.
 #[derive(Clone, Debug)]
 pub(crate) struct SshReaper {
-    pid: Pid,
+    process: ChildProcess,
     ask_at: Instant,
     kill_at: Instant,
 }
 
 impl SshReaper {
-    pub(crate) fn new(pid: Pid, now: Instant) -> Self {
-        Self { pid, ask_at: now, kill_at: now + PATIENCE }
+    pub(crate) fn new(process: ChildProcess, now: Instant) -> Self {
+        Self { process, ask_at: now, kill_at: now + PATIENCE }
     }
 
-    /// Sends the child the signal that is due, if any. Returns `false` after the child's end. No other part of this
-    /// process may wait for the child: the system could give its number to another process.
+    /// Sends the process the signal that is due, if any. Returns `false` after its end. No other part of this
+    /// process may wait for it: the system could give its number to another process.
     pub(crate) fn reap(&mut self, now: Instant) -> bool {
-        let is_there = matches!(waitpid(Some(self.pid), WaitOptions::NOHANG), Ok(None));
-        if let Some(signal) = self.poll_signal(now).filter(|_| is_there) {
-            let _ = kill_process(self.pid, signal);
-        }
-        is_there
+        let due = self.poll_signal(now);
+        self.process.signal(due)
     }
 
     /// Returns the signal that is due, if any. [`Signal::KILL`] is the last.
@@ -57,12 +56,14 @@ impl SshReaper {
 
 #[cfg(test)]
 mod tests {
+    use rustix::process::Pid;
+
     use super::*;
 
     #[test]
     fn a_program_is_asked_again_and_again_and_then_killed() {
         let begin = Instant::from_millis(5000);
-        let mut reaper = SshReaper::new(Pid::INIT, begin);
+        let mut reaper = SshReaper::new(ChildProcess::new(Pid::INIT), begin);
         let (mut now, mut asked) = (begin, 0);
         let last = loop {
             match reaper.poll_signal(now) {

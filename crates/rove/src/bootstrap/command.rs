@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::SIGCHLD;
 
+use crate::child_process::ChildProcess;
 use crate::ssh_process::Descriptors;
 use crate::ssh_reaper::SshReaper;
 use crate::tunnel::inherited::{Again, Inherited};
@@ -181,7 +182,7 @@ impl Running {
     /// Asks the command to end. If it does not, the drop of this value kills it.
     pub(crate) fn end(&mut self, events: &mut EventLoop) {
         let pid = Pid::from_child(&self.child);
-        let mut reaper = SshReaper::new(pid, events.now());
+        let mut reaper = SshReaper::new(ChildProcess::new(pid), events.now());
         while matches!(self.child.try_wait(), Ok(None)) {
             match reaper.poll_signal(events.now()) {
                 // A command that is still running is killed when this value is dropped.

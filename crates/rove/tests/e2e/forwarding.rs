@@ -484,6 +484,19 @@ fn a_session_goes_to_the_background_once_both_ends_listen_and_serves_without_a_t
 }
 
 #[test]
+fn the_ssh_of_a_login_ends_although_its_session_has_gone_to_the_background() {
+    let sshd = Sshd::start(Far::default());
+    let port = free_port();
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).args(["-N", "-f"]);
+    let output = answered(&call.arg(format!("-L{port}:localhost:9")).arg("far"));
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    sshd.wait_alone();
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_ok(), "the session goes on by UDP");
+    let kill = Invocation::new(rove()).arg("kill").arg(format!("--ssh={}", sshd.ssh()));
+    assert_eq!(answered(&kill.args(["far", "--all"])).status.code(), Some(0));
+}
+
+#[test]
 fn a_stock_host_has_no_session_without_a_program_and_one_sentence_says_so() {
     let sshd = Sshd::start(Far { programs: &["rove as mosh-server"], ..Far::default() });
     let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh())).arg("-N");

@@ -1,0 +1,59 @@
+//! A child of this process that can also be ended after this process has split: a forked process is not its parent.
+
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+
+/// A child of this process, or of the process from which this one was forked.
+#[derive(Clone, Debug)]
+pub(crate) struct ChildProcess {
+    pid: Pid,
+    /// Names the process even if its number belongs to another one. `None` where the system has no such descriptor.
+    handle: Option<Rc<OwnedFd>>,
+}
+
+impl ChildProcess {
+    /// Names a child of this process that nobody has waited for.
+    pub(crate) fn new(pid: Pid) -> Self {
+        Self { pid, handle: open(pid).map(Rc::new) }
+    }
+
+    /// Sends the process a signal, if one is given. Returns `false` after its end.
+    pub(crate) fn signal(&self, signal: Option<Signal>) -> bool {
+        match (waitpid(Some(self.pid), WaitOptions::NOHANG), signal) {
+            // The system does not reuse the process number until this process has waited for the process.
+            (Ok(None), Some(signal)) => kill_process(self.pid, signal).is_ok(),
+            (Ok(None), None) => true,
+            (Ok(Some(_)), _) => false,
+            // Another process is its parent.
+            (Err(_), signal) => self.handle.as_ref().is_some_and(|it| send(it, signal)),
+        }
+    }
+
+    /// Waits for the end of the process, if it is a child of this one.
+    pub(crate) fn wait(&self) {
+        let _ = rustix::io::retry_on_intr(|| waitpid(Some(self.pid), WaitOptions::empty()));
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn open(pid: Pid) -> Option<OwnedFd> {
+    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
+}
+
+/// Sends a signal, if one is given. Returns whether the process is there, as far as the system has been asked.
+#[cfg(target_os = "linux")]
+fn send(handle: &OwnedFd, signal: Option<Signal>) -> bool {
+    signal.is_none_or(|it| rustix::process::pidfd_send_signal(handle, it).is_ok())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open(_: Pid) -> Option<OwnedFd> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn send(_: &OwnedFd, _: Option<Signal>) -> bool {
+    false
+}
