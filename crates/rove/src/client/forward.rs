@@ -383,6 +383,10 @@ impl Forward {
         self.lender.iter_mut().for_each(|it| it.handle_ready(&mut ready));
         // SIGPIPE needs no action, because the write to the closed pipe returns an error, too.
         if self.events.take_signals().into_iter().any(|signal| signal != SIGPIPE) {
+            if self.own.load.is_none() {
+                // In the background, the signal is for the calls of other processes.
+                self.lender = None;
+            }
             self.finish(now, Carried::Failed(Vec::new()));
         }
         let refusal = self.wire.receive(now, &readable, &mut self.session, |_, _, _| ());

@@ -225,6 +225,25 @@ fn calls_go_on_after_the_call_that_lends_to_them_has_ended() {
 }
 
 #[test]
+fn a_signal_ends_the_process_in_the_background_with_the_calls_that_it_carries() {
+    let place = Place::new();
+    let mut first = place.exec(&[], "echo begun; read line");
+    assert_eq!(first_line(&mut first), "begun");
+    let lender = place.wait_for_lenders(1);
+    let mut second = place.exec(&[], "echo begun; exec sleep 600");
+    assert_eq!(first_line(&mut second), "begun");
+    assert_eq!(finish(first, b"x\n").0, Some(0));
+    wait_until("the end of the first socket", || !lender[0].exists());
+    let socket = UnixStream::connect(&place.wait_for_lenders(1)[0]).expect("it listens");
+    let process = rustix::net::sockopt::socket_peercred(&socket).expect("it has a process").pid;
+    drop(socket);
+    rustix::process::kill_process(process, Signal::TERM).expect("it runs");
+    let (code, _, said) = finish(second, b"");
+    assert_eq!(code, Some(255), "{said}");
+    place.wait_for_lenders(0);
+}
+
+#[test]
 fn a_call_that_is_ended_ends_its_program_and_no_other() {
     let place = Place::new();
     let _terminal = place.session(&[]);
