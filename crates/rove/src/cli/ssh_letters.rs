@@ -2,7 +2,7 @@
 //! are refused with advice. Source: ssh(1), OpenSSH 9.2.
 
 use clap::{Arg, ArgAction, ValueHint};
-use rove_bootstrap::ssh_config;
+use rove_bootstrap::{ForwardLine, Place, ssh_config};
 
 /// Prefix of the clap ids of ssh's options. No other id contains it.
 const ID_PREFIX: &str = "ssh -";
@@ -177,6 +177,17 @@ fn without_jump(ssh: &[String]) -> Vec<String> {
 /// Returns whether the options for ssh contain `-L`, `-R` or `-D`.
 pub(super) fn forward(words: &[String]) -> bool {
     words.iter().any(|word| ["-L", "-R", "-D"].contains(&word.as_str()))
+}
+
+/// Returns the first `-L` among the options for ssh that leads to a host of the name `socks`.
+pub(super) fn to_host_socks(words: &[String]) -> Option<String> {
+    let mut lines = words.windows(2).filter(|pair| pair[0] == "-L").map(|pair| pair.join(" "));
+    lines.find(|line| match ForwardLine::parse(line) {
+        Some(ForwardLine::Add(forward)) => {
+            matches!(forward.target, Some(Place::Port(Some(host), _)) if host == "socks")
+        }
+        _ => false,
+    })
 }
 
 /// Returns whether the options for ssh contain `-A`.

@@ -291,6 +291,12 @@ fn check_forwards(args: &HostArgs, ssh: &[String]) -> Result<(), UsageError> {
         (false, true) => "-A",
         (false, false) => return Ok(()),
     };
+    if let Some(line) = ssh_letters::to_host_socks(ssh) {
+        return Err(UsageError::without_usage(format!(
+            "{line}: ssh -G prints a forward to a host of the name socks as -D, so rove cannot tell them apart; name \
+             the host by its full name or its address"
+        )));
+    }
     let reason = match () {
         () if args.strict => "stock Mosh carries no connections, and --strict speaks nothing else",
         () if args.local => "no host connects with --local",
