@@ -66,6 +66,21 @@ pub enum Place {
     Socket(String),
 }
 
+impl Place {
+    /// Returns whether a user who names a listener at `other` means the one at this place, as in ssh's `-KL` (OpenSSH 9.2
+    /// as observed): the loopback and all interfaces are one.
+    pub fn is_listener(&self, other: &Self) -> bool {
+        let is_usual =
+            |host: &Option<String>| matches!(host.as_deref(), None | Some("" | "*" | "localhost"));
+        match (self, other) {
+            (Self::Port(host, port), Self::Port(wanted, number)) => {
+                port == number && (host == wanted || is_usual(host) && is_usual(wanted))
+            }
+            _ => self == other,
+        }
+    }
+}
+
 impl Default for Forwards {
     fn default() -> Self {
         Self {

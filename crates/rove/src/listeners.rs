@@ -138,7 +138,8 @@ impl Listeners {
 
     /// Closes the listener at a port or path, and returns its option. Its connections go on.
     pub(crate) fn remove(&mut self, place: &Place, is_socks: bool) -> Option<String> {
-        let is_meant = |it: &Listener| it.place == *place && it.target.is_none() == is_socks;
+        let is_meant =
+            |it: &Listener| it.place.is_listener(place) && it.target.is_none() == is_socks;
         let at = self.all.iter().position(is_meant)?;
         Some(self.all.remove(at).option)
     }
@@ -427,6 +428,21 @@ mod tests {
             let added = listeners.add(&rules.all[0], &rules);
             let is_name = matches!(added, Err(ListenerError::Name { .. }));
             assert_eq!((added.is_ok(), is_name), (is_opened, !is_opened), "{host}");
+        }
+    }
+
+    #[test]
+    fn a_listener_is_removed_by_each_spelling_of_its_place() {
+        let usual = [None, Some(""), Some("*"), Some("localhost")];
+        for (host, wanted) in usual.into_iter().flat_map(|host| usual.map(|other| (host, other))) {
+            let place = |host: Option<&str>, port| Place::Port(host.map(str::to_owned), port);
+            let mut listeners = Listeners::default();
+            let rules = forwards(place(host, free_port()), false);
+            listeners.add(&rules.all[0], &rules).unwrap();
+            let Place::Port(_, port) = listeners.all[0].place else { unreachable!() };
+            assert_eq!(listeners.remove(&place(Some("127.0.0.2"), port), false), None);
+            assert_eq!(listeners.remove(&place(wanted, port), true), None, "no SOCKS");
+            assert!(listeners.remove(&place(wanted, port), false).is_some(), "{host:?} {wanted:?}");
         }
     }
 

@@ -150,7 +150,7 @@ impl RemoteForwards {
             let is_chosen = matches!((&it.state, &it.forward.listen, place),
                 (State::Open { port, .. }, Place::Port(_, 0), Place::Port(_, wanted))
                     if *port == wanted.to_string());
-            it.purpose != Purpose::Agent && (it.forward.listen == *place || is_chosen)
+            it.purpose != Purpose::Agent && (it.forward.listen.is_listener(place) || is_chosen)
         };
         let number = self.entries.iter().find(|(_, it)| is_meant(it)).map(|(number, _)| *number)?;
         let Entry { forward, state, .. } = self.entries.remove(&number)?;
