@@ -144,6 +144,7 @@ impl FileSender {
         self.has_more = false;
         if self.current.is_none() {
             let path = self.waiting.pop_front()?;
+            self.has_more = !self.waiting.is_empty();
             match Current::begin(now, mux, &path, self.session.clone()) {
                 Ok(current) => self.current = Some(current),
                 Err(error) => {
@@ -317,6 +318,16 @@ mod tests {
             }
             deliver(now, &mut server, &mut client);
         }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_does_not_delay_the_next() {
+        let (scratch, mut client) = (Scratch::new(), muxes().0);
+        let files = vec![scratch.path("missing"), scratch.write("file", "x")];
+        let mut sender = FileSender::for_session(String::new(), files);
+        let sent = sender.turn(Instant::ZERO, &mut client);
+        assert!(matches!(sent, Some(Sent::Failed { .. })), "{sent:?}");
+        assert!(sender.has_work(), "the next turn begins at once");
     }
 
     #[test]
