@@ -114,6 +114,7 @@ impl NoSession {
             Self::NotAttached { host, status }
         } else if announced.has_started
             && options.no_program
+            && !matches!(options.session, WantedSession::Streams(_))
             && (options.port.is_none() || !announced.port_refused)
         {
             Self::NoForwarding { host }

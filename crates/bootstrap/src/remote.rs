@@ -101,10 +101,11 @@ pub fn server_arguments(
     }
     // Older versions of rove refuse these words, and start no shell.
     let has_program = !options.no_program && !matches!(options.session, WantedSession::Streams(_));
-    let mut args: Vec<OsString> = match has_program {
-        true => vec!["new".into(), "-c".into(), colors.to_string().into()],
-        false if options.no_program => vec!["forwards".into()],
-        false => vec!["streams".into()],
+    let mut args: Vec<OsString> = match options.session {
+        _ if has_program => vec!["new".into(), "-c".into(), colors.to_string().into()],
+        // ssh's `-N` changes nothing here: the session ends soon after its last stream.
+        WantedSession::Streams(_) => vec!["streams".into()],
+        _ => vec!["forwards".into()],
     };
     if let WantedSession::Named(name) = &options.session {
         args.extend(["-n".into(), name.to_string().into()]);

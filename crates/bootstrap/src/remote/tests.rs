@@ -258,7 +258,9 @@ fn a_server_without_a_program_is_told_nothing_about_one() {
     };
     let variables = vec![("LANG".to_owned(), "C.UTF-8".to_owned())];
     assert_eq!(server_arguments(&options, 256, variables.clone()), ["streams", "-p", "60010"]);
-    let options = HostOptions { session: WantedSession::New, no_program: true, ..options };
+    let options = HostOptions { no_program: true, ..options };
+    assert_eq!(server_arguments(&options, 256, variables.clone()), ["streams", "-p", "60010"]);
+    let options = HostOptions { session: WantedSession::New, ..options };
     assert_eq!(server_arguments(&options, 256, variables), ["forwards", "-p", "60010"]);
 }
 
