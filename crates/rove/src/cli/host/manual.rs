@@ -25,7 +25,7 @@ pub(super) const TEXT: Manual = Manual {
         "While a client of a gate runs, rove -W and rove exec for that gate go through it without a login. They are cut when a \
          session ends that carries them. -S none keeps a session or a call apart, as it does with ssh.",
         "In the session the escape key is Ctrl-^: then \".\" quits (a second time at once, if the server does not \
-         answer), Ctrl-Z suspends, \"s\" shows the path and the peer until the next key, \"l\" locks the session and \"e\" ends the clients that have joined it, \"f\" reads a line such as -L 8080:localhost:80 or -KL 8080, which adds or removes a forwarded port, \"^\" sends the key itself, and \"r\" logs in again where ssh needs you for that. \
+         answer), Ctrl-Z suspends, \"s\" shows the path and the peer until the next key or for 15 s, \"l\" locks the session and \"e\" ends the clients that have joined it, \"f\" reads a line such as -L 8080:localhost:80 or -KL 8080, which adds or removes a forwarded port, \"p\" copies files to the host and types their paths, \"o\" opens here the port to which a browser returns from a login, \"y\" agrees to a question in the notice bar, \"^\" sends the key itself, and \"r\" logs in again where ssh needs you for that. \
          Another key shows these commands and is not sent.",
         "Called as mosh, mosh-client or mosh-server (link those names to rove), it behaves like these programs.",
     ],
@@ -73,7 +73,11 @@ pub(super) const TEXT: Manual = Manual {
         ("1", "The session failed, or its server never answered."),
         ("2", "The client that --client names cannot be run."),
         ("10", "The session could not be started."),
-        ("255", "The command line or the configuration is wrong."),
+        (
+            "255",
+            "The command line or the configuration is wrong, rove -W has failed, or a forward that ExitOnForwardFailure \
+             requires.",
+        ),
     ],
     ..Manual::of(&ROVE)
 };
