@@ -41,8 +41,8 @@ struct BoundSocket {
     path: PathBuf,
     /// Device and inode of the socket file. If the file at `path` has others, somebody has replaced or removed it.
     identity: (u64, u64),
-    /// True after `accept` has failed, for example because the process has no free descriptor. The loop then ignores
-    /// the socket until the next [`Listener::flush`], because an immediate retry would keep a processor busy.
+    /// True after `accept` has failed, for example because the process has no free descriptor. The loop then does not
+    /// wait for the socket until its next turn, because an immediate retry would keep a processor busy.
     is_muted: bool,
 }
 
@@ -57,11 +57,8 @@ impl Listener {
     /// Creates the socket again if its file is gone: the system removes the runtime directory of a user who seems to
     /// have logged out. Call this from time to time.
     pub fn flush(&mut self) {
-        if let Some(socket) = &mut self.socket {
-            socket.is_muted = false;
-            if socket.is_in_place() {
-                return;
-            }
+        if self.socket.as_ref().is_some_and(BoundSocket::is_in_place) {
+            return;
         }
         match BoundSocket::bind(self.name, self.label.as_deref()) {
             Ok(socket) => self.socket = Some(socket),
@@ -91,6 +88,7 @@ impl Listener {
 
     fn accept_waiting(&mut self) {
         let Some(socket) = &mut self.socket else { return };
+        socket.is_muted = false;
         for _ in 0..ACCEPTS_PER_TURN {
             match socket.listener.accept() {
                 Ok((stream, _)) => {

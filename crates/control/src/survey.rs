@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use rove_platform::clock::Clock;
-use rove_units::Instant;
+use rove_units::{Duration, Instant};
 
 use crate::ask::{AskError, Conversation};
 use crate::directory::{self, DirectoryError, SessionName, label};
@@ -12,6 +12,9 @@ use crate::protocol::{Answer, Request, SessionStatus};
 /// Most servers asked at the same time, each of which takes a descriptor. Chosen: a sixteenth of a process's usual
 /// limit of descriptors.
 const AT_ONCE: usize = 64;
+/// Least time for the replies of a group of servers, although another server has used up the time. Chosen: far longer
+/// than a server needs.
+const GRACE: Duration = Duration::from_millis(200);
 /// How often a server that has closed a connection is asked again. Chosen: a server keeps eight connections, and few
 /// processes survey at the same time.
 const TRIES_AGAIN: usize = 3;
@@ -47,15 +50,20 @@ pub struct Survey {
     pub errors: Vec<DirectoryError>,
 }
 
-/// Asks every other server of this user for its status, and waits for the replies until `deadline`. Removes the sockets
-/// of servers that have ended.
+/// Asks every other server of this user for its status, and waits for the replies until `deadline`. After it, only
+/// [`GRACE`] is left for each further group of servers. Removes the sockets of servers that have ended.
 pub fn survey(clock: Clock, deadline: Instant) -> Survey {
     let (directories, errors) = directory::existing();
     let sockets = directories.iter().flat_map(|directory| directory.sockets());
     // If this process is itself a server, it cannot answer while it waits here.
     let sockets: Vec<_> = sockets.filter(|(name, _)| name.pid != std::process::id()).collect();
-    let mut survey = Survey { errors, ..Survey::default() };
+    Survey { errors, ..ask(clock, &sockets, deadline) }
+}
+
+fn ask(clock: Clock, sockets: &[(SessionName, PathBuf)], deadline: Instant) -> Survey {
+    let mut survey = Survey::default();
     for group in sockets.chunks(AT_ONCE) {
+        let deadline = deadline.max(clock.now() + GRACE);
         let asked: Vec<_> = group
             .iter()
             .map(|(_, path)| Conversation::start(clock, path, Request::Status))
@@ -98,6 +106,7 @@ fn ask_again(clock: Clock, path: &Path, deadline: Instant) -> Result<Answer, Ask
 mod tests {
     use std::io::{Read, Write};
     use std::os::unix::net::UnixListener;
+    use std::sync::{Arc, Barrier};
     use std::thread;
 
     use rove_rig::scratch::Scratch;
@@ -105,6 +114,36 @@ mod tests {
 
     use super::*;
     use crate::protocol::encode_reply;
+
+    #[test]
+    fn a_server_that_does_not_answer_leaves_time_for_those_asked_after_it() {
+        let scratch = Scratch::new();
+        let bind = |pid: u32| {
+            let path = scratch.path(&format!("socket-{pid}"));
+            let listener = UnixListener::bind(&path).unwrap();
+            ((SessionName { pid, port: 1 }, path), listener)
+        };
+        let (mute, _mute) = bind(1);
+        let mut sockets = vec![mute];
+        // The last servers answer once all of them are asked.
+        let are_asked = Arc::new(Barrier::new(10));
+        let answering = (2..=AT_ONCE as u32 + 10).map(bind).map(|(socket, listener)| {
+            sockets.push(socket);
+            let are_asked = (sockets.len() > AT_ONCE).then(|| Arc::clone(&are_asked));
+            thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                let _ = stream.read(&mut [0; 4096]);
+                are_asked.iter().for_each(|it| drop(it.wait()));
+                stream.write_all(&encode_reply(Ok(Answer::default()))).unwrap();
+            })
+        });
+        let answering: Vec<_> = answering.collect();
+        let clock = Clock::start();
+        let survey = ask(clock, &sockets, clock.now() + Duration::from_secs(2));
+        let silent: Vec<u32> = survey.silent.iter().map(|it| it.name.pid).collect();
+        assert_eq!((survey.sessions.len(), silent), (answering.len(), vec![1]));
+        answering.into_iter().for_each(|it| it.join().unwrap());
+    }
 
     #[test]
     fn a_server_that_closes_connections_counts_as_gone_only_once_it_takes_none() {
