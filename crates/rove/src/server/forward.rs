@@ -13,6 +13,7 @@ use rove_ssp::Transmit;
 use rove_streams::{Answer, Event, Gathering, Reception, Side, StreamId, Target, UNREACHED};
 use rove_units::{Duration, Instant};
 use rustix::process::Rlimit;
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::connect::{Connect, settle};
 use crate::errand::Errands;
@@ -154,7 +155,8 @@ impl Forwards {
             layer.connects.clear();
             layer.turn(now, &self.lookups, &mut self.agent, &mut self.listeners);
             layer.splices.retain(|_, splice| splice.owes_output() || splice.has_work());
-            let is_told = !events.take_signals().is_empty();
+            // The end of a program, which is hung up here, is no order to leave.
+            let is_told = events.take_signals().iter().any(|it| [SIGTERM, SIGINT].contains(it));
             if layer.splices.is_empty() || now >= until || is_told {
                 return Ok(());
             }
@@ -386,6 +388,7 @@ mod tests {
     use rove_rig::guard::wait_until;
     use rove_streams::{MessageReader, Mux, Part, Read, STREAMS_MAX};
     use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+    use signal_hook::consts::SIGCHLD;
 
     use super::*;
     use crate::muxes::{deliver, mux};
@@ -435,6 +438,8 @@ mod tests {
     #[test]
     fn what_a_client_has_sent_reaches_a_slow_reader_after_the_client_has_gone() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        // The system then holds back little, so that much is left in the stream.
+        rustix::net::sockopt::set_socket_recv_buffer_size(&listener, 4096).unwrap();
         let target = listener.local_addr().unwrap();
         let mut pair = Pair::new();
         let id = pair.open(&Target::Tcp { host: target.ip().to_string(), port: target.port() });
@@ -456,8 +461,13 @@ mod tests {
                 iter::from_fn(|| pair.client.poll_event()).any(|it| it == Event::Finished(id));
         }
         assert!(pair.forwards.open() == 1 && read < written);
-        let rest = thread::spawn(move || peer.read_to_end(&mut Vec::new()).unwrap());
-        pair.forwards.drain(&mut EventLoop::new(Clock::start(), &[]).unwrap()).unwrap();
+        let mut events = EventLoop::new(Clock::start(), &[SIGCHLD, SIGTERM]).unwrap();
+        let rest = thread::spawn(move || {
+            // The end of a program is no order to leave.
+            std::process::Command::new("true").status().unwrap();
+            peer.read_to_end(&mut Vec::new()).unwrap()
+        });
+        pair.forwards.drain(&mut events).unwrap();
         drop(pair);
         assert_eq!(read + rest.join().unwrap(), written);
     }
