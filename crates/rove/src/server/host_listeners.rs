@@ -63,6 +63,8 @@ enum Refusal {
 #[derive(Debug, Default)]
 pub(super) struct HostListeners {
     all: Vec<Held>,
+    /// The place in the list of the listener that is asked first for a connection.
+    next: usize,
     /// Accepted connections whose streams the client has not answered.
     waiting: BTreeMap<StreamId, (OwnedFd, Opening)>,
     /// The start of the present second, and the number of connections accepted in it.
@@ -232,7 +234,10 @@ impl HostListeners {
                 self.paused_until = Some(since + SECOND);
                 return;
             }
-            let found = self.all.iter().filter(|it| it.is_held()).find_map(|it| {
+            // A listener with many connections does not keep the next ones waiting.
+            let (before, from) = self.all.split_at(self.next.min(self.all.len()));
+            let mut held = from.iter().chain(before).filter(|it| it.is_held());
+            let found = held.find_map(|it| {
                 let socket = it.sockets.accept().transpose()?;
                 Some(socket.map(|socket| (socket, it.wanted.number)))
             });
@@ -245,6 +250,8 @@ impl HostListeners {
                 }
                 None => return,
             };
+            let at = self.all.iter().position(|it| it.wanted.number == number);
+            self.next = at.map_or(0, |at| at + 1);
             self.accepted = match self.accepted {
                 Some((since, count)) if now < since + SECOND => Some((since, count + 1)),
                 _ => Some((now, 1)),
@@ -327,7 +334,7 @@ fn check_host(
 #[cfg(test)]
 mod tests {
     use std::io::Read as _;
-    use std::net::TcpStream;
+    use std::net::{SocketAddr, TcpStream};
 
     use rove_rig::guard::within_guard;
     use rove_streams::{Event, MessageReader};
@@ -515,6 +522,21 @@ mod tests {
         let later = ends.listeners.poll_timeout().expect("the next second");
         ends.listeners.turn(later, &mut ends.server, &mut splices);
         assert_eq!(ends.listeners.waiting(), 32);
+    }
+
+    #[test]
+    fn a_listener_with_many_connections_keeps_no_other_waiting() {
+        let mut ends = Ends::new(HostListeners::default());
+        let [busy, calm] = [0, 1].map(|number| port(&ends.ask(&wanted(number)).1));
+        let connect = |port| TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let _all: Vec<TcpStream> = (0..70).map(|_| connect(busy)).chain([connect(calm)]).collect();
+        ends.carry();
+        let port_of = |socket: &OwnedFd| {
+            SocketAddr::try_from(rustix::net::getsockname(socket).unwrap()).unwrap().port()
+        };
+        let accepted: Vec<u16> =
+            ends.listeners.waiting.values().map(|(socket, _)| port_of(socket)).collect();
+        assert!(accepted.contains(&calm), "{accepted:?}");
     }
 
     #[test]
