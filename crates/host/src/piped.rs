@@ -4,7 +4,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use rove_terminal::ExitStatus;
-use rustix::process::{Signal, kill_process_group};
+use rustix::io::Errno;
+use rustix::process::{Signal, kill_process, kill_process_group};
 
 use crate::program::{Failure, Program};
 use crate::pty::Child;
@@ -55,7 +56,10 @@ impl PipedChild {
     pub fn hang_up(&mut self) {
         // Once `try_wait` has reaped the program, another process may have got its number.
         if self.try_wait().is_none() {
-            let _ = kill_process_group(self.0.pid, Signal::HUP);
+            // Without a group, the child has not begun the program, and may still ignore SIGHUP.
+            if kill_process_group(self.0.pid, Signal::HUP) == Err(Errno::SRCH) {
+                let _ = kill_process(self.0.pid, Signal::KILL);
+            }
         }
     }
 }
@@ -115,6 +119,17 @@ mod tests {
         assert_eq!(status, ExitStatus::Signal(Signal::USR1.as_raw().try_into().unwrap()));
         let missing = Program { candidates: vec![c"/no/such".into()], ..program("") };
         assert_eq!(run(&missing, b"").2, ExitStatus::Code(127));
+    }
+
+    #[test]
+    fn a_program_that_is_let_go_at_once_does_not_run() {
+        for _ in 0..50 {
+            let (mut child, _pipes) = PipedChild::spawn(&program("exec sleep 600")).unwrap();
+            child.hang_up();
+            while child.try_wait().is_none() {
+                std::thread::yield_now();
+            }
+        }
     }
 
     #[test]
