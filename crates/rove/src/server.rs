@@ -216,7 +216,7 @@ impl PreparedServer {
     /// Returns what failed, in a sentence for the user.
     pub(crate) fn prepare(options: &ServerOptions) -> anyhow::Result<Self> {
         let core_limit = hardening::conceal_memory().context("cannot conceal the key")?;
-        let socket = binding::bind(options.bind, options.ports)?;
+        let socket = binding::bind(options.bind, options.ports, options.name)?;
         let word = entropy::challenge().context("cannot draw a session's word")?.to_string();
         let has_program = options.purpose == Purpose::Program;
         let program = has_program

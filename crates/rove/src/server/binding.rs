@@ -1,16 +1,17 @@
-//! Binds a server's UDP port: at the address that the user chose, or else at any address of this computer.
+//! Binds a server's UDP port at the address that the user chose.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use anyhow::anyhow;
+use rove_bootstrap::ProgramName;
 use rove_control::ask_for_port;
 use rove_udp::{PortRange, ServerSocket};
 
 use super::ssh_target::server_address;
 use crate::messages::{reason, say};
 
-/// The local address that a server binds. If that fails, the server binds all addresses.
+/// The local address that a server binds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum BindAddress {
     /// The server binds all addresses of this computer, IPv6 and IPv4.
@@ -22,12 +23,17 @@ pub(crate) enum BindAddress {
     Address(IpAddr),
 }
 
-/// Binds the address that the user chose, or else all addresses.
+/// Binds the address that the user chose. Where that fails, binds all addresses, as stock does, but not under the name
+/// `rove` if the user named the address.
 ///
 /// # Errors
 ///
 /// Returns, in a sentence for the user, why no port could be bound.
-pub(super) fn bind(at: BindAddress, ports: PortRange) -> anyhow::Result<ServerSocket> {
+pub(super) fn bind(
+    at: BindAddress,
+    ports: PortRange,
+    name: ProgramName,
+) -> anyhow::Result<ServerSocket> {
     let ssh_connection = std::env::var_os("SSH_CONNECTION");
     let wanted = match at {
         BindAddress::Any => None,
@@ -43,10 +49,12 @@ pub(super) fn bind(at: BindAddress, ports: PortRange) -> anyhow::Result<ServerSo
     if let Some(address) = wanted {
         match bind_to(address, ports) {
             Ok(socket) => return Ok(socket),
+            Err(error) if name == ProgramName::Rove && at == BindAddress::Address(address) => {
+                return Err(unbound(&error, ports).context(format!("cannot bind to {address}")));
+            }
             Err(error) => warn(format!("cannot bind to {address} ({error}); binding to any")),
         }
     }
-    let PortRange { low, high } = ports;
     let any = match bind_to(Ipv6Addr::UNSPECIFIED.into(), ports) {
         // An error other than a port in use may mean that there is no IPv6. A port that another process has bound for
         // IPv6 must not be bound for IPv4 alone.
@@ -56,14 +64,18 @@ pub(super) fn bind(at: BindAddress, ports: PortRange) -> anyhow::Result<ServerSo
         // An IPv6 socket receives IPv4 as well.
         result => result,
     };
-    any.map_err(|error| {
-        let remedy = match error.kind() {
-            io::ErrorKind::PermissionDenied => "choose others, from 1024 on, with -p",
-            _ => "end a server that is no longer needed, or choose others with -p",
-        };
-        let reason = reason(&error.to_string());
-        anyhow!("no UDP port from {low} to {high} could be bound ({reason}): {remedy}")
-    })
+    any.map_err(|error| unbound(&error, ports))
+}
+
+/// Returns the sentence that no port could be bound.
+fn unbound(error: &io::Error, PortRange { low, high }: PortRange) -> anyhow::Error {
+    let remedy = match error.kind() {
+        io::ErrorKind::PermissionDenied => "choose others, from 1024 on, with -p",
+        io::ErrorKind::AddrNotAvailable => "choose an address of this computer",
+        _ => "end a server that is no longer needed, or choose others with -p",
+    };
+    let reason = reason(&error.to_string());
+    anyhow!("no UDP port from {low} to {high} could be bound ({reason}): {remedy}")
 }
 
 /// Binds a free port. If there is none, asks the user's servers that linger after their sessions to release theirs.
@@ -82,4 +94,21 @@ fn bind_to(address: IpAddr, ports: PortRange) -> io::Result<ServerSocket> {
 /// Prints a warning on standard error, which may have no reader.
 fn warn(text: impl AsRef<str>) {
     say(io::stderr(), text.as_ref());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_the_user_named_is_not_replaced_by_all_addresses() {
+        let ports = PortRange { low: 61_000, high: 61_999 };
+        // An address for documentation (RFC 5737), which no computer has.
+        let at = BindAddress::Address(Ipv4Addr::new(192, 0, 2, 1).into());
+        let error = bind(at, ports, ProgramName::Rove).expect_err("no such address");
+        let said = format!("{error:#}");
+        assert!(said.starts_with("cannot bind to 192.0.2.1: no UDP port"), "{said}");
+        assert!(said.ends_with("choose an address of this computer"), "{said}");
+        assert!(bind(at, ports, ProgramName::Mosh).is_ok(), "stock binds all");
+    }
 }
