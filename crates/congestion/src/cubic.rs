@@ -21,8 +21,11 @@ const RENO_GROWTH: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 #[derive(Clone, Debug)]
 pub struct Cubic {
     window: PacketWindow,
-    /// The window before the last loss or the end of slow start (`W_max`), in packets; 0 if neither has happened.
+    /// The window to which the function returns (`W_max`), in packets: that before the last loss, less room for other
+    /// flows, or that at the end of slow start. 0 if neither has happened, and after persistent congestion.
     window_before: f64,
+    /// The window before the last loss (`cwnd_prior`), in packets; 0 without one.
+    prior: f64,
     epoch: Option<Epoch>,
     slow_start: SlowStart,
     rtt: Smoothed,
@@ -51,6 +54,7 @@ impl Cubic {
         Self {
             window: PacketWindow::new(begin.packets.into(), LEAST, packet),
             window_before: 0.0,
+            prior: 0.0,
             epoch: None,
             slow_start: SlowStart::new(begin),
             rtt: Smoothed::default(),
@@ -63,7 +67,7 @@ impl Cubic {
         let plateau = ((origin - window) / C).cbrt();
         let begin = || Epoch { began: now, plateau, origin, reno: window };
         let epoch = self.epoch.get_or_insert_with(begin);
-        let growth = if epoch.reno < before { RENO_GROWTH } else { 1.0 };
+        let growth = if epoch.reno < self.prior { RENO_GROWTH } else { 1.0 };
         let ahead = now.saturating_since(epoch.began).as_secs_f64() + self.rtt.secs();
         let cubic = |time: f64| C * (time - epoch.plateau).powi(3) + epoch.origin;
         let current = cubic(ahead - self.rtt.secs());
@@ -110,12 +114,13 @@ impl Controller for Cubic {
             // A flow that had not reached its former window leaves room to others. Source: RFC 9438, section 4.7.
             let is_shrinking = window < self.window_before;
             let share = if is_shrinking { (1.0 + BETA) / 2.0 } else { 1.0 };
-            self.window_before = window * share;
+            (self.window_before, self.prior) = (window * share, window);
             self.epoch = None;
         }
         if loss.is_persistent {
             self.slow_start.restart();
-            self.epoch = None;
+            // The function then begins flat, at the end of slow start. Source: RFC 9438, section 4.8.
+            (self.window_before, self.epoch) = (0.0, None);
         }
     }
 
@@ -165,6 +170,21 @@ mod tests {
         near(rounds, 1.0);
         // After twice the time, the window is as far above the plateau as it began below it.
         near(2 * rounds, 2.0 - BETA);
+    }
+
+    #[test]
+    fn after_persistent_congestion_the_function_begins_flat_at_the_end_of_slow_start() {
+        let mut path = Path::new(Cubic::new(PACKET), 100);
+        path.controller.window.packets = 400.0;
+        path.controller.window.end_slow_start();
+        let size = PACKET;
+        let loss = Loss { sent: path.now, size, in_flight: size, is_persistent: true };
+        path.controller.on_loss(path.now, &loss);
+        let windows = path.windows(40);
+        let start = windows.iter().position(|it| *it >= 280).expect("slow start ends at 0.7 W");
+        // Two seconds later: 280 + 0.4 * 2^3 = 283 by the function, and 290 by Reno's growth of 0.53 in each round.
+        let grown = windows[start + 20];
+        assert!(grown.abs_diff(290) <= 4, "{grown} after {}: {windows:?}", windows[start]);
     }
 
     /// Source: RFC 9438, section 5.1, table 1: the average window at a round trip of 0.1 s.
