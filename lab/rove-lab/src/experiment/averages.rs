@@ -60,14 +60,14 @@ pub(crate) fn averages(figure: &Figure) -> Vec<Average> {
             let ratios: Vec<f64> = ratios
                 .map(|(own, sprout)| Some(sprout.known(THROUGHPUT)? / own.known(THROUGHPUT)?))
                 .collect::<Option<_>>()?;
-            let delay = average(&own, |means| Some(means.time))?;
+            let delay = average(&own, |means| means.time)?;
             let score =
                 average(&own, |it| Some((it.known(THROUGHPUT)? / it.known(END_TO_END)?).ln()))?;
             Some([
                 average(&own, |means| means.known(UTILISATION))?,
                 delay,
                 mean(&ratios)?,
-                delay / average(&sprout, |means| Some(means.time))?,
+                delay / average(&sprout, |means| means.time)?,
                 score.exp(),
             ])
         };

@@ -103,6 +103,11 @@ pub(crate) struct Moment {
 }
 
 impl RunFigure {
+    /// Returns whether it is a share of the run's samples, in percent.
+    pub(crate) fn is_share(&self) -> bool {
+        self.name.ends_with("(%)")
+    }
+
     /// Returns a time, of which a run has nanoseconds.
     pub(crate) const fn of_time(name: &'static str) -> Self {
         Self { name, scale: 1e-6, is_compared: false }

@@ -17,7 +17,8 @@ const WITHIN: f64 = 35.0;
 pub(crate) const ROVE: &str = "rove";
 
 /// Statistics of times.
-pub(crate) const OF_TIMES: [&str; 6] = ["median", "mean", "deviation", "p90", "p99", "instant"];
+pub(crate) const OF_TIMES: [&str; 7] =
+    ["median", "mean", "deviation", "p90", "p95", "p99", "instant"];
 
 /// The median throughput of senders that share a path, in kbit/s.
 pub(crate) const THROUGHPUT: &str = "throughput";

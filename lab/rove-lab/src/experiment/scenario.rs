@@ -429,6 +429,10 @@ impl Scenario {
             if result.numbers.is_empty() {
                 return Some("a result has no number".to_owned());
             }
+            let is_ratio = result.numbers.keys().any(|name| name.ends_with(RATIO));
+            if is_ratio && result.system.is_some() && result.system == body.baseline {
+                return Some("the ratio of the baseline to itself is always 1".to_owned());
+            }
             let is_boundless =
                 |number: &Number| matches!(number, Number::Band(Band { from: None, to: None, .. }));
             if let Some((name, _)) = result.numbers.iter().find(|(_, it)| is_boundless(it)) {
@@ -533,7 +537,15 @@ mod tests {
         let text = GOOD.replacen("seeds = 1", published, 1);
         let error = Scenario::parse("s", "s.toml", &text).expect_err("no baseline");
         assert!(error.contains("no statistic \"mean: ratio\""), "{error}");
-        let text = text.replacen("seeds = 1", "seeds = 1\nbaseline = \"rove\"", 1);
+        let both = "systems = [\"rove\", \"mosh-rules\"]";
+        let text = text.replacen("systems = [\"rove\"]", both, 1);
+        let with = |baseline: &str| {
+            let line = format!("seeds = 1\nbaseline = \"{baseline}\"");
+            text.replacen("seeds = 1", &line, 1)
+        };
+        let error = Scenario::parse("s", "s.toml", &with("rove")).expect_err("rove beside rove");
+        assert!(error.contains("the baseline to itself"), "{error}");
+        let text = with("mosh-rules");
         assert!(Scenario::parse("s", "s.toml", &text).is_ok());
         let text = text.replacen("mean: ratio", "median: ratio", 1);
         assert!(Scenario::parse("s", "s.toml", &text).is_err());

@@ -52,22 +52,32 @@ pub(crate) struct Series {
 pub(crate) struct SeedMeans {
     /// All samples.
     pub(crate) times: Times,
-    /// Their mean.
-    pub(crate) time: f64,
+    /// The mean of those that came; `None` of none.
+    pub(crate) time: Option<f64>,
     /// The means of the runs' other figures, in the order of the measurement's.
     pub(crate) figures: Vec<Option<f64>>,
 }
 
 impl SeedMeans {
-    /// Returns the means of runs; `None` if nothing came in any.
+    /// Returns the means of runs; `None` of runs without samples. Runs differ in their keys, so shares of all keys are of all
+    /// runs' keys together.
     pub(crate) fn of(figures: &[RunFigure], runs: &[&Samples]) -> Option<Self> {
         let times = runs.iter().flat_map(|samples| samples.millis()).collect();
         let times = Times::new(times, runs.iter().map(|samples| samples.missing).sum());
-        let time = times.mean()?;
+        let time = times.mean();
         let figure = |number: usize| {
             let of_run = |samples: &&Samples| run_figures(figures, samples).nth(number).flatten();
-            Times::new(runs.iter().filter_map(of_run).collect(), 0).mean()
+            let weight = |samples: &Samples| match figures[number].is_share() {
+                true => to_float(samples.times.len() as u64 + samples.missing).max(1.0),
+                false => 1.0,
+            };
+            let known = runs.iter().filter_map(|it| Some((of_run(it)?, weight(it))));
+            let (sum, weights) = known.fold((0.0, 0.0), |(sum, weights), (number, weight)| {
+                (number.mul_add(weight, sum), weights + weight)
+            });
+            (weights > 0.0).then(|| sum / weights)
         };
+        (times.count() > 0).then_some(())?;
         Some(Self { times, time, figures: (0..figures.len()).map(figure).collect() })
     }
 
@@ -94,6 +104,7 @@ fn of_times(name: &str) -> Option<fn(&Times) -> Option<f64>> {
         "mean" => Times::mean,
         "deviation" => Times::deviation,
         "p90" => |times| times.quantile(90),
+        "p95" => |times| times.quantile(95),
         "p99" => |times| times.quantile(99),
         "instant" => |times| (times.count() > 0).then(|| times.share_below(INSTANT)),
         _ => return None,
@@ -186,6 +197,36 @@ mod tests {
             assert!(low <= number && number <= high && low < high, "{name}: {low} {number} {high}");
         }
         assert_eq!(series.interval(&[], "speed"), None);
+    }
+
+    #[test]
+    fn a_seed_in_which_nothing_came_counts_in_the_interval() {
+        let run = |times: Vec<u64>, missing| Samples { times, missing, ..Samples::default() };
+        let runs = [run(vec![1_000_000; 9], 0), run(vec![2_000_000; 9], 0), run(Vec::new(), 9)];
+        let mut series = Series::of_times(None, Times::new(Vec::new(), 0));
+        for (seed, run) in (1..).zip(&runs) {
+            let means = SeedMeans::of(&[], &[run]).expect("it has samples");
+            series.times.merge(&means.times);
+            series.by_seed.insert(seed, means);
+        }
+        let [median, p90] = ["median", "p90"].map(|name| series.interval(&[], name));
+        assert_eq!((series.statistic(&[], "p90"), p90), (None, None));
+        assert_eq!(median, None, "a third of all draws of three seeds have the last one twice");
+    }
+
+    #[test]
+    fn a_share_is_of_the_keys_of_all_recordings() {
+        let figures = [RunFigure { name: "wrong (%)", scale: 1e-4, is_compared: false }];
+        let run = |keys, wrong: u64| Samples {
+            times: vec![0; keys],
+            figures: vec![wrong * 1_000_000 / keys as u64],
+            ..Samples::default()
+        };
+        let (few, many) = (run(10, 5), run(990, 5));
+        let nothing = Samples { figures: vec![ABSENT], ..Samples::default() };
+        let means = SeedMeans::of(&figures, &[&few, &many, &nothing]).expect("keys");
+        let share = means.known(0).expect("a share");
+        assert!((share - 1.0).abs() < 1e-3, "10 of 1000 keys: {share}");
     }
 
     #[test]

@@ -146,7 +146,7 @@ impl Series {
     /// Returns its means as parts of those of another one with the same seeds: of the times, and of a figure.
     fn ratio(&self, to: &Self, figure: Option<usize>) -> Option<Ratio> {
         let of = |means: &SeedMeans| match figure {
-            None => Some(means.time),
+            None => means.time,
             Some(figure) => means.known(figure),
         };
         let pairs = self

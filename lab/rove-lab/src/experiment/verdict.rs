@@ -57,6 +57,9 @@ pub(crate) struct Ours {
     /// Whether anything was measured. A median of answers that mostly never came is none, too.
     #[serde(skip)]
     is_measured: bool,
+    /// Whether it is a mean or deviation that leaves out answers that never came. Such a number reproduces nothing.
+    #[serde(skip)]
+    is_of_survivors: bool,
 }
 
 /// The outcome of a comparison. All but the first count as not reproduced.
@@ -183,12 +186,16 @@ impl Ours {
         let by_recording = if name == LEAST_AT { BTreeMap::new() } else { by_recording.collect() };
         let is_measured = !series.times.known().is_empty();
         let number = statistic(figure, series, name);
-        Self { number, interval: over_seeds, by_recording, is_measured }
+        let of = name.strip_suffix(RATIO).unwrap_or(name);
+        let is_of_survivors = series.times.missing() > 0 && ["mean", "deviation"].contains(&of);
+        Self { number, interval: over_seeds, by_recording, is_measured, is_of_survivors }
     }
 
     /// Returns what recordings together and each by itself make of a band.
     fn outcome(&self, band: Band) -> Outcome {
-        let holds = |number: Option<f64>| number.is_some_and(|number| band.holds(number));
+        let holds = |number: Option<f64>| {
+            !self.is_of_survivors && number.is_some_and(|number| band.holds(number))
+        };
         let each: Vec<bool> = if self.by_recording.is_empty() {
             vec![holds(self.number)]
         } else {
@@ -422,18 +429,25 @@ mod tests {
     }
 
     #[test]
-    fn a_median_of_answers_that_never_came_is_not_reproduced() {
-        let group = "paper = \"p\"\nplace = \"1\"\nresults = [{ system = \"rove\", median = 5 }]";
-        let group: Published = toml::from_str(group).expect("a group");
+    fn a_median_or_mean_of_answers_that_never_came_is_not_reproduced() {
+        let group = |name: &str| -> Published {
+            let result = format!("[{{ system = \"rove\", {name} = 5 }}]");
+            let group = format!("paper = \"p\"\nplace = \"1\"\nresults = {result}");
+            toml::from_str(&group).expect("a group")
+        };
         let scenario = Scenario::built_in().next().expect("a scenario");
-        let outcome = |times: Vec<f64>| {
-            let series = Series::of_times(Some(System::Rove), Times::new(times, 9));
+        let outcome = |name: &str, times: Vec<f64>, missing| {
+            let group = group(name);
+            let series = Series::of_times(Some(System::Rove), Times::new(times, missing));
             let series = vec![series];
             let figure = Figure { series, ..Figure::empty(scenario.clone()) };
             of_result(&group, &group.results[0], &figure, &[])[0].outcome
         };
-        assert_eq!(outcome(vec![4.0]), Outcome::NotReproduced, "one answer of ten");
-        assert_eq!(outcome(Vec::new()), Outcome::NotMeasured);
-        assert_eq!(outcome(vec![5.0; 20]), Outcome::Reproduced);
+        let (no, yes) = (Outcome::NotReproduced, Outcome::Reproduced);
+        assert_eq!(outcome("median", vec![4.0], 9), no, "one answer of ten");
+        assert_eq!(outcome("median", Vec::new(), 9), Outcome::NotMeasured);
+        assert_eq!(outcome("median", vec![5.0; 20], 9), yes);
+        assert_eq!(outcome("mean", vec![5.0; 20], 9), no, "a third never came");
+        assert_eq!(outcome("mean", vec![5.0; 20], 0), yes);
     }
 }

@@ -1,5 +1,6 @@
 //! Time from a key to the next output, in the recording itself.
 
+use rove_flows::course::ABSENT;
 use rove_replay::trace::Event;
 
 use crate::experiment::conditions::{Conditions, RunFigure, Samples, nanos};
@@ -26,7 +27,7 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Samples {
         }
     }
     let soon = times.iter().filter(|time| **time < SOON).count() as u64;
-    let figures = vec![soon * 1_000_000 / (times.len() as u64).max(1)];
+    let figures = vec![(soon * 1_000_000).checked_div(times.len() as u64).unwrap_or(ABSENT)];
     Samples { times, figures, ..Samples::default() }
 }
 
