@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::scratch::Scratch;
 
@@ -50,6 +50,7 @@ pub struct Flood {
     /// The folder that holds the load, which may be a home.
     pub scratch: Scratch,
     script: String,
+    file: String,
 }
 
 impl Flood {
@@ -59,24 +60,45 @@ impl Flood {
     ///
     /// Returns the system's refusal of a file.
     pub fn new(load: Load, bytes: usize) -> Result<Self> {
-        let scratch = Scratch::create()?;
-        let file = scratch.keep("flood", &load.bytes(bytes))?;
+        Self::in_file(Scratch::create()?, "flood", &load.bytes(bytes))
+    }
+
+    fn in_file(scratch: Scratch, name: &str, load: &[u8]) -> Result<Self> {
+        let file = scratch.keep(name, load)?;
+        let file = file.to_str().context("the temporary folder's name is no UTF-8")?.to_owned();
+        // A load that cannot be read has no end either, whose time would be taken for a fast one.
         let script = format!(
-            "stty -echo; printf {READY}; read go; cat {}; printf '\\r\\n{OVER}'; read stay",
-            file.display()
+            "stty -echo; printf {READY}; read go; cat \"$1\" && printf '\\r\\n{OVER}'; read stay"
         );
-        Ok(Self { scratch, script })
+        Ok(Self { scratch, script, file })
     }
 
     /// Returns the command that runs the program.
-    pub fn command(&self) -> [&str; 3] {
-        ["sh", "-c", &self.script]
+    pub fn command(&self) -> [&str; 5] {
+        ["sh", "-c", &self.script, "sh", &self.file]
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
+
+    #[test]
+    fn a_flood_has_all_bytes_between_its_markers_or_no_end() {
+        let flood = Flood::in_file(Scratch::new(), "a $(flood)'s", b"load").expect("a file");
+        let output = || {
+            let [program, words @ ..] = flood.command();
+            let pipe = "printf '\n\n' | \"$@\" 2>/dev/null";
+            let mut shell = Command::new("sh");
+            let output = shell.args(["-c", pipe, "sh", program]).args(words).output();
+            String::from_utf8(output.expect("every system has a shell").stdout).expect("text")
+        };
+        assert_eq!(output(), format!("{READY}load\r\n{OVER}"));
+        std::fs::remove_file(&flood.file).expect("it is there");
+        assert_eq!(output(), READY);
+    }
 
     #[test]
     fn a_load_has_the_length_asked_for_and_holds_no_marker() {
