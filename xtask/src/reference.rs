@@ -21,7 +21,7 @@ const INTRODUCTION: &str = "\
 /// The types: the title of a table, the file, and the name.
 const TYPES: [(&str, &str, &str); 26] = [
     ("Scenario files: the whole file", "rove-lab/src/experiment/scenario.rs", "Body"),
-    ("Scenario files: `[[link]]`", "rove-lab/src/experiment/scenario.rs", "Link"),
+    ("Scenario files: `[[link]]`", "rove-lab/src/experiment/link.rs", "Link"),
     ("Scenario files: `[traffic]`", "rove-lab/src/experiment/traffic.rs", "Traffic"),
     ("Scenario files: `others` of `[traffic]`", "rove-lab/src/experiment/traffic.rs", "Others"),
     ("Scenario files: `[[published]]`", "rove-lab/src/experiment/published.rs", "Published"),
@@ -30,7 +30,7 @@ const TYPES: [(&str, &str, &str); 26] = [
     ("Words: `measure`", "rove-lab/src/experiment/measure.rs", "Measure"),
     ("Words: `plot`", "rove-lab/src/experiment/scenario.rs", "Plot"),
     ("Words: `clock`", "rove-lab/src/experiment/system.rs", "Clock"),
-    ("Words: `direction`", "rove-lab/src/experiment/scenario.rs", "Direction"),
+    ("Words: `direction`", "rove-lab/src/experiment/link.rs", "Direction"),
     ("Words: `begin`", "rove-lab/src/experiment/traffic.rs", "TcpBegin"),
     ("Words: systems", "rove-lab/src/experiment/system.rs", "System"),
     ("Words: systems that are flows", "flows/src/flow/contender.rs", "Contender"),

@@ -75,6 +75,11 @@ impl Path {
         Ok(())
     }
 
+    /// Returns the files that [`Self::load`] reads: the opportunities of the uplink and of the downlink, or a schedule.
+    pub fn files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        self.files.iter_mut().chain([&mut self.schedule_file]).flatten()
+    }
+
     /// Returns the links of a run that begins now. Schedules, outages and periods begin with it, and recorded opportunities do: those of the
     /// first seed at their beginning, those of others somewhere.
     pub fn links(&self, now: Instant, seed: Seed) -> [Steps; 2] {

@@ -1,6 +1,6 @@
 //! `rove-lab figures`: experiments, from scenario files to one page of figures.
 //!
-//! [`scenario`] reads a file; the [`catalogue`] has ours, and our recordings. [`material`] finds the recordings and links that it names, or what stands in for them. [`sweep`] makes
+//! [`scenario`] reads a file, with its [`link`]s; the [`catalogue`] has ours, and our recordings. [`material`] finds the recordings and links that it names, or what stands in for them. [`sweep`] makes
 //! all runs but for those that the [`store`] has, or a [`shard`] of them. Each is a [`mod@measure`] of a [`system`], maybe a [`system_file`], under [`conditions`], and what runs come to is a [`series`];
 //! senders that share a path have [`traffic`]. Real time has [`programs`]. [`spread`] lets other computers do runs. [`table`], [`plot`] with its [`marks`], [`page`] and [`csv`]
 //! show what came of it, [`verdict`] beside what is [`published`], [`papers`] what there is of each paper, and [`results`] are their files.
@@ -41,6 +41,7 @@ mod catalogue;
 mod conditions;
 mod csv;
 mod film;
+mod link;
 mod marks;
 mod material;
 mod measure;

@@ -81,6 +81,40 @@ fn an_artifact_names_each_file_that_is_missing_damaged_or_not_of_it() {
     }
 }
 
+/// A flow over a recorded link, with a file that a value names.
+const FLOW: &str = "title = \"Flow\"\nabout = \"a\"\nmeasure = \"flow\"\nplot = \"use-by-time\"\n\
+                    systems = [\"fixed-window\"]\nvalue = \"file\"\nvalues = [7]\n[[link]]\nname = \"l\"\n\
+                    path = \"rtt=40ms,uplink={value}.up,downlink=links/my.down\"\nseconds = 2\n";
+
+#[test]
+fn an_artifact_has_the_opportunities_beside_a_scenario_and_makes_its_figure_again() {
+    let folder = Folder::new("artifact-links");
+    let file = |name: &str| folder.0.join(name);
+    fs::create_dir_all(file("a/links")).expect("a folder");
+    fs::write(file("a/flow.toml"), FLOW).expect("a file");
+    let times: String = (1..=300).map(|number| format!("{}\n", number * 10)).collect();
+    fs::write(file("a/7.up"), &times).expect("a file");
+    fs::write(file("a/links/my.down"), &times).expect("a file");
+    let (code, text) = folder.artifact(&["a/flow.toml"]);
+    assert_eq!(code, Some(0), "{text}");
+    fs::create_dir(file("b")).expect("a folder");
+    let other = FLOW.replace(",downlink=links/my.down", "");
+    fs::write(file("b/other.toml"), other).expect("a file");
+    fs::write(file("b/7.up"), "7\n").expect("a file");
+    let (code, text) = folder.artifact(&["a/flow.toml", "b/other.toml", "--out", "both"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("a/7.up and b/7.up would be the same file"), "{text}");
+    fs::remove_dir_all(file("a")).expect("it is ours");
+
+    let mut again = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+    again.args(["figures", "scenarios/flow.toml", "--out", "again"]).current_dir(file("artifact"));
+    let output = again.output().expect("rove-lab runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let [first, second] = ["artifact/figures", "artifact/again"]
+        .map(|made| fs::read_to_string(file(made).join("figures.csv")).expect("it was made"));
+    assert_eq!(first, second);
+}
+
 /// If this fails, the laboratory's numbers have changed on purpose or by mistake. `figures.csv` of these figures, made without the
 /// variables, is the new expected file.
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! [`first_run`] compares a few numbers in minutes, and [`sources`] packs the program.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
@@ -86,6 +86,7 @@ pub(crate) fn run(options: &ArtifactOptions, mut output: impl Write) -> Result<b
         return shown::written(output.write_all(text.as_bytes())).map(|()| is_expected);
     }
     let out = &options.out;
+    let all = scenarios(&options.wish.names)?;
     begin(out)?;
     // The sources come first: a clone that cannot be packed is told of before the work.
     let archive = out.join(sources::FILE);
@@ -98,18 +99,8 @@ pub(crate) fn run(options: &ArtifactOptions, mut output: impl Write) -> Result<b
         }
     };
     let figures = options.figures();
-    let mut all = Vec::new();
-    for name in &options.wish.names {
-        let folder = Path::new(name).parent().unwrap_or(Path::new(""));
-        for scenario in scenarios(core::slice::from_ref(name))? {
-            save(&scenario, folder, &out.join(SCENARIOS))?;
-            all.push(scenario);
-        }
-    }
-    if options.wish.names.is_empty() {
-        all.extend(Scenario::built_in());
-        all.iter().try_for_each(|it| save(it, Path::new(""), &out.join(SCENARIOS)))?;
-    }
+    let mut copies = BTreeMap::new();
+    all.iter().try_for_each(|scenario| save(scenario, &out.join(SCENARIOS), &mut copies))?;
     let made = make(&figures, &mut output)?;
     write_whole(&out.join(LOCK), LOCK_TEXT)?;
     write_whole(&out.join(first_run::FILE), first_run::EXPECTED)?;
@@ -136,14 +127,20 @@ fn begin(out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Saves a scenario with the files beside it.
-fn save(scenario: &Scenario, folder: &Path, into: &Path) -> Result<()> {
-    let shown = into.display();
+/// Saves a scenario with the files beside it. `copies` has the files that were copied, each with what it is a copy of.
+fn save(scenario: &Scenario, into: &Path, copies: &mut BTreeMap<PathBuf, PathBuf>) -> Result<()> {
+    let (folder, shown) = (&scenario.folder, into.display());
     fs::create_dir_all(into).with_context(|| format!("cannot make the directory {shown}"))?;
     write_whole(&into.join(format!("{}.toml", scenario.name)), &scenario.text)?;
     let mut body = scenario.body.clone();
-    let schedules = body.links.iter().filter_map(|link| link.schedule.as_ref());
-    let mut beside: BTreeSet<PathBuf> = schedules.map(|it| PathBuf::from(it.get_ref())).collect();
+    let mut beside: BTreeSet<PathBuf> = BTreeSet::new();
+    // Recordings of others lie elsewhere.
+    for link in body.links.iter().filter(|link| link.cellular.is_none()) {
+        for value in body.values() {
+            let mut path = link.path(folder, value)?;
+            beside.extend(path.files_mut().map(|file| file.clone()));
+        }
+    }
     for system in body.named_systems() {
         if let System::File(file) = system {
             beside.extend(file.name().split_whitespace().next().map(|word| folder.join(word)));
@@ -154,6 +151,9 @@ fn save(scenario: &Scenario, folder: &Path, into: &Path) -> Result<()> {
         let inside = file.strip_prefix(folder).ok().filter(|inside| is_inside(inside));
         let inside = inside.with_context(|| format!("{shown} is not beside {}", scenario.name))?;
         let copy = into.join(inside);
+        let other = copies.insert(copy.clone(), file.clone()).filter(|other| *other != file);
+        let other = other.map_or_else(String::new, |other| other.display().to_string());
+        ensure!(other.is_empty(), "{other} and {shown} would be the same file: rename one of them");
         let parent = copy.parent().unwrap_or(into);
         let copied = fs::create_dir_all(parent).and_then(|()| fs::copy(&file, &copy));
         copied.with_context(|| format!("cannot copy {shown}"))?;

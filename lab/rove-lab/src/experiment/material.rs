@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path as FilePath, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use rove_flows::path::Path;
 use rove_link::Synthetic;
 use rove_replay::trace::Trace;
@@ -15,8 +15,9 @@ use sha2::{Digest, Sha256};
 
 use crate::experiment::catalogue;
 use crate::experiment::conditions::Recording;
+use crate::experiment::link::{Direction, Link};
 use crate::experiment::measure::shared::{is_published, table_of};
-use crate::experiment::scenario::{Direction, Link, Scenario};
+use crate::experiment::scenario::Scenario;
 use crate::link_trace::cut;
 
 /// The random link that stands in for a recorded one: as fast as the public LTE traces in the mean.
@@ -94,32 +95,35 @@ impl Material {
         recorded.chain(tables).map(digest).collect()
     }
 
-    /// Returns the path of a link, and whether its opportunities are those recorded; a link without any has none to
-    /// stand in for. A value that is varied stands in its place in the path.
+    /// Returns the path of a link of a scenario in this directory, and whether its opportunities are those recorded; a link without
+    /// any has none to stand in for. A value that is varied stands in its place in the path.
     ///
     /// # Errors
     ///
     /// Returns an error if recorded opportunities cannot be read, or drawn ones not be written.
-    pub(crate) fn path(&self, link: &Link, value: Option<f64>) -> Result<(Path, bool)> {
-        let mut text = link.description(value);
+    pub(crate) fn path(
+        &self,
+        link: &Link,
+        folder: &FilePath,
+        value: Option<f64>,
+    ) -> Result<(Path, bool)> {
+        let mut path = link.path(folder, value)?;
         let mut is_recorded = true;
         if let Some(name) = &link.cellular {
             let endings = match link.direction {
                 Direction::Up => ["up", "down"],
                 Direction::Down => ["down", "up"],
             };
-            for (way, ending) in ["uplink", "downlink"].into_iter().zip(endings) {
-                let file = match self.find("links", &format!("{name}.{ending}")) {
+            for (place, ending) in path.files_mut().zip(endings) {
+                *place = match self.find("links", &format!("{name}.{ending}")) {
                     Some(file) => file,
                     None => {
                         is_recorded = false;
                         self.draw(ending)?
                     }
                 };
-                text.push_str(&format!(",{way}={}", file.display()));
             }
         }
-        let mut path: Path = text.parse().map_err(|sentence: String| anyhow!(sentence))?;
         path.load()?;
         for way in [&mut path.uplink, &mut path.downlink] {
             if let Some(schedule) = &mut way.schedule {
@@ -173,7 +177,8 @@ mod tests {
         let opportunity = |more: &str| {
             let text = format!("name = \"l\"\npath = \"rtt=50ms\"\ncellular = \"any\"\n{more}");
             let link: Link = toml::from_str(&text).expect("a link");
-            let (path, is_recorded) = material.path(&link, None).expect("a path");
+            let (path, is_recorded) =
+                material.path(&link, FilePath::new(""), None).expect("a path");
             assert!(!is_recorded);
             path.downlink.schedule.expect("opportunities").opportunity
         };
@@ -201,7 +206,7 @@ mod tests {
         let link: Link = toml::from_str(text).expect("a link");
         let material =
             Material { traces: Some(traces.clone()), tables: None, drawn: traces.clone() };
-        let (path, _) = material.path(&link, None).expect("a path");
+        let (path, _) = material.path(&link, FilePath::new(""), None).expect("a path");
         for seed in 1..=6 {
             let (system, path) = (Some(System::Flow(Contender::Vegas)), Some(&path));
             let conditions = Conditions { system, path, seed, ..Conditions::NONE };

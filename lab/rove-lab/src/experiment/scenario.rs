@@ -1,21 +1,20 @@
 //! A scenario file (TOML): what is measured, of which systems, over which links, with which recordings.
 
-use std::path::Path as FilePath;
+use std::path::{Path as FilePath, PathBuf};
 
-use rove_flows::path::Path;
 use rove_replay::replay::Pace;
 use serde::Deserialize;
-use toml::Spanned;
 
 use crate::experiment::catalogue::{self, BUILT_IN};
 use crate::experiment::conditions::RunFigure;
+use crate::experiment::link::Link;
 use crate::experiment::measure::{Measure, quantity, shared};
 use crate::experiment::mistake::{advised, line};
 use crate::experiment::published::{
     ALL_LINKS, Band, LEAST_AT, Number, OF_AVERAGES, OF_TIMES, Published, RATIO, THROUGHPUT,
 };
 use crate::experiment::system::{Clock, System};
-use crate::experiment::traffic::{Traffic, VALUE, with_value};
+use crate::experiment::traffic::{Traffic, VALUE};
 
 /// Most repetitions of one scenario. Chosen: a thousand are a night's work, and no typing error.
 const SEEDS_MAX: u64 = 1_000;
@@ -25,6 +24,8 @@ const SEEDS_MAX: u64 = 1_000;
 pub(crate) struct Scenario {
     /// Its name: the file's, without the ending.
     pub(crate) name: String,
+    /// The file's directory, from which the names of other files lead.
+    pub(crate) folder: PathBuf,
     /// The file's text, which the results are kept under.
     pub(crate) text: String,
     /// The file's contents.
@@ -99,46 +100,6 @@ pub(crate) struct Body {
     pub(crate) unpublished: Option<String>,
 }
 
-/// A path with its name.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Link {
-    /// The link's name in the figure.
-    pub(crate) name: String,
-    /// The path, as `rove-lab replay --link` reads it, with `{value}` where the value that is varied goes.
-    pub(crate) path: Option<Spanned<String>>,
-    /// A file of steps (JSON) in place of the path, beside the scenario's file.
-    pub(crate) schedule: Option<Spanned<String>>,
-    /// A pair of recorded opportunities, NAME.up and NAME.down, in the `--traces` directory.
-    pub(crate) cellular: Option<String>,
-    /// How many packets each recorded opportunity carries; one where it is left out.
-    pub(crate) packets: Option<u64>,
-    /// The direction that a flow goes.
-    #[serde(default)]
-    pub(crate) direction: Direction,
-    /// The second at which the recording is cut. No run meets the rest, wherever it begins.
-    pub(crate) until: Option<u64>,
-    /// How many seconds of the recording a flow runs; all of them where it is left out.
-    pub(crate) seconds: Option<u64>,
-    /// The same with `--full`; as many as `seconds` where it is left out.
-    #[serde(rename = "full-seconds")]
-    pub(crate) full_seconds: Option<u64>,
-    /// Whether averages of all links leave it out.
-    #[serde(default)]
-    pub(crate) apart: bool,
-}
-
-/// A direction of a recorded link.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Direction {
-    /// As the path says it: near to far is the recording's uplink.
-    #[default]
-    Up,
-    /// The other way round.
-    Down,
-}
-
 /// How a figure is drawn.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
@@ -166,17 +127,6 @@ const fn look() -> Pace {
 
 const fn one() -> u64 {
     1
-}
-
-impl Link {
-    /// Returns the path in one word, with a value in its place, without its cellular opportunities.
-    pub(crate) fn description(&self, value: Option<f64>) -> String {
-        match (&self.path, &self.schedule) {
-            (Some(path), _) => with_value(path.get_ref(), value),
-            (None, Some(schedule)) => format!("schedule={}", schedule.get_ref()),
-            (None, None) => String::new(),
-        }
-    }
 }
 
 impl Body {
@@ -222,7 +172,7 @@ impl Body {
     }
 
     /// Returns all values, or `None` once where nothing is varied.
-    fn values(&self) -> Vec<Option<f64>> {
+    pub(super) fn values(&self) -> Vec<Option<f64>> {
         match &self.values[..] {
             [] => vec![None],
             values => values.iter().copied().map(Some).collect(),
@@ -248,11 +198,10 @@ impl Scenario {
             let at = error.span().map_or(0, |span| span.start);
             format!("{file}:{}: {}", line(text, at), advised(&error.message().replace('\n', "; ")))
         })?;
-        let mut scenario = Self { name: name.to_owned(), text: text.to_owned(), body };
         let folder = FilePath::new(file).parent().unwrap_or(FilePath::new(""));
-        for schedule in scenario.body.links.iter_mut().filter_map(|link| link.schedule.as_mut()) {
-            *schedule.get_mut() = folder.join(schedule.get_ref()).display().to_string();
-        }
+        let folder = folder.strip_prefix(".").unwrap_or(folder);
+        let (name, text_owned) = (name.to_owned(), text.to_owned());
+        let mut scenario = Self { name, folder: folder.to_owned(), text: text_owned, body };
         for system in scenario.body.named_systems() {
             if let System::File(file) = system {
                 file.look_in(folder);
@@ -482,9 +431,9 @@ impl Scenario {
         }
         let is_study = matches!(body.measure, Measure::Study | Measure::StudyTimeout);
         for value in body.values() {
-            match link.description(value).parse::<Path>() {
-                Err(sentence) => return at(&sentence, start),
-                Ok(path) if is_study && !(path.is_of_rtt_and_loss() && link.cellular.is_none()) => {
+            match link.path(&self.folder, value) {
+                Err(error) => return at(&error.to_string(), start),
+                Ok(path) if is_study && !path.is_of_rtt_and_loss() => {
                     return at(
                         "measure = \"study\" takes rtt and loss alone, the same both ways",
                         start,

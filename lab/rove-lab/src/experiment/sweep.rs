@@ -129,8 +129,8 @@ impl<'a> Plan<'a> {
         for link in &body.links {
             let mut by_value = Vec::new();
             for value in or_none(body.values.iter().copied()) {
-                let read = material.path(link, value).with_context(|| link.name.clone());
-                let (path, is_recorded) = read?;
+                let read = material.path(link, &scenario.folder, value);
+                let (path, is_recorded) = read.with_context(|| link.name.clone())?;
                 are_recorded &= is_recorded;
                 by_value.push((contents(&path), path));
             }

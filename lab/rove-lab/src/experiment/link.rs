@@ -1,0 +1,75 @@
+//! A link of a scenario: a path, and where its files are.
+
+use std::path::Path as FilePath;
+
+use anyhow::{Result, anyhow};
+use rove_flows::path::Path;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::experiment::traffic::with_value;
+
+/// A path with its name.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Link {
+    /// The link's name in the figure.
+    pub(crate) name: String,
+    /// The path, as `rove-lab replay --link` reads it, with `{value}` where the value that is varied goes. Its files are beside the scenario's.
+    pub(crate) path: Option<Spanned<String>>,
+    /// A file of steps (JSON) in place of the path, beside the scenario's file.
+    pub(crate) schedule: Option<Spanned<String>>,
+    /// A pair of recorded opportunities, NAME.up and NAME.down, in the `--traces` directory.
+    pub(crate) cellular: Option<String>,
+    /// How many packets each recorded opportunity carries; one where it is left out.
+    pub(crate) packets: Option<u64>,
+    /// The direction that a flow goes.
+    #[serde(default)]
+    pub(crate) direction: Direction,
+    /// The second at which the recording is cut. No run meets the rest, wherever it begins.
+    pub(crate) until: Option<u64>,
+    /// How many seconds of the recording a flow runs; all of them where it is left out.
+    pub(crate) seconds: Option<u64>,
+    /// The same with `--full`; as many as `seconds` where it is left out.
+    #[serde(rename = "full-seconds")]
+    pub(crate) full_seconds: Option<u64>,
+    /// Whether averages of all links leave it out.
+    #[serde(default)]
+    pub(crate) apart: bool,
+}
+
+/// A direction of a recorded link.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Direction {
+    /// As the path says it: near to far is the recording's uplink.
+    #[default]
+    Up,
+    /// The other way round.
+    Down,
+}
+
+impl Link {
+    /// Returns the path with a value in its place and with its files in a directory. Cellular opportunities have no files there.
+    ///
+    /// # Errors
+    ///
+    /// Returns a sentence on the first part that is wrong.
+    pub(crate) fn path(&self, folder: &FilePath, value: Option<f64>) -> Result<Path> {
+        // The name of a file may have a comma, which ends a part of a path. So another word stands for it at first.
+        let mut text = match (&self.path, &self.schedule) {
+            (Some(path), _) => with_value(path.get_ref(), value),
+            (None, Some(_)) => "schedule=FILE".to_owned(),
+            (None, None) => String::new(),
+        };
+        if self.cellular.is_some() {
+            text.push_str(",uplink=FILE,downlink=FILE");
+        }
+        let mut path: Path = text.parse().map_err(|sentence: String| anyhow!(sentence))?;
+        let schedule = self.schedule.as_ref().map(|schedule| FilePath::new(schedule.get_ref()));
+        for file in path.files_mut() {
+            *file = folder.join(schedule.unwrap_or(file));
+        }
+        Ok(path)
+    }
+}
