@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{process, thread};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::{Args, ValueHint};
 use rove_platform::clock::Clock as Stopwatch;
 use rove_runs::files::{directory, named};
@@ -324,9 +324,15 @@ fn scenarios(names: &[String]) -> Result<Vec<Scenario>> {
     };
     let mut all: Vec<Scenario> = Vec::new();
     for scenario in names.iter().map(of).collect::<Result<Vec<_>>>()?.concat() {
-        if !all.contains(&scenario) {
-            all.push(scenario);
+        if all.contains(&scenario) {
+            continue;
         }
+        let (name, is_alike) = (&scenario.name, |other: &Scenario| other.name == scenario.name);
+        ensure!(
+            !all.iter().any(is_alike),
+            "two scenarios are named {name}, and their figures would be the same files: rename one of them"
+        );
+        all.push(scenario);
     }
     Ok(all)
 }

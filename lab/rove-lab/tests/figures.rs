@@ -230,6 +230,22 @@ fn a_figure_over_a_tiny_trace_has_empty_rows_and_no_number_that_is_none() {
 }
 
 #[test]
+fn scenarios_of_the_same_name_are_refused_as_their_figures_would_be_the_same_files() {
+    let folder = folder_of("alike");
+    let sentence = "two scenarios are named small, and their figures would be the same files";
+    fs::create_dir_all(folder.0.join("b")).expect("a folder");
+    fs::write(folder.0.join("b/small.toml"), SCENARIO.replace("first", "early")).expect("a file");
+    fs::write(folder.0.join("b/aoi-study.toml"), SCENARIO).expect("a file");
+    let output = folder.figures(&["small.toml", "b/small.toml"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains(sentence), "{}", stderr(&output));
+    let output = folder.figures(&["b/aoi-study.toml", "aoi-study"]);
+    assert!(stderr(&output).contains("two scenarios are named aoi-study"), "{}", stderr(&output));
+    let output = folder.figures(&["small.toml", "./small.toml"]);
+    assert!(output.status.success(), "a file by two names is one: {}", stderr(&output));
+}
+
+#[test]
 fn a_wrong_line_is_refused_in_one_sentence() {
     let folder = folder_of("wrong");
     fs::write(folder.0.join("bad.toml"), SCENARIO.replace("40ms", "40 parsecs")).expect("a file");
