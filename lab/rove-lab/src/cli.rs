@@ -22,8 +22,9 @@ use crate::cli::sprout::SproutArgs;
 use crate::cli::trace::TraceArgs;
 #[cfg(target_os = "linux")]
 use crate::compare::{CompareOptions, replayed_program};
-use crate::experiment::FiguresOptions;
 use crate::experiment::artifact::ArtifactOptions;
+use crate::experiment::programs::is_interrupt;
+use crate::experiment::{self, FiguresOptions};
 
 mod artifact;
 #[cfg(target_os = "linux")]
@@ -46,6 +47,8 @@ mod trace;
 const FAILURE: u8 = 1;
 /// Exit code of a command line that cannot be followed. Source: clap's own.
 const USAGE: u8 = 2;
+/// Exit code of figures whose user has interrupted programs in real time. Source: a shell's own for SIGINT.
+const INTERRUPTED: u8 = 130;
 
 /// The help and manual pages of the laboratory and its commands.
 static BOOK: Book = Book {
@@ -276,15 +279,27 @@ fn run_replay(args: Vec<OsString>) -> u8 {
 
 fn run_figures(args: Vec<OsString>) -> u8 {
     call(&figures::MANUAL, args, |options: FiguresOptions| {
-        done(crate::experiment::run(&options, shown::stdout()))
+        let made = experiment::run(&options, shown::stdout());
+        unless_interrupted(&figures::MANUAL, made.map(|()| 0))
     })
 }
 
 fn run_artifact(args: Vec<OsString>) -> u8 {
     call(&artifact::MANUAL, args, |options: ArtifactOptions| {
-        let is_whole = crate::experiment::artifact::run(&options, shown::stdout())?;
-        Ok(if is_whole { 0 } else { FAILURE })
+        let is_whole = experiment::artifact::run(&options, shown::stdout());
+        unless_interrupted(&artifact::MANUAL, is_whole.map(|it| if it { 0 } else { FAILURE }))
     })
+}
+
+/// Returns the exit code of figures, after telling a user who has interrupted how to go on.
+fn unless_interrupted(manual: &Manual, code: anyhow::Result<u8>) -> Result<u8, Complaint> {
+    match code {
+        Err(error) if is_interrupt(&error) => {
+            complain(manual, experiment::INTERRUPTED);
+            Ok(INTERRUPTED)
+        }
+        code => Ok(code?),
+    }
 }
 
 fn run_remy(args: Vec<OsString>) -> u8 {

@@ -22,7 +22,7 @@ use rove_runs::parallel::Engine;
 use rove_runs::{report, shown};
 use rove_units::Instant;
 use serde::{Deserialize, Serialize};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use self::material::Material;
@@ -49,7 +49,7 @@ mod mistake;
 mod page;
 mod papers;
 mod plot;
-mod programs;
+pub(crate) mod programs;
 mod published;
 mod results;
 mod scenario;
@@ -68,6 +68,10 @@ mod verdict;
 
 /// File of the runs that have ended, in the directory of the figures.
 const RUNS: &str = "runs.jsonl";
+
+/// The sentence for a user who has interrupted.
+pub(crate) const INTERRUPTED: &str =
+    "interrupted; the same command goes on with the runs that have not ended";
 
 /// The figures that are asked for, what they are made from, and how much work is done.
 #[derive(Clone, Debug, Default, Args, Deserialize, Serialize)]
@@ -179,22 +183,20 @@ pub(crate) fn run(options: &FiguresOptions, mut output: impl Write) -> Result<()
 
 /// Tells a user who interrupts how to go on.
 struct Interruption {
-    /// Whether programs run in real time, which end by themselves.
+    /// Whether programs run in real time. Such a run hears the signal itself, ends its programs and fails.
     is_real: Arc<AtomicBool>,
 }
 
 impl Interruption {
     fn listen() -> Result<Self> {
-        let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot wait for signals")?;
+        let mut signals =
+            Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot wait for signals")?;
         let is_real = Arc::new(AtomicBool::new(false));
         let ends_itself = Arc::clone(&is_real);
         thread::spawn(move || {
             for signal in &mut signals {
-                let _ = writeln!(
-                    shown::stderr(),
-                    "rove-lab figures: interrupted; the same command goes on with the runs that have not ended"
-                );
                 if !ends_itself.load(Ordering::Relaxed) {
+                    let _ = writeln!(shown::stderr(), "rove-lab figures: {INTERRUPTED}");
                     process::exit(128 + signal);
                 }
             }

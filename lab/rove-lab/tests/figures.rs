@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 mod folder;
 
 use folder::Folder;
+use rove_rig::guard::within_guard;
+use rustix::process::{Pid, Signal, kill_process};
 
 const SCENARIO: &str = include_str!("scenarios/small.toml");
 
@@ -243,6 +245,45 @@ fn scenarios_of_the_same_name_are_refused_as_their_figures_would_be_the_same_fil
     assert!(stderr(&output).contains("two scenarios are named aoi-study"), "{}", stderr(&output));
     let output = folder.figures(&["small.toml", "./small.toml"]);
     assert!(output.status.success(), "a file by two names is one: {}", stderr(&output));
+}
+
+/// The second run is the one that must hear it: the first has ended with all that it had.
+#[test]
+fn an_interrupt_in_a_later_run_ends_its_programs_and_the_same_command_goes_on() {
+    let is_there = |file| Path::new(file).is_file();
+    let has_ssh = ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"].map(is_there);
+    if has_ssh != [true; 3] || !rustix::process::geteuid().is_root() {
+        println!("skipped: it needs root, and ssh with its server");
+        return;
+    }
+    let folder = folder_of("interrupted");
+    let programs = PROGRAMS.replace("keys = 5", "keys = 5\nseeds = 20");
+    fs::write(folder.0.join("programs.toml"), programs).expect("a file");
+    fs::create_dir(folder.0.join("tmp")).expect("a folder");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rove-lab"));
+    command
+        .args(["figures", "programs.toml"])
+        .current_dir(&folder.0)
+        .env("TMPDIR", folder.0.join("tmp"));
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let child = command.spawn().expect("it runs");
+    let pid = Pid::from_child(&child);
+    let output = within_guard("the end", move || {
+        let log = folder.0.join("figures/figures.log");
+        let ran = |folder: &Folder| fs::read_dir(folder.0.join("tmp")).expect("a folder").count();
+        // Each run has folders of its own.
+        while !fs::read_to_string(&log).is_ok_and(|text| !text.is_empty()) || ran(&folder) == 0 {
+            std::thread::yield_now();
+        }
+        kill_process(pid, Signal::INT).expect("it runs");
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(ran(&folder), 0, "a folder of the run is left");
+        output
+    });
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert_eq!(said.matches("interrupted").count(), 1, "{said}");
+    assert!(said.contains("the same command goes on with the runs that have not ended"), "{said}");
 }
 
 #[test]

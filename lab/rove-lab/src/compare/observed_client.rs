@@ -31,20 +31,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Whether the user has asked to stop.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Interrupt {
-    is_asked: Arc<AtomicBool>,
-    restorer: Arc<Restorer>,
-}
-
-/// Gives signals their default effect again when the last listener is gone.
-#[derive(Debug, Default)]
-struct Restorer(Arc<AtomicBool>);
-
-impl Drop for Restorer {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
+pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 /// The error of work that the user has stopped.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
@@ -52,7 +39,7 @@ impl Drop for Restorer {
 pub(crate) struct Interrupted;
 
 impl Interrupt {
-    /// Listens to Ctrl-C, SIGTERM and SIGHUP, which have no other effect until this and its copies are dropped.
+    /// Listens to Ctrl-C, SIGTERM and SIGHUP, which have no other effect from now on.
     ///
     /// # Errors
     ///
@@ -60,10 +47,7 @@ impl Interrupt {
     pub(crate) fn listen() -> Result<Self> {
         let interrupt = Self::default();
         for signal in [SIGINT, SIGTERM, SIGHUP] {
-            // A flag that is set lets the signal end the program, as if nobody listened.
-            flag::register_conditional_default(signal, Arc::clone(&interrupt.restorer.0))
-                .and_then(|_| flag::register(signal, Arc::clone(&interrupt.is_asked)))
-                .context("cannot wait for signals")?;
+            flag::register(signal, Arc::clone(&interrupt.0)).context("cannot wait for signals")?;
         }
         Ok(interrupt)
     }
@@ -74,7 +58,7 @@ impl Interrupt {
     ///
     /// Returns [`Interrupted`].
     pub(crate) fn check(&self) -> Result<()> {
-        if self.is_asked.load(Ordering::Relaxed) { Err(Interrupted.into()) } else { Ok(()) }
+        if self.0.load(Ordering::Relaxed) { Err(Interrupted.into()) } else { Ok(()) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Measurements in real time: real programs, as `rove-lab compare` runs them, and flows of the kernel's TCP.
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 
 use crate::experiment::conditions::{Conditions, Samples};
 use crate::experiment::measure::Measure;
@@ -8,7 +8,7 @@ use crate::experiment::measure::Measure;
 use crate::experiment::system::System;
 
 #[cfg(target_os = "linux")]
-pub(crate) use here::Programs;
+pub(crate) use here::{Programs, is_interrupt};
 
 #[cfg(target_os = "linux")]
 mod here {
@@ -47,8 +47,8 @@ mod here {
     /// The right to run programs behind links, and where they are.
     #[derive(Debug)]
     pub(crate) struct Programs {
-        /// Why nothing can be run here, if so.
-        rights: Result<(), String>,
+        /// Whether the user has asked to stop, or why nothing can be run here.
+        interrupt: Result<Interrupt, String>,
         /// Where rove is, or why it is not found.
         rove: Result<PathBuf, String>,
         /// The kernel's release and a digest, for each peer whose programs are wanted.
@@ -56,10 +56,10 @@ mod here {
     }
 
     impl Programs {
-        /// Acquires the rights, if programs are wanted at all. To be called before there are threads.
+        /// Acquires the rights and listens to the user's signals, if programs are wanted at all. To be called before there are threads.
         pub(crate) fn prepare(is_wanted: bool) -> Self {
-            let rights = if is_wanted {
-                rights::acquire()
+            let interrupt = if is_wanted {
+                rights::acquire().and_then(|()| Interrupt::listen())
             } else {
                 Err(anyhow::anyhow!("runs in real time are left out"))
             };
@@ -73,7 +73,7 @@ mod here {
             };
             let wanted = Peer::value_variants().iter().filter(|_| is_wanted);
             let versions = wanted.map(version).collect();
-            Self { rights: rights.map_err(told), rove, versions }
+            Self { interrupt: interrupt.map_err(told), rove, versions }
         }
 
         /// Returns a text of the kernel and a system's programs.
@@ -92,13 +92,13 @@ mod here {
             measure: Measure,
             conditions: &Conditions<'_>,
         ) -> Result<Result<Samples, String>> {
-            if let Err(reason) = &self.rights {
-                return Ok(Err(reason.clone()));
-            }
-            let interrupt = Interrupt::listen()?;
+            let interrupt = match &self.interrupt {
+                Ok(interrupt) => interrupt,
+                Err(reason) => return Ok(Err(reason.clone())),
+            };
             let path = conditions.path().clone().of_whole_packets();
             if measure == Measure::Flow {
-                return told(flow(conditions, &flow_options(conditions, &path), &interrupt));
+                return told(flow(conditions, &flow_options(conditions, &path), interrupt));
             }
             let rove = match &self.rove {
                 Ok(rove) => rove,
@@ -120,8 +120,8 @@ mod here {
                 films: false,
             };
             let measured = options.peer.require(rove).and_then(|()| match measure {
-                Measure::Interrupt => interrupts(options, &interrupt),
-                _ => responses(conditions, options, &interrupt),
+                Measure::Interrupt => interrupts(options, interrupt),
+                _ => responses(conditions, options, interrupt),
             });
             told(measured)
         }
@@ -131,9 +131,14 @@ mod here {
     fn told(measured: Result<Samples>) -> Result<Result<Samples, String>> {
         match measured {
             Ok(samples) => Ok(Ok(samples)),
-            Err(error) if error.is::<Interrupted>() => Err(error),
+            Err(error) if is_interrupt(&error) => Err(error),
             Err(error) => Ok(Err(format!("{error:#}"))),
         }
+    }
+
+    /// Returns whether an error is that of a run whose user has interrupted.
+    pub(crate) fn is_interrupt(error: &Error) -> bool {
+        error.is::<Interrupted>()
     }
 
     fn flow(
@@ -188,6 +193,12 @@ mod here {
             _ => Peer::Rove,
         }
     }
+}
+
+/// Returns whether an error is that of a run in real time, of which there is none here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) const fn is_interrupt(_error: &Error) -> bool {
+    false
 }
 
 /// Programs behind links, which only Linux has.
