@@ -11,6 +11,7 @@ use crate::tap::{Tap, without_offloads};
 use anyhow::{Context, Result, anyhow, bail};
 use rove_units::Duration;
 use rustix::event::{Timespec, poll};
+use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use crate::address::Addresses;
@@ -32,6 +33,8 @@ const HARDWARE: [u8; 6] = [2, 0, 0, 0, 0, 1];
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Most looks at a new interface until it carries packets. Chosen: 5 s, five times the limit of the kernel for link events.
 const LOOKS_MAX: u32 = 5_000;
+/// Most looks whether another emulator has its addresses. Chosen: 1 min, a dozen of them at their slowest.
+const TURN_LOOKS_MAX: u32 = 60_000;
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
 /// The kind of far side.
@@ -62,6 +65,31 @@ pub(super) struct Side {
     pub(super) tap: Tap,
 }
 
+/// The exclusive right to choose and add addresses in this thread's namespace. The kernel ends it with the process.
+struct Turn(Namespace);
+
+impl Turn {
+    /// Waits until no other emulator has the right.
+    fn wait() -> io::Result<Self> {
+        let namespace = Namespace::current()?;
+        for _ in 0..TURN_LOOKS_MAX {
+            match flock(&namespace, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Self(namespace)),
+                Err(Errno::WOULDBLOCK) => drop(poll(&mut [], Some(&LOOK_AGAIN))),
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Err(io::ErrorKind::TimedOut.into())
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        // A child that another thread has just forked may hold the descriptor, too.
+        let _ = flock(&self.0, FlockOperation::Unlock);
+    }
+}
+
 /// A namespace with an interface.
 #[derive(Debug)]
 pub(super) struct Place {
@@ -80,6 +108,9 @@ pub(super) fn connect(
     device: &Device,
     address: Option<Ipv4Addr>,
 ) -> Result<([Side; 2], Addresses)> {
+    // Another emulator would choose the same addresses until ours are added.
+    let turn = (far == Far::Here).then(Turn::wait).transpose();
+    let turn = turn.context("cannot wait until other emulators have their addresses")?;
     let taken = match far {
         Far::Own => Vec::new(),
         Far::Here => Netlink::open()
@@ -99,6 +130,7 @@ pub(super) fn connect(
         Far::Own => Side::own(device, far_address)?,
         Far::Here => Side::here(device, far_address)?,
     };
+    drop(turn);
     let near = Side::own(device, InterfaceAddress { address: near, prefix })?;
     Ok(([near, far], addresses))
 }

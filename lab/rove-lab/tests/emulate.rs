@@ -12,10 +12,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Barrier;
 use std::thread;
 
 use common::copy_of_program;
 use rove_link::{Link, LinkConfig};
+use rove_net::Far;
 use rove_net::testbed::{End, Testbed, TestbedOptions};
 use rove_rig::guard::{HANG_GUARD, within_guard};
 use rove_rig::scratch::Scratch;
@@ -269,6 +271,28 @@ fn the_far_side_is_this_computer_and_emulators_nest() {
     assert!(from.ip().to_string().starts_with("100."), "{from}");
     server.send_to(b"!", from).expect("the way back is open");
     assert_eq!(running.join().unwrap().status.code(), Some(0));
+}
+
+#[test]
+fn emulators_that_are_started_together_have_addresses_of_their_own() {
+    if !is_root() {
+        return;
+    }
+    let start = Barrier::new(8);
+    let made = || {
+        start.wait();
+        let link = LinkConfig::default;
+        let options = TestbedOptions::new(link(), link(), Seed::new(1));
+        Testbed::new(TestbedOptions { far: Far::Here, ..options }).expect("root may make it")
+    };
+    let testbeds: Vec<Testbed> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(made)).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    });
+    let mut addresses: Vec<Ipv4Addr> = testbeds.iter().map(|it| it.address(End::Far)).collect();
+    addresses.sort();
+    addresses.dedup();
+    assert_eq!(addresses.len(), testbeds.len(), "{addresses:?}");
 }
 
 #[test]
