@@ -5,7 +5,6 @@
 //! plays a recording once, beside [`bulk`] downloads; [`burst`] is a flood of output, or Ctrl-C under one; [`controlled`] and [`kernel`] are flows. [`cost`] is what
 //! the processes have used. [`film`] is a moving picture of the runs. [`table`] and [`bursts`] say what came of all runs. [`rights`] is how any user may do this.
 
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path as FilePath, PathBuf};
 
@@ -15,6 +14,7 @@ use rove_flows::path::Path;
 use rove_replay::replay::figures::Figures;
 use rove_replay::replay::script::{Repertoire, Script};
 use rove_replay::replay::{Pace, read};
+use rove_runs::files::{check_writable, write_whole};
 use rove_runs::report;
 use rove_runs::shown;
 use rove_session::Preference;
@@ -219,12 +219,9 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
     }
     let recordings = recordings(&options)?;
     // A file that cannot be written is told of before the work, not after it.
-    let file = options.output.json.as_ref().filter(|file| file.as_os_str() != STDOUT);
-    let create = |file: &PathBuf| {
-        File::create(file).with_context(|| format!("cannot write {}", file.display()))
-    };
-    let file = file.map(create).transpose()?;
-    let film = options.output.film.as_ref().map(create).transpose()?;
+    let json_file = options.output.json.as_ref().filter(|file| file.as_os_str() != STDOUT);
+    let film = &options.output.film;
+    json_file.into_iter().chain(film).try_for_each(|file| check_writable(file))?;
     rights::acquire()?;
     let interrupt = Interrupt::listen()?;
     let (mut done, mut bursts) = (Vec::new(), Vec::new());
@@ -247,16 +244,16 @@ pub(crate) fn run(options: &CompareOptions, mut output: impl Write) -> Result<()
             in_turn(&options, &rove, &flood, stop, &mut bursts)
         }
     };
-    if let Some(mut film) = film {
-        film.write_all(moving_picture(&done).as_bytes()).context("cannot write the picture")?;
+    if let Some(film) = film {
+        write_whole(film, &moving_picture(&done))?;
     }
     let (text, json) = match options.work() {
         Work::Recordings => reports(&options, &done),
         Work::Flood(_) | Work::Interrupt(_) => reports(&options, &bursts),
     };
-    match (&options.output.json, file) {
-        (Some(_), Some(mut file)) => {
-            file.write_all(json.as_bytes()).context("cannot write the figures")?;
+    match (&options.output.json, json_file) {
+        (Some(_), Some(file)) => {
+            write_whole(file, &json)?;
             shown::written(output.write_all(text.as_bytes()))?;
         }
         (Some(_), None) => shown::written(output.write_all(json.as_bytes()))?,

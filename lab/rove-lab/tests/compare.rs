@@ -208,6 +208,30 @@ fn floods_reach_their_end_and_can_be_interrupted() {
     }
 }
 
+#[test]
+fn results_of_an_earlier_call_stay_until_there_are_new_ones() {
+    if !has(&["unshare"]) {
+        return;
+    }
+    let folder = Scratch::new();
+    let [json, film] = ["json", "film"].map(|name| folder.write(name, "old"));
+    // A user namespace that may have no networks, as where they are switched off.
+    let without = "echo 0 >/proc/sys/user/max_net_namespaces || exit 99; exec \"$@\"";
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user", "sh", "-c", without, "sh"]);
+    command.arg(env!("CARGO_BIN_EXE_rove-lab")).args(["compare", RECORDING, "--system", "rove"]);
+    command.args(["--rove", "/bin/false", "--json"]).arg(&json).arg("--film").arg(&film);
+    let output = output(command);
+    let said = text(&output.stderr);
+    if output.status.code() == Some(99) || said.starts_with("unshare") {
+        println!("skipped: no user namespaces here: {said}");
+        return;
+    }
+    assert!(said.contains("cannot make a network namespace"), "{said}");
+    assert_eq!((folder.read("json"), folder.read("film")), ("old".to_owned(), "old".to_owned()));
+    assert_eq!(fs::read_dir(&*folder).expect("a folder").count(), 2);
+}
+
 /// Ends a process that a failed test has left.
 struct Guarded(Child);
 

@@ -18,12 +18,15 @@ pub fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Writes a file so that it is there whole or not at all.
+/// Writes a file so that it is there whole or not at all. A device, a pipe or a link is written to where it is.
 ///
 /// # Errors
 ///
 /// Returns an error if it cannot be written.
 pub fn write_whole<T: AsRef<[u8]> + ?Sized>(file: &Path, text: &T) -> Result<()> {
+    if is_no_file(file) {
+        return fs::write(file, text).with_context(|| format!("cannot write {}", file.display()));
+    }
     let unfinished = unfinished(file);
     let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, file));
     if written.is_err() {
@@ -39,11 +42,19 @@ pub fn write_whole<T: AsRef<[u8]> + ?Sized>(file: &Path, text: &T) -> Result<()>
 ///
 /// Returns the system's refusal.
 pub fn check_writable(file: &Path) -> Result<()> {
+    ensure!(!file.is_dir(), "cannot write {}: it is a directory", file.display());
+    if is_no_file(file) {
+        return Ok(());
+    }
     let unfinished = unfinished(file);
     let written = fs::write(&unfinished, " ");
     let _ = fs::remove_file(&unfinished);
-    ensure!(!file.is_dir(), "cannot write {}: it is a directory", file.display());
     written.with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Returns whether a name is that of something that no file may take the place of, such as /dev/null or /dev/stdout.
+fn is_no_file(name: &Path) -> bool {
+    name.symlink_metadata().is_ok_and(|it| !it.is_file() && !it.is_dir())
 }
 
 /// Returns the name of a file's part in this process.
@@ -66,6 +77,22 @@ pub fn named<D: AsRef<Path>>(directory: Option<D>) -> Option<D> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pipe_is_written_to_and_stays() {
+        let folder = std::env::temp_dir().join(format!("rove-lab-pipe-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let pipe = folder.join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.expect("coreutils are there").success());
+        let from = pipe.clone();
+        let reader = std::thread::spawn(move || fs::read_to_string(from).expect("text"));
+        check_writable(&pipe).expect("it is a pipe");
+        write_whole(&pipe, "new").expect("written");
+        assert_eq!(reader.join().expect("no panic"), "new");
+        assert!(!pipe.is_file(), "a file has taken its place");
+        fs::remove_dir_all(&folder).expect("our own folder");
+    }
 
     #[test]
     fn nothing_is_left_of_a_file_that_a_full_disk_refuses() {
