@@ -241,7 +241,7 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Made> {
     let interruption = Interruption::listen()?;
     let store = Store::open(&options.out.join(RUNS))?;
     let (material, profile) = options.material();
-    let results = Results::new(&options.out, profile);
+    let results = Results::new(&options.out);
     let (mut figures, mut verdicts, mut text) = (Vec::new(), Vec::new(), String::new());
     let mut times = Vec::new();
     for scenario in &scenarios {
@@ -264,7 +264,7 @@ fn make(options: &FiguresOptions, mut tables: impl Write) -> Result<Made> {
         times.push(Time { seconds, kept: store.take_hits() });
     }
     shown::written(write!(tables, "{}{text}", verdict::to_text(&verdicts)))?;
-    Ok(Made { all: results.all(figures), times })
+    Ok(Made { all: All::of(figures), times })
 }
 
 fn make_directory(options: &FiguresOptions) -> Result<()> {

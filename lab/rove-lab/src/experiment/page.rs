@@ -6,7 +6,7 @@ use minijinja::{Environment, context};
 use serde::Serialize;
 
 use crate::experiment::averages;
-use crate::experiment::sweep::{Figure, Profile};
+use crate::experiment::sweep::Figure;
 use crate::experiment::verdict::{self, HEADINGS, Outcome, Verdict};
 use crate::picture::Picture;
 
@@ -50,12 +50,8 @@ impl Section {
     /// # Errors
     ///
     /// Returns an error if the template cannot be filled.
-    pub(crate) fn new(
-        figure: &Figure,
-        picture: &Picture,
-        profile: Profile,
-        machine: &str,
-    ) -> Result<Self> {
+    pub(crate) fn new(figure: &Figure, picture: &Picture, machine: &str) -> Result<Self> {
+        let profile = figure.profile;
         let reading = serde_json::to_string(&picture.reading).context("the figure's values")?;
         let html = filled(
             "section.html",

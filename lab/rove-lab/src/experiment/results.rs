@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::experiment::plot;
 use crate::experiment::scenario::Plot;
-use crate::experiment::sweep::{Figure, Profile};
+use crate::experiment::sweep::Figure;
 use crate::experiment::verdict::Verdict;
 use crate::experiment::{csv, page};
 use crate::picture::Picture;
@@ -22,23 +22,27 @@ pub(crate) const PAGE: &str = "figures.html";
 #[derive(Serialize)]
 pub(crate) struct All {
     version: &'static str,
-    full: bool,
-    seed: u64,
     pub(crate) figures: Vec<Value>,
+}
+
+impl All {
+    /// Returns figures with what they have in common.
+    pub(crate) fn of(figures: Vec<Value>) -> Self {
+        Self { version: env!("CARGO_PKG_VERSION"), figures }
+    }
 }
 
 /// A directory that results are written to.
 #[derive(Debug)]
 pub(crate) struct Results<'a> {
     directory: &'a FilePath,
-    profile: Profile,
     machine: String,
 }
 
 impl<'a> Results<'a> {
-    /// Creates the results of one call, which are of one profile and one computer.
-    pub(crate) fn new(directory: &'a FilePath, profile: Profile) -> Self {
-        Self { directory, profile, machine: machine() }
+    /// Creates the results of one call, which are of one computer.
+    pub(crate) fn new(directory: &'a FilePath) -> Self {
+        Self { directory, machine: machine() }
     }
 
     /// Puts a figure into all files, given its JSON.
@@ -71,9 +75,9 @@ impl<'a> Results<'a> {
             let others = others.unwrap_or_default();
             let all = replaced(others, json.clone(), |it| it["name"].clone());
             verdicts = all.iter().flat_map(Verdict::read).collect();
-            Ok(report::json(&self.all(all)))
+            Ok(report::json(&All::of(all)))
         })?;
-        let section = page::Section::new(figure, picture, self.profile, &self.machine)?;
+        let section = page::Section::new(figure, picture, &self.machine)?;
         self.merge(PAGE, |old| {
             let sections = replaced(page::sections(old), section, |it| it.name.clone());
             page::page(&sections, &verdicts)
@@ -98,12 +102,6 @@ impl<'a> Results<'a> {
             write_whole(&self.directory.join(format!("{}.{name}.svg", one.scenario.name)), &svg)?;
         }
         Ok(())
-    }
-
-    /// Returns figures with what they have in common.
-    pub(crate) fn all(&self, figures: Vec<Value>) -> All {
-        let Profile { is_full: full, seed, .. } = self.profile;
-        All { version: env!("CARGO_PKG_VERSION"), full, seed, figures }
     }
 
     /// Writes a file anew, given its text; a file that is not there has none.

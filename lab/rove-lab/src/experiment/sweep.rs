@@ -41,6 +41,8 @@ pub(crate) struct Figure {
     pub(crate) made_from: String,
     /// Whether drawn links stand in for recorded ones.
     pub(crate) has_drawn_links: bool,
+    /// How much work was done.
+    pub(crate) profile: Profile,
     /// Seeds of each series.
     pub(crate) seeds: u64,
     /// The results of the scenario.
@@ -59,7 +61,7 @@ pub(crate) struct Plan<'a> {
     scenario: &'a Scenario,
     programs: &'a Programs,
     keys: Option<usize>,
-    first_seed: u64,
+    profile: Profile,
     /// Whether the scenario was asked for by its name, and not among others.
     is_named: bool,
     seeds: u64,
@@ -100,6 +102,7 @@ impl Figure {
             scenario,
             made_from: String::new(),
             has_drawn_links: false,
+            profile: Profile { is_full: false, seed: FIRST_SEED },
             seeds: 1,
             series: Vec::new(),
             runs: Vec::new(),
@@ -144,12 +147,11 @@ impl<'a> Plan<'a> {
             |system: &System| !is_published(*system) || table_of(*system, tables).is_some();
         let are_published = body.systems.iter().all(has_table);
         let made_from = made_from(scenario, are_wanted, are_recorded, are_published);
-        let first_seed = profile.seed;
         Ok(Self {
             scenario,
             programs,
             keys,
-            first_seed,
+            profile,
             is_named: false,
             seeds,
             recordings,
@@ -209,7 +211,7 @@ impl<'a> Plan<'a> {
                 let measure = |conditions: &Conditions<'_>| self.programs.measure(of, conditions);
                 match self.run_really(&cells, store, measure)? {
                     Ok(results) => results,
-                    Err(reason) => return Ok(self.missing(reason)),
+                    Err(reason) => return Ok(Figure { missing: Some(reason), ..self.empty() }),
                 }
             }
         };
@@ -228,14 +230,12 @@ impl<'a> Plan<'a> {
             Run { series: cell.series, recording, seed, samples }
         };
         Ok(Figure {
-            scenario: self.scenario.clone(),
             made_from: self.made_from.clone(),
             has_drawn_links: self.has_drawn_links,
-            seeds: self.seeds,
             series,
             runs: cells.iter().zip(results).map(run).collect(),
             digests: self.digests.clone(),
-            missing: None,
+            ..self.empty()
         })
     }
 
@@ -310,7 +310,7 @@ impl<'a> Plan<'a> {
                 !(are_compared && are_same),
                 "{name}: {nothing} {seeds} seeds give the same result: use seeds = 1"
             );
-        } else if self.is_named && self.first_seed != FIRST_SEED {
+        } else if self.is_named && self.profile.seed != FIRST_SEED {
             let mut changes = !runs.iter().any(|it| tells(&it));
             for (cell, samples) in runs.iter().filter(tells) {
                 let conditions = Conditions { seed: FIRST_SEED, ..cell.conditions };
@@ -319,7 +319,7 @@ impl<'a> Plan<'a> {
                     break;
                 }
             }
-            let seed = self.first_seed;
+            let seed = self.profile.seed;
             ensure!(changes, "{name}: {nothing} --seed {seed} changes no result: leave it out");
         }
         Ok(())
@@ -330,10 +330,10 @@ impl<'a> Plan<'a> {
         if self.scenario.body.measure.needs_recordings() { &self.recordings } else { &[] }
     }
 
-    /// Returns the figure that cannot be made here.
-    fn missing(&self, reason: String) -> Figure {
-        let scenario = self.scenario.clone();
-        Figure { seeds: self.seeds, missing: Some(reason), ..Figure::empty(scenario) }
+    /// Returns the figure without results.
+    fn empty(&self) -> Figure {
+        let (profile, seeds) = (self.profile, self.seeds);
+        Figure { profile, seeds, ..Figure::empty(self.scenario.clone()) }
     }
 
     /// Does all runs in real time that are not known, one after another; or returns why that is not possible here.
@@ -382,7 +382,8 @@ impl<'a> Plan<'a> {
         let links: Vec<Option<&NamedPath>> = or_none(self.links.iter());
         let values: Vec<Option<f64>> = or_none(body.values.iter().copied());
         let played = or_none(self.played().iter());
-        let seeds = self.first_seed..self.first_seed.saturating_add(self.seeds);
+        let first = self.profile.seed;
+        let seeds = first..first.saturating_add(self.seeds);
         let (mut cells, mut common) = (Vec::new(), Vec::new());
         for system in &systems {
             for link in &links {

@@ -94,6 +94,23 @@ fn the_same_seed_makes_the_same_figures_and_another_one_others() {
 }
 
 #[test]
+fn each_figure_has_the_profile_and_the_seed_that_it_was_made_with() {
+    let directory = Directory::new("made-with");
+    fs::write(directory.0.join("other.toml"), SMALL).expect("a file");
+    directory.run(7);
+    let mut other = directory.options(1, None);
+    other.wish.names = vec![directory.0.join("other.toml").display().to_string()];
+    other.wish.is_full = true;
+    run(&other, io::sink()).expect("made");
+    let json: Value = serde_json::from_str(&directory.read("figures.json")).expect("JSON");
+    let figures = json["figures"].as_array().expect("figures");
+    let of = |it: &Value| (it["name"].clone(), it["full"].clone(), it["seed"].clone());
+    let expected = [("small", false, 7), ("other", true, 1)]
+        .map(|(name, full, seed)| (name.into(), full.into(), seed.into()));
+    assert_eq!(figures.iter().map(of).collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn a_scenario_by_two_names_is_there_once() {
     let names = |names: &[&str]| {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
