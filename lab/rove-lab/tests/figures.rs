@@ -247,6 +247,27 @@ fn scenarios_of_the_same_name_are_refused_as_their_figures_would_be_the_same_fil
     assert!(output.status.success(), "a file by two names is one: {}", stderr(&output));
 }
 
+#[test]
+fn a_name_with_a_comma_is_that_of_any_other_file() {
+    let folder = Folder::new("figures-comma");
+    let flow = "title = \"Flow\"\nabout = \"a\"\nmeasure = \"flow\"\nplot = \"use-by-time\"\n\
+                systems = [\"fixed-window\"]\n[[link]]\nname = \"drawn\"\npath = \"rtt=40ms\"\ncellular = \"any\"\n\
+                seconds = 2\n[[link]]\nname = \"steps\"\nschedule = \"steps,1.json\"\nseconds = 2\n";
+    fs::create_dir_all(folder.0.join("x,y")).expect("a folder");
+    fs::write(folder.0.join("x,y/flow.toml"), flow).expect("a file");
+    let steps = include_str!("scenarios/steps.json");
+    fs::write(folder.0.join("x,y/steps,1.json"), steps).expect("a file");
+    for more in [&["--out", "results,v2"][..], &["--traces", "results,v2"]] {
+        // The links that were drawn are recorded ones for the second call.
+        let output = folder.figures(&[&["x,y/flow.toml"], more].concat());
+        assert!(output.status.success(), "{more:?}: {}", stderr(&output));
+        for way in ["up", "down"] {
+            let drawn = folder.0.join(format!("results,v2/drawn.{way}"));
+            fs::copy(drawn, folder.0.join(format!("results,v2/any.{way}"))).expect("it was drawn");
+        }
+    }
+}
+
 /// The second run is the one that must hear it: the first has ended with all that it had.
 #[test]
 fn an_interrupt_in_a_later_run_ends_its_programs_and_the_same_command_goes_on() {
