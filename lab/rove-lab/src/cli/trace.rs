@@ -80,10 +80,10 @@ pub(crate) struct TraceArgs {
     #[arg(long)]
     json: bool,
     /// Records the way to this computer
-    #[arg(long = "receive", requires = "out", conflicts_with_all = ["files", "is_saturating"])]
+    #[arg(long = "receive", requires = "out", conflicts_with_all = ["files", "is_saturating", "from", "to", "scale"])]
     is_receiving: bool,
     /// Saturates the way to the other computer
-    #[arg(long = "saturate", conflicts_with_all = ["files", "out"])]
+    #[arg(long = "saturate", conflicts_with_all = ["files", "out", "from", "to", "scale"])]
     is_saturating: bool,
     /// The other computer, which listens
     #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "listen")]
