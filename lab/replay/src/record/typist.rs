@@ -13,7 +13,7 @@ const SLIPS: f64 = 0.025;
 /// How long nothing may have been written or pressed before a screen counts as read.
 /// Chosen: programs pause for less between the parts of an answer.
 const SETTLED: Duration = Duration::from_millis(60);
-/// How long something is waited for. Chosen: longer than any program takes to start.
+/// How long something is waited for, beside a silence's own time. Chosen: longer than any program takes to start.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Someone who types what a script says.
@@ -41,10 +41,12 @@ pub(crate) enum Action {
 
 /// The error of a typist who has waited in vain.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} of the script waited {} s in vain", WAIT_MAX.as_secs())]
+#[error("line {line} of the script waited {} s in vain", waited.as_secs())]
 pub(crate) struct Stuck {
     /// The number of the line, from 1.
     pub(crate) line: usize,
+    /// How long it may wait.
+    pub(crate) waited: Duration,
 }
 
 /// The typist's view of the session.
@@ -73,7 +75,7 @@ impl Typist {
     ///
     /// # Errors
     ///
-    /// Returns where the script is when something it waits for has not come in half a minute.
+    /// Returns where the script is when something it waits for has not come in its [`patience`].
     pub(crate) fn poll(
         &mut self,
         now: Instant,
@@ -92,10 +94,8 @@ impl Typist {
             let Some((line, step)) = self.steps.front() else { return Ok(None) };
             if !is_met(step, self.last, now, seen) {
                 // The program could let us wait for ever.
-                let waits =
-                    matches!(step, Step::WaitPrompt(_) | Step::WaitText(_) | Step::Quiet(_));
-                let in_vain = waits && now >= self.last + WAIT_MAX;
-                return if in_vain { Err(Stuck { line: *line }) } else { Ok(None) };
+                let in_vain = patience(step).filter(|waited| now >= self.last + *waited);
+                return in_vain.map_or(Ok(None), |waited| Err(Stuck { line: *line, waited }));
             }
             let Some((_, step)) = self.steps.pop_front() else { return Ok(None) };
             if let Some(action) = self.begin(step, now) {
@@ -173,6 +173,15 @@ fn is_met(step: &Step, last: Instant, now: Instant, seen: Observation<'_>) -> bo
         Step::Quiet(time) => now >= quiet_since + *time,
         Step::Pause(time) => now >= last + *time,
         _ => true,
+    }
+}
+
+/// Returns how long `step` may wait for the program, if it waits for it at all.
+fn patience(step: &Step) -> Option<Duration> {
+    match step {
+        Step::WaitPrompt(_) | Step::WaitText(_) => Some(WAIT_MAX),
+        Step::Quiet(time) => Some(*time + WAIT_MAX),
+        _ => None,
     }
 }
 

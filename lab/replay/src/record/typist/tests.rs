@@ -105,7 +105,7 @@ fn a_text_is_waited_for_wherever_it_is() {
 #[test]
 fn what_never_comes_is_given_up_with_its_line() {
     for (script, line) in [("line x\nprompt \"$ \"", 2), ("\nsee nothing", 2)] {
-        assert_eq!(Desk::new(script).run(), Err(Stuck { line }), "{script}");
+        assert_eq!(Desk::new(script).run(), Err(Stuck { line, waited: WAIT_MAX }), "{script}");
     }
     let mut desk = Desk::new("prompt $");
     desk.run_until(Instant::ZERO + WAIT_MAX - Duration::from_millis(1)).unwrap();
@@ -116,17 +116,30 @@ fn what_never_comes_is_given_up_with_its_line() {
 
 #[test]
 fn a_program_that_never_falls_silent_is_given_up() {
-    let mut desk = Desk::new("quiet 300ms");
-    let stuck = loop {
-        desk.write("x");
-        let next = desk.now + Duration::from_millis(100);
-        if let Err(stuck) = desk.run_until(next) {
-            break stuck;
-        }
-        desk.now = next;
-    };
-    assert_eq!(stuck, Stuck { line: 1 });
-    assert!(desk.now <= Instant::ZERO + WAIT_MAX);
+    for (script, quiet) in [("quiet 300ms", 300), ("quiet 40s", 40_000)] {
+        let mut desk = Desk::new(script);
+        let stuck = loop {
+            desk.write("x");
+            let next = desk.now + Duration::from_millis(100);
+            if let Err(stuck) = desk.run_until(next) {
+                break stuck;
+            }
+            desk.now = next;
+        };
+        let waited = Duration::from_millis(quiet) + WAIT_MAX;
+        assert_eq!(stuck, Stuck { line: 1, waited });
+        let given_up = Instant::ZERO + waited;
+        assert!((given_up - Duration::from_millis(100)..=given_up).contains(&desk.now));
+    }
+}
+
+#[test]
+fn a_long_silence_may_begin_after_half_a_minute() {
+    let mut desk = Desk::new("quiet 40s\nexactly a");
+    desk.now = Instant::from_millis(31_000);
+    desk.write("x");
+    desk.run().unwrap();
+    assert!(desk.typed[0].0 > Instant::from_millis(71_000), "{:?}", desk.typed);
 }
 
 #[test]
