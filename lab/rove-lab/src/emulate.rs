@@ -3,7 +3,7 @@
 //! The link and its two ends are a [`rove_net::testbed`]. `view` is for those who watch.
 
 use std::ffi::{CString, OsStr, OsString};
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::os::unix::ffi::OsStrExt;
@@ -18,7 +18,6 @@ use rove_platform::event_loop::{EventLoop, Interest};
 use rove_units::{Instant, Seed};
 use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, getpgrp, kill_process};
-use rustix::stdio::stdin;
 use rustix::termios::tcgetpgrp;
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
@@ -32,6 +31,9 @@ pub(crate) use view::Place as ViewPlace;
 
 /// The variable that tells the command the far side's address, of the outermost emulator; and a far command its own.
 const PEER: &str = "ROVE_PEER";
+
+/// The terminal whose keys send signals to this process. Source: tty(4).
+const TERMINAL: &str = "/dev/tty";
 
 /// Exit codes of a command that is not there, and of one that cannot be run. Source: POSIX.1-2024, Shell Command
 /// Language, 2.8.2.
@@ -195,9 +197,7 @@ fn start(command: &mut Command, testbed: &Testbed) -> Result<Child> {
 /// Hands a signal on to the command, unless the terminal has sent it to the command already.
 fn hand_on(signal: i32, child: &Child) {
     let is_keyboard = matches!(signal, SIGINT | SIGQUIT);
-    if signal == SIGCHLD
-        || (is_keyboard && tcgetpgrp(stdin()).is_ok_and(|group| group == getpgrp()))
-    {
+    if signal == SIGCHLD || (is_keyboard && is_in_foreground()) {
         return;
     }
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
@@ -205,6 +205,12 @@ fn hand_on(signal: i32, child: &Child) {
         // A command that has just ended hears nothing.
         let _ = kill_process(pid, signal);
     }
+}
+
+/// Returns whether keys of the terminal send signals to this process and to the command. Standard input may be a file.
+fn is_in_foreground() -> bool {
+    let group = File::open(TERMINAL).and_then(|terminal| Ok(tcgetpgrp(terminal)?));
+    group.is_ok_and(|group| group == getpgrp())
 }
 
 fn code(status: ExitStatus) -> u8 {

@@ -21,6 +21,9 @@ use rove_net::Far;
 use rove_net::testbed::{End, Testbed, TestbedOptions};
 use rove_rig::guard::{HANG_GUARD, within_guard};
 use rove_rig::scratch::Scratch;
+use rove_rig::session::Client;
+use rove_rig::window::{Observed, Window, text as screen_text};
+use rove_terminal::{Screen, Size};
 use rove_units::{Bytes, Duration, Instant, Seed};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 
@@ -293,6 +296,32 @@ fn emulators_that_are_started_together_have_addresses_of_their_own() {
     addresses.sort();
     addresses.dedup();
     assert_eq!(addresses.len(), testbeds.len(), "{addresses:?}");
+}
+
+/// The command has a session of its own, so that it hears of a key only what the emulator hands on.
+#[test]
+fn a_key_of_the_terminal_is_not_handed_on_whatever_standard_input_is() {
+    if !is_root() {
+        return;
+    }
+    let lab = env!("CARGO_BIN_EXE_rove-lab");
+    let count = "n=0; trap 'n=$((n+1))' INT; trap 'echo heard $n keys; exit' TERM; echo ready; \
+                 while :; do sleep 1000 & wait; done";
+    let call = "exec \"$1\" emulate --far 'exec sleep 1000' -- setsid sh -c \"$2\" </dev/null";
+    let mut command = Command::new("setsid");
+    command.args(["--ctty", "sh", "-c", call, "sh", lab, count]);
+    let mut window = Window::open(Size::DEFAULT).expect("a terminal");
+    let client = Client::on(&mut command, &window.terminal).expect("it starts");
+    let shows = |words: &'static str| move |screen: &Screen| screen_text(screen).contains(words);
+    window.wait_for("the command", shows("ready")).expect("it runs");
+    window.send(b"\x03").expect("it is typed");
+    // The terminal shows a key after it has sent the signal.
+    window.wait_for("the key", shows("^C")).expect("it is shown");
+    let pid = i32::try_from(client.pid()).ok().and_then(Pid::from_raw).expect("a process id");
+    kill_process(pid, Signal::TERM).expect("it runs");
+    window.wait_for("the count", shows(" keys")).expect("it ends");
+    let shown = screen_text(window.screen());
+    assert!(shown.contains("heard 0 keys"), "{shown}");
 }
 
 #[test]
