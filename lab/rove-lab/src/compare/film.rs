@@ -4,7 +4,7 @@ use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
 use minijinja::HtmlEscape;
-use rove_terminal::Screen;
+use rove_terminal::{Cell, Screen};
 use rove_units::{Duration, Instant};
 
 /// Most pictures that are kept of a run. Chosen: some minutes of typing; a file of more would play in no browser.
@@ -36,9 +36,28 @@ pub(crate) struct Film {
 #[derive(Clone, Debug, PartialEq)]
 struct Picture {
     at: Duration,
-    rows: Vec<String>,
+    rows: Vec<Text>,
     columns: u16,
     cursor: (u16, u16),
+}
+
+/// The text of a row or of a key.
+#[derive(Clone, Debug, PartialEq)]
+struct Text {
+    text: String,
+    /// How many columns it takes. A character may take two or none.
+    columns: usize,
+}
+
+impl Text {
+    /// Returns the text of a row up to its last blanks.
+    fn of_row(screen: &Screen, row: u16) -> Self {
+        let cells = screen.row(row).map_or(&[][..], |row| row.cells());
+        let is_seen = |cell: &Cell| cell.combined || !matches!(cell.base, None | Some(' '));
+        let last = cells.iter().rposition(is_seen);
+        let columns = last.map_or(0, |last| last + 1 + usize::from(cells[last].wide));
+        Self { text: screen.row_text(row), columns }
+    }
 }
 
 impl Film {
@@ -46,7 +65,7 @@ impl Film {
     pub(crate) fn note_screen(&mut self, now: Instant, screen: &Screen) {
         let Some(start) = self.start else { return };
         let (size, cursor) = (screen.size(), screen.cursor());
-        let rows = (0..size.rows()).map(|row| screen.row_text(row)).collect();
+        let rows = (0..size.rows()).map(|row| Text::of_row(screen, row)).collect();
         let picture = Picture {
             at: now.saturating_since(start),
             rows,
@@ -128,7 +147,8 @@ impl Reel {
         for (number, (at, key)) in film.keys.iter().enumerate() {
             let x = MARGIN + pixels(number % columns, CELL.0);
             let y = top + pixels(number / columns, CELL.1) + LETTERS;
-            self.text("key", (x, y), &key.to_string(), (*at, None));
+            let key = Text { text: key.to_string(), columns: 1 };
+            self.text("key", (x, y), &key, (*at, None));
         }
         top + pixels(film.keys.len().div_ceil(columns), CELL.1) + MARGIN
     }
@@ -193,7 +213,7 @@ impl Reel {
         &mut self,
         class: &str,
         (x, y): (f64, f64),
-        text: &str,
+        Text { text, columns }: &Text,
         (since, until): (Duration, Option<Duration>),
     ) {
         if text.trim().is_empty() {
@@ -204,7 +224,7 @@ impl Reel {
         if name == next {
             self.span(name, since, until);
         }
-        let width = pixels(text.chars().count(), CELL.0);
+        let width = pixels(*columns, CELL.0);
         let _ = writeln!(
             self.body,
             "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" textLength=\"{width:.1}\" opacity=\"{}\" \
@@ -279,6 +299,18 @@ mod tests {
             assert!(svg.contains(part), "{part} is not in\n{svg}");
         }
         assert!(!svg.contains("<script"));
+    }
+
+    #[test]
+    fn a_text_is_as_wide_as_its_cells() {
+        for (text, columns) in [("a b", 3), ("你好", 4), ("e\u{301}x", 2), ("❤\u{fe0f}", 1)] {
+            let film = film(&[text], Duration::ZERO);
+            let width = pixels(columns, CELL.0);
+            let svg = svg(&[("far", &film)]);
+            let row = svg.lines().find(|line| line.ends_with(&format!(">{text}</text>")));
+            let row = row.unwrap_or_else(|| panic!("{text} is not in\n{svg}"));
+            assert!(row.contains(&format!("textLength=\"{width:.1}\"")), "{text}: {row}");
+        }
     }
 
     #[test]
