@@ -43,6 +43,8 @@ except ImportError:
 # How often the same tasks are tried, and in how many parts those of an order go to each worker.
 TRIES = 3
 PARTS = 4
+# How much is told of the last that a process has written to standard error, in bytes.
+SAID_BYTES = 2000
 
 
 @ray.remote(num_cpus=1)
@@ -57,7 +59,9 @@ class Worker:
         self.start()
 
     def start(self):
-        pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        # A pipe that nobody reads would fill up, and the process would wait for ever.
+        self.said = tempfile.TemporaryFile()
+        pipes = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said)
         # Files of a process that is killed go with the worker's own.
         environment = dict(os.environ, TMPDIR=self.place.name)
         self.child = subprocess.Popen(self.command, text=True, env=environment, **pipes)
@@ -80,8 +84,9 @@ class Worker:
         feeder.join()
         if all(line.endswith("\n") for line in answers):
             return [line.rstrip("\n") for line in answers], ""
-        name, said = self.name(), self.child.stderr.read().strip()
-        code = self.child.wait()
+        name, code = self.name(), self.child.wait()
+        self.said.seek(max(0, self.said.seek(0, os.SEEK_END) - SAID_BYTES))
+        said = self.said.read().decode(errors="replace").strip()
         self.start()
         how = f"signal {-code}" if code < 0 else said or f"exit code {code}"
         return None, f"{name} died of {how}; {self.name()} takes its place"

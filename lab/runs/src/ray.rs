@@ -265,6 +265,66 @@ mod tests {
         assert!(error.contains("has ended: exit status: 3"), "{error}");
     }
 
+    /// Stands for the package: each call is done at once, in this process.
+    const RAY: &str = "\
+import types
+
+class Done:
+    def __init__(self, it):
+        self.it = it
+
+class Actor:
+    def __init__(self, of, *words):
+        self.of = of(*words)
+    def __getattr__(self, name):
+        return types.SimpleNamespace(remote=lambda *words: Done(getattr(self.of, name)(*words)))
+
+def remote(**_):
+    return lambda of: types.SimpleNamespace(remote=lambda *words: Actor(of, *words))
+
+def init(**_): pass
+def put(it): return it
+def cluster_resources(): return dict(CPU=1)
+def wait(running): return running[:1], running[1:]
+def get(it): return [get(one) for one in it] if isinstance(it, list) else it.it
+
+class exceptions:
+    class RayError(Exception): pass
+";
+
+    #[test]
+    fn a_worker_that_writes_much_to_standard_error_goes_on_and_its_last_words_are_told() {
+        if Command::new("python3").arg("--version").output().is_err() {
+            println!("skipped: there is no python3");
+            return;
+        }
+        let folder = std::env::temp_dir().join(format!("rove-runs-ray-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("ray.py"), RAY).expect("a file");
+        // More than a pipe holds.
+        let loud = "yes | head -c 200000 >&2; read -r _; ";
+        let start = |script: String| {
+            let file = folder.join("worker");
+            std::fs::write(&file, format!("#!/bin/sh\n{loud}{script}\n")).expect("a file");
+            // A worker that hangs makes the script hang, too.
+            let mut command = Command::new("timeout");
+            command
+                .args(["120", "python3", "-c", SCRIPT])
+                .arg(&file)
+                .args(["1", "word"])
+                .env("PYTHONPATH", &folder);
+            Pool::of(command).expect("it is ready")
+        };
+        let answer = r#"{"task":0,"result":7}"#;
+        let pool = start(format!("read -r _; echo '{answer}'; read -r _"));
+        let results: Vec<u64> = pool.run(&100, &[0], |_| Ok(())).expect("an answer");
+        assert_eq!(results, [7]);
+        let pool = start("echo the end >&2; exit 3".to_owned());
+        let error = pool.run(&100, &[0], |_: &u64| Ok(())).expect_err("it has died").to_string();
+        assert!(error.contains("the end;") && error.len() < 3_000, "{error}");
+        std::fs::remove_dir_all(&folder).expect("our own folder");
+    }
+
     #[test]
     fn a_line_that_is_no_task_ends_the_work_with_its_number() {
         let order = order(&100, &[1]).expect("lines");
