@@ -7,6 +7,10 @@ use std::thread::available_parallelism;
 
 use anyhow::{Context, Result, ensure};
 
+/// Stands for the directory of recordings in a command line: the word, and the variable that names it.
+const TRACES: &str = "$ROVE_TRACES";
+const TRACES_VARIABLE: &str = "ROVE_TRACES";
+
 /// Where the files stand.
 const FOLDER: &str = concat!("docs", "/results");
 
@@ -78,13 +82,16 @@ const TABLES: [Table; 29] = [
 ///
 /// # Errors
 ///
-/// Returns an error when there is no such table, a command fails, or a file cannot be written.
+/// Returns an error when there is no such table, its recordings are not there, a command fails, or a file cannot be written.
 pub(crate) fn write(root: &Path, names: &[String]) -> Result<()> {
     for name in names {
         ensure!(TABLES.iter().any(|(it, ..)| it == name), "there is no table {name}");
     }
     let is_wanted = |(name, ..): &&Table| names.is_empty() || names.iter().any(|it| it == name);
-    for table in TABLES.iter().filter(is_wanted) {
+    let wanted: Vec<&Table> = TABLES.iter().filter(is_wanted).collect();
+    let traces = std::env::var(TRACES_VARIABLE).unwrap_or_default();
+    require_traces(&wanted, &traces)?;
+    for table in wanted {
         let mut page = format!("# {}\n\n{}\n", table.0, head(root)?);
         for line in lines(table) {
             let output = run(root, &line)?;
@@ -93,6 +100,15 @@ pub(crate) fn write(root: &Path, names: &[String]) -> Result<()> {
         let file = root.join(FOLDER).join(table.0).with_extension("md");
         fs::write(file, page).context("cannot write a table")?;
     }
+    Ok(())
+}
+
+/// Fails if a table is of recordings and there is no directory of them. A full run would only find this out after an hour.
+fn require_traces(tables: &[&Table], traces: &str) -> Result<()> {
+    let lacks = |(_, command, _): &&&Table| traces.is_empty() && command.contains(TRACES);
+    let names: Vec<&str> = tables.iter().filter(lacks).map(|(name, ..)| *name).collect();
+    let names = names.join(", ");
+    ensure!(names.is_empty(), "name the directory of recordings in {TRACES_VARIABLE} for: {names}");
     Ok(())
 }
 
@@ -117,20 +133,40 @@ fn head(root: &Path) -> Result<String> {
 /// Runs a command line, in which rove-lab is the release build and `$ROVE_TRACES` the variable. Returns what it prints.
 fn run(root: &Path, line: &str) -> Result<String> {
     eprintln!("xtask: {line}");
-    let line = line.replace("rove-lab ", "cargo run --quiet --locked --release -p rove-lab -- ");
-    let line = line.replace("$ROVE_TRACES", &std::env::var("ROVE_TRACES").unwrap_or_default());
-    let mut words = line.split_whitespace();
+    let traces = std::env::var(TRACES_VARIABLE).unwrap_or_default();
+    let mut words = words(line, &traces).into_iter();
     let program = words.next().context("a command line is empty")?;
-    let mut command = Command::new(program);
+    let mut command = Command::new(&program);
     command.args(words).current_dir(root).stderr(Stdio::inherit());
     let output = command.output().with_context(|| format!("{program} did not start"))?;
     ensure!(output.status.success(), "{line}: {}", output.status);
     String::from_utf8(output.stdout).context("a table is not text")
 }
 
+/// Returns the words of a command line. A directory is in a single word, whatever its name is.
+fn words(line: &str, traces: &str) -> Vec<String> {
+    let line = line.replace("rove-lab ", "cargo run --quiet --locked --release -p rove-lab -- ");
+    line.split_whitespace().map(|word| word.replace(TRACES, traces)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_directory_of_recordings_is_one_word_and_is_asked_for_first() {
+        let words = words("rove-lab replay --traces $ROVE_TRACES/keys", "/my traces");
+        assert_eq!(words[words.len() - 3..], ["replay", "--traces", "/my traces/keys"]);
+        let all: Vec<&Table> = TABLES.iter().collect();
+        assert!(require_traces(&all, "/my traces").is_ok());
+        let error = require_traces(&all, "").expect_err("people need it").to_string();
+        assert_eq!(
+            error,
+            "name the directory of recordings in ROVE_TRACES for: people, bench-beside"
+        );
+        let others = all.into_iter().filter(|it| !error.contains(it.0)).collect::<Vec<_>>();
+        assert!(require_traces(&others, "").is_ok());
+    }
 
     #[test]
     fn each_file_holds_the_command_lines_of_its_table() {
