@@ -47,7 +47,7 @@ impl Place {
             cargo_home,
             sysroot,
             target: Target::host(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: version(root)?,
             epoch: line(root, Command::new("git").args(["log", "-1", "--format=%ct"]))?,
         })
     }
@@ -177,7 +177,36 @@ impl Place {
     }
 }
 
+/// Returns the version that all crates of a workspace have.
+fn version(root: &Path) -> Result<String> {
+    let file = root.join("Cargo.toml");
+    let text =
+        fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    let (_, package) = text.split_once("[workspace.package]").unwrap_or_default();
+    let version =
+        package.lines().find_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
+    Ok(version.with_context(|| format!("{} has no version", file.display()))?.to_owned())
+}
+
 /// Returns the line that a command run in this folder prints.
 fn line(folder: &Path, command: &mut Command) -> Result<String> {
     Ok(run::output(command.current_dir(folder))?.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_that_of_the_sources() {
+        let here = version(&crate::workspace::root()).expect("a version");
+        assert_eq!(here, env!("CARGO_PKG_VERSION"));
+        let old = std::env::temp_dir().join(format!("rove-dist-old-{}", std::process::id()));
+        fs::create_dir_all(&old).expect("a folder");
+        let text = "[workspace.package]\nversion = \"0.0.7\"\nedition = \"2024\"\n";
+        fs::write(old.join("Cargo.toml"), text).expect("a file");
+        assert_eq!(version(&old).expect("a version"), "0.0.7");
+        fs::remove_dir_all(&old).expect("our own folder");
+        assert!(version(&old).is_err());
+    }
 }
