@@ -48,7 +48,7 @@ env -i HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" \
 exit 0
 "#;
 
-/// Makes a root with these packages. `run` runs mmdebstrap, which gets these `arguments`, too.
+/// Makes a root with these packages, which is there whole or not at all. `run` runs mmdebstrap, which gets these `arguments`, too.
 pub(super) fn make_root(
     folder: &Path,
     suite: &str,
@@ -57,6 +57,23 @@ pub(super) fn make_root(
     run: impl FnOnce(Command) -> Result<()>,
 ) -> Result<()> {
     println!("== a minimal Debian {suite} in {}", folder.display());
+    let mut unfinished = folder.as_os_str().to_owned();
+    unfinished.push(".unfinished");
+    let unfinished = Path::new(&unfinished);
+    // An earlier call that was killed may have left a part.
+    let _ = fs::remove_dir_all(unfinished);
+    fill(unfinished, suite, packages, arguments, run)
+        .and_then(|()| fs::rename(unfinished, folder).context("cannot name the root"))
+        .inspect_err(|_| drop(fs::remove_dir_all(unfinished)))
+}
+
+fn fill(
+    folder: &Path,
+    suite: &str,
+    packages: &str,
+    arguments: &[&str],
+    run: impl FnOnce(Command) -> Result<()>,
+) -> Result<()> {
     let mut command = Command::new("mmdebstrap");
     command.args(["--quiet", "--variant=minbase", "--mode=root", "--skip=output/dev"]);
     command.arg(format!("--include={packages}")).args(arguments);
@@ -96,4 +113,31 @@ pub(super) fn succeed(command: &mut Command) -> Result<()> {
         bail!("{name} failed: {status}");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_is_there_whole_or_not_at_all() {
+        let parent = std::env::temp_dir().join(format!("rove-root-{}", std::process::id()));
+        let folder = parent.join("root");
+        let make = |is_whole: bool| {
+            make_root(&folder, "sid", "less", &[], |command| {
+                let root = Path::new(command.get_args().last().expect("a folder"));
+                fs::create_dir_all(root.join("usr"))?;
+                fs::write(root.join("usr").join(is_whole.to_string()), "")?;
+                if is_whole { Ok(()) } else { bail!("interrupted") }
+            })
+        };
+        assert!(make(false).is_err() && !folder.exists());
+        // A call that is killed leaves its part.
+        fs::create_dir_all(parent.join("root.unfinished/usr")).expect("a folder");
+        fs::write(parent.join("root.unfinished/usr/false"), "").expect("a file");
+        make(true).expect("a root");
+        assert!(folder.join("usr/true").exists() && !folder.join("usr/false").exists());
+        assert_eq!(fs::read_dir(&parent).expect("a folder").count(), 1);
+        fs::remove_dir_all(&parent).expect("our own folder");
+    }
 }
