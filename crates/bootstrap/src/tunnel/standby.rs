@@ -3,7 +3,6 @@
 //! If the network fails often, the client must not log in often, because defences of the host count logins and
 //! failures. Also, an automatic login must not ask the user questions.
 
-use std::ffi::OsString;
 use std::path::Path;
 
 use rove_units::{Duration, Instant};
@@ -21,8 +20,9 @@ pub const LOGIN_MAX: Duration = Duration::from_secs(5);
 /// Shell text that fails if ssh might offer a key of a security token, which would wait for a touch. Otherwise it runs
 /// the command in its arguments.
 const WITHOUT_TOUCH: &str = "if { SSH_AUTH_SOCK=AGENT ssh-add -L </dev/null; cat /dev/null FILES; } 2>/dev/null | \
-                             grep -q '^sk-'; then echo 'a security key may have to be touched' >&2; exit 255; fi; \
-                             exec \"$@\"";
+                             grep -q '^sk-'; then echo 'REASON' >&2; exit 255; fi; exec \"$@\"";
+/// The reason that the command of [`touch_guard`] prints if it does not run ssh.
+pub const TOUCH: &str = "a security key may have to be touched";
 /// Shell text that stands for a key file whose name is unknown: its key may be that of a security token.
 const UNKNOWN_KEY: &str = "; echo sk-";
 
@@ -119,19 +119,18 @@ impl Standby {
     }
 }
 
-/// Returns a command that runs `ssh`, unless ssh might offer the key of a security token. ssh offers the keys of the
-/// agent with the socket `agent` (empty for no agent), and those in `key_files`. The command does not know what ssh
-/// puts in the place of a `%` or `$` in a file's name.
-pub fn without_touch(ssh: &[OsString], agent: &Path, key_files: &[String]) -> Vec<OsString> {
+/// Returns the words that run the ssh command after them, unless ssh might offer the key of a security token. The keys
+/// are those of the agent with the socket `agent` (empty for no agent), and those in `key_files`. The guard does not
+/// know what ssh puts in the place of a `%` or `$` in a file's name.
+pub fn touch_guard(agent: &Path, key_files: &[String]) -> Vec<String> {
     let text = |file: &String| match file.contains(['%', '$']) {
         true => UNKNOWN_KEY.to_owned(),
         false => format!(" {}", bourne(&format!("{file}.pub"))),
     };
     let files: String = key_files.iter().map(text).collect();
     let script = WITHOUT_TOUCH.replace("AGENT", &bourne(&agent.to_string_lossy()));
-    let script = script.replace(" FILES", &files);
-    let words = ["sh", "-c", &script, "rove"].map(OsString::from);
-    words.into_iter().chain(ssh.iter().cloned()).collect()
+    let script = script.replace(" FILES", &files).replace("REASON", TOUCH);
+    ["sh", "-c", &script, "rove"].map(str::to_owned).into()
 }
 
 fn bourne(word: &str) -> String {
@@ -250,7 +249,6 @@ mod tests {
         let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
         std::fs::write(file("it's plain.pub"), "ssh-ed25519 AAAA me\n").unwrap();
         std::fs::write(file("touched.pub"), "sk-ssh-ed25519@openssh.com AAAA me\n").unwrap();
-        let ssh = ["echo", "logs in"].map(OsString::from);
         let agent = folder.join("ssh-add");
         let script = "#!/bin/sh\n[ \"$SSH_AUTH_SOCK\" = \"/run/ssh's own\" ] && printf \"$KEYS\"\n";
         std::fs::write(&agent, script).unwrap();
@@ -267,15 +265,17 @@ mod tests {
             (&format!("{plain}sk-ssh-ed25519@openssh.com AAAA me\n"), &["it's plain"], false),
         ] {
             let files: Vec<String> = files.iter().map(|name| file(name)).collect();
-            let words = without_touch(&ssh, Path::new("/run/ssh's own"), &files);
+            let words = touch_guard(Path::new("/run/ssh's own"), &files);
             let output = Command::new(&words[0])
                 .args(&words[1..])
+                .args(["echo", "logs in"])
                 .env("PATH", &path)
                 .env("KEYS", keys)
                 .output()
                 .unwrap();
             assert_eq!(output.stdout == b"logs in\n", logs_in, "{output:?}");
-            assert_eq!(output.stderr.is_empty(), logs_in);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(said.trim_end(), if logs_in { "" } else { TOUCH });
         }
         std::fs::remove_dir_all(&folder).unwrap();
     }

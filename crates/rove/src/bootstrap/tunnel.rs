@@ -30,8 +30,8 @@ pub(super) fn again(options: &HostOptions, plan: &Plan, port: &str, asks_nothing
         let words = ssh_config::is_ssh(&options.ssh).then_some(&*words);
         return Again { shares, ..Again::new(words, &plan.challenge, None) };
     }
-    let words = without_touch(&words, &plan.config);
-    Again { shares, ..Again::new(Some(&words), &plan.challenge, Some(asks_nothing)) }
+    let guard = touch_guard(&plan.config);
+    Again { shares, guard, ..Again::new(Some(&words), &plan.challenge, Some(asks_nothing)) }
 }
 
 /// Returns how an ssh lends the user's agent to the plan's host. `None` if the session lends no agent.
@@ -86,7 +86,7 @@ fn jump_call(jump: &JumpHost, ssh: &[String], family: &str, remote: OsString) ->
         name.and_then(|name| address::resolve(name, 0, family).ok()).unwrap_or_default();
     let own: Vec<&str> = tells(&config).into_iter().chain(["-T"]).collect();
     let words = ssh_words(&ssh, &config, &own, host, remote);
-    let words = texts(&without_touch(&words, &config))?;
+    let words = [touch_guard(&config), texts(&words)?].concat();
     Some(JumpCall { words, addresses: addresses.iter().map(|address| address.ip()).collect() })
 }
 
@@ -96,8 +96,8 @@ fn tells(config: &SshConfig) -> Option<&'static str> {
     (config.detour.is_none() || config.jump.is_some()).then_some(TELLS)
 }
 
-/// Returns a command that runs `ssh` with this configuration, unless a security token might have to be touched.
-fn without_touch(ssh: &[OsString], config: &SshConfig) -> Vec<OsString> {
+/// Returns the words before an ssh with this configuration. They run it, unless a security token may need a touch.
+fn touch_guard(config: &SshConfig) -> Vec<String> {
     let home = env::var("HOME").unwrap_or_default();
     // `ssh -G` leaves these beginnings, both of which mean the home directory.
     let path = |file: &String| match file.strip_prefix("~/").or(file.strip_prefix("%d/")) {
@@ -109,7 +109,7 @@ fn without_touch(ssh: &[OsString], config: &SshConfig) -> Vec<OsString> {
     // The agent at a path that only ssh can read may hold any key, as a file of such a name.
     let agent_name = agent.to_string_lossy();
     files.extend(agent_name.contains('%').then(|| agent_name.to_string()));
-    standby::without_touch(ssh, &agent, &files)
+    standby::touch_guard(&agent, &files)
 }
 
 /// Returns the command line of an ssh that runs `remote` on the host and asks the user nothing. `own` are more options.

@@ -35,6 +35,8 @@ pub(crate) struct Inherited {
 pub(crate) struct Again {
     /// The argument vector that starts another ssh, which asks the user nothing. Empty if no other ssh can be started.
     pub(crate) words: Vec<String>,
+    /// The words before those of an ssh that is started without the user. They keep it from waiting for a security key.
+    pub(crate) guard: Vec<String>,
     /// The first line of the remote command's output, which contains a random word of this run of rove.
     pub(crate) first_line: String,
     /// For an ssh beside UDP: whether the first login asked the user nothing. `None` if ssh is the only path.
@@ -63,7 +65,7 @@ impl Again {
     ) -> Self {
         let words = words.and_then(texts).unwrap_or_default();
         let first_line = remote::first_line(challenge);
-        Self { words, first_line, asks_nothing, shares: false, jump: None }
+        Self { words, first_line, asks_nothing, ..Self::default() }
     }
 
     /// Returns the argument vector that starts another ssh. If `is_own`, that ssh opens a connection and shares none.

@@ -355,7 +355,7 @@ mod tests {
         let (Jump { call, first_line, .. }, session) = setup(script);
         let (words, asks_nothing) = (vec!["false".to_owned()], Some(true));
         let jump = Some(call);
-        let again = Again { words, first_line, asks_nothing, shares: false, jump };
+        let again = Again { words, first_line, asks_nothing, jump, ..Again::default() };
         (Spare::new(again, server(), None), session)
     }
 

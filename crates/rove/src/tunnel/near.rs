@@ -6,6 +6,7 @@ use std::io;
 
 use rove_bootstrap::tunnel::carrier::Arrival;
 use rove_bootstrap::tunnel::retry::{End, Retry};
+use rove_bootstrap::tunnel::standby::TOUCH;
 use rove_platform::event_loop::{EventLoop, Interest};
 use rove_session::Trouble;
 use rove_units::Instant;
@@ -18,9 +19,13 @@ use crate::tunnel::ssh::{Look, Ssh, release};
 /// Most bytes read from ssh at once. Chosen: the size of a pipe's buffer on Linux.
 pub(super) const READ_LEN: usize = 64 * 1024;
 
-/// Parts of ssh's error messages after which only the user can log in. Source: OpenSSH's messages.
-const REFUSALS: [&str; 3] =
-    ["Permission denied", "Host key verification failed", "Too many authentication failures"];
+/// Parts of the reasons after which only the user can log in. Source: OpenSSH's messages, except for the last one.
+const REFUSALS: [&str; 4] = [
+    "Permission denied",
+    "Host key verification failed",
+    "Too many authentication failures",
+    TOUCH,
+];
 
 #[derive(Debug)]
 pub(crate) struct Tunnel {

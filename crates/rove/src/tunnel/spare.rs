@@ -237,7 +237,8 @@ impl Spare {
     fn start(&mut self, now: Instant) {
         tracing::info!(is_beside = self.ssh.is_some(), "UDP is not answered: logging in by ssh");
         let is_own = self.standby.handle_start(now, self.ssh.is_some());
-        match Ssh::start(&self.again.call(is_own), &self.again.first_line, false) {
+        let words = [&self.again.guard[..], &self.again.call(is_own)].concat();
+        match Ssh::start(&words, &self.again.first_line, false) {
             Ok(ssh) if self.ssh.is_some() => self.next = Some(ssh),
             Ok(ssh) => self.ssh = Some(ssh),
             Err(error) => {

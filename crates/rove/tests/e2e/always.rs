@@ -285,6 +285,25 @@ fn after_a_password_only_the_user_logs_in_again() {
 }
 
 #[test]
+fn with_a_security_key_the_user_is_offered_a_login_which_carries_the_session() {
+    let Some(border) = Border::start(Far::default(), true, true) else { return };
+    let key = border.sshd.path("touched");
+    std::fs::write(key.with_extension("pub"), "sk-ssh-ed25519@openssh.com AAAA me\n")
+        .expect("the folder takes files");
+    border.sshd.configure(&format!(" IdentityFile {}\n", key.display()));
+    let call = call(&border.sshd, &["-p", &border.port.to_string()]);
+    let call = call.args(["--", "sh", "-c", "echo ready; read line; echo got $line"]);
+    let terminal = Terminal::start(&call, SIZE);
+    terminal.wait_for_text("ready");
+    border.sshd.wait_alone();
+    border.let_pass(false, false);
+    terminal.send("x\r");
+    terminal.wait_for_text("[To log in again: Ctrl-^ r]");
+    terminal.send("\x1er");
+    terminal.wait_for_text("got x");
+}
+
+#[test]
 fn a_closed_window_ends_the_session_through_ssh_in_order() {
     let Some(crossing) = cross(false, false) else { return };
     crossing.terminal.talk("line 1");
