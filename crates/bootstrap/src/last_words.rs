@@ -125,7 +125,7 @@ impl LastWords {
     pub fn new(host: &OsStr, config: &SshConfig, verbose: bool) -> Self {
         let host = rove_terminal::plain(&host.to_string_lossy());
         let refuses_other_key =
-            ["ask", "accept-new", "true"].contains(&config.key_checking.as_str());
+            ["ask", "accept-new", "true"].contains(&config.key_checking.value.as_str());
         let is_open = !refuses_other_key || verbose;
         let shows_keys = config.detour.is_some();
         Self { host, is_open, shows_keys, asks: config.asks_about_keys(), ..Self::default() }

@@ -355,6 +355,11 @@ impl Plan {
             if hands_over(options) {
                 command.args(["-o", "ProxyUseFdpass=yes"]);
             }
+            // With a proxy command, ssh completes the host's name only by `always`. If the user has a proxy command, ssh
+            // alone would not complete it.
+            if self.config.completes_name && self.config.detour.is_none() {
+                command.args(["-o", "CanonicalizeHostname=always"]);
+            }
         }
         command.arg(&self.destination).arg("--").arg(&self.remote);
         command
@@ -471,6 +476,29 @@ mod tests {
         let master = || Route::Known([V4, V6].map(str::to_owned).to_vec());
         assert_eq!(of("", master(), "", "10.0.0.7", &[]), "10.0.0.7 2001:db8::7");
         assert_eq!(of("local", Route::Local(V4.to_owned()), "", V6, &[]), "");
+    }
+
+    #[test]
+    fn a_name_that_ssh_completes_by_itself_is_completed_with_the_proxy_command_too() {
+        for (answer, is_proxy, is_told) in [
+            ("canonicalizehostname true\n", true, true),
+            ("canonicalizehostname yes\n", true, true),
+            ("canonicalizehostname always\n", true, false),
+            ("canonicalizehostname false\n", true, false),
+            ("canonicalizehostname true\n", false, false),
+            ("canonicalizehostname true\nproxyjump gate\n", true, false),
+        ] {
+            let options = HostOptions { ssh: vec!["ssh".to_owned()], ..HostOptions::default() };
+            let proxy = || Route::Proxy("ProxyCommand=x".into());
+            let route = if is_proxy { proxy() } else { Route::Direct };
+            let config = ssh_config::parse(answer, |_| crate::Sharing::Unknown);
+            let way = Way { route, destination: "far".into(), config, own: None };
+            let challenge = Challenge::from_bytes([0; 16]);
+            let plan = Plan::new(&options, way, challenge, &[], "", OsStr::new(""));
+            let command = plan.ssh_command(&options);
+            let found = command.get_args().any(|word| word == "CanonicalizeHostname=always");
+            assert_eq!(found, is_told, "{answer}");
+        }
     }
 
     #[test]

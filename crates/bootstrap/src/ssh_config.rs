@@ -56,14 +56,21 @@ pub struct SshConfig {
     overridden: Vec<&'static str>,
     /// Whether ssh may use an open connection to the host.
     pub sharing: Sharing,
-    /// The value of `StrictHostKeyChecking`, which decides how ssh treats an unknown host key. Empty if the
-    /// configuration could not be read.
-    pub(crate) key_checking: String,
+    pub(crate) key_checking: KeyChecking,
+    /// Whether ssh completes the host's name, but only if it connects by itself (`CanonicalizeHostname yes`).
+    pub(crate) completes_name: bool,
     /// The keys that ssh offers.
     pub keys: OfferedKeys,
     /// The files in which ssh looks up the keys of hosts.
     pub known_hosts: Vec<String>,
-    /// Whether `LogLevel` keeps ssh from reporting an unknown host key.
+}
+
+/// How ssh treats an unknown host key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KeyChecking {
+    /// The value of `StrictHostKeyChecking`. Empty if the configuration could not be read.
+    pub(crate) value: String,
+    /// Whether `LogLevel` keeps ssh from reporting the key.
     is_silent: bool,
 }
 
@@ -142,7 +149,7 @@ impl SshConfig {
 
     /// Returns whether ssh asks the user about an unknown host key, and reports the key if ssh is told not to ask.
     pub fn asks_about_keys(&self) -> bool {
-        self.key_checking == "ask" && !self.is_silent
+        self.key_checking.value == "ask" && !self.key_checking.is_silent
     }
 
     /// Returns notes on the configuration for the user, each a line. `forwards`: the session forwards connections.
@@ -257,8 +264,9 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
                 let files = value.split_ascii_whitespace().filter(|it| it.starts_with('/'));
                 config.known_hosts.extend(files.map(str::to_owned));
             }
-            "stricthostkeychecking" => config.key_checking = shown,
-            "loglevel" => config.is_silent = SILENT_LEVELS.contains(&value),
+            "stricthostkeychecking" => config.key_checking.value = shown,
+            "canonicalizehostname" => config.completes_name = ["true", "yes"].contains(&value),
+            "loglevel" => config.key_checking.is_silent = SILENT_LEVELS.contains(&value),
             keyword => config.take(keyword, &shown, is_set),
         }
     }

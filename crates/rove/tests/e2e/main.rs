@@ -52,6 +52,7 @@ mod sessions;
 mod shared_client;
 mod signals;
 mod ssh_observables;
+mod ssh_settings;
 mod stdio_forward;
 mod stream_paths;
 mod support;

@@ -1,0 +1,37 @@
+//! Settings of ssh that a login by rove obeys as ssh alone does.
+
+use crate::support::{Far, Invocation, Scratch, Sshd, Terminal, rove};
+
+/// A command that tells from which address ssh arrived, and ends with status 7.
+const HELLO: [&str; 4] = ["--", "sh", "-c", "echo hello to ${SSH_CONNECTION%% *}; exit 7"];
+
+/// Logs in to `host` by this call. Returns the output.
+fn log_in(call: Invocation, host: &str) -> String {
+    let exit = Terminal::start(&call.arg(host).args(HELLO), (24, 200)).wait_exit();
+    assert!(exit.output.contains("hello to"), "{}", exit.output.escape_debug());
+    exit.assert_code(7);
+    exit.output
+}
+
+#[test]
+fn a_name_that_ssh_completes_has_the_section_of_the_whole_name() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let sshd = Sshd::start(Far::default());
+    let config = std::fs::read_to_string(sshd.path("ssh_config")).expect("it is there");
+    let section = config.replace("Host far\n HostName 127.0.0.1\n", "");
+    let scratch = Scratch::new();
+    let config = scratch.write(
+        "ssh_config",
+        &format!(
+            "CanonicalizeHostname yes\nCanonicalDomains corp.example\n\
+             Match canonical host far.corp.example\n{section}"
+        ),
+    );
+    // ssh asks for the name with a dot at its end.
+    let names = scratch.write("hosts", "127.0.0.1 far.corp.example far.corp.example.\n");
+    let mount = "mount --bind \"$0\" /etc/hosts && exec \"$@\"";
+    let call = Invocation::new(rove()).arg("-F").arg(config);
+    log_in(call.behind_mounts(&[mount, &names.display().to_string()]), "far");
+}
