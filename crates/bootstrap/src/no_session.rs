@@ -5,6 +5,7 @@ use std::process::ExitStatus;
 
 use crate::options::{HostOptions, WantedSession};
 use crate::session_ref::attach_command;
+use crate::ssh_config;
 use crate::startup::{Announced, EarlyOutput, ProxyFailure, RunningSession};
 
 /// Exit code of OpenSSH's sshd if `/etc/nologin` forbids logins. sshd has then printed that file on the error stream.
@@ -15,12 +16,13 @@ const NO_LOGINS: i32 = 254;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "each sentence names its fields")]
 pub enum NoSession {
-    /// ssh failed before a command ran on the host. `is_hushed`: the user's `-q` suppresses ssh's own explanation.
-    #[error(
-        "ssh did not get through to {}; {}", host.display(),
-        if *is_hushed { "leave out -q, and it says why" } else { "what it said stands above" }
-    )]
-    SshFailed { host: OsString, is_hushed: bool },
+    /// ssh failed before a command ran on the host. `hush` is the letter of the user's option, such as `-q`, that keeps
+    /// ssh's own explanation from the terminal.
+    #[error("ssh did not get through to {}; {}", host.display(), match hush {
+        Some(letter) => format!("leave out -{letter}, and it says why"),
+        None => "what it said stands above".to_owned(),
+    })]
+    SshFailed { host: OsString, hush: Option<char> },
     /// Rove's proxy command could not open the connection for ssh.
     #[error("{}", failure.sentence)]
     NotConnected { failure: ProxyFailure },
@@ -134,10 +136,10 @@ impl NoSession {
         }
     }
 
-    /// Returns the error that ssh has failed. ssh has printed the reason, unless the user's `-q` silenced ssh.
+    /// Returns the error that ssh has failed. ssh has printed the reason, unless an option of the user silenced ssh.
     pub fn ssh_failed(options: &HostOptions) -> Self {
-        let is_hushed = options.ssh.iter().any(|word| word == "-q");
-        Self::SshFailed { host: options.host.clone(), is_hushed }
+        let (_, hush) = ssh_config::without_hush(&options.ssh);
+        Self::SshFailed { host: options.host.clone(), hush }
     }
 }
 
@@ -190,7 +192,12 @@ mod tests {
 
     #[test]
     fn an_ssh_that_was_hushed_is_not_said_to_have_spoken() {
-        for (words, part) in [(&["ssh", "-q"][..], "leave out -q"), (&["ssh"], "stands above")] {
+        for (words, part) in [
+            (&["ssh", "-q"][..], "leave out -q"),
+            (&["ssh", "-E", "log"], "leave out -E"),
+            (&["ssh", "-y"], "leave out -y"),
+            (&["ssh"], "stands above"),
+        ] {
             let ssh = words.iter().map(|&word| word.to_owned()).collect();
             let text =
                 NoSession::ssh_failed(&HostOptions { ssh, ..HostOptions::default() }).to_string();

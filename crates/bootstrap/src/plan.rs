@@ -138,10 +138,12 @@ impl Plan {
     }
 
     /// Returns a plan with which ssh refuses an unknown host key. The plan changes only if ssh would ask the user, and
-    /// connects through rove's proxy command: ssh's question would then lack the host's address.
-    pub fn without_key_question(self) -> Self {
+    /// connects through rove's proxy command. The question would then lack the host's address. The plan also stays if
+    /// rove cannot read ssh's messages.
+    pub fn without_key_question(self, options: &HostOptions) -> Self {
         let is_hidden = matches!(self.route, Route::Proxy(_));
-        Self { refuses_new_key: is_hidden && self.config.asks_about_keys(), ..self }
+        let is_read = ssh_config::without_hush(&options.ssh).1.is_none();
+        Self { refuses_new_key: is_hidden && is_read && self.config.asks_about_keys(), ..self }
     }
 
     /// Returns a plan with which ssh connects by itself, so that it can ask about the host key. `None` if this plan
@@ -498,6 +500,23 @@ mod tests {
             let command = plan.ssh_command(&options);
             let found = command.get_args().any(|word| word == "CanonicalizeHostname=always");
             assert_eq!(found, is_told, "{answer}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_only_if_rove_reads_of_it() {
+        for (ssh, is_refused) in [("ssh", true), ("ssh -E log", false), ("ssh -y", false)] {
+            let ssh = ssh.split(' ').map(str::to_owned).collect();
+            let options = HostOptions { ssh, ..HostOptions::default() };
+            let route = Route::Proxy("ProxyCommand=x".into());
+            let answer = "stricthostkeychecking ask\n";
+            let config = ssh_config::parse(answer, |_| crate::Sharing::Unknown);
+            let way = Way { route, destination: "far".into(), config, own: None };
+            let challenge = Challenge::from_bytes([0; 16]);
+            let plan = Plan::new(&options, way, challenge, &[], "", OsStr::new(""));
+            let command = plan.without_key_question(&options).ssh_command(&options);
+            let found = command.get_args().any(|word| word == "StrictHostKeyChecking=yes");
+            assert_eq!(found, is_refused, "{:?}", options.ssh);
         }
     }
 

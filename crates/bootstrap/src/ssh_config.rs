@@ -32,6 +32,9 @@ const KEY_FILES_MAX: usize = 32;
 /// The values of `LogLevel` with which ssh does not report an unknown host key.
 const SILENT_LEVELS: [&str; 3] = ["SILENT", "QUIET", "FATAL"];
 
+/// The letters of ssh's options that take a value. Source: ssh(1), OpenSSH 9.2, and `P` of later versions.
+const VALUED: &str = "BbcDEeFIiJLlmOoPpQRSWw";
+
 /// The part of ssh's configuration for a host that rove uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SshConfig {
@@ -214,6 +217,31 @@ pub fn with_options(ssh: &[String], options: &[&str]) -> Vec<String> {
     words
 }
 
+/// Returns an ssh command without the options that keep ssh's messages from its error output. Also returns the letter of
+/// the last such option: `-q`, `-y` (for the system's log) or `-E` (for a file).
+pub fn without_hush(ssh: &[String]) -> (Vec<String>, Option<char>) {
+    let (program, options) = ssh.split_at(behind_name(ssh).unwrap_or(ssh.len()));
+    let (mut words, mut hush) = (program.to_vec(), None);
+    let mut options = options.iter();
+    while let Some(word) = options.next() {
+        let letters = word.strip_prefix('-').unwrap_or_default();
+        let (flags, valued) =
+            letters.split_at(letters.find(|it| VALUED.contains(it)).unwrap_or(letters.len()));
+        let value = if valued.len() == 1 { options.next() } else { None };
+        let is_file = valued.starts_with('E');
+        let found = flags.chars().rfind(|it| "qy".contains(*it));
+        hush = is_file.then_some('E').or(found).or(hush);
+        if is_file || found.is_some() {
+            let kept = flags.replace(['q', 'y'], "") + if is_file { "" } else { valued };
+            words.extend((!kept.is_empty()).then(|| format!("-{kept}")));
+        } else {
+            words.push(word.clone());
+        }
+        words.extend(value.filter(|_| !is_file).cloned());
+    }
+    (words, hush)
+}
+
 /// Returns the index after ssh's name in a command. If several words could be the name, the last one is used, although
 /// it may be the value of an option.
 fn behind_name(ssh: &[String]) -> Option<usize> {
@@ -360,6 +388,22 @@ mod tests {
         for (len, is_account) in [(504, true), (505, false)] {
             let answer = format!("user me\nhostname {}\nport 2222\n", "a".repeat(len));
             assert_eq!(parse(&answer).account().is_some(), is_account, "{len}");
+        }
+    }
+
+    #[test]
+    fn an_ssh_that_rove_listens_to_has_no_option_against_its_messages() {
+        for (ssh, words, hush) in [
+            ("ssh -E log -p 2", "ssh -p 2", Some('E')),
+            ("ssh -Elog -qy -v", "ssh -v", Some('y')),
+            ("nice -q ssh -vyE log -4qp 2", "nice -q ssh -v -4p 2", Some('q')),
+            ("ssh -i -q -F -y -o q -lE", "ssh -i -q -F -y -o q -lE", None),
+            ("ssh -E", "ssh", Some('E')),
+            ("other -q -E log", "other -q -E log", None),
+        ] {
+            let ssh: Vec<String> = ssh.split(' ').map(str::to_owned).collect();
+            let (found, letter) = without_hush(&ssh);
+            assert_eq!((found.join(" ").as_str(), letter), (words, hush));
         }
     }
 

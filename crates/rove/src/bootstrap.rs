@@ -191,7 +191,7 @@ fn first_login(
     let colors = color_count(options)?;
     let challenge = entropy::challenge()?;
     let plan = prepare::plan(options, invocation, colors, challenge, "", master)?;
-    let plan = plan.without_key_question();
+    let plan = plan.without_key_question(options);
     // With `WantedSession::Streams`, SIGHUP stays in force: an ssh that ends this process as its ProxyCommand must end
     // the login, too.
     let is_for_ssh = matches!(options.session, WantedSession::Streams(_));

@@ -120,7 +120,9 @@ fn ssh_words(
     host: &OsStr,
     remote: OsString,
 ) -> Vec<OsString> {
-    let mut words: Vec<OsString> = ssh.iter().map(OsString::from).collect();
+    // The messages of ssh tell rove that the host has refused the login.
+    let mut words: Vec<OsString> =
+        ssh_config::without_hush(ssh).0.into_iter().map(OsString::from).collect();
     words.extend(config.overrides().into_iter().map(OsString::from));
     words.extend(config.sharing.words().iter().map(OsString::from));
     if ssh_config::is_ssh(ssh) {
@@ -150,6 +152,14 @@ mod tests {
             answer.send(Some(JumpCall { words: Vec::new(), addresses: Vec::new() }))
         });
         assert!(JumpQuestion(Some(answers)).answer().is_some());
+    }
+
+    #[test]
+    fn a_later_ssh_tells_rove_why_it_has_failed_whatever_the_user_told_the_first() {
+        let ssh = ["ssh", "-E", "log", "-q", "-p", "2"].map(str::to_owned);
+        let words = ssh_words(&ssh, &SshConfig::default(), &[], OsStr::new("far"), "x".into());
+        let words = texts(&words).unwrap().join(" ");
+        assert!(words.starts_with("ssh -p 2 "), "{words}");
     }
 
     #[test]

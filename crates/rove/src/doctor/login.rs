@@ -88,7 +88,7 @@ pub(crate) fn open(
     let challenge = entropy::challenge().map_err(io::Error::other)?;
     let survey = survey::script(&challenge, options.server.is_none() && !options.local);
     let plan = match prepare::plan(&options, invocation, colors, challenge, &survey, None) {
-        Ok(plan) => plan.without_key_question(),
+        Ok(plan) => plan.without_key_question(&options),
         Err(error) => {
             host.ssh = Ssh::NoAddress(error.to_string());
             return Ok(None);

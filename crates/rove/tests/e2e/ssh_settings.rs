@@ -35,3 +35,18 @@ fn a_name_that_ssh_completes_has_the_section_of_the_whole_name() {
     let call = Invocation::new(rove()).arg("-F").arg(config);
     log_in(call.behind_mounts(&[mount, &names.display().to_string()]), "far");
 }
+
+#[test]
+fn an_unknown_key_is_asked_about_although_the_words_of_ssh_go_to_a_file() {
+    let sshd = Sshd::start(Far::default());
+    let settings = ["BatchMode=no", "StrictHostKeyChecking=ask"].map(|it| ["-o", it]);
+    let call =
+        Invocation::new(rove()).arg("-E").arg(sshd.path("words")).args(settings.as_flattened());
+    let call = call.arg(format!("--ssh={}", sshd.ssh())).arg("far").args(HELLO);
+    let mut terminal = Terminal::start(&call, (24, 200));
+    terminal.wait_for_text("continue connecting");
+    terminal.send("yes\r");
+    let exit = terminal.wait_exit();
+    assert!(exit.output.contains("hello to"), "{}", exit.output.escape_debug());
+    exit.assert_code(7);
+}
