@@ -359,7 +359,7 @@ impl Plan {
             }
             // With a proxy command, ssh completes the host's name only by `always`. If the user has a proxy command, ssh
             // alone would not complete it.
-            if self.config.completes_name && self.config.detour.is_none() {
+            if self.config.connecting.completes_name && self.config.detour.is_none() {
                 command.args(["-o", "CanonicalizeHostname=always"]);
             }
         }
@@ -381,7 +381,12 @@ fn hands_over(options: &HostOptions) -> bool {
 
 /// Returns the ssh option that makes `program`, which is rove, the proxy command. If the user called rove as `mosh`,
 /// the option equals that of stock Mosh byte for byte.
-pub fn proxy_option(options: &HostOptions, program: OsString, challenge: &Challenge) -> OsString {
+pub fn proxy_option(
+    options: &HostOptions,
+    program: OsString,
+    challenge: &Challenge,
+    config: &SshConfig,
+) -> OsString {
     let mut option = OsString::from("ProxyCommand=");
     for word in [program, format!("--family={}", options.family).into()] {
         option.push(without_tokens(&quote::bourne(&word)));
@@ -393,6 +398,8 @@ pub fn proxy_option(options: &HostOptions, program: OsString, challenge: &Challe
     }
     if hands_over(options) {
         option.push(format!(" {HANDS_OVER}"));
+        let seconds = config.connecting.seconds_max;
+        option.push(seconds.map_or(String::new(), |seconds| format!(" {seconds}")));
     }
     option
 }
@@ -423,12 +430,14 @@ mod tests {
         let wanted = r"ProxyCommand='/a b/50%%/it'\''s/rove' '--family=inet' --fake-proxy -- %h %p";
         let challenge = Challenge::from_bytes([0xab; 16]);
         let word = "ab".repeat(16);
-        for (name, ssh, end) in [
-            (ProgramName::Rove, "myssh", format!(" {word}")),
-            (ProgramName::Rove, "ssh", format!(" {word} hand-over")),
-            (ProgramName::Mosh, "ssh", String::new()),
+        for (name, ssh, answer, end) in [
+            (ProgramName::Rove, "myssh", "", format!(" {word}")),
+            (ProgramName::Rove, "ssh", "", format!(" {word} hand-over")),
+            (ProgramName::Rove, "ssh", "connecttimeout 5\n", format!(" {word} hand-over 5")),
+            (ProgramName::Mosh, "ssh", "", String::new()),
         ] {
-            let option = proxy_option(&options(name, ssh), program(), &challenge);
+            let config = ssh_config::parse(answer, |_| crate::Sharing::Unknown);
+            let option = proxy_option(&options(name, ssh), program(), &challenge, &config);
             assert_eq!(option, *format!("{wanted}{end}"));
         }
     }

@@ -60,12 +60,23 @@ pub struct SshConfig {
     /// Whether ssh may use an open connection to the host.
     pub sharing: Sharing,
     pub(crate) key_checking: KeyChecking,
-    /// Whether ssh completes the host's name, but only if it connects by itself (`CanonicalizeHostname yes`).
-    pub(crate) completes_name: bool,
+    /// How ssh connects by itself.
+    pub connecting: Connecting,
     /// The keys that ssh offers.
     pub keys: OfferedKeys,
     /// The files in which ssh looks up the keys of hosts.
     pub known_hosts: Vec<String>,
+}
+
+/// Settings that ssh obeys only if it connects by itself, without a proxy command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Connecting {
+    /// Whether ssh completes the host's name (`CanonicalizeHostname yes`).
+    pub(crate) completes_name: bool,
+    /// Whether ssh connects from a chosen address or interface (`BindAddress`, `BindInterface`).
+    pub is_bound: bool,
+    /// The longest time of a connection attempt, in seconds (`ConnectTimeout`). `None` if the system limits it alone.
+    pub(crate) seconds_max: Option<u32>,
 }
 
 /// How ssh treats an unknown host key.
@@ -293,7 +304,13 @@ pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {
                 config.known_hosts.extend(files.map(str::to_owned));
             }
             "stricthostkeychecking" => config.key_checking.value = shown,
-            "canonicalizehostname" => config.completes_name = ["true", "yes"].contains(&value),
+            "canonicalizehostname" => {
+                config.connecting.completes_name = ["true", "yes"].contains(&value);
+            }
+            "bindaddress" | "bindinterface" => config.connecting.is_bound |= is_set,
+            "connecttimeout" => {
+                config.connecting.seconds_max = value.parse().ok().filter(|it| *it > 0);
+            }
             "loglevel" => config.key_checking.is_silent = SILENT_LEVELS.contains(&value),
             keyword => config.take(keyword, &shown, is_set),
         }
@@ -388,6 +405,19 @@ mod tests {
         for (len, is_account) in [(504, true), (505, false)] {
             let answer = format!("user me\nhostname {}\nport 2222\n", "a".repeat(len));
             assert_eq!(parse(&answer).account().is_some(), is_account, "{len}");
+        }
+    }
+
+    #[test]
+    fn settings_of_a_connection_are_those_that_a_proxy_command_would_hide() {
+        for (answer, is_bound, seconds_max) in [
+            ("bindaddress 127.0.0.7\nconnecttimeout 5\n", true, Some(5)),
+            ("bindinterface eth0\nconnecttimeout none\n", true, None),
+            ("bindaddress none\nconnecttimeout 0\n", false, None),
+            ("connecttimeout -1\n", false, None),
+        ] {
+            let found = parse(answer).connecting;
+            assert_eq!((found.is_bound, found.seconds_max), (is_bound, seconds_max), "{answer:?}");
         }
     }
 

@@ -227,12 +227,10 @@ fn run_session(speaker: &str, invocation: &Invocation, call: Result<HostCall, Us
         Ok(HostCall::HelpAll) => print(&BOOK.help(&host::MANUAL)),
         Ok(HostCall::Version) => print(&Program::Wrapper.version(name)),
         // If `host` is a path, a running session's client listens there, and connects to the host for this process.
-        Ok(HostCall::FakeProxy { host, .. }) if host.starts_with('/') => {
-            finish(speaker, proxy::join(&host))
+        Ok(HostCall::FakeProxy(call)) if call.host.starts_with('/') => {
+            finish(speaker, proxy::join(&call.host))
         }
-        Ok(HostCall::FakeProxy { family, host, port, word, hands_over }) => {
-            finish(speaker, proxy::run(&family, &host, &port, word.as_deref(), hands_over))
-        }
+        Ok(HostCall::FakeProxy(call)) => finish(speaker, proxy::run(&call)),
         Ok(HostCall::AskSsh { ssh, host }) => ask_ssh(speaker, &ssh, &host),
         Ok(HostCall::Carry(options, target)) => {
             let joined = Joined::Port(target.to_string());

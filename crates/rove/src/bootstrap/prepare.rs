@@ -121,7 +121,7 @@ fn route(
             if let Some(words) = &config.detour {
                 return Ok((Route::Detour(words.clone()), host));
             }
-            let addresses = master_addresses(options, config);
+            let addresses = direct_addresses(options, config);
             if !addresses.is_empty() {
                 return Ok((Route::Known(addresses), host));
             }
@@ -130,7 +130,7 @@ fn route(
     };
     match how {
         RemoteIp::Proxy => {
-            let proxy = proxy_option(options, invocation.own_path(), challenge);
+            let proxy = proxy_option(options, invocation.own_path(), challenge, config);
             Ok((Route::Proxy(proxy), host))
         }
         RemoteIp::Remote => Ok((Route::Direct, host)),
@@ -159,10 +159,12 @@ fn connecting(config: &SshConfig) -> RemoteIp {
     if address::is_found_here(name) { RemoteIp::Proxy } else { RemoteIp::Remote }
 }
 
-/// Returns the addresses, in the order to try, of a host to which ssh already has an open connection. The list is empty
-/// without such a connection, and if the name has no address: the login itself then reports why.
-fn master_addresses(options: &HostOptions, config: &SshConfig) -> Vec<String> {
-    let Some(name) = config.host_name.as_deref().filter(|_| config.sharing.has_master()) else {
+/// Returns the addresses, in the order to try, of a host to which rove's proxy command must not connect. Either ssh has
+/// an open connection, or it connects from an address or interface of the user's choice. The list is empty for other
+/// hosts. It is also empty if the name has no address. The login itself then reports why.
+fn direct_addresses(options: &HostOptions, config: &SshConfig) -> Vec<String> {
+    let is_direct = config.sharing.has_master() || config.connecting.is_bound;
+    let Some(name) = config.host_name.as_deref().filter(|_| is_direct) else {
         return Vec::new();
     };
     let found = address::of_name(name, SSH_PORT, &options.family);

@@ -33,21 +33,31 @@ const COPY_BYTES: usize = 64 * 1024;
 /// Exit code of a proxy that has already reported why there is no connection.
 const FAILURE: u8 = 1;
 
-/// Runs the proxy until the host has closed the connection, or ssh has received it. Returns the exit code. By `word`,
-/// the random word of this run, the `rove` that started ssh recognises the proxy's lines. Only with a `word`, the proxy
-/// also reports all addresses of the host, and why there is no connection.
+/// The arguments of a proxy command.
+#[derive(Debug)]
+pub(crate) struct ProxyCall {
+    /// The address family, as the user wrote it.
+    pub(crate) family: String,
+    /// The host to connect to, or the path of the socket of a client that connects in place of this process.
+    pub(crate) host: String,
+    /// The TCP port to connect to.
+    pub(crate) port: String,
+    /// The random word by which the `rove` that started ssh recognises the proxy's lines. Only with a word, the proxy
+    /// also reports all addresses of the host, and why there is no connection.
+    pub(crate) word: Option<String>,
+    /// Whether to pass the open connection to ssh.
+    pub(crate) hands_over: bool,
+    /// The longest time of a connection attempt, in seconds. `None` if the system limits it alone.
+    pub(crate) seconds_max: Option<u32>,
+}
+
+/// Runs the proxy until the host has closed the connection, or ssh has received it. Returns the exit code.
 ///
 /// # Errors
 ///
 /// Returns why there is no connection, if that has not been reported.
-pub(crate) fn run(
-    family: &str,
-    host: &str,
-    port: &str,
-    word: Option<&str>,
-    hands_over: bool,
-) -> anyhow::Result<u8> {
-    let stream = match (open(family, host, port, word), word) {
+pub(crate) fn run(call: &ProxyCall) -> anyhow::Result<u8> {
+    let stream = match (open(call), &call.word) {
         (Ok(stream), _) => stream,
         (Err(error), Some(word)) => {
             let marker = if error.is::<AddressError>() { UNKNOWN } else { FAILED };
@@ -58,7 +68,7 @@ pub(crate) fn run(
         }
         (Err(error), None) => return Err(error),
     };
-    if hands_over {
+    if call.hands_over {
         hand_over(&stream)?
     } else {
         relay(stream)?
@@ -73,10 +83,11 @@ pub(crate) fn join(path: &str) -> anyhow::Result<u8> {
 }
 
 /// Connects to the host, and reports the address that answered.
-fn open(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Result<TcpStream> {
+fn open(call: &ProxyCall) -> anyhow::Result<TcpStream> {
+    let ProxyCall { family, host, port, word, seconds_max, .. } = call;
     let port = port.parse().with_context(|| format!("bad TCP port {port:?}"))?;
     let addresses = address::resolve(host, port, family)?;
-    if let Some(word) = word.filter(|_| addresses.len() > 1) {
+    if let Some(word) = word.as_ref().filter(|_| addresses.len() > 1) {
         // A single write keeps the lines whole, because other processes write to the same pipe.
         let line = |address: &SocketAddr| {
             format!("{ADDRESS} {word} {}\n", rove_bootstrap::numeric(*address))
@@ -84,8 +95,9 @@ fn open(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Res
         let lines: String = addresses.iter().map(line).collect();
         io::stderr().write_all(lines.as_bytes()).context("cannot tell the addresses")?;
     }
-    let stream =
-        connect(&addresses).with_context(|| format!("cannot connect to {host} port {port}"))?;
+    let limit = seconds_max.map(|seconds| Duration::from_secs(seconds.into()));
+    let stream = connect(&addresses, limit)
+        .with_context(|| format!("cannot connect to {host} port {port}"))?;
     // ssh batches its own writes. Nagle's algorithm would only delay a login by 40 ms, and each key by a round trip.
     stream.set_nodelay(true)?;
     // SIGHUP of a closing terminal must not cut off the data that ssh still sends to the host.
@@ -100,14 +112,19 @@ fn open(family: &str, host: &str, port: &str, word: Option<&str>) -> anyhow::Res
     Ok(stream)
 }
 
-fn connect(addresses: &[SocketAddr]) -> anyhow::Result<TcpStream> {
+/// Connects to the first address that answers. `limit` is the longest time of an attempt, in the system's place.
+fn connect(addresses: &[SocketAddr], limit: Option<Duration>) -> anyhow::Result<TcpStream> {
     let Some((last, others)) = addresses.split_last() else { bail!("it has no address") };
+    let patience = limit.map_or(CONNECT_PATIENCE, |limit| limit.min(CONNECT_PATIENCE));
     for address in others {
-        if let Ok(stream) = TcpStream::connect_timeout(address, CONNECT_PATIENCE) {
+        if let Ok(stream) = TcpStream::connect_timeout(address, patience) {
             return Ok(stream);
         }
     }
-    Ok(TcpStream::connect(last)?)
+    Ok(match limit {
+        Some(limit) => TcpStream::connect_timeout(last, limit)?,
+        None => TcpStream::connect(last)?,
+    })
 }
 
 /// Passes the connection to ssh over the socket that ssh gives this process as standard output. Source: ssh_config(5),
@@ -145,5 +162,24 @@ fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn an_attempt_ends_at_the_limit_and_not_when_the_system_gives_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        rustix::net::listen(&listener, 0).unwrap();
+        let address = listener.local_addr().unwrap();
+        // A full queue leaves further attempts unanswered.
+        let limit = Some(Duration::from_millis(50));
+        let found: anyhow::Result<Vec<_>> = (0..9).map(|_| connect(&[address], limit)).collect();
+        let error = found.unwrap_err().downcast::<io::Error>().unwrap();
+        assert_eq!((error.kind(), error.raw_os_error()), (io::ErrorKind::TimedOut, None));
     }
 }

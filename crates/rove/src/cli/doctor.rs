@@ -111,7 +111,7 @@ pub(crate) fn parse(
             "-G: this asks ssh alone, and the doctor looks at a session; leave it out",
         )),
         HostCall::Carry(..) => Err(UsageError::without_usage(host::NO_TARGET)),
-        HostCall::Help(_) | HostCall::HelpAll | HostCall::Version | HostCall::FakeProxy { .. } => {
+        HostCall::Help(_) | HostCall::HelpAll | HostCall::Version | HostCall::FakeProxy(_) => {
             Ok(DoctorCall::Help)
         }
     }

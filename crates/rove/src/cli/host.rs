@@ -20,6 +20,7 @@ use self::values::{
     check_names, check_option_port, fake_proxy, family, no_host, no_program_option, prediction,
     remote_ip, ssh, target, target_option, tunnel_use, wanted_session,
 };
+use crate::bootstrap::proxy::ProxyCall;
 use crate::cli::config::{Config, ConfigError, Settings};
 use crate::cli::getopt_long::{self, Permutation};
 use crate::cli::help;
@@ -212,18 +213,7 @@ pub(crate) enum HostCall {
     /// Print the version on standard output.
     Version,
     /// Act as the proxy command of the ssh that another `rove` started.
-    FakeProxy {
-        /// The address family, as the user wrote it.
-        family: String,
-        /// The host to connect to, or the path of the socket of a client that connects in place of this process.
-        host: String,
-        /// The TCP port to connect to.
-        port: String,
-        /// The random word by which the other `rove` recognises the proxy's lines. `None` if it gave none.
-        word: Option<String>,
-        /// Whether to pass the open connection to ssh.
-        hands_over: bool,
-    },
+    FakeProxy(ProxyCall),
     /// Print ssh's configuration for the host.
     AskSsh {
         /// The words of the ssh command.

@@ -50,3 +50,14 @@ fn an_unknown_key_is_asked_about_although_the_words_of_ssh_go_to_a_file() {
     assert!(exit.output.contains("hello to"), "{}", exit.output.escape_debug());
     exit.assert_code(7);
 }
+
+#[test]
+fn ssh_comes_from_the_address_that_the_user_has_chosen() {
+    let sshd = Sshd::start(Far::default());
+    let ssh = format!("--ssh={}", sshd.ssh());
+    for words in [["-b", "127.0.0.7"], ["-o", "BindAddress=127.0.0.7"]] {
+        let call = Invocation::new(rove()).args(words).arg(&ssh);
+        let output = log_in(call, "far");
+        assert!(output.contains("hello to 127.0.0.7"), "{}", output.escape_debug());
+    }
+}

@@ -258,16 +258,15 @@ fn help_precedes_version_and_both_precede_every_check() {
 #[test]
 fn the_proxy_role_has_its_own_words() {
     for (line, wanted) in [
-        ("example.org 22", (None, false)),
-        ("example.org 22 0ab1", (Some("0ab1"), false)),
-        ("example.org 22 0ab1 hand-over", (Some("0ab1"), true)),
+        ("example.org 22", (None, false, None)),
+        ("example.org 22 0ab1", (Some("0ab1"), false, None)),
+        ("example.org 22 0ab1 hand-over", (Some("0ab1"), true, None)),
+        ("example.org 22 0ab1 hand-over 5", (Some("0ab1"), true, Some(5))),
     ] {
         let call = call(ProgramName::Mosh, &format!("--family=inet --fake-proxy -- {line}"));
-        let Ok(HostCall::FakeProxy { family, host, port, word, hands_over }) = call else {
-            panic!()
-        };
-        assert_eq!((&*family, &*host, &*port), ("inet", "example.org", "22"));
-        assert_eq!((word.as_deref(), hands_over), wanted);
+        let Ok(HostCall::FakeProxy(call)) = call else { panic!() };
+        assert_eq!((&*call.family, &*call.host, &*call.port), ("inet", "example.org", "22"));
+        assert_eq!((call.word.as_deref(), call.hands_over, call.seconds_max), wanted);
     }
 }
 

@@ -13,6 +13,7 @@ use rove_cli_docs::Suggested;
 use rove_session::{Preference, StreamController};
 
 use super::{HostArgs, HostCall, UsageError};
+use crate::bootstrap::proxy::ProxyCall;
 use crate::cli::option_values::{
     self, ADDRESS_FAMILIES, MODES, ValueError, check_own_port, check_port, ssh_words,
 };
@@ -307,7 +308,8 @@ fn check_forwards(args: &HostArgs, ssh: &[String]) -> Result<(), UsageError> {
     Err(UsageError::without_usage(format!("{named}: {reason}; leave one of them out")))
 }
 
-/// Reads the line of rove's own proxy command. `words` are the port, then perhaps a random word and [`HANDS_OVER`].
+/// Reads the line of rove's own proxy command. `words` begin with the port. A random word, [`HANDS_OVER`] and the
+/// longest time of a connection attempt, in seconds, may follow.
 pub(super) fn fake_proxy(
     family: String,
     host: &OsStr,
@@ -315,15 +317,17 @@ pub(super) fn fake_proxy(
 ) -> Result<HostCall, UsageError> {
     let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
     match (host.to_str(), words.as_deref()) {
-        (Some(host), Some(words @ ([port] | [port, _] | [port, _, HANDS_OVER]))) => {
-            Ok(HostCall::FakeProxy {
-                family,
-                host: host.to_owned(),
-                port: (*port).to_owned(),
-                word: words.get(1).map(|&word| word.to_owned()),
-                hands_over: words.len() == 3,
-            })
-        }
+        (
+            Some(host),
+            Some(words @ ([port] | [port, _] | [port, _, HANDS_OVER] | [port, _, HANDS_OVER, _])),
+        ) => Ok(HostCall::FakeProxy(ProxyCall {
+            family,
+            host: host.to_owned(),
+            port: (*port).to_owned(),
+            word: words.get(1).map(|&word| word.to_owned()),
+            hands_over: words.len() >= 3,
+            seconds_max: words.get(3).and_then(|seconds| seconds.parse().ok()),
+        })),
         _ => Err(UsageError::without_usage("--fake-proxy needs HOST and PORT".to_owned())),
     }
 }
