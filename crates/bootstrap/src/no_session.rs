@@ -29,7 +29,7 @@ pub enum NoSession {
     /// No output stated the server's address.
     #[error(
         "Did not find the remote IP address (is ssh's ProxyCommand disabled?); \
-         try --experimental-remote-ip=remote"
+         try --tunnel, or --experimental-remote-ip=remote"
     )]
     NoAddress,
     /// The server's address is known, but no server was announced.

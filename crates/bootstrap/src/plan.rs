@@ -158,6 +158,16 @@ impl Plan {
         })
     }
 
+    /// Returns a plan with which ssh carries the whole session if the host's address is unknown. It requires a running
+    /// ssh and a rove server.
+    pub fn or_tunnel(self, options: &HostOptions, announced: &Announced) -> Self {
+        debug_assert!(self.carries && !announced.is_stock);
+        match self.address(options, announced) {
+            Some(_) => self,
+            None => Self { route: Route::Tunnel, ..self },
+        }
+    }
+
     /// Returns whether the command on the host, if it finds no server program, waits until rove has copied one there.
     pub fn waits(&self) -> bool {
         self.own.as_ref().is_some_and(|own| !own.is_open)

@@ -206,7 +206,7 @@ enum Line {
     Ip(String),
     Address(String),
     ProxyFailure(ProxyFailure),
-    SshConnection(String),
+    SshConnection(Option<String>),
     Start,
     StockServer,
     Connect(Connect),
@@ -357,7 +357,7 @@ impl Startup {
             Line::Connect(_) if !self.started => announced.early_output = EarlyOutput::Impostor,
             Line::Connect(connect) => drop(announced.connect.get_or_insert(connect)),
             _ if !self.started => return Ok(false),
-            Line::SshConnection(address) => announced.server_address = Some(address),
+            Line::SshConnection(address) => announced.server_address = address,
             Line::StockServer => announced.is_stock = true,
             Line::NoServerProgram => announced.no_server_program = true,
             Line::Attached(told) => announced.attachment.add(told),
@@ -435,8 +435,10 @@ impl Rules {
         let words: Vec<&str> = rest.split(' ').collect();
         match (kind, words.as_slice()) {
             ("SSH_CONNECTION", &[_, _, address, _]) if is_address(address, self) => {
-                Line::SshConnection(address.to_owned())
+                Line::SshConnection(Some(address.to_owned()))
             }
+            // An sshd has no address if another program carries its connection. Source: OpenSSH 9.2 as observed.
+            ("SSH_CONNECTION", &[_, _, "UNKNOWN", _]) => Line::SshConnection(None),
             ("SSH_CONNECTION", _) => Line::Malformed("MOSH SSH_CONNECTION"),
             ("CONNECT", &[port, key]) if is_port(port, self) && is_key(key) => {
                 Line::Connect(Connect { port: port.to_owned(), key: key.to_owned() })

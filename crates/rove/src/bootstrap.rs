@@ -89,7 +89,7 @@ fn start(
     invocation: &Invocation,
     master: &mut Option<Master>,
 ) -> Result<Infallible, BootstrapError> {
-    let (plan, question, Launch { announced, end }) =
+    let (mut plan, question, Launch { announced, end }) =
         match master.as_mut().and_then(Master::take_waiting) {
             Some(waiting) => {
                 let (plan, launch) = waiting.search(options)?;
@@ -102,7 +102,7 @@ fn start(
     let status = match end {
         End::Ended(status) => status,
         End::Carries { ssh, asks_nothing } => {
-            carrier = Some((ssh, asks_nothing));
+            (carrier, plan) = (Some((ssh, asks_nothing)), plan.or_tunnel(options, &announced));
             master.iter().for_each(Master::abandon);
             ExitStatus::default()
         }

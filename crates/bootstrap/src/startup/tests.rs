@@ -136,6 +136,7 @@ fn tolerance_takes_well_formed_lines_and_shows_the_others() {
             r#"- - - "MOSH SSH_CONNECTION a\nMOSH SSH_CONNECTION a 1 b 2\n""#,
         ),
         ("MOSH SSH_CONNECTION ::1 1 1.1.1.1 2\nMOSH SSH_CONNECTION ::1 1 ::2 2\n", r#"- ::2 - """#),
+        ("MOSH SSH_CONNECTION UNKNOWN 65535 UNKNOWN 65535\n", r#"- - - """#),
     ] {
         assert_eq!(summary(&rules, "", output), outcome, "{output:?}");
     }

@@ -346,8 +346,8 @@ fn server_start(host: &Host) -> Finding {
             "give -p a single port, or a range with a free one: old servers know no range",
         ),
         None if host.no_address => problem(
-            "a server stands, but nobody told its address: SSH_CONNECTION is not set on the host",
-            "use --experimental-remote-ip=local",
+            "a server stands, but nobody told its address: SSH_CONNECTION on the host has none",
+            "use --tunnel, or --experimental-remote-ip=local where the name here leads to the host",
         ),
         None => problem(
             after("the server did not start", host.said.first().map(String::as_str)),

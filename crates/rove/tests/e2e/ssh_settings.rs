@@ -1,6 +1,6 @@
 //! Settings of ssh that a login by rove obeys as ssh alone does.
 
-use crate::support::{Far, Invocation, Scratch, Sshd, Terminal, rove};
+use crate::support::{Far, Invocation, Scratch, Sshd, Terminal, require, rove};
 
 /// A command that tells from which address ssh arrived, and ends with status 7.
 const HELLO: [&str; 4] = ["--", "sh", "-c", "echo hello to ${SSH_CONNECTION%% *}; exit 7"];
@@ -60,4 +60,22 @@ fn ssh_comes_from_the_address_that_the_user_has_chosen() {
         let output = log_in(call, "far");
         assert!(output.contains("hello to 127.0.0.7"), "{}", output.escape_debug());
     }
+}
+
+#[test]
+fn a_host_that_has_no_address_is_reached_through_ssh_alone() {
+    let sshd = Sshd::start(Far::default());
+    let program = require("sshd", "openssh-server");
+    let (config, log) = (sshd.path("sshd_config"), sshd.path("log"));
+    let proxy = format!("{} -i -f {} -E {}", program.display(), config.display(), log.display());
+    sshd.configure(&format!(" ProxyCommand {proxy}\n"));
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
+    let output = log_in(call, "far");
+    assert!(output.contains("hello to UNKNOWN"), "{}", output.escape_debug());
+    assert!(!output.contains("MOSH"), "{}", output.escape_debug());
+    let call = Invocation::new(rove()).arg(format!("--ssh={}", sshd.ssh()));
+    let call = call.args(["--no-tunnel", "far"]);
+    let exit = Terminal::start(&call, (24, 200)).wait_exit();
+    exit.assert_code(10);
+    assert!(exit.output.contains("try --tunnel"), "{}", exit.output.escape_debug());
 }
