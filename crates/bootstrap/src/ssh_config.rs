@@ -20,10 +20,11 @@ const CARRIED: [&str; 4] = ["ForwardAgent", "LocalForward", "RemoteForward", "Dy
 
 /// Settings that would keep rove's commands from running: the keyword, the harmless value, and the option that
 /// overrides it. The option is passed only if the keyword is set, because older versions of ssh do not know it.
-const OVERRIDDEN: [(&str, &str, &str); 3] = [
+const OVERRIDDEN: [(&str, &str, &str); 4] = [
     ("remotecommand", "", "RemoteCommand=none"),
     ("sessiontype", "default", "SessionType=default"),
     ("forkafterauthentication", "no", "ForkAfterAuthentication=no"),
+    ("stdinnull", "no", "StdinNull=no"),
 ];
 
 /// Most key files that are kept. Chosen: several times the number of ssh's default files.
@@ -440,7 +441,7 @@ mod tests {
     #[test]
     fn unsupported_options_are_named_and_hindering_ones_overridden() {
         let usual = "forwardagent no\nforwardx11 no\nremotecommand none\nsessiontype default\n\
-                     forkafterauthentication no\n";
+                     forkafterauthentication no\nstdinnull no\n";
         for (answer, names, options) in [
             ("", "", ""),
             (usual, "", ""),
@@ -458,6 +459,7 @@ mod tests {
                 "",
                 "-o SessionType=default -o ForkAfterAuthentication=no",
             ),
+            ("stdinnull yes\n", "", "-o StdinNull=no"),
         ] {
             let config = parse(answer);
             assert_eq!(config.not_carried.join(" "), names, "{answer:?}");
