@@ -307,7 +307,7 @@ fn with_arguments(script: &str, args: &[OsString]) -> OsString {
 
 /// Returns a command that runs sh text, for any login shell.
 pub fn script(script: &str) -> OsString {
-    let mut command = OsString::from("exec sh -c ");
+    let mut command = OsString::from("sh -c ");
     command.push(quote::any_shell(OsStr::new(script)));
     command
 }

@@ -44,7 +44,7 @@ impl Host {
     }
 }
 
-const SHELLS: [&str; 7] = ["sh", "dash", "bash", "zsh", "fish", "csh", "tcsh"];
+const SHELLS: [&str; 8] = ["sh", "dash", "bash", "rbash", "zsh", "fish", "csh", "tcsh"];
 const ADDRESS: &str = "\nROVE START 00000000000000000000000000000000\nMOSH SSH_CONNECTION 192.0.2.1 50000 192.0.2.7 22\n";
 
 /// The line before the output of a stock server.
