@@ -179,6 +179,9 @@ impl Client {
         }
         self.display.engine.handle_network(network(&self.transport));
         self.uplink.handle_datagram(&mut self.transport);
+        if self.uplink.are_wishes_taken(&self.transport) {
+            self.notice_bar.handle_wishes_taken(now);
+        }
         self.recorder.handle_acknowledged(&self.transport);
         self.refresh(now);
         result

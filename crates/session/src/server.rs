@@ -21,7 +21,7 @@ use rove_terminal::{ExitStatus, InputNum, Outside, Terminal, Tty, UserTerminal};
 use rove_units::{Duration, Instant, Stream};
 
 use self::audience::Audience;
-use self::host_input::{HOST_INPUT_MAX, HOST_INPUT_RESUME, HostInput};
+use self::host_input::HostInput;
 use self::input::Input;
 pub use self::interface::{ServerConfig, ServerEvent, ServerOutcome, Uninvited};
 pub use self::paste::Untyped;
@@ -53,8 +53,6 @@ pub struct Server {
     audience: Audience,
     terminal: Terminal,
     host_input: HostInput,
-    /// Whether so many bytes wait for the pty that the clients are told to keep their input.
-    is_full: bool,
     input: Input,
     /// When the newest key of any client arrived. `None` if there was none.
     key_arrived_at: Option<Instant>,
@@ -87,7 +85,6 @@ impl Server {
             audience: Audience::default(),
             terminal: Terminal::host(size),
             host_input: HostInput::default(),
-            is_full: false,
             input: Input::default(),
             key_arrived_at: None,
             start: now,
@@ -315,10 +312,7 @@ impl Server {
     /// Removes the first `len` bytes of [`Server::host_input`], which the pty has taken.
     pub fn consume_host_input(&mut self, len: usize) {
         self.host_input.consume(len);
-        if self.host_input.waiting().len() <= HOST_INPUT_RESUME {
-            self.is_full = false;
-            self.settle_hold();
-        }
+        self.settle_hold();
     }
 
     /// Returns the next event for the driver, or `None` if there is none.
@@ -438,18 +432,16 @@ impl Server {
 
     /// Publishes the screen after input, and tells the clients to keep further input if too much waits for the pty.
     fn after_delivery(&mut self, now: Instant) {
-        if self.host_input.waiting().len() >= HOST_INPUT_MAX {
-            tracing::debug!("the pty takes no more input, the clients keep their own");
-            self.is_full = true;
-            self.settle_hold();
-        }
+        self.settle_hold();
         self.each(|publisher, terminal| publisher.publish_when_drawn(now, terminal));
     }
 
     /// Tells all clients whether to keep their input back.
     fn settle_hold(&mut self) {
-        self.publisher.transport.hold_remote(self.is_full || self.succession.holds_input());
-        self.audience.hold(self.is_full);
+        self.host_input.settle_holds();
+        let HostInput { holds_own, holds_joined, .. } = self.host_input;
+        self.publisher.transport.hold_remote(holds_own || self.succession.holds_input());
+        self.audience.hold(holds_joined);
     }
 
     /// Calls `act` with the publisher of the session's own client and of each joined client.
@@ -460,11 +452,7 @@ impl Server {
 
     /// Queues the terminal's answers to programs for the pty.
     fn answer_programs(&mut self) {
-        let replies = self.terminal.take_replies();
-        // A program that asks questions without reading the answers gets none while the queue is full.
-        if self.host_input.waiting().len() < HOST_INPUT_MAX {
-            self.host_input.bytes.extend(replies);
-        }
+        self.host_input.answer(self.terminal.take_replies());
     }
 
     fn note_transport_events(&mut self) {

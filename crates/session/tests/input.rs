@@ -124,7 +124,8 @@ fn a_program_that_asks_and_never_reads_goes_without_answers() {
         print(&mut pair, &questions);
     }
     let waiting = pair.right.server.host_input().len();
-    assert!((HOST_INPUT_MAX..HOST_INPUT_MAX + 65_536).contains(&waiting), "{waiting} bytes");
+    let most = HOST_INPUT_MAX / 2;
+    assert!((most..most + 65_536).contains(&waiting), "{waiting} bytes");
 }
 
 #[test]

@@ -184,6 +184,48 @@ fn the_owner_ends_joined_clients_and_nobody_else_does() {
 }
 
 #[test]
+fn the_owner_ends_joined_clients_however_much_they_paste_into_a_program_that_does_not_read() {
+    for len in [600_000, 1_200_000] {
+        let mut trio = shared_session(&near_link(), &[JoinMode::Share], Seed::new(5));
+        trio.right.0.program.stuck = true;
+        types(&mut trio, 1, &vec![b'x'; len]);
+        trio.run_for(secs(60));
+        command(&mut trio, 0, b'e');
+        trio.run_for(secs(5));
+        let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed)));
+        assert_eq!(trio.left.0[1].client.outcome(), Some(dismissed), "{len}");
+    }
+}
+
+#[test]
+fn the_bar_says_that_clients_are_ended_and_the_session_locked_when_the_server_has_taken_that() {
+    let mut trio = shared_session(&near_link(), &[JoinMode::View], Seed::new(5));
+    trio.run_for(secs(15));
+    trio.right.0.program.stuck = true;
+    trio.left.0[0].user.paste = vec![b'x'; 1_100_000];
+    trio.run_for(secs(60));
+    for (letter, asked) in [(b'e', "asked to end"), (b'l', "asked to lock")] {
+        command(&mut trio, 0, letter);
+        let bar = bar(&trio, 0);
+        assert!(bar.contains(asked), "{bar}");
+        assert_eq!(trio.left.0[1].client.outcome(), None);
+    }
+    command(&mut trio, 0, b's');
+    let shows = |trio: &Trio, text| (0..20).any(|row| trio.left.0[0].row_text(row).contains(text));
+    assert!(shows(&trio, "asked to lock") && !shows(&trio, "locked:"));
+    types(&mut trio, 0, b" ");
+    trio.right.0.program.stuck = false;
+    for told in ["Locked", "are ended"] {
+        trio.run_for(secs(3));
+        assert!(bar(&trio, 0).contains(told), "{}", bar(&trio, 0));
+    }
+    let dismissed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Dismissed)));
+    assert_eq!(trio.left.0[1].client.outcome(), Some(dismissed));
+    command(&mut trio, 0, b's');
+    assert!(shows(&trio, "locked: nobody joins"));
+}
+
+#[test]
 fn a_lock_and_the_end_of_joined_clients_in_one_read_both_count() {
     let mut trio = shared_session(&near_link(), &[JoinMode::View], Seed::new(5));
     types(&mut trio, 0, b"\x1el\x1ee");

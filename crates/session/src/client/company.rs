@@ -1,6 +1,7 @@
 //! The other clients of the session: sentences for the user about who joined or left, and the user's wishes about them.
 
 use core::fmt::Write;
+use core::mem;
 
 use rove_ssp::Capabilities;
 use rove_terminal::plain;
@@ -19,6 +20,10 @@ pub(super) struct Company {
     /// Whether others may join, as the user's configuration says.
     usual: Door,
     is_locked: bool,
+    /// Whether the server has not taken the newest wish to lock or unlock the session.
+    asks_lock: bool,
+    /// Whether the server has not taken the newest wish to end the joined clients.
+    asks_end: bool,
 }
 
 /// The news about other clients in a new state of the server.
@@ -101,8 +106,8 @@ impl Company {
         self.seen.as_ref().map_or(0, |seen| seen.own)
     }
 
-    /// Locks or unlocks the session. Returns the wish that asks the server for this, and a message for the user. There
-    /// is no wish if this client may not lock the session.
+    /// Asks for a lock of the session, or for its end. Returns the wish for the server, and a message for the user.
+    /// There is no wish if this client may not lock the session.
     pub(super) fn toggle_lock(
         &mut self,
         transport: &ClientTransport,
@@ -111,20 +116,34 @@ impl Company {
             return (None, refusal);
         }
         self.is_locked = !self.is_locked;
+        self.asks_lock = true;
         if self.is_locked {
-            return (Some(Wish::Door(Door::Locked)), "Locked: nobody joins or takes over.");
+            return (Some(Wish::Door(Door::Locked)), "The server is asked to lock the session.");
         }
-        (Some(Wish::Door(self.usual)), "Unlocked.")
+        (Some(Wish::Door(self.usual)), "The server is asked to unlock the session.")
     }
 
     /// Returns the wish that ends the joined clients, and a message for the user. There is no wish if nobody has
     /// joined, or if this client may not end the others.
-    pub(super) fn dismiss(&self, transport: &ClientTransport) -> (Option<Wish>, &'static str) {
-        match self.refusal(transport) {
-            Some(refusal) => (None, refusal),
-            None if self.is_shared() => (Some(Wish::Dismiss), "The joined clients are ended."),
-            None => (None, "Nobody has joined."),
+    pub(super) fn dismiss(&mut self, transport: &ClientTransport) -> (Option<Wish>, &'static str) {
+        if let Some(refusal) = self.refusal(transport) {
+            return (None, refusal);
         }
+        if !self.is_shared() {
+            return (None, "Nobody has joined.");
+        }
+        self.asks_end = true;
+        (Some(Wish::Dismiss), "The server is asked to end the joined clients.")
+    }
+
+    /// Returns messages for the user about the wishes that the server has taken since the last call. Call this only
+    /// while the server has taken all wishes.
+    pub(super) fn handle_wishes_taken(&mut self) -> impl Iterator<Item = &'static str> + use<> {
+        let locked =
+            if self.is_locked { "Locked: nobody joins or takes over." } else { "Unlocked." };
+        let locked = mem::take(&mut self.asks_lock).then_some(locked);
+        let ended = mem::take(&mut self.asks_end).then_some("The joined clients are ended.");
+        ended.into_iter().chain(locked)
     }
 
     fn refusal(&self, transport: &ClientTransport) -> Option<&'static str> {
@@ -146,9 +165,13 @@ impl Company {
                 format!("{} {does}{own}", plain(&client.who))
             })
             .collect();
-        if self.is_locked {
-            lines.push("locked: nobody joins or takes over".to_owned());
-        }
+        let locked = match (self.is_locked, self.asks_lock) {
+            (true, true) => "the server is asked to lock the session",
+            (true, false) => "locked: nobody joins or takes over",
+            (false, true) => "the server is asked to unlock the session",
+            (false, false) => return lines,
+        };
+        lines.push(locked.to_owned());
         lines
     }
 }

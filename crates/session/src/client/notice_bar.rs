@@ -104,8 +104,19 @@ impl NoticeBar {
         let dismissed = requests.dismiss.then(|| self.company.dismiss(transport));
         let locked = requests.lock.then(|| self.company.toggle_lock(transport));
         let decided = [dismissed, locked];
-        decided.iter().flatten().for_each(|(_, text)| self.notices.answer(now, *text));
+        for (wish, text) in decided.iter().flatten() {
+            // The answer to a wish follows when the server has taken it.
+            match wish {
+                Some(_) => self.notices.say(now, *text),
+                None => self.notices.answer(now, *text),
+            }
+        }
         decided.into_iter().flatten().filter_map(|(wish, _)| wish)
+    }
+
+    /// Tells the user that the server has taken all wishes.
+    pub(super) fn handle_wishes_taken(&mut self, now: Instant) {
+        self.company.handle_wishes_taken().for_each(|text| self.notices.answer(now, text));
     }
 
     /// Updates the bar, the status and the edge of a shared session.

@@ -27,6 +27,8 @@ pub(super) struct Uplink {
     reports: Vec<TerminalReport>,
     /// Wishes that wait until the client knows whether the server supports them.
     wishes: Vec<Wish>,
+    /// The position after the newest wish in the user input; 0 if none was sent.
+    wished_until: u64,
     /// When the user last typed a key for the host. `None` before the first key.
     pub(super) typed_at: Option<Instant>,
 }
@@ -35,7 +37,9 @@ impl Uplink {
     /// Creates the uplink of a client that has not sent the window's size to its server.
     pub(super) fn new(window: Size) -> Self {
         let (announced, reports) = (Announced::default(), Vec::new());
-        Self { unsent_window: Some(window), announced, reports, wishes: Vec::new(), typed_at: None }
+        let wishes = Vec::new();
+        let unsent_window = Some(window);
+        Self { unsent_window, announced, reports, wishes, wished_until: 0, typed_at: None }
     }
 
     /// Continues from another client. The server's screen may have the size `shown`, or an unacknowledged one.
@@ -90,7 +94,13 @@ impl Uplink {
         if capabilities.contains(Capabilities::JOINED) && !self.wishes.is_empty() {
             let events = self.wishes.drain(..).map(|wish| UserEvent::Wish(wish.into()));
             append(transport, |stream| events.for_each(|event| stream.push(event)));
+            self.wished_until = transport.local().end();
         }
+    }
+
+    /// Returns whether the server has taken all wishes.
+    pub(super) fn are_wishes_taken(&self, transport: &ClientTransport) -> bool {
+        self.wishes.is_empty() && self.wished_until <= transport.known_receiver_state().end()
     }
 
     /// Follows the server's acknowledgments and the size of its screen.

@@ -3,20 +3,41 @@
 /// Most bytes of input that wait for the pty. Above this bound the clients keep their input. A program that has stopped
 /// reading then loses nothing, and the server's memory is bounded. A single client message may exceed it by its own
 /// length. Chosen: the bound of a client's own queue.
-pub(super) const HOST_INPUT_MAX: usize = 1_048_576;
-/// Bytes waiting for the pty below which the clients may send input again. Chosen: half, so that not every read of the
-/// program stops or resumes the clients.
-pub(super) const HOST_INPUT_RESUME: usize = HOST_INPUT_MAX / 2;
+const HOST_INPUT_MAX: usize = 1_048_576;
+/// Most bytes waiting for the pty with which joined clients may type and programs get answers. Chosen: half. The rest is
+/// the own client's alone, so that nobody else can keep its wishes (to end joined clients, to lock) from the server.
+const OTHERS_INPUT_MAX: usize = HOST_INPUT_MAX / 2;
 
-/// The bytes that wait for the pty: keys, and answers of the terminal.
+/// The bytes that wait for the pty (keys, and answers of the terminal), and the clients that must keep further input.
 #[derive(Debug, Default)]
 pub(super) struct HostInput {
     pub(super) bytes: Vec<u8>,
     /// How many bytes at the front of `bytes` the pty has taken.
     taken: usize,
+    /// Whether the session's own client must keep its input.
+    pub(super) holds_own: bool,
+    /// Whether the joined clients must keep their input.
+    pub(super) holds_joined: bool,
 }
 
 impl HostInput {
+    /// Updates which clients must keep their input. A client may send again when half of its bound waits, so that not
+    /// every read of the program stops or resumes it.
+    pub(super) fn settle_holds(&mut self) {
+        let waiting = self.waiting().len();
+        let hold = |held, max| waiting >= max || held && waiting > max / 2;
+        self.holds_own = hold(self.holds_own, HOST_INPUT_MAX);
+        self.holds_joined = hold(self.holds_joined, OTHERS_INPUT_MAX);
+    }
+
+    /// Appends the terminal's answers to programs. A program that asks without reading gets no more than a half full
+    /// queue of them.
+    pub(super) fn answer(&mut self, replies: impl IntoIterator<Item = u8>) {
+        if self.waiting().len() < OTHERS_INPUT_MAX {
+            self.bytes.extend(replies);
+        }
+    }
+
     pub(super) fn waiting(&self) -> &[u8] {
         &self.bytes[self.taken..]
     }
