@@ -64,7 +64,7 @@ pub struct Server {
     awake_since: Instant,
     /// Events for the driver, at most one of each kind.
     events: VecDeque<ServerEvent>,
-    /// The outcome of a session that ended without waiting for a client. `None` for other sessions.
+    /// The outcome of a session that ends without waiting for its own client. `None` for other sessions.
     abandoned: Option<ServerOutcome>,
 }
 
@@ -226,16 +226,14 @@ impl Server {
         self.finish(now, status);
     }
 
-    /// Starts the orderly end of the session, and tells the client that `by` caused it. Without a client, and at a
-    /// second call, the session ends at once.
+    /// Starts the orderly end of the session, and tells all clients that `by` caused it. Without a client of its own,
+    /// and at a second call, the session waits for joined clients only, and so ends at once if there are none.
     pub fn shutdown(&mut self, now: Instant, by: Outside) {
-        if self.publisher.transport.is_shutting_down()
-            || self.publisher.transport.peer_address().is_none()
-        {
+        let transport = &self.publisher.transport;
+        if transport.is_shutting_down() || transport.peer_address().is_none() {
             self.abandoned.get_or_insert(ServerOutcome::Unacknowledged);
-        } else {
-            self.finish(now, Some(ExitStatus::Outside(by)));
         }
+        self.finish(now, Some(ExitStatus::Outside(by)));
     }
 
     fn finish(&mut self, now: Instant, status: Option<ExitStatus>) {
@@ -279,7 +277,7 @@ impl Server {
 
     /// Returns the next datagram to send. `None` if nothing is to be sent now.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
-        if self.abandoned.is_some() {
+        if self.abandoned.is_some() && self.audience.is_over() {
             return None;
         }
         if let Some(transmit) = self.succession.poll_transmit(now) {

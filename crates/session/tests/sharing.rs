@@ -7,7 +7,7 @@ use common::*;
 use rove_link::LinkConfig;
 use rove_session::{
     ClientConfig, ClientOutcome, Door, ExitStatus, JOINED_MAX, JoinMode, Outside, ServerEvent,
-    SizeRule, Tty, Uninvited,
+    ServerOutcome, SizeRule, Tty, Uninvited,
 };
 use rove_ssp::{Config, Key};
 use rove_terminal::{ClusterWidths, Size, UserTerminal};
@@ -329,6 +329,43 @@ fn the_end_of_the_session_reaches_all_clients() {
         }
         assert!(trio.right.0.server.outcome().is_some());
     }
+}
+
+#[test]
+fn joined_clients_are_told_of_a_kill_while_the_owner_is_away_or_when_it_is_asked_for_twice() {
+    for (is_away, calls) in [(true, 1), (true, 2), (false, 2)] {
+        let mut trio =
+            shared_session(&near_link(), &[JoinMode::View, JoinMode::Share], Seed::new(8));
+        if is_away {
+            trio.left.0[0] = near(ClientConfig { key: Key::from_bytes([98; 16]), ..roves() });
+            trio.run_for(secs(60));
+        }
+        let now = trio.now();
+        for _ in 0..calls {
+            trio.right.0.server.shutdown(now, Outside::Kill);
+        }
+        trio.run_for(secs(5));
+        let killed = ClientOutcome::Ended(Some(ExitStatus::Outside(Outside::Kill)));
+        for client in [1, 2] {
+            let outcome = trio.left.0[client].client.outcome();
+            assert_eq!(outcome, Some(killed), "{is_away} {calls}");
+        }
+        assert_eq!(trio.right.0.server.outcome(), Some(ServerOutcome::Unacknowledged));
+    }
+}
+
+#[test]
+fn a_kill_waits_two_seconds_at_most_for_joined_clients_that_are_away() {
+    let mut trio = shared_session(&near_link(), &[JoinMode::View], Seed::new(8));
+    for client in [0, 1] {
+        trio.left.0[client] = near(ClientConfig { key: Key::from_bytes([98; 16]), ..roves() });
+    }
+    trio.run_for(secs(60));
+    let now = trio.now();
+    trio.right.0.server.shutdown(now, Outside::Kill);
+    assert_eq!(trio.right.0.server.outcome(), None);
+    trio.run_for(ms(2_001));
+    assert_eq!(trio.right.0.server.outcome(), Some(ServerOutcome::Unacknowledged));
 }
 
 #[test]

@@ -281,7 +281,7 @@ impl Pump {
         }
         tracing::info!("asked to end");
         self.session.shutdown(now, Outside::Kill);
-        // Without an attached client, nobody would acknowledge the end. A second call ends the session at once.
+        // Without an attached client, nobody would acknowledge the end. A second call waits for joined clients only.
         if self.state(now) != State::Attached {
             self.session.shutdown(now, Outside::Kill);
         }

@@ -13,14 +13,12 @@ use crate::wish::Door;
 impl Server {
     /// Returns how the session ended. `None` until it has ended for all clients.
     pub fn outcome(&self) -> Option<ServerOutcome> {
-        self.abandoned.or_else(|| {
-            let outcome = match self.publisher.transport.closed()? {
-                Closed::Acknowledged | Closed::ByPeer => ServerOutcome::Ended,
-                Closed::Unacknowledged => ServerOutcome::Unacknowledged,
-                Closed::KeyExhausted => ServerOutcome::KeyExhausted,
-            };
-            self.audience.is_over().then_some(outcome)
-        })
+        let closed = self.publisher.transport.closed().map(|closed| match closed {
+            Closed::Acknowledged | Closed::ByPeer => ServerOutcome::Ended,
+            Closed::Unacknowledged => ServerOutcome::Unacknowledged,
+            Closed::KeyExhausted => ServerOutcome::KeyExhausted,
+        });
+        self.abandoned.or(closed).filter(|_| self.audience.is_over())
     }
 
     /// Returns until when the driver keeps a server whose client has ended the session, so that the server can
