@@ -111,14 +111,15 @@ impl Server {
         let mut result = self.publisher.transport.handle_datagram(now, source, ecn, payload);
         if result.as_ref().is_err_and(|error| !error.is_from_peer()) {
             let Self { audience, terminal, .. } = self;
-            if audience.handle_datagram(now, source, ecn, payload, terminal) {
+            if let Some(joined) = audience.handle_datagram(now, source, ecn, payload, terminal) {
                 self.deliver_joined(now);
+                result = joined;
             } else {
                 let newcomer = self.succession.handle_datagram(now, source, ecn, payload);
                 let Some(newcomer) = newcomer else { return result };
                 self.change_client(now, newcomer);
+                result = Ok(());
             }
-            result = Ok(());
         }
         if self.publisher.tells_scrollback() {
             self.terminal.keep_scrollback();

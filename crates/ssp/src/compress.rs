@@ -71,12 +71,22 @@ impl Codec {
     ///
     /// Returns [`ReceiveError`] for a stream that is broken, cut short or too large.
     pub fn inflate(&mut self, compressed: &[u8]) -> Result<Vec<u8>, ReceiveError> {
+        self.inflate_within(compressed, None)
+    }
+
+    /// Works as [`Codec::inflate`] does. `max` is a lower limit, in bytes.
+    pub(crate) fn inflate_within(
+        &mut self,
+        compressed: &[u8],
+        max: Option<usize>,
+    ) -> Result<Vec<u8>, ReceiveError> {
+        let max = max.unwrap_or(INSTRUCTION_LEN_MAX);
         self.inflate.reset(true);
         let mut out = Vec::new();
         loop {
             if out.len() == out.capacity() {
                 // The buffer doubles each time, up to one byte more than the limit.
-                let room = out.len().max(INFLATE_ROOM).min(INSTRUCTION_LEN_MAX + 1 - out.len());
+                let room = out.len().max(INFLATE_ROOM).min(max + 1 - out.len());
                 out.reserve_exact(room);
             }
             let rest = &compressed[consumed(self.inflate.total_in())..];
@@ -84,8 +94,8 @@ impl Codec {
                 .inflate
                 .decompress_vec(rest, &mut out, FlushDecompress::Finish)
                 .map_err(|_| ReceiveError::StreamBroken)?;
-            if out.len() > INSTRUCTION_LEN_MAX {
-                return Err(ReceiveError::InstructionTooLarge { max: INSTRUCTION_LEN_MAX });
+            if out.len() > max {
+                return Err(ReceiveError::InstructionTooLarge { max });
             }
             if status == Status::StreamEnd {
                 return Ok(out);

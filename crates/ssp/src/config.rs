@@ -102,6 +102,9 @@ pub struct Config {
     pub shutdown_timeout: Duration,
     /// Time between two states that an overfull list of received states still accepts.
     pub quench_interval: Duration,
+    /// Longest inflated instruction that this end accepts, in bytes. `None` for the protocol's limit of 4 MiB. A datagram
+    /// can inflate to a thousand times its length. All of that is work of one call.
+    pub instruction_len_max: Option<usize>,
     /// Most work for received states in one call ([`Object::apply_part`]), in the object's units. Calls of
     /// [`Transport::work`] do the rest.
     ///
@@ -162,6 +165,7 @@ impl Config {
         loss_report_interval: None,
         shutdown_timeout: Duration::from_secs(10),
         quench_interval: Duration::from_secs(15),
+        instruction_len_max: None,
         work_per_turn: WORK_PER_TURN,
         capabilities: Some(Capabilities::empty()),
         self_check: false,

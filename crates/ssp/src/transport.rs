@@ -132,7 +132,7 @@ impl<Local: Object, Remote: Object> Transport<Local, Remote> {
         let Some(compressed) = self.assembler.handle_fragment(fragment)? else { return Ok(()) };
         let before = self.effort;
         let instruction = {
-            let inflated = self.codec.inflate(&compressed);
+            let inflated = self.codec.inflate_within(&compressed, self.config.instruction_len_max);
             drop(compressed);
             let inflated = inflated.inspect_err(|_| self.count_bytes(INSTRUCTION_LEN_MAX))?;
             self.count_bytes(inflated.len());

@@ -9,7 +9,7 @@ use core::net::SocketAddr;
 use core::ops::Range;
 use std::sync::Arc;
 
-use rove_ssp::{Ecn, Peer, Transmit};
+use rove_ssp::{Ecn, Peer, ReceiveError, Transmit};
 use rove_terminal::{ExitStatus, Outside, Size, Terminal, UserTerminal};
 use rove_units::{Duration, Instant};
 
@@ -214,8 +214,8 @@ impl Audience {
         self.members.retain(|member| !matches!(member.phase, Phase::Invited(_)));
     }
 
-    /// Handles a datagram that is not from the session's own client. Returns whether an invited or joined client sent
-    /// it. An invited client joins with its first state, if its program shows joined clients to the user.
+    /// Handles a datagram that is not from the session's own client. Returns the result if an invited or joined client
+    /// sent it. An invited client joins with its first state, if its program shows joined clients to the user.
     pub(super) fn handle_datagram(
         &mut self,
         now: Instant,
@@ -223,19 +223,18 @@ impl Audience {
         ecn: Ecn,
         payload: &[u8],
         terminal: &Terminal,
-    ) -> bool {
-        let is_from = |member: &mut Member| {
+    ) -> Option<Result<(), ReceiveError>> {
+        let (member, result) = self.members.iter_mut().find_map(|member| {
             let result = member.publisher.transport.handle_datagram(now, source, ecn, payload);
-            result.err().is_none_or(|error| error.is_from_peer())
-        };
-        let Some(index) = self.members.iter_mut().position(is_from) else { return false };
-        let member = &mut self.members[index];
+            let is_from_peer = result.as_ref().err().is_none_or(ReceiveError::is_from_peer);
+            is_from_peer.then_some((member, result))
+        })?;
         if matches!(member.phase, Phase::Invited(_)) && member.publisher.tells_joined() {
             (self.joins, self.has_changed) = (self.joins + 1, true);
             member.phase = Phase::Joined(self.joins);
             member.publisher.come(terminal);
         }
-        true
+        Some(result)
     }
 
     /// Returns the joined clients, without those that are leaving.

@@ -27,6 +27,10 @@ const INVITATION_MAX: Duration = Duration::from_secs(60);
 /// long as a session repeats its own end.
 const FAREWELL_MAX: Duration = Duration::from_secs(10);
 
+/// Longest inflated instruction of a joined client, in bytes. More would be work that slows the other clients. Chosen:
+/// twice the longest diff of a rove client. A stock client cannot join.
+const JOINED_INSTRUCTION_MAX: usize = 64 * 1024;
+
 /// A client that is invited to take the session over.
 pub(super) struct Newcomer {
     publisher: Publisher,
@@ -94,6 +98,7 @@ impl Succession {
             // Only the session's own client gets streams, and scrolled-off lines, which are taken once.
             let owners = Capabilities::SCROLLBACK.union(Capabilities::STREAMS);
             config.capabilities = config.capabilities.map(|all| all.difference(owners));
+            config.instruction_len_max = Some(JOINED_INSTRUCTION_MAX);
         }
         let screen = HostScreen::initial(size);
         let transport = Transport::new(role, key, config, screen, input, chaff, now);

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 use rove_ssp::wire::{Cipher, Codec, Datagram, Instruction, SeqNum, Timestamp16, split};
-use rove_ssp::{Direction, Hello, StateNum};
+use rove_ssp::{Direction, Hello, Key, StateNum};
 
 use super::key;
 
@@ -16,7 +16,12 @@ pub struct Forger {
 
 impl Forger {
     pub fn new(direction: Direction) -> Self {
-        Self { cipher: Cipher::new(&key()), codec: Codec::new(), direction, sent: 0 }
+        Self::of(&key(), direction)
+    }
+
+    /// Returns a peer that has this key.
+    pub fn of(key: &Key, direction: Direction) -> Self {
+        Self { cipher: Cipher::new(key), codec: Codec::new(), direction, sent: 0 }
     }
 
     pub fn datagrams(&mut self, instruction: &Instruction) -> Vec<Vec<u8>> {
