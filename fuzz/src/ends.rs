@@ -297,7 +297,7 @@ impl Session {
             17 => client.handle_network_error(now, "sendto: Network is unreachable"),
             18 => {
                 client.handle_message_too_long(now, 1_200);
-                server.handle_message_too_long(now, 1_200);
+                server.handle_message_too_long(now, LEFT_ADDRESS, 1_200);
             }
             19 => {
                 let text = text(input)?;

@@ -11,6 +11,7 @@ mod publisher;
 mod succession;
 mod view;
 
+use core::iter;
 use core::mem;
 use core::net::{IpAddr, SocketAddr};
 use core::ops::Range;
@@ -242,9 +243,14 @@ impl Server {
         self.audience.dismiss(now, status, &mut self.terminal);
     }
 
-    /// Switches to smaller datagrams, because the system refused to send one of `len` bytes as too long.
-    pub fn handle_message_too_long(&mut self, now: Instant, len: usize) {
-        self.publisher.transport.handle_message_too_long(now, len);
+    /// Switches to smaller datagrams for the client at `address`, because the system refused to send it one of `len`
+    /// bytes as too long.
+    pub fn handle_message_too_long(&mut self, now: Instant, address: SocketAddr, len: usize) {
+        iter::once(&mut self.publisher.transport)
+            .chain(self.succession.leaving_mut())
+            .chain(self.audience.transports_mut())
+            .filter(|transport| transport.peer_address() == Some(address))
+            .for_each(|transport| transport.handle_message_too_long(now, len));
     }
 
     /// Handles all timers that have expired.

@@ -3,14 +3,13 @@
 mod common;
 
 use common::clients::*;
-use common::forger::{Forger, state};
 use common::*;
 use rove_link::LinkConfig;
 use rove_session::{
     ClientConfig, ClientOutcome, Door, ExitStatus, JOINED_MAX, JoinMode, Outside, ServerEvent,
     ServerOutcome, SizeRule, Tty, Uninvited,
 };
-use rove_ssp::{Config, Direction, Ecn, Key, ReceiveError};
+use rove_ssp::{Config, Ecn, Key};
 use rove_terminal::{ClusterWidths, Size, UserTerminal};
 use rove_units::{Instant, Seed};
 
@@ -423,45 +422,6 @@ fn a_statement_of_a_prompt_ends_with_anothers_key_and_never_reaches_a_joined_cli
     assert_eq!(stated(&mut trio, prompt), [None, None]);
     let prompt = trio.right.0.server.written_input();
     assert_eq!(stated(&mut trio, prompt), [prompt, None]);
-}
-
-#[test]
-fn a_datagram_of_a_joined_client_is_bounded_work_however_much_it_inflates_to() {
-    for way in [JoinMode::View, JoinMode::Share] {
-        let mut trio = shared_session(&near_link(), &[], Seed::new(11));
-        let joining = invite_to_join(&mut trio, way, roves());
-        let (now, source) = (trio.now(), "192.0.2.9:9".parse().unwrap());
-        let mut forger = Forger::of(&joining.key, Direction::ToServer);
-        let mut offer = |old, members| {
-            // Each empty member is two bytes.
-            let instruction = state(old, old + 1, old, b"\x0a\x00".repeat(members));
-            let datagrams = forger.datagrams(&instruction);
-            assert!(datagrams.len() <= 8, "{} datagrams", datagrams.len());
-            let server = &mut trio.right.0.server;
-            let offered = datagrams.iter();
-            let results = offered.map(|it| server.handle_datagram(now, source, Ecn::Capable, it));
-            results.last().expect("a datagram")
-        };
-        let too_large = Err(ReceiveError::InstructionTooLarge { max: 65_536 });
-        assert_eq!(offer(0, 950_000), too_large, "{way:?}");
-        // The longest diff that a rove client sends is half of the bound.
-        assert_eq!(offer(0, 16_384), Ok(()), "{way:?}");
-        assert_eq!(offer(1, 950_000), too_large, "{way:?}");
-    }
-}
-
-#[test]
-fn a_long_paste_of_a_joined_client_arrives_whole_also_over_a_lossy_path() {
-    for loss in [0.0, 0.1] {
-        let link = LinkConfig { loss, ..near_link() };
-        let mut trio = shared_session(&link, &[JoinMode::Share], Seed::new(18));
-        let draws = Seed::new(18).stream("paste");
-        let text: Vec<u8> =
-            (0..300_000).map(|at| draws.at(at).bits().to_le_bytes()[0] | 0x80).collect();
-        types(&mut trio, 1, &text);
-        trio.run_for(secs(120));
-        assert!(trio.right.0.program.typed == text, "{loss}");
-    }
 }
 
 #[test]

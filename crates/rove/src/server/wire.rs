@@ -124,7 +124,8 @@ impl Wire {
         match self.socket.send_from(transmit, self.local_for(transmit.destination)) {
             Ok(()) => tracing::trace!(len = transmit.payload.len(), "datagram sent"),
             Err(SendFailure::TooLong) => {
-                session.handle_message_too_long(now, transmit.payload.len());
+                let Transmit { destination, payload, .. } = transmit;
+                session.handle_message_too_long(now, *destination, payload.len());
             }
             Err(error) => tracing::debug!(%error, "datagram not sent"),
         }

@@ -15,7 +15,7 @@ use rove_units::{Duration, Instant};
 
 use super::input::{Input, News};
 use super::lead::Lead;
-use super::publisher::Publisher;
+use super::publisher::{Publisher, ServerTransport};
 use super::{TIMER_LATE_MAX, Uninvited};
 use crate::parts::joined::{JOINED_MAX, JoinMode, Joined, JoinedClient};
 use crate::wish::{Door, Wish};
@@ -242,6 +242,11 @@ impl Audience {
         self.members.iter_mut().filter(|member| matches!(member.phase, Phase::Joined(_)))
     }
 
+    /// Returns the transports of all clients, whether invited, joined or leaving.
+    pub(super) fn transports_mut(&mut self) -> impl Iterator<Item = &mut ServerTransport> {
+        self.members.iter_mut().map(|member| &mut member.publisher.transport)
+    }
+
     /// Returns the numbers and window sizes of the joined clients that may type. Viewing clients affect no size.
     fn windows(&self) -> impl Iterator<Item = (u64, Size)> {
         self.members.iter().filter(|member| member.way == JoinMode::Share).filter_map(|member| {
@@ -341,7 +346,7 @@ impl Audience {
 
     /// Tells the joined clients to keep new input, because the pty takes no more (`held`), or lets them send again.
     pub(super) fn hold(&mut self, held: bool) {
-        self.members.iter_mut().for_each(|it| it.publisher.transport.hold_remote(held));
+        self.transports_mut().for_each(|transport| transport.hold_remote(held));
     }
 
     /// Returns how many datagrams the clients have sent, by the highest number received from each.

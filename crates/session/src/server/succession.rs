@@ -14,7 +14,7 @@ use rove_terminal::{ExitStatus, Outside, Size};
 use rove_units::{Duration, Instant, Stream};
 
 use super::never_came::NeverCame;
-use super::publisher::Publisher;
+use super::publisher::{Publisher, ServerTransport};
 use crate::former::{ClientId, Former};
 use crate::host_screen::HostScreen;
 use crate::parts::joined::JoinMode;
@@ -200,7 +200,12 @@ impl Succession {
 
     /// Returns the next datagram for the former client. `None` if nothing is to be sent now.
     pub(super) fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
-        self.leaving.as_mut().and_then(|(leaving, _)| leaving.transport.poll_transmit(now))
+        self.leaving_mut().and_then(|transport| transport.poll_transmit(now))
+    }
+
+    /// Returns the transport of the former client while it is told to end.
+    pub(super) fn leaving_mut(&mut self) -> Option<&mut ServerTransport> {
+        self.leaving.as_mut().map(|(leaving, _)| &mut leaving.transport)
     }
 
     /// Returns when to call [`Self::handle_timeout`]. `None` without an invited or former client.
