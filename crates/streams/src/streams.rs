@@ -89,7 +89,11 @@ impl Streams {
         srtt: Duration,
     ) -> Result<Read, StreamError> {
         let stream = self.table.stream_mut(id).ok_or(StreamError::Unknown)?;
-        let read = stream.receive.read(buffer)?;
+        let read = stream.receive.read(buffer);
+        if stream.receive.is_done() {
+            stream.credit.release(&mut self.receive_pool);
+        }
+        let read = read?;
         let bytes = stream.receive.read_bytes();
         if stream.receive.wants_credit()
             && stream.credit.handle_read(now, bytes, srtt, &mut self.receive_pool)

@@ -151,6 +151,43 @@ fn streams_that_nobody_reads_leave_another_its_speed() {
     }
 }
 
+/// Returns the plan of an end that answers streams up to number 6 with more than the peer reads.
+fn never_ends(id: StreamId) -> Plan {
+    if id.get() <= 6 { bulk(1 << 40) } else { Plan::default() }
+}
+
+/// Returns how long a copy takes after three others that ended or were reset. Their reader has not finished its own
+/// direction if `half_open`.
+fn copy_after_three(resets_at: Option<u64>, half_open: bool) -> Duration {
+    let answer = if half_open { never_ends } else { silent };
+    let (left, right) = (Host::new(Side::Client, silent), Host::new(Side::Server, answer));
+    let link = steady(100, 200, 0.0);
+    let mut net = Net::new(left, right, link.clone(), link, Seed::new(8));
+    let mut copy = |plan| {
+        let begin = net.now();
+        let id = net.left.open(begin, plan);
+        let is_over = |_: &Host, right: &Host| {
+            right.jobs.get(&id).is_some_and(|it| it.is_ended || it.is_reset)
+        };
+        assert!(net.run_until(Duration::from_secs(60), is_over));
+        net.now().saturating_since(begin)
+    };
+    let reads = half_open.then_some((0, false));
+    for _ in 0..3 {
+        copy(Plan { reads, resets_at, ..bulk(20_000_000) });
+    }
+    copy(bulk(20_000_000))
+}
+
+#[test]
+fn streams_that_were_read_to_the_end_give_their_credit_back_while_the_other_direction_is_open() {
+    for resets_at in [None, Some(20_000_000)] {
+        let [closed, half_open] = [false, true].map(|it| copy_after_three(resets_at, it));
+        println!("a copy of 20 MB after three half-open streams: {half_open:?}, closed {closed:?}");
+        assert!(half_open < closed.mul_f64(1.05), "{resets_at:?}: {half_open:?} {closed:?}");
+    }
+}
+
 #[test]
 fn no_stream_starves_beside_others() {
     let (left, right) = (Host::new(Side::Client, silent), Host::new(Side::Server, silent));
