@@ -31,8 +31,8 @@ const SEEDS: u64 = 8;
 /// The number of runs where much is lost. Chosen: there the shares of 8 seeds differ by a tenth from those of 40.
 const SEEDS_OF_LOSS: u64 = 40;
 
-/// The least share of quinn's bytes that our streams must move. Source: the wire contract asks for 0.95 in all cells.
-const SHARE_MIN: f64 = 0.8;
+/// The least share of quinn's bytes that our streams must move. Source: the decision to have streams of our own.
+const SHARE_MIN: f64 = 0.95;
 
 /// A congestion controller of ours.
 type New<C> = fn(Bytes) -> C;
@@ -291,8 +291,13 @@ fn theirs(
     net.right.read
 }
 
-/// Compares both over a link, under the same controller.
-fn compare<C: Controller + Clone + Sync + 'static>(name: &str, link: &LinkConfig, new: New<C>) {
+/// Compares both over a link, under the same controller. Returns our share of quinn's bytes if it is below `share_min`.
+fn shortfall<C: Controller + Clone + Sync + 'static>(
+    name: &str,
+    link: &LinkConfig,
+    new: New<C>,
+    share_min: f64,
+) -> Option<String> {
     let factory: Arc<dyn ControllerFactory + Send + Sync> = Arc::new(Factory(new));
     let packet = Bytes::from(PACKET);
     let seeds = if link.loss > 0.1 { SEEDS_OF_LOSS } else { SEEDS };
@@ -301,35 +306,47 @@ fn compare<C: Controller + Clone + Sync + 'static>(name: &str, link: &LinkConfig
     #[expect(clippy::cast_precision_loss, reason = "some megabytes")]
     let share = ours as f64 / theirs.max(1) as f64;
     println!("{name}: {share:.2} of quinn's bytes ({ours} of {theirs})");
-    assert!(theirs > 100_000 && share >= SHARE_MIN, "{name}: {share}");
+    assert!(theirs > 100_000, "{name}: quinn moves too little");
+    (share < share_min).then(|| format!("{name}: {share:.3} is below {share_min}"))
 }
 
-/// Returns the links to compare on, each with its name: all cells of the wire contract if asked for.
-fn links() -> Vec<(String, LinkConfig)> {
+/// A link to compare on: its name, the link, and the least shares under NewReno and CUBIC.
+type Cell = (String, LinkConfig, [f64; 2]);
+
+/// Returns the links to compare on: all cells of the decision if asked for. The least shares of the others are up to
+/// 0.01 below the measured ones. They are 0.05 below where much is lost. A packet's time matters more there.
+///
+/// The decision is not met in two kinds of cells. Losses on a long path make the pace slow. Packets are then small
+/// (`SLOT` in `flight.rs`), and one loss costs as much for fewer bytes. At 100 Mbit/s and 500 ms, credit is too small.
+fn cells() -> Vec<Cell> {
     if std::env::var_os("ROVE_QUINN_CELLS").is_none() {
         return vec![
-            ("10 Mbit/s, 40 ms".into(), link(10_000, 40, 100, 0.0)),
-            ("1 Mbit/s, 40 ms, queue of 2 s".into(), link(1_000, 40, 2_000, 0.0)),
-            ("10 Mbit/s, 40 ms, 1 % loss".into(), link(10_000, 40, 100, 0.01)),
-            ("10 Mbit/s, 40 ms, 29 % loss".into(), link(10_000, 40, 100, 0.29)),
+            ("10 Mbit/s, 40 ms".into(), link(10_000, 40, 100, 0.0), [0.99, 0.99]),
+            ("1 Mbit/s, 40 ms, queue of 2 s".into(), link(1_000, 40, 2_000, 0.0), [0.98, 0.98]),
+            ("10 Mbit/s, 40 ms, 1 % loss".into(), link(10_000, 40, 100, 0.01), [0.975, 0.975]),
+            ("10 Mbit/s, 40 ms, 29 % loss".into(), link(10_000, 40, 100, 0.29), [1.06, SHARE_MIN]),
+            ("10 Mbit/s, 500 ms, 1 % loss".into(), link(10_000, 500, 100, 0.01), [0.53, 0.53]),
         ];
     }
-    let mut links = Vec::new();
+    let mut cells = Vec::new();
     for percent in [0_u8, 1, 5, 10] {
         for rtt in [10, 100, 500] {
             for mbit in [1, 10, 100] {
                 let name = format!("{mbit} Mbit/s, {rtt} ms, {percent} % loss");
-                links.push((name, link(1_000 * mbit, rtt, 100, f64::from(percent) / 100.0)));
+                let link = link(1_000 * mbit, rtt, 100, f64::from(percent) / 100.0);
+                cells.push((name, link, [SHARE_MIN; 2]));
             }
         }
     }
-    links
+    cells
 }
 
 #[test]
 fn our_streams_move_as_much_as_quinn_over_the_same_links() {
-    for (name, link) in links() {
-        compare(&format!("{name}, NewReno"), &link, NewReno::new);
-        compare(&format!("{name}, CUBIC"), &link, Cubic::new);
+    let mut shortfalls = Vec::new();
+    for (name, link, [new_reno, cubic]) in cells() {
+        shortfalls.extend(shortfall(&format!("{name}, NewReno"), &link, NewReno::new, new_reno));
+        shortfalls.extend(shortfall(&format!("{name}, CUBIC"), &link, Cubic::new, cubic));
     }
+    assert!(shortfalls.is_empty(), "{shortfalls:#?}");
 }
