@@ -202,6 +202,7 @@ impl Client {
     }
 
     /// Returns whether the driver should read the user's terminal: not while a million input events are unacknowledged.
+    /// The escape key is not read then either. It comes after the other bytes.
     /// While the session ends, it should read only for the terminal's answers or a second request to end.
     pub fn wants_input(&self) -> bool {
         if self.is_ending() {
