@@ -252,7 +252,7 @@ impl Mux {
         self.paced_until = None;
         self.handle_timeout(now);
         let number = self.recovery.next_number()?;
-        let mut writer = Writer::new(now, self.recovery.packet_len(PACKET_MIN));
+        let mut writer = Writer::new(now, self.recovery.packet_len(now, PACKET_MIN));
         if self.closing.closed().is_some() {
             writer.push(&self.closing.take()?, None);
         } else {
@@ -267,7 +267,7 @@ impl Mux {
     /// Called when the owner cannot send more packets at `now`. If one is permitted, [`Mux::poll_timeout`] then returns
     /// `now` or an earlier time until the next [`Mux::poll_transmit`]. The owner decides when it tries again.
     pub fn handle_blocked(&mut self, now: Instant) {
-        let room = Writer::new(now, self.recovery.packet_len(PACKET_MIN)).room();
+        let room = Writer::new(now, self.recovery.packet_len(now, PACKET_MIN)).room();
         let has_work = self.streams.has_work() || self.recovery.owes_probe();
         self.paced_until = match self.recovery.permit(now, room) {
             _ if self.closing.is_due() => Some(now),

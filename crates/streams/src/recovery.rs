@@ -158,8 +158,8 @@ impl Recovery {
     }
 
     /// Returns how large a packet may be, at least `least` bytes.
-    pub(crate) fn packet_len(&self, least: usize) -> usize {
-        let len = self.flight.packet_len(self.rtt.sampled(), Bytes::from(least).get());
+    pub(crate) fn packet_len(&self, now: Instant, least: usize) -> usize {
+        let len = self.flight.packet_len(now, self.rtt.sampled(), Bytes::from(least).get());
         usize::try_from(len).unwrap_or(usize::MAX)
     }
 

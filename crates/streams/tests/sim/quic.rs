@@ -314,18 +314,19 @@ fn shortfall<C: Controller + Clone + Sync + 'static>(
 type Cell = (String, LinkConfig, [f64; 2]);
 
 /// Returns the links to compare on: all cells of the decision if asked for. The least shares of the others are up to
-/// 0.01 below the measured ones. They are 0.05 below where much is lost. A packet's time matters more there.
+/// 0.02 below the measured ones.
 ///
-/// The decision is not met in two kinds of cells. Losses on a long path make the pace slow. Packets are then small
-/// (`SLOT` in `flight.rs`), and one loss costs as much for fewer bytes. At 100 Mbit/s and 500 ms, credit is too small.
+/// The decision is not met in two kinds of cells: with 5 and 10 % of loss under CUBIC (0.89 to 0.95), and at 100 Mbit/s
+/// and 500 ms without loss, where credit is too small.
 fn cells() -> Vec<Cell> {
     if std::env::var_os("ROVE_QUINN_CELLS").is_none() {
         return vec![
             ("10 Mbit/s, 40 ms".into(), link(10_000, 40, 100, 0.0), [0.99, 0.99]),
             ("1 Mbit/s, 40 ms, queue of 2 s".into(), link(1_000, 40, 2_000, 0.0), [0.98, 0.98]),
             ("10 Mbit/s, 40 ms, 1 % loss".into(), link(10_000, 40, 100, 0.01), [0.975, 0.975]),
-            ("10 Mbit/s, 40 ms, 29 % loss".into(), link(10_000, 40, 100, 0.29), [1.06, SHARE_MIN]),
-            ("10 Mbit/s, 500 ms, 1 % loss".into(), link(10_000, 500, 100, 0.01), [0.53, 0.53]),
+            ("10 Mbit/s, 40 ms, 29 % loss".into(), link(10_000, 40, 100, 0.29), [0.935, 0.86]),
+            ("10 Mbit/s, 100 ms, 5 % loss".into(), link(10_000, 100, 100, 0.05), [0.93, 0.88]),
+            ("10 Mbit/s, 500 ms, 1 % loss".into(), link(10_000, 500, 100, 0.01), [0.96, 0.98]),
         ];
     }
     let mut cells = Vec::new();
