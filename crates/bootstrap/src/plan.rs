@@ -329,10 +329,17 @@ impl Plan {
         if self.refuses_new_key {
             first.extend(["-o", "StrictHostKeyChecking=yes"]);
         }
+        first.extend(self.config.overrides());
+        // With a proxy command, ssh completes the host's name only by `always`. If the user has a proxy command, ssh alone
+        // would not complete it.
+        let completes = self.config.connecting.completes_name && self.config.detour.is_none();
+        if completes && matches!(self.route, Route::Proxy(_)) {
+            first.extend(["-o", "CanonicalizeHostname=always"]);
+        }
         let ssh = ssh_config::with_options(&options.ssh, &first);
         let (program, args) = ssh.split_first().expect("an ssh command has a program");
         let mut command = Command::new(program);
-        command.args(args).args(self.config.overrides());
+        command.args(args);
         match (self.carries, options.ssh_pty) {
             (true, false) if self.is_tunnel() => &mut command,
             // A pseudo-terminal may change bytes, and a server that the user named may leave it in a mode that does.
@@ -366,11 +373,6 @@ impl Plan {
             command.arg("-o").arg(proxy).env("SHELL", "/bin/sh");
             if hands_over(options) {
                 command.args(["-o", "ProxyUseFdpass=yes"]);
-            }
-            // With a proxy command, ssh completes the host's name only by `always`. If the user has a proxy command, ssh
-            // alone would not complete it.
-            if self.config.connecting.completes_name && self.config.detour.is_none() {
-                command.args(["-o", "CanonicalizeHostname=always"]);
             }
         }
         command.arg(&self.destination).arg("--").arg(&self.remote);
@@ -509,7 +511,8 @@ mod tests {
             ("canonicalizehostname true\n", false, false),
             ("canonicalizehostname true\nproxyjump gate\n", true, false),
         ] {
-            let options = HostOptions { ssh: vec!["ssh".to_owned()], ..HostOptions::default() };
+            let ssh = ["ssh", "-o", "CanonicalizeHostname=yes"].map(str::to_owned).to_vec();
+            let options = HostOptions { ssh, ..HostOptions::default() };
             let proxy = || Route::Proxy("ProxyCommand=x".into());
             let route = if is_proxy { proxy() } else { Route::Direct };
             let config = ssh_config::parse(answer, |_| crate::Sharing::Unknown);
@@ -517,8 +520,10 @@ mod tests {
             let challenge = Challenge::from_bytes([0; 16]);
             let plan = Plan::new(&options, way, challenge, &[], "", OsStr::new(""));
             let command = plan.ssh_command(&options);
-            let found = command.get_args().any(|word| word == "CanonicalizeHostname=always");
-            assert_eq!(found, is_told, "{answer}");
+            // ssh obeys the first.
+            let mut told = command.get_args().filter_map(OsStr::to_str);
+            let first = told.find_map(|word| word.strip_prefix("CanonicalizeHostname="));
+            assert_eq!(first == Some("always"), is_told, "{answer}");
         }
     }
 

@@ -147,6 +147,11 @@ impl From<Sharing> for SshConfig {
 }
 
 impl SshConfig {
+    /// Returns whether ssh keeps its errors to itself (`LogLevel QUIET`).
+    pub const fn is_silent(&self) -> bool {
+        self.key_checking.is_silent
+    }
+
     /// Returns the options that override settings which would keep rove's command from running or disturb it.
     pub fn overrides(&self) -> Vec<&'static str> {
         let mut words: Vec<&str> = self.overridden.iter().flat_map(|it| ["-o", it]).collect();

@@ -21,8 +21,8 @@ const RENO_GROWTH: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 #[derive(Clone, Debug)]
 pub struct Cubic {
     window: PacketWindow,
-    /// The window to which the function returns (`W_max`), in packets: that before the last loss, less room for other
-    /// flows, or that at the end of slow start. 0 if neither has happened, and after persistent congestion.
+    /// The window to which the function returns (`W_max`), in packets: the window before the last loss, less room for
+    /// other flows, or the window at the end of slow start. 0 if neither has happened, and after persistent congestion.
     window_before: f64,
     /// The window before the last loss (`cwnd_prior`), in packets; 0 without one.
     prior: f64,

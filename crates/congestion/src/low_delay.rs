@@ -40,7 +40,7 @@ const TYPING: Duration = Duration::from_secs(5);
 /// four are BitTorrent's. A small window uses half as many samples as it has packets, as four would last a round trip.
 const CURRENT: usize = 4;
 
-/// Number of entries of the base delays. Chosen: as many as an empty queue is sure to be in one of, with one to spare.
+/// Number of entries of the base delays. Chosen: in three entries the queue drains at least once, and the fourth is spare.
 /// RFC 6817 keeps ten minutes, in which clocks that drift apart by 50 ppm differ by six times [`TARGET`].
 const BASE: usize = 4;
 

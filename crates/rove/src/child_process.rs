@@ -1,9 +1,12 @@
-//! A child of this process that can also be ended after this process has split: a forked process is not its parent.
+//! A child process that a fork of this process can end, too, although the fork is not its parent.
 
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+
+#[cfg(target_os = "linux")]
+use crate::bootstrap::command::is_waiting;
 
 /// A child of this process, or of the process from which this one was forked.
 #[derive(Clone, Debug)]
@@ -42,10 +45,11 @@ fn open(pid: Pid) -> Option<OwnedFd> {
     rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
 }
 
-/// Sends a signal, if one is given. Returns whether the process is there, as far as the system has been asked.
+/// Sends a signal, if one is given. Returns `false` after the end of the process, although nobody may have waited for it.
 #[cfg(target_os = "linux")]
 fn send(handle: &OwnedFd, signal: Option<Signal>) -> bool {
-    signal.is_none_or(|it| rustix::process::pidfd_send_signal(handle, it).is_ok())
+    let has_ended = is_waiting(Some(handle)).unwrap_or(true);
+    !has_ended && signal.is_none_or(|it| rustix::process::pidfd_send_signal(handle, it).is_ok())
 }
 
 #[cfg(not(target_os = "linux"))]

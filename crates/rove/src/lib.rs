@@ -13,7 +13,7 @@
 //! - `hardening` keeps the session key from other programs. `exposure` finds out who else can change a file, and
 //!   `own_file` makes files that nobody else can read.
 //! - `messages` prints sentences for the user, `question` asks the user, and `syslog` writes to the system's log.
-//!   `ssh_process` is an ssh beside a session, a `child_process` that outlives a split. `ssh_reaper` ends it.
+//!   `ssh_process` is an ssh beside a session. `child_process` names its process also for a fork, and `ssh_reaper` ends it.
 //!
 //! A session:
 //!

@@ -1,6 +1,7 @@
 //! The sockets of this computer at which a session accepts connections to forward: TCP ports, and sockets in the file
 //! system.
 
+use std::cell::Cell;
 use std::fs::{self, Permissions};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -46,6 +47,8 @@ pub(crate) enum ListenerError {
 #[derive(Debug, Default)]
 pub(crate) struct Listeners {
     all: Vec<Listener>,
+    /// The place in the list of the listener that is asked first for a connection.
+    next: Cell<usize>,
 }
 
 /// A listener of one option, such as `-L`.
@@ -163,8 +166,12 @@ impl Listeners {
     ///
     /// Returns the system's error. A later call may succeed.
     pub(crate) fn accept(&self) -> io::Result<Option<(OwnedFd, Option<&Target>, &str)>> {
-        for listener in &self.all {
+        // A listener with many connections does not keep the next ones waiting.
+        let next = self.next.get();
+        for at in (next..next + self.all.len()).map(|at| at % self.all.len()) {
+            let listener = &self.all[at];
             if let Some(accepted) = listener.sockets.accept()? {
+                self.next.set(at + 1);
                 return Ok(Some((accepted, listener.target.as_ref(), &listener.option)));
             }
         }

@@ -66,7 +66,7 @@ impl Flood {
     fn in_file(scratch: Scratch, name: &str, load: &[u8]) -> Result<Self> {
         let file = scratch.keep(name, load)?;
         let file = file.to_str().context("the temporary folder's name is no UTF-8")?.to_owned();
-        // A load that cannot be read has no end either, whose time would be taken for a fast one.
+        // Without `&&`, a load that cannot be read would end at once, and count as fast.
         let script = format!(
             "stty -echo; printf {READY}; read go; cat \"$1\" && printf '\\r\\n{OVER}'; read stay"
         );

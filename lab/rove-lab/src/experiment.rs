@@ -22,7 +22,7 @@ use rove_runs::parallel::Engine;
 use rove_runs::{report, shown};
 use rove_units::Instant;
 use serde::{Deserialize, Serialize};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use self::material::Material;
@@ -189,8 +189,7 @@ struct Interruption {
 
 impl Interruption {
     fn listen() -> Result<Self> {
-        let mut signals =
-            Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot wait for signals")?;
+        let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot wait for signals")?;
         let is_real = Arc::new(AtomicBool::new(false));
         let ends_itself = Arc::clone(&is_real);
         thread::spawn(move || {
@@ -324,8 +323,19 @@ fn scenarios(names: &[String]) -> Result<Vec<Scenario>> {
         let parsed = Scenario::parse(&stem, name, &text);
         Ok(vec![parsed.map_err(|sentence| anyhow!(sentence))?])
     };
+    let mut files: Vec<PathBuf> = Vec::new();
+    // A file may be named in two ways.
+    let is_new = |name: &&String| match fs::canonicalize(name) {
+        Ok(file) if files.contains(&file) => false,
+        Ok(file) => {
+            files.push(file);
+            true
+        }
+        Err(_) => true,
+    };
+    let names: Vec<&String> = names.iter().filter(is_new).collect();
     let mut all: Vec<Scenario> = Vec::new();
-    for scenario in names.iter().map(of).collect::<Result<Vec<_>>>()?.concat() {
+    for scenario in names.into_iter().map(of).collect::<Result<Vec<_>>>()?.concat() {
         if all.contains(&scenario) {
             continue;
         }

@@ -1,5 +1,6 @@
 //! Files that nobody but their owner may read, files that are there whole or not at all, and names of directories.
 
+use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -18,12 +19,13 @@ pub fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Writes a file so that it is there whole or not at all. A device, a pipe or a link is written to where it is.
+/// Writes a file whole or not at all. A device or a pipe is written in place, perhaps only in part.
 ///
 /// # Errors
 ///
 /// Returns an error if it cannot be written.
 pub fn write_whole<T: AsRef<[u8]> + ?Sized>(file: &Path, text: &T) -> Result<()> {
+    let file = &*target(file);
     if is_no_file(file) {
         return fs::write(file, text).with_context(|| format!("cannot write {}", file.display()));
     }
@@ -43,6 +45,7 @@ pub fn write_whole<T: AsRef<[u8]> + ?Sized>(file: &Path, text: &T) -> Result<()>
 /// Returns the system's refusal.
 pub fn check_writable(file: &Path) -> Result<()> {
     ensure!(!file.is_dir(), "cannot write {}: it is a directory", file.display());
+    let file = &*target(file);
     if is_no_file(file) {
         return Ok(());
     }
@@ -50,6 +53,15 @@ pub fn check_writable(file: &Path) -> Result<()> {
     let written = fs::write(&unfinished, " ");
     let _ = fs::remove_file(&unfinished);
     written.with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Returns the file to which a link leads, unless the system made the link, such as /dev/stdout.
+fn target(name: &Path) -> Cow<'_, Path> {
+    let is_of_system = ["/dev", "/proc"].iter().any(|it| name.starts_with(it));
+    match name.canonicalize() {
+        Ok(file) if !is_of_system => Cow::Owned(file),
+        _ => Cow::Borrowed(name),
+    }
 }
 
 /// Returns whether a name is that of something that no file may take the place of, such as /dev/null or /dev/stdout.

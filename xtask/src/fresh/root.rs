@@ -57,9 +57,8 @@ pub(super) fn make_root(
     run: impl FnOnce(Command) -> Result<()>,
 ) -> Result<()> {
     println!("== a minimal Debian {suite} in {}", folder.display());
-    let mut unfinished = folder.as_os_str().to_owned();
-    unfinished.push(".unfinished");
-    let unfinished = Path::new(&unfinished);
+    let name = folder.file_name().context("the root needs a name")?;
+    let unfinished = &folder.with_file_name(format!("{}.unfinished", name.display()));
     // An earlier call that was killed may have left a part.
     let _ = fs::remove_dir_all(unfinished);
     fill(unfinished, suite, packages, arguments, run)

@@ -121,9 +121,12 @@ fn ssh_words(
     remote: OsString,
 ) -> Vec<OsString> {
     // The messages of ssh tell rove that the host has refused the login.
-    let mut words: Vec<OsString> =
-        ssh_config::without_hush(ssh).0.into_iter().map(OsString::from).collect();
-    words.extend(config.overrides().into_iter().map(OsString::from));
+    let mut first = config.overrides();
+    if config.is_silent() {
+        first.extend(["-o", "LogLevel=INFO"]);
+    }
+    let told = ssh_config::with_options(&ssh_config::without_hush(ssh).0, &first);
+    let mut words: Vec<OsString> = told.into_iter().map(OsString::from).collect();
     words.extend(config.sharing.words().iter().map(OsString::from));
     if ssh_config::is_ssh(ssh) {
         // This ssh must not become the master of another session's ssh, which would then end with it.

@@ -2,7 +2,7 @@
 //! are refused with advice. Source: ssh(1), OpenSSH 9.2.
 
 use clap::{Arg, ArgAction, ValueHint};
-use rove_bootstrap::{ForwardLine, Place, ssh_config};
+use rove_bootstrap::ssh_config;
 
 /// Prefix of the clap ids of ssh's options. No other id contains it.
 const ID_PREFIX: &str = "ssh -";
@@ -141,6 +141,9 @@ pub(super) fn forwarding() -> [Arg; 5] {
     ]
 }
 
+/// The keyword of `-L` in ssh's configuration.
+const LOCAL_FORWARD: &str = "LocalForward";
+
 /// The letters of which ssh obeys the first. Of others, it obeys all or the last. Source: OpenSSH 9.2 as observed.
 const FIRST_COUNTS: [&str; 5] = ["-i", "-J", "-l", "-o", "-p"];
 
@@ -179,15 +182,20 @@ pub(super) fn forward(words: &[String]) -> bool {
     words.iter().any(|word| ["-L", "-R", "-D"].contains(&word.as_str()))
 }
 
-/// Returns the first `-L` among the options for ssh that leads to a host of the name `socks`.
+/// Returns the first `-L` or `-o LocalForward` among the options for ssh that leads to a host of the name `socks`.
 pub(super) fn to_host_socks(words: &[String]) -> Option<String> {
-    let mut lines = words.windows(2).filter(|pair| pair[0] == "-L").map(|pair| pair.join(" "));
-    lines.find(|line| match ForwardLine::parse(line) {
-        Some(ForwardLine::Add(forward)) => {
-            matches!(forward.target, Some(Place::Port(Some(host), _)) if host == "socks")
-        }
-        _ => false,
-    })
+    let is_forward = |option: &str, value: &str| {
+        let keyword = value.trim_start().get(..LOCAL_FORWARD.len()).unwrap_or_default();
+        option == "-L" || option == "-o" && keyword.eq_ignore_ascii_case(LOCAL_FORWARD)
+    };
+    let leads_there = |value: &str| {
+        let host = value.rsplit(':').nth(1).unwrap_or_default();
+        let host = host.split(['=', ' ', '\t']).next_back().unwrap_or_default();
+        host.trim_matches(['[', ']', '"']) == "socks"
+    };
+    let mut pairs = words.windows(2);
+    let found = pairs.find(|pair| is_forward(&pair[0], &pair[1]) && leads_there(&pair[1]));
+    found.map(|pair| pair.join(" "))
 }
 
 /// Returns whether the options for ssh contain `-A`.
@@ -223,6 +231,21 @@ mod tests {
         }
         for letter in ['Z', 'u', '1', '-'] {
             assert_eq!(fate(letter), None, "-{letter}");
+        }
+    }
+
+    #[test]
+    fn a_forward_of_the_configuration_to_a_host_of_the_name_socks_is_found() {
+        for (line, is_found) in [
+            ("LocalForward=1080 socks:80", true),
+            (" localforward 1080 socks:http", true),
+            ("LocalForward 1080 \"[socks]:80\"", true),
+            ("LocalForward socks:1080 h:80", false),
+            ("RemoteForward 1080 socks:80", false),
+            ("é", false),
+        ] {
+            let words = ["-o", line].map(str::to_owned);
+            assert_eq!(to_host_socks(&words).is_some(), is_found, "{line}");
         }
     }
 

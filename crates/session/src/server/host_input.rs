@@ -4,8 +4,9 @@
 /// reading then loses nothing, and the server's memory is bounded. A single client message may exceed it by its own
 /// length. Chosen: the bound of a client's own queue.
 const HOST_INPUT_MAX: usize = 1_048_576;
-/// Most bytes waiting for the pty with which joined clients may type and programs get answers. Chosen: half. The rest is
-/// the own client's alone, so that nobody else can keep its wishes (to end joined clients, to lock) from the server.
+/// While this many bytes wait for the pty, joined clients keep their input, and programs get no answers. Chosen: half.
+/// The rest is the own client's alone, so that nobody else can keep its wishes (to end joined clients, to lock) from the
+/// server.
 const OTHERS_INPUT_MAX: usize = HOST_INPUT_MAX / 2;
 
 /// The bytes that wait for the pty (keys, and answers of the terminal), and the clients that must keep further input.

@@ -156,6 +156,9 @@ fn judged(
         Outcome::NotMeasured if is_strange => {
             Some("drawn links stand in for the recorded ones (--traces)".to_owned())
         }
+        Outcome::NotReproduced if ours.is_of_survivors => {
+            Some("it leaves out what never came".to_owned())
+        }
         _ => verdict.reason.filter(|_| is_explained),
     };
     Verdict { ours, outcome, reason, ..verdict }
@@ -236,7 +239,9 @@ pub(crate) fn statistic(figure: &Figure, series: &Series, name: &str) -> Option<
 /// Returns the value at which the system's mean over the link is the least.
 fn least_at(figure: &Figure, of: &Series) -> Option<f64> {
     let same = figure.series.iter().filter(|it| it.system == of.system && it.link == of.link);
-    let means = same.filter_map(|series| Some((series.value?, series.times.mean()?)));
+    // The mean of those that came says nothing of a value at which many did not.
+    let whole = same.filter(|series| series.times.missing() == 0);
+    let means = whole.filter_map(|series| Some((series.value?, series.times.mean()?)));
     means.min_by(|one, other| one.1.total_cmp(&other.1)).map(|(value, _)| value)
 }
 

@@ -28,11 +28,19 @@ fn connect(name: ProgramName, line: &str) -> HostOptions {
 
 #[test]
 fn a_forward_to_a_host_of_the_name_socks_is_refused_because_ssh_prints_it_as_socks() {
-    for line in ["-L 1080:socks:1080 h", "-Lb:1080:socks:80 h", "-N -L1:h:2 -L 3:socks:4 h"] {
+    for line in [
+        "-L 1080:socks:1080 h",
+        "-Lb:1080:socks:80 h",
+        "-N -L1:h:2 -L 3:socks:4 h",
+        "-L 1080:socks:http h",
+        "-L socks:1080:[socks]:80 h",
+    ] {
         let error = call(ProgramName::Rove, line).unwrap_err();
         assert!(error.message.contains("of the name socks as -D"), "{line}: {error:?}");
     }
-    for line in ["-L 1080:socks.:1080 h", "-L 1:h:2 h", "-D 1080 h", "-R 1:socks:2 h"] {
+    for line in
+        ["-L 1080:socks.:1080 h", "-L socks:1:h:2 h", "-D 1080 h", "-R 1:socks:2 h", "-L /a:h:1 h"]
+    {
         assert!(call(ProgramName::Rove, line).is_ok(), "{line}");
     }
 }

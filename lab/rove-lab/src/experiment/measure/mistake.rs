@@ -1,6 +1,7 @@
 //! Wrong predictions: how long they stay on the user's screen, and of which kind they are.
 
 use anyhow::Result;
+use rove_flows::course::ABSENT;
 use rove_replay::replay::figures::Figures;
 use rove_runs::statistics::whole;
 use rove_units::Duration;
@@ -26,8 +27,11 @@ pub(super) fn run(conditions: &Conditions<'_>) -> Result<Samples> {
     let (script, run) = response::play(conditions)?;
     let figures = Figures::of(&script, &run);
     let (gone, counts) = figures.mistakes();
-    let keys = figures.keys.max(1) as f64;
-    let shares = counts.map(|count| whole(count as f64 / keys * 1e6));
+    let keys = figures.keys as f64;
+    let shares = counts.map(|count| match figures.keys {
+        0 => ABSENT,
+        _ => whole(count as f64 / keys * 1e6),
+    });
     let [flicker, datagrams] = figures.flicker_and_datagrams();
     let right = figures.keys.saturating_sub(usize::try_from(gone.count())?);
     let answered: Vec<u64> = run.response_times(&script).into_iter().flatten().map(nanos).collect();
