@@ -83,13 +83,14 @@ fn withheld(
     is_permitted: impl FnOnce() -> bool,
 ) -> Option<Stop> {
     let is_motion = simulation.motion(event.key).is_some();
-    // If the screen already shows the motion, showing it again would move the cursor twice.
+    let is_text = matches!(event.key, Key::Text(_));
+    // The screen may already show the effect of the key, which would then be shown twice. Text has its own rule, which
+    // is [`Event::needs_echo`].
     let is_confirmed = state.base.field.certainty.is_confirmed();
-    let is_doubtful = event.is_doubtful && (is_motion || !is_confirmed);
+    let is_doubtful = event.is_doubtful && (is_motion || !is_confirmed || !is_text);
     if is_doubtful || state.policy.is_experimental() {
         return is_doubtful.then_some(Stop::Doubtful);
     }
-    let is_text = matches!(event.key, Key::Text(_));
     // If the echo of an earlier key is overdue, the program may have stopped echoing.
     if is_text && !event.shown && state.log.is_overdue() {
         return Some(Stop::MayBeSecret);

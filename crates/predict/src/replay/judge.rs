@@ -68,6 +68,8 @@ pub(super) enum Verdict {
     Late(GivenUp, InputNum),
     /// The first key is overdue, and the engine does not expect its effect any longer.
     Missed,
+    /// The first key had its effect together with an earlier key, so that the base already shows it.
+    Done,
     /// The line has scrolled sideways, and shows this many keys.
     Scrolled(usize),
     /// This many keys are due, and had other effects than predicted.
@@ -134,6 +136,9 @@ impl Judge<'_> {
         let has_barrier = barrier.is_some();
         if let Some(answer) = barrier.and_then(|barrier| self.answer(barrier, false)) {
             return answer;
+        }
+        if !is_first && self.may_be_done() {
+            return Verdict::Done;
         }
         let at = self.state.unexplained_at.unwrap_or(self.now);
         let due = log.due();
@@ -243,12 +248,22 @@ impl Judge<'_> {
         })
     }
 
+    /// Returns whether the base may already show the effect of the first key. False for characters: text that is not
+    /// echoed may be a secret.
+    fn may_be_done(&self) -> bool {
+        let is_text = |event: &Event| matches!(event.key, Key::Text(_));
+        self.state.log.front().is_some_and(|event| event.is_doubtful && !is_text(event))
+    }
+
     fn overdue(&self) -> Verdict {
         let Some(&Event { key, input, due_at: Some(due_at), .. }) = self.state.log.front() else {
             return Verdict::Pending;
         };
         if self.now.saturating_since(due_at) < self.state.miss_timeout() {
             return Verdict::Pending;
+        }
+        if self.may_be_done() {
+            return Verdict::Done;
         }
         if self.state.taken_back_at().is_some_and(|at| self.now < at) {
             return Verdict::Overdue;

@@ -126,6 +126,7 @@ impl Learner<'_> {
                 entered_lines::note_edits(self.state, 1);
                 self.state.log.retire(1);
             }
+            Verdict::Done => self.abandon(1),
             Verdict::Scrolled(count) => {
                 self.abandon(count);
                 self.leave_field();

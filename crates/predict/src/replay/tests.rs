@@ -1,5 +1,6 @@
 //! Scripted sessions: a user, an engine, a path and a program, in virtual time.
 
+mod barriers;
 mod drawn_cursor;
 mod edges;
 mod editors;

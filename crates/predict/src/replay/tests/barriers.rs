@@ -1,0 +1,59 @@
+//! Keys typed right after a key that turns out to have no visible effect.
+
+use super::rig::{Program, Rig, Shell};
+
+/// A shell that beeps at Tab, because it finds nothing to complete.
+struct Completer(Shell);
+
+impl Program for Completer {
+    fn start(&mut self) -> Vec<u8> {
+        self.0.start()
+    }
+
+    fn answer(&mut self, key: u8) -> (u64, Vec<u8>) {
+        if key == b'\t' { (0, b"\x07".to_vec()) } else { self.0.answer(key) }
+    }
+}
+
+/// The first screen that answers Tab also shows the effects of the keys after it.
+#[test]
+fn a_key_typed_after_an_idle_tab_is_seen_once_only() {
+    for (keys, shortest, leftmost) in [
+        ("\t\x7f", "$ abcd", 6),
+        ("\t\x7f\x7f", "$ abc", 5),
+        ("\t\t\x7f", "$ abcd", 6),
+        ("\t\x1b[D", "$ abcde", 6),
+        ("\t\x1b[D\x1b[D", "$ abcde", 5),
+        ("\t\x7fx", "$ abcd", 6),
+    ] {
+        let mut rig = Rig::new(Completer(Shell::new("\x1b[?2004h$ ")));
+        rig.prove("ls\r");
+        rig.prove("abcde");
+        rig.type_keys(keys);
+        for _ in 0..1500 {
+            let (row, column) = (rig.row(), rig.column());
+            assert!(row.starts_with(shortest) && column >= leftmost, "{keys:?}: {row:?}, {column}");
+            rig.run(1);
+        }
+        rig.assert_converges();
+        assert_eq!(rig.errors, 0, "{keys:?}");
+    }
+}
+
+/// The first screen that answers Tab has left nothing for the key after it to change. That refutes no prediction.
+#[test]
+fn a_key_whose_effect_came_with_another_answer_counts_as_neither_right_nor_wrong() {
+    let mut rig = Rig::new(Completer(Shell::new("\x1b[?2004h$ ")));
+    rig.prove("ls\r");
+    rig.prove("abcde");
+    for row in ["$ abcde", "$ abcd", "$ abc"] {
+        assert_eq!(rig.row(), row);
+        rig.prove("\t\x7f");
+    }
+    for (key, row) in [("x", "$ abx"), ("y", "$ abxy"), ("\x7f", "$ abx")] {
+        rig.type_keys(key);
+        assert_eq!(rig.row(), row);
+    }
+    rig.assert_converges();
+    assert_eq!(rig.errors, 0);
+}
