@@ -78,6 +78,11 @@ impl TtyCharacters {
     /// The special characters of a new terminal of Linux.
     pub const USUAL: Self =
         Self([0x7f, 0x15, 0x17, 0x16, 0x12, 0x04, 0, 0, 0x03, 0x1c, 0x1a, 0x11, 0x13]);
+
+    /// Returns the character that erases the last one of the line (VERASE).
+    pub const fn erase(self) -> u8 {
+        self.0[0]
+    }
 }
 
 /// The modes and special characters of the pty on which the host's programs run.
@@ -108,6 +113,18 @@ impl Tty {
             TtyModes::ECHO.union(TtyModes::CANONICAL).union(TtyModes::ORDINARY);
         self.modes.contains(WANTED)
     }
+
+    /// Returns whether a typed character has no special effect in a line that the kernel echoes.
+    pub fn is_plain(self, c: char) -> bool {
+        let mut buffer = [0; 4];
+        let bytes = c.encode_utf8(&mut buffer).as_bytes();
+        !bytes.iter().any(|byte| self.characters.0.contains(byte))
+    }
+
+    /// Returns whether the Backspace key erases a narrow character from the line and from the screen.
+    pub const fn erases_with_backspace(self) -> bool {
+        self.modes.contains(TtyModes::ECHO_ERASE) && self.characters.erase() == 0x7f
+    }
 }
 
 #[cfg(test)]
@@ -118,6 +135,18 @@ mod tests {
     fn bits_without_a_meaning_are_left_out() {
         assert_eq!(TtyModes::from_bits_truncate(u32::MAX), TtyModes::USUAL);
         assert_eq!(TtyModes::from_bits_truncate(1 << 13), TtyModes::empty());
+    }
+
+    #[test]
+    fn the_special_characters_tell_which_keys_edit_a_line() {
+        let mut tty = Tty::USUAL;
+        assert!(tty.erases_with_backspace() && tty.is_plain('@') && tty.is_plain('\u{6f22}'));
+        tty.characters.0[1] = b'@';
+        assert!(!tty.is_plain('@') && tty.is_plain('a') && tty.erases_with_backspace());
+        let without = TtyModes::USUAL.difference(TtyModes::ECHO_ERASE);
+        assert!(!Tty { modes: without, ..tty }.erases_with_backspace());
+        tty.characters.0[0] = 8;
+        assert!(!tty.erases_with_backspace());
     }
 
     #[test]

@@ -313,9 +313,9 @@ impl Learner<'_> {
             self.state.secrecy.note_nothing();
         }
         let field = &mut self.state.base.field;
-        // The key may have begun another line.
+        // The key may have begun another line. In a kernel's line, its echo may be erased as a whole.
         field.line.end();
-        if is_enter(key) || !field.has_name() {
+        if is_enter(key) || !field.has_name() || field.kind == Kind::Kernel {
             *field = Field::default();
         }
         field.track.forget_reach();

@@ -9,7 +9,7 @@ mod window_text;
 
 use core::ops::Range;
 
-use rove_terminal::{Key, Pen, Position, Screen, may_be_newer};
+use rove_terminal::{Key, Pen, Position, Screen, Tty, may_be_newer};
 
 use crate::mechanism::Mechanisms;
 use crate::replay::bounds::Bounds;
@@ -34,6 +34,8 @@ const CLOSING: [char; 7] = [')', ']', '}', '>', '"', '\'', '`'];
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Habits<'a> {
     pub(super) mechanisms: Mechanisms,
+    /// The settings of the host's terminal. `None` if unknown.
+    pub(super) tty: Option<Tty>,
     /// Whether characters replace those under the cursor.
     pub(super) overwrites: bool,
     /// Whether the program interprets characters as commands.
@@ -215,9 +217,7 @@ impl<'a> Simulation<'a> {
         if self.column.is_none() || self.habits.takes_commands {
             return Effect::Unknown;
         }
-        if self.kind == Kind::Kernel
-            && !matches!(key, Key::Text(_) | Key::Backspace | Key::KillLine)
-        {
+        if self.kind == Kind::Kernel && !self.is_kernel_edit(key) {
             return Effect::Unknown;
         }
         let effect = self.edit(key);
@@ -228,6 +228,18 @@ impl<'a> Simulation<'a> {
         let is_line = matches!(self.kind, Kind::Line | Kind::Unknown);
         let may_leave = matches!(key, Key::Left | Key::Right) && !is_line;
         if effect == Effect::Nothing && may_leave { Effect::Unknown } else { effect }
+    }
+
+    /// Returns whether the kernel inserts a character for this key, or erases one of the field. Kernel and terminal agree
+    /// on the columns of narrow characters only. The field begins after the last key of another effect.
+    fn is_kernel_edit(&self, key: Key) -> bool {
+        let column = self.column();
+        let is_narrow = || column > self.bounds.left && self.text().before(column) + 1 == column;
+        self.habits.tty.is_some_and(|tty| match key {
+            Key::Text(c) => tty.is_plain(c),
+            Key::Backspace => tty.erases_with_backspace() && is_narrow(),
+            _ => false,
+        })
     }
 
     /// Simulates the effect of a key on the input.
@@ -319,8 +331,7 @@ impl<'a> Simulation<'a> {
     fn backspace(&mut self) -> Effect {
         let column = self.column();
         if column <= self.bounds.left {
-            let is_bounded = matches!(self.kind, Kind::Line | Kind::Kernel);
-            return if is_bounded { Effect::Nothing } else { Effect::Unknown };
+            return if self.kind == Kind::Line { Effect::Nothing } else { Effect::Unknown };
         }
         // A full field may hide text on its left, which comes back when a character is erased.
         if self.kind == Kind::Full && self.bounds.is_bounded && column + 1 >= self.bounds.right {

@@ -137,6 +137,7 @@ impl State {
         let mostly = |class| trust.score(class).right > trust.score(class).wrong;
         Habits {
             mechanisms: self.settings.mechanisms,
+            tty: self.tty,
             overwrites: self.settings.overwrite,
             takes_commands: trust.takes_commands(),
             goes_on: wrap.is_some(),
