@@ -144,11 +144,6 @@ impl Replay {
         }
         self.state.policy.handle_wait(age);
     }
-
-    /// Returns whether [`crate::secrecy`] restricts which keys are shown.
-    fn has_permissions(&self) -> bool {
-        !self.state.policy.is_experimental()
-    }
 }
 
 impl Engine for Replay {
@@ -249,11 +244,11 @@ impl Engine for Replay {
     }
 
     fn uses_tty(&self) -> bool {
-        self.has_permissions()
+        true
     }
 
     fn uses_prompt_memory(&self) -> bool {
-        self.has_permissions()
+        !self.state.policy.is_experimental()
     }
 
     fn has_no_secret(&self) -> bool {

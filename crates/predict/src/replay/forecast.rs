@@ -84,12 +84,18 @@ fn withheld(
 ) -> Option<Stop> {
     let is_motion = simulation.motion(event.key).is_some();
     let is_text = matches!(event.key, Key::Text(_));
-    // The screen may already show the effect of the key, which would then be shown twice. Text has its own rule, which
-    // is [`Event::needs_echo`].
+    // The screen may already show the effect of the key, which must not be shown twice. For text, see
+    // [`Event::needs_echo`].
     let is_confirmed = state.base.field.certainty.is_confirmed();
     let is_doubtful = event.is_doubtful && (is_motion || !is_confirmed || !is_text);
-    if is_doubtful || state.policy.is_experimental() {
-        return is_doubtful.then_some(Stop::Doubtful);
+    if is_doubtful {
+        return Some(Stop::Doubtful);
+    }
+    if state.policy.is_experimental() {
+        // Text waits where a prompt or a command announces a secret. Text that the terminal hides is not in the log.
+        let is_announced = state.base.field.prompt.is_secret || state.echo_off.is_off();
+        let is_secret = is_text && is_announced && !state.base.field.line.may_show();
+        return is_secret.then_some(Stop::MayBeSecret);
     }
     // If the echo of an earlier key is overdue, the program may have stopped echoing.
     if is_text && !event.shown && state.log.is_overdue() {

@@ -72,12 +72,12 @@ fn a_prompt_is_believed_behind_three_lines_and_not_behind_two() {
 #[test]
 fn an_experiment_shows_every_key_and_takes_back_those_without_an_echo() {
     let size = Size::new(40, 8).unwrap();
-    let mut rig = Rig::wary(size, Preference::Experimental, SilentProgram("Password: "));
+    let mut rig = Rig::wary(size, Preference::Experimental, SilentProgram("Your name: "));
     rig.type_keys("jk");
-    assert_eq!(rig.row(), "Password: jk");
+    assert_eq!(rig.row(), "Your name: jk");
     assert!(!rig.engine.has_no_secret());
     rig.assert_converges();
-    assert_eq!(rig.row(), "Password:");
+    assert_eq!(rig.row(), "Your name:");
 }
 
 #[test]

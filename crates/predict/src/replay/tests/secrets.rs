@@ -169,3 +169,45 @@ fn a_part_of_a_key_may_be_a_secret() {
         assert_eq!(engine.has_no_secret(), bytes != b"\xc3", "{bytes:?}");
     }
 }
+
+#[test]
+fn an_experiment_shows_no_secret_that_words_or_the_terminal_or_a_command_announce() {
+    let hidden = Tty { modes: TtyModes::USUAL.difference(TtyModes::ECHO), ..Tty::USUAL };
+    for (prompt, line, tty) in [
+        ("Password: ", "", None),
+        ("> ", "", Some(hidden)),
+        ("Password: ", "", Some(hidden)),
+        ("\x1b[?2004h$ ", "stty -echo\r", None),
+    ] {
+        let shell = Hushed(Shell::new(prompt), usize::from(!line.is_empty()));
+        let mut rig = Rig::wary(size(), Preference::Experimental, shell);
+        tty.into_iter().for_each(|tty| rig.tell(tty));
+        rig.prove(line);
+        let row = rig.row();
+        for key in "hunter2\x7f2".chars() {
+            rig.type_keys(&key.to_string());
+            assert_eq!(rig.row(), row, "{prompt:?}");
+            rig.run(60);
+            assert_eq!(rig.row(), row, "{prompt:?}");
+        }
+        rig.assert_converges();
+    }
+}
+
+#[test]
+fn an_experiment_shows_what_a_question_for_a_secret_echoes() {
+    let mut rig = Rig::wary(size(), Preference::Experimental, Shell::new("Token name: "));
+    rig.prove("ab");
+    rig.type_keys("c");
+    assert_eq!(rig.row(), "Token name: abc");
+    rig.assert_converges();
+}
+
+/// A server tells the state of its terminal only to a client whose engine uses it.
+#[test]
+fn every_preference_with_predictions_uses_the_state_of_the_terminal() {
+    for preference in [Preference::Adaptive, Preference::Always, Preference::Experimental] {
+        let prediction = Prediction { preference, ..Prediction::default() };
+        assert!(Replay::new(prediction, size()).uses_tty(), "{preference:?}");
+    }
+}
