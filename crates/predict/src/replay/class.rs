@@ -29,6 +29,13 @@ pub(super) enum Class {
     KillWord,
     KillWordLeft,
     KillWordRight,
+    /// The same keys at a place where line editors differ in their effect. What they do elsewhere tells nothing of it.
+    DisputedWordLeft,
+    DisputedWordRight,
+    DisputedKillLine,
+    DisputedKillWord,
+    DisputedKillWordLeft,
+    DisputedKillWordRight,
     /// The Right key at the start of a suggestion, which accepts the whole suggestion.
     Accept,
     /// The End key at the start of a suggestion, which accepts the whole suggestion.
@@ -132,6 +139,9 @@ impl Class {
             Self::Accept | Self::AcceptToEnd | Self::AcceptWord => None,
             Self::WordLeft | Self::WordRight => Some(Mechanism::WordKeys),
             Self::KillWord | Self::KillWordLeft | Self::KillWordRight => Some(Mechanism::WordKeys),
+            Self::DisputedWordLeft | Self::DisputedWordRight => Some(Mechanism::WordKeys),
+            Self::DisputedKillWord => Some(Mechanism::WordKeys),
+            Self::DisputedKillWordLeft | Self::DisputedKillWordRight => Some(Mechanism::WordKeys),
             Self::Recall | Self::ControlRecall => Some(Mechanism::History),
             _ => Some(Mechanism::LineKeys),
         }
@@ -147,16 +157,16 @@ impl Class {
             Self::Backspace | Self::ControlH => Edit::Erase(Target::Left),
             Self::Left | Self::ControlLeft => Edit::Move(Target::Left),
             Self::Right | Self::ControlRight => Edit::Move(Target::Right),
-            Self::WordLeft => Edit::Move(Target::WordLeft),
-            Self::WordRight => Edit::Move(Target::WordRight),
+            Self::WordLeft | Self::DisputedWordLeft => Edit::Move(Target::WordLeft),
+            Self::WordRight | Self::DisputedWordRight => Edit::Move(Target::WordRight),
             Self::Home | Self::ControlHome => Edit::Move(Target::Start),
             Self::End | Self::ControlEnd => Edit::Move(Target::End),
             Self::Delete | Self::ControlD => Edit::Erase(Target::Right),
             Self::KillToEnd => Edit::Erase(Target::End),
-            Self::KillLine => Edit::Erase(Target::Start),
-            Self::KillWord => Edit::Erase(Target::SolidLeft),
-            Self::KillWordLeft => Edit::Erase(Target::WordLeft),
-            Self::KillWordRight => Edit::Erase(Target::WordRight),
+            Self::KillLine | Self::DisputedKillLine => Edit::Erase(Target::Start),
+            Self::KillWord | Self::DisputedKillWord => Edit::Erase(Target::SolidLeft),
+            Self::KillWordLeft | Self::DisputedKillWordLeft => Edit::Erase(Target::WordLeft),
+            Self::KillWordRight | Self::DisputedKillWordRight => Edit::Erase(Target::WordRight),
             Self::Accept | Self::AcceptToEnd => Edit::Accept { is_word: false },
             Self::AcceptWord => Edit::Accept { is_word: true },
             Self::Recall | Self::ControlRecall => {
@@ -164,6 +174,19 @@ impl Class {
             }
             Self::Rise | Self::Hint | Self::Regrowth | Self::Flash | Self::Command => return None,
         })
+    }
+
+    /// Returns the class of the same key at a place where line editors differ in its effect.
+    pub(super) const fn disputed(self) -> Self {
+        match self {
+            Self::WordLeft => Self::DisputedWordLeft,
+            Self::WordRight => Self::DisputedWordRight,
+            Self::KillLine => Self::DisputedKillLine,
+            Self::KillWord => Self::DisputedKillWord,
+            Self::KillWordLeft => Self::DisputedKillWordLeft,
+            Self::KillWordRight => Self::DisputedKillWordRight,
+            _ => self,
+        }
     }
 
     pub(super) const fn index(self) -> usize {

@@ -10,7 +10,7 @@ use crate::replay::memory::Memory;
 const CAUTION_KEYS: u32 = 10;
 
 /// How often predictions were right at one kind of prompt.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Context {
     scores: [Share; CLASSES],
     /// How many more keys must be answered until the caution after a visible error ends.
@@ -23,6 +23,12 @@ pub(super) struct Contexts {
     known: Memory<PromptId, Context, NAMES_MAX>,
     /// An empty context, for kinds of prompts that were not seen yet.
     unknown: Context,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self { scores: [Share::default(); CLASSES], caution: 0 }
+    }
 }
 
 impl Contexts {

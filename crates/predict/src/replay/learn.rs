@@ -146,7 +146,7 @@ impl Learner<'_> {
                         self.state.learned.contexts.distrust(self.state.base.field.context);
                     }
                 }
-                return self.leave_field();
+                return self.leave_unexplained();
             }
         }
         true
@@ -169,6 +169,7 @@ impl Learner<'_> {
         if let Some(moved) = may_be_motions.then(|| self.judge().motions()).flatten() {
             return self.learn_verdict(moved);
         }
+        let is_unexplained = count == 0 && self.state.base.has_moved(self.screen);
         let unsure = self.state.base.unsure;
         self.retire(count);
         self.state.base.unsure = unsure;
@@ -176,7 +177,17 @@ impl Learner<'_> {
             self.arrive(&probe);
             return true;
         }
-        self.leave_field() || count > 0 || self.learn_verdict(self.judge().rest(barrier))
+        let has_left = if is_unexplained { self.leave_unexplained() } else { self.leave_field() };
+        has_left || count > 0 || self.learn_verdict(self.judge().rest(barrier))
+    }
+
+    /// Makes a changed screen the base that shows no key as simulated. It may still show effects of keys that have
+    /// reached the host. Returns whether any keys were removed.
+    fn leave_unexplained(&mut self) -> bool {
+        let has_left = self.leave_field();
+        let arrived = self.state.arrived().len();
+        self.state.log.doubt(arrived);
+        has_left
     }
 
     /// Makes a screen the base. If its field differs from that in which keys were typed, the keys that have reached the

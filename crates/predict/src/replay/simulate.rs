@@ -134,7 +134,8 @@ impl<'a> Simulation<'a> {
         InputText { canvas: &self.canvas, bounds: &self.bounds }
     }
 
-    /// Returns the class of a key at the cursor. At a suggestion, some keys accept the suggestion.
+    /// Returns the class of a key at the cursor. At a suggestion, some keys accept the suggestion. Where line editors
+    /// differ, the key has a class of its own.
     pub(super) fn class_of(&self, key: Key) -> Class {
         let class = Class::of(key);
         let is_at_suggestion = self.suggestion.stands() && self.column() == self.bounds.end;
@@ -142,7 +143,11 @@ impl<'a> Simulation<'a> {
             Class::Right | Class::ControlRight if is_at_suggestion => Class::Accept,
             Class::End | Class::ControlEnd if is_at_suggestion => Class::AcceptToEnd,
             Class::WordRight if is_at_suggestion => Class::AcceptWord,
-            _ => class,
+            _ => {
+                let edit = class.edit(key);
+                let is_disputed = edit.is_some_and(|it| self.text().is_disputed(self.column(), it));
+                if is_disputed { class.disputed() } else { class }
+            }
         }
     }
 

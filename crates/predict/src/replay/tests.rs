@@ -18,6 +18,7 @@ mod rig;
 mod secrets;
 mod suggestions;
 mod wide;
+mod words;
 
 use rig::{Program, Rig, Shell, SilencedShell, SilentProgram, SlowShell, SuggestingShell};
 use rove_terminal::Size;

@@ -4,12 +4,15 @@ use rove_terminal::Position;
 
 use crate::replay::bounds::Bounds;
 use crate::replay::canvas::{Canvas, Tile};
-use crate::replay::class::Target;
+use crate::replay::class::{Edit, Target};
 use crate::replay::history_cursor::Line;
 use crate::scene::text::cell;
 
 /// Opening brackets, each with its closing bracket.
 const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('{', '}')];
+
+/// Characters besides letters and digits that are parts of words in zsh. Source: zshparam(1), WORDCHARS.
+const ZSH_WORD: &str = "*?_-.[]~=/&;!#$%^(){}<>";
 
 /// The text of an input. Its columns are places, which count on from row to row ([`Layout`](super::super::layout)).
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +44,27 @@ impl InputText<'_> {
             Target::End => self.bounds.end,
             Target::WordLeft => self.word_start(column, char::is_alphanumeric),
             Target::WordRight => self.word_end_within(column, self.bounds.end),
-            Target::SolidLeft => self.word_start(column, |c| !c.is_whitespace()),
+            Target::SolidLeft => self.word_start(column, is_solid),
+        }
+    }
+
+    /// Returns whether line editors differ in the effect of this edit at `column`. In zsh and mksh, Ctrl-U erases the
+    /// whole line. In zsh, words have other characters, and Alt-F goes to the next word. In mksh, Ctrl-W acts as
+    /// Alt-Backspace.
+    pub(super) fn is_disputed(&self, column: u16, edit: Edit) -> bool {
+        let start = |is_part| self.word_start(column, is_part);
+        let end = |is_part| self.word_end(column, self.bounds.end, is_part);
+        match edit {
+            Edit::Erase(Target::Start) => column < self.bounds.end,
+            Edit::Move(Target::WordLeft) | Edit::Erase(Target::WordLeft) => {
+                start(char::is_alphanumeric) != start(is_zsh_word)
+            }
+            Edit::Erase(Target::SolidLeft) => {
+                [char::is_alphanumeric, is_zsh_word].map(start) != [start(is_solid); 2]
+            }
+            Edit::Move(Target::WordRight) => end(char::is_alphanumeric) != end(|c| !is_zsh_word(c)),
+            Edit::Erase(Target::WordRight) => end(char::is_alphanumeric) != end(is_zsh_word),
+            _ => false,
         }
     }
 
@@ -103,7 +126,11 @@ impl InputText<'_> {
     }
 
     pub(super) fn word_end_within(&self, column: u16, limit: u16) -> u16 {
-        let is_gap = |column: &u16| !self.character(*column).is_alphanumeric();
+        self.word_end(column, limit, char::is_alphanumeric)
+    }
+
+    fn word_end(&self, column: u16, limit: u16, is_part: fn(char) -> bool) -> u16 {
+        let is_gap = |column: &u16| !is_part(self.character(*column));
         (column..limit).skip_while(is_gap).find(is_gap).unwrap_or(limit.max(column))
     }
 
@@ -115,4 +142,12 @@ impl InputText<'_> {
     fn at(&self, column: u16) -> Position {
         self.bounds.layout.at(column)
     }
+}
+
+fn is_solid(c: char) -> bool {
+    !c.is_whitespace()
+}
+
+fn is_zsh_word(c: char) -> bool {
+    c.is_alphanumeric() || ZSH_WORD.contains(c)
 }

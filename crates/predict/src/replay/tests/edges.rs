@@ -200,7 +200,10 @@ fn taught(columns: u16, rows: u16, style: Style) -> Rig {
 }
 
 /// Keys that teach the engine: after each was predicted correctly once, the engine shows such keys at once.
-const LESSONS: [&str; 8] = ["a b", "\x01", "\x05", "\x02", "\x05", "\x17", "c", "\x15"];
+const LESSONS: [&str; 13] = [
+    "a b", "\x01", "\x05", "\x02", "\x05", "\x17", "c", "\x15", "de", "\x02", "\x15", "\x05",
+    "\x15",
+];
 
 /// Types keys one by one. Asserts after each which two rows (from `top` on) and which cursor the user sees.
 fn assert_typed(rig: &mut Rig, top: u16, expected: &[(&str, [&str; 2], (u16, u16))]) {

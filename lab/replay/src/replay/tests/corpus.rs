@@ -77,7 +77,7 @@ const TRACES: [Known; 36] = [
     known("vim-modes", (66, 0, 3), (113, 0, 0)),
     known("zsh-history", (89, 0, 0), (113, 0, 0)),
     known("zsh-long", (331, 0, 0), (382, 0, 0)),
-    known("zsh-suggestions", (128, 0, 99), (137, 0, 0)),
+    known("zsh-suggestions", (128, 0, 99), (155, 0, 0)),
 ];
 
 /// Sessions on which the engine was not tuned: the keys that are instant in a first session, and those that are with remembered
@@ -285,7 +285,8 @@ fn evidence(mechanism: Mechanism) -> Script {
         Mechanism::History => "zsh-history",
         Mechanism::EditorModes => "vim-modes",
         Mechanism::Suggestions => "fish-history",
-        Mechanism::LineKeys | Mechanism::WordKeys | Mechanism::NewPrompts => "bash-long",
+        Mechanism::LineKeys | Mechanism::WordKeys => "bash-long",
+        Mechanism::NewPrompts => "zsh-suggestions",
         Mechanism::Motions | Mechanism::Rulers => "joe",
         Mechanism::Wraps => "zsh-long",
         Mechanism::DrawnCursors => "own-cursor",
