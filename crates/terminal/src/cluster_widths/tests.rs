@@ -133,6 +133,20 @@ fn a_character_that_is_widened_takes_the_next_column_and_none_at_the_edge() {
     }
 }
 
+/// The first three members of this family and a joiner fill a cell.
+#[test]
+fn an_emoji_after_a_joiner_for_which_the_cell_has_no_room_gets_a_cell_of_its_own() {
+    let member = |person| format!("{person}\u{1f3fb}\u{200d}");
+    let three = ['\u{1f468}', '\u{1f469}', '\u{1f467}'].map(member).concat();
+    let text = format!("{three}\u{1f466}\u{1f3fb}\u{1f389}\u{1f389}");
+    let now = screen(ClusterWidths::ALL, &text);
+    assert_eq!((now.row_text(0), now.cursor().column), (text, 8));
+    let before = Screen::blank(now.size());
+    let mut replica = Terminal::replica(now.size());
+    replica.write(&diff(&before, &now, Vocabulary::Clusters));
+    assert_eq!(*replica.screen(), now);
+}
+
 #[test]
 fn another_rule_is_a_state_of_its_own_and_changes_nothing_that_is_printed() {
     let mut terminal = host(Size::clamped(10, 3), ClusterWidths::CODE_POINTS);

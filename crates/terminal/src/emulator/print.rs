@@ -6,6 +6,7 @@ use crate::emulator::charset::Charsets;
 use crate::emulator::grid::Grid;
 use crate::newer::{NewerWide, may_be_newer};
 use crate::screen::Position;
+use crate::screen::marks::CELL_TEXT_BYTES_MAX;
 use crate::user_terminal::UserTerminal;
 use crate::width::char_width;
 
@@ -204,11 +205,13 @@ impl Printer {
         text.find(|c| !begins_cluster(c) || may_be_wide(c)).unwrap_or(text.len())
     }
 
-    /// Returns whether `c` belongs to the cluster in the cell that was printed last.
+    /// Returns whether `c` belongs to the cluster in the cell that was printed last. A full cell ends its cluster: a
+    /// character with a width is not dropped as a mark is.
     fn joins(&self, grid: &Grid, c: char) -> bool {
-        let counting = self.counting;
-        !counting.is_code_points()
-            && grid.combining_target.is_some_and(|at| counting.joins(&grid.text_at(at), c))
+        let joins =
+            |text: String| text.len() < CELL_TEXT_BYTES_MAX && self.counting.joins(&text, c);
+        !self.counting.is_code_points()
+            && grid.combining_target.is_some_and(|at| joins(grid.text_at(at)))
     }
 
     /// Returns whether a mark may join the cell under the cursor after a motion. If clusters are supported, a variation
