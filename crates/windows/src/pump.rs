@@ -91,7 +91,8 @@ impl Pump {
             self.session.shutdown(now, "The console is closed, shutting down...");
         }
         self.session.handle_resize(now, self.terminal.size());
-        if self.events.take_interruption() && self.session.wants_input() {
+        // While input is held back, the event stays for a later turn.
+        if self.session.wants_input() && self.events.take_interruption() {
             self.session.handle_input(now, CTRL_C);
         }
         if has_keys {
