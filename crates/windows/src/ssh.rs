@@ -14,9 +14,9 @@ const READ_LEN: usize = 4096;
 /// Most pieces of output that wait to be read. Chosen: 64 kB, as much as a pipe holds on other systems.
 const PIECES_MAX: usize = 16;
 
-/// Longest wait for output after ssh has ended: a process that it has left behind may hold the pipes open.
-/// Chosen: a user hardly notices it.
-const AFTERMATH: Duration = Duration::from_millis(200);
+/// Longest wait for output after ssh has ended: a process that it has left behind may hold the pipes open. Otherwise the
+/// wait ends with the output. Chosen: longer than the reading threads wait for a processor.
+const AFTERMATH: Duration = Duration::from_secs(2);
 
 /// Most pieces of output that are read after ssh has ended. Chosen: twice as many as may wait at that time.
 const AFTERMATH_PIECES_MAX: usize = 2 * PIECES_MAX;
@@ -119,6 +119,12 @@ mod tests {
         let output = &read[Stream::Output as usize];
         assert!(output.starts_with(b"one\n"));
         assert_eq!(output.len(), 300_004);
+    }
+
+    #[test]
+    fn output_that_comes_after_the_end_is_read() {
+        let (read, status) = output_of("(sleep 0.4; echo late) & exit 5");
+        assert_eq!((status.code(), &read[Stream::Output as usize][..]), (Some(5), &b"late\n"[..]));
     }
 
     #[test]
