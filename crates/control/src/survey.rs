@@ -127,13 +127,15 @@ mod tests {
         let mut sockets = vec![mute];
         // The last servers answer once all of them are asked.
         let are_asked = Arc::new(Barrier::new(10));
-        let answering = (2..=AT_ONCE as u32 + 10).map(bind).map(|(socket, listener)| {
+        let answering = (2..).take(AT_ONCE + 9).map(bind).map(|(socket, listener)| {
             sockets.push(socket);
             let are_asked = (sockets.len() > AT_ONCE).then(|| Arc::clone(&are_asked));
             thread::spawn(move || {
                 let (mut stream, _) = listener.accept().unwrap();
                 let _ = stream.read(&mut [0; 4096]);
-                are_asked.iter().for_each(|it| drop(it.wait()));
+                are_asked.iter().for_each(|it| {
+                    it.wait();
+                });
                 stream.write_all(&encode_reply(Ok(Answer::default()))).unwrap();
             })
         });

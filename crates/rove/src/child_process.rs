@@ -3,10 +3,9 @@
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
-
 #[cfg(target_os = "linux")]
-use crate::bootstrap::command::is_waiting;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 /// A child of this process, or of the process from which this one was forked.
 #[derive(Clone, Debug)]
@@ -48,7 +47,8 @@ fn open(pid: Pid) -> Option<OwnedFd> {
 /// Sends a signal, if one is given. Returns `false` after the end of the process, although nobody may have waited for it.
 #[cfg(target_os = "linux")]
 fn send(handle: &OwnedFd, signal: Option<Signal>) -> bool {
-    let has_ended = is_waiting(Some(handle)).unwrap_or(true);
+    let mut ended = [PollFd::new(handle, PollFlags::IN)];
+    let has_ended = poll(&mut ended, Some(&Timespec::default())) != Ok(0);
     !has_ended && signal.is_none_or(|it| rustix::process::pidfd_send_signal(handle, it).is_ok())
 }
 

@@ -234,14 +234,7 @@ impl HostListeners {
                 self.paused_until = Some(since + SECOND);
                 return;
             }
-            // A listener with many connections does not keep the next ones waiting.
-            let (before, from) = self.all.split_at(self.next.min(self.all.len()));
-            let mut held = from.iter().chain(before).filter(|it| it.is_held());
-            let found = held.find_map(|it| {
-                let socket = it.sockets.accept().transpose()?;
-                Some(socket.map(|socket| (socket, it.wanted.number)))
-            });
-            let (socket, number) = match found {
+            let (socket, number) = match self.accept_next() {
                 Some(Ok(found)) => found,
                 Some(Err(error)) => {
                     tracing::debug!(%error, "cannot accept");
@@ -250,8 +243,6 @@ impl HostListeners {
                 }
                 None => return,
             };
-            let at = self.all.iter().position(|it| it.wanted.number == number);
-            self.next = at.map_or(0, |at| at + 1);
             self.accepted = match self.accepted {
                 Some((since, count)) if now < since + SECOND => Some((since, count + 1)),
                 _ => Some((now, 1)),
@@ -266,6 +257,19 @@ impl HostListeners {
                 }
             }
         }
+    }
+
+    /// Accepts a waiting connection. Returns it with its listener's number. A listener with many connections does not keep
+    /// the next ones waiting.
+    fn accept_next(&mut self) -> Option<io::Result<(OwnedFd, u64)>> {
+        let (before, from) = self.all.split_at(self.next.min(self.all.len()));
+        let mut held = from.iter().chain(before).filter(|it| it.is_held());
+        let (accepted, listener) =
+            held.find_map(|it| Some((it.sockets.accept().transpose()?, it)))?;
+        let number = listener.wanted.number;
+        let at = self.all.iter().position(|it| it.wanted.number == number);
+        self.next = at.map_or(0, |at| at + 1);
+        Some(accepted.map(|socket| (socket, number)))
     }
 
     /// Returns the place in the list of the listener that this request means. A client numbers its listeners, and the
