@@ -295,7 +295,11 @@ fn check_terminal(options: &HostOptions) -> Result<(), BootstrapError> {
         ("standard output", io::stdout().is_terminal()),
     ] {
         if !is_terminal {
-            return Err(BootstrapError::NoTerminal { stream });
+            let instead = match options.no_program {
+                true => "rove -N -f needs none",
+                false => "use ssh in scripts and pipes",
+            };
+            return Err(BootstrapError::NoTerminal { stream, instead });
         }
     }
     Ok(())

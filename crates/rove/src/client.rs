@@ -106,7 +106,9 @@ fn carry(options: ClientOptions, joined: Joined) -> anyhow::Result<u8> {
         channel.iter().for_each(Channel::leave_to_ssh);
         if matches!(joined, Joined::Files { .. }) {
             let host = call.host.as_deref().unwrap_or("HOST").escape_debug().to_string();
-            anyhow::bail!("{}: {reason}", stdio_forward::refusal(&host));
+            let failed =
+                Carried::Failed(vec![format!("{}: {reason}", stdio_forward::refusal(&host))]);
+            return Ok(failed.into_word().conclude());
         }
         return Err(stdio_forward::fall_back(&call, &joined, &reason).into());
     }

@@ -139,16 +139,20 @@ impl Forwards {
         self.layer.iter_mut().for_each(|layer| layer.streams.mux.handle_blocked(now));
     }
 
-    /// Waits after the session's end, up to [`DRAIN_MAX`] or a signal, for the connections to take the bytes that the
-    /// client had sent.
-    pub(super) fn drain(&mut self, events: &mut EventLoop) -> io::Result<()> {
-        let until = events.now() + DRAIN_MAX;
-        // No client is left to lend an agent, to send a file or to read a program's output.
+    /// Called at the session's end. No client is left to lend an agent, to accept a connection, to send a file or to read
+    /// a program's output.
+    pub(super) fn release(&mut self) {
         self.agent = Agent::default();
         self.listeners.close();
         if let Some(layer) = &mut self.layer {
             (layer.drops, layer.gathering, layer.programs) = Default::default();
         }
+    }
+
+    /// Waits after [`Forwards::release`], up to [`DRAIN_MAX`] or a signal, for the connections to take the bytes that the
+    /// client had sent.
+    pub(super) fn drain(&mut self, events: &mut EventLoop) -> io::Result<()> {
+        let until = events.now() + DRAIN_MAX;
         loop {
             let now = events.now();
             let Some(layer) = &mut self.layer else { return Ok(()) };
@@ -386,7 +390,7 @@ mod tests {
 
     use rove_platform::clock::Clock;
     use rove_rig::guard::wait_until;
-    use rove_streams::{MessageReader, Mux, Part, Read, STREAMS_MAX};
+    use rove_streams::{Listen, ListenPlace, MessageReader, Mux, Part, Read, STREAMS_MAX};
     use rustix::process::{Pid, Signal, kill_process, test_kill_process};
     use signal_hook::consts::SIGCHLD;
 
@@ -467,9 +471,25 @@ mod tests {
             std::process::Command::new("true").status().unwrap();
             peer.read_to_end(&mut Vec::new()).unwrap()
         });
+        pair.forwards.release();
         pair.forwards.drain(&mut events).unwrap();
         drop(pair);
         assert_eq!(read + rest.join().unwrap(), written);
+    }
+
+    #[test]
+    fn a_port_is_free_as_soon_as_the_session_has_ended() {
+        let mut pair = Pair::new();
+        let at = ListenPlace::Port { host: Some("127.0.0.1".to_owned()), port: 0 };
+        let id = pair.open(&Target::Listen(Listen { number: 0, at, mask: 0o177, replaces: false }));
+        pair.exchange();
+        let answer = MessageReader::default().read(pair.now, &mut pair.client, id);
+        let answer = Answer::decode(&answer.unwrap().expect("it was sent")).unwrap();
+        let Answer::Opened { address } = answer else { panic!("{answer:?}") };
+        let bind = || TcpListener::bind(("127.0.0.1", address.parse().unwrap()));
+        assert!(bind().is_err());
+        pair.forwards.release();
+        assert!(bind().is_ok());
     }
 
     #[test]

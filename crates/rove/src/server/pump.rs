@@ -122,6 +122,7 @@ impl Pump {
             now = self.wait_and_read()?;
         };
         let Self { mut events, session, wire, mut forwards, host, .. } = self;
+        forwards.release();
         let is_lingering = session.lingers_until().is_some();
         let far_end = is_lingering.then_some((session, wire));
         let child = host.let_go();

@@ -163,3 +163,14 @@ fn a_host_without_a_rove_that_takes_files_is_named_and_nothing_stands_in() {
     assert!(output.status.code() != Some(0) && output.stdout.is_empty(), "{said}");
     assert!(said.contains("no rove at far takes files (scp copies them"), "{said}");
 }
+
+#[test]
+fn files_that_the_hosts_rules_forbid_are_not_copied_as_the_status_says() {
+    let Some(sshd) = Sshd::start_with_rules("streams = false\n", 0o644) else { return };
+    let here = Scratch::new();
+    let file = here.write("a.txt", "1");
+    let output = put(&sshd, &["far", file.to_str().expect("it is text")]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(255), "{said}");
+    assert!(said.contains("no rove at far takes files"), "{said}");
+}
