@@ -67,8 +67,8 @@ pub enum Place {
 }
 
 impl Place {
-    /// Returns whether a user who names a listener at `other` means the one at this place, as in ssh's `-KL` (OpenSSH 9.2
-    /// as observed): the loopback and all interfaces are one.
+    /// Returns whether a user who names a listener at `other` means the one at this place, as in ssh's `-KL` (OpenSSH
+    /// 9.2 as observed). The loopback and all interfaces are one.
     pub fn is_listener(&self, other: &Self) -> bool {
         let is_usual =
             |host: &Option<String>| matches!(host.as_deref(), None | Some("" | "*" | "localhost"));
@@ -126,8 +126,8 @@ impl Forwards {
         }
     }
 
-    /// Removes repeated forwards. OpenSSH 9.2 prints a local forward to a Unix socket also as a dynamic forward, even
-    /// if the line about the local forward in `answer` cannot be read.
+    /// Removes repeated forwards. OpenSSH 9.2 prints a local forward to a Unix socket also as a dynamic forward. It
+    /// does so even if the line about the local forward in `answer` cannot be read.
     pub(crate) fn drop_repeated(&mut self, answer: &str) {
         let lines = answer.lines().filter_map(|line| line.strip_prefix("localforward "));
         let listeners = lines.flat_map(|line| line.match_indices(' ').map(|(at, _)| &line[..at]));
@@ -192,7 +192,7 @@ impl Place {
     }
 }
 
-/// Splits the two addresses of a forward, of which the second is never a port alone. Paths may contain blanks, so it
+/// Splits the two addresses of a forward, of which the second is never a port alone. Paths may contain blanks. So it
 /// splits at the last blank between two addresses, rather before `[` or the usual beginnings of paths.
 fn pair(value: &str) -> Option<(Place, Place)> {
     let split = |beginnings: &[char]| {

@@ -104,7 +104,7 @@ pub struct LastWords {
     host: String,
     /// Whether the filter shows all output and holds nothing back.
     is_open: bool,
-    /// Whether lines about host keys are shown: with a jump host or proxy command, ssh may still log in after them.
+    /// Whether lines about host keys are shown. With a jump host or proxy command, ssh may still log in after them.
     shows_keys: bool,
     /// Whether ssh's configuration makes ssh ask the user about unknown keys.
     asks: bool,

@@ -342,7 +342,7 @@ impl Plan {
         command.args(args);
         match (self.carries, options.ssh_pty) {
             (true, false) if self.is_tunnel() => &mut command,
-            // A pseudo-terminal may change bytes, and a server that the user named may leave it in a mode that does.
+            // A pseudo-terminal may change bytes. A server that the user named may leave it in a mode that does.
             (true, true) if self.is_tunnel() => command.arg("-T"),
             // A stock server needs a terminal as usual. The tunnel's end on the host then makes the terminal raw.
             (true, true) => command.args(["-tt", "-e", "none"]),
@@ -364,7 +364,7 @@ impl Plan {
             _ => command.args(self.config.sharing.words()),
         };
         if self.carries && self.own.is_none() && ssh_config::is_ssh(&options.ssh) {
-            // This ssh must not become a master, because other ssh processes would then end with it, or this ssh would
+            // This ssh must not become a master. Otherwise other ssh processes would end with it, or this ssh would
             // wait for their end.
             command.args(["-o", "ControlMaster=no"]);
         }

@@ -63,7 +63,7 @@ const MOSH_TELLS_ADDRESS: &str = r#"sh -c '[ -n "$SSH_CONNECTION" ] && printf "\
 const TELLS_ADDRESS: &str =
     r#"if [ -n "$SSH_CONNECTION" ]; then echo "MOSH SSH_CONNECTION $SSH_CONNECTION"; fi; "#;
 
-/// Shell text that keeps the connection open until rove has ended. It prints a line each second: once rove has ended,
+/// Shell text that keeps the connection open until rove has ended. It prints a line each second. Once rove has ended,
 /// for any reason, ssh and then this text fail to write it.
 const WAITS: &str = "while sleep 1; do echo; done; ";
 
@@ -142,7 +142,8 @@ pub fn server_arguments(
     args
 }
 
-/// Returns the command of `mosh`, equal to stock Mosh's byte for byte: the server as shell text, and quoted arguments.
+/// Returns the command of `mosh`, equal to stock Mosh's byte for byte. It has the server as shell text, and quoted
+/// arguments.
 pub fn stock(server: &OsStr, args: &[OsString], tell_address: bool) -> OsString {
     let mut command = OsString::from(if tell_address { MOSH_TELLS_ADDRESS } else { "" });
     command.push(server);
@@ -196,10 +197,10 @@ pub fn searching(
 }
 
 /// Returns the command for a session through a tunnel, for any login shell. It runs a server (rove's, unless the user
-/// named another), prints the server's output, and becomes the tunnel's end on the host. If the host has no rove and
-/// `waits` is true, it searches for rove again after each line that the client sends.
+/// named another) and prints the server's output. Then it becomes the tunnel's end on the host. If the host has no rove
+/// and `waits` is true, it searches for rove again after each line that the client sends.
 ///
-/// Unlike [`named`], it lets sh interpret a server that the user named: the login shell may be unable to process the
+/// Unlike [`named`], it lets sh interpret a server that the user named. The login shell may be unable to process the
 /// server's output.
 pub fn tunnel(
     server: Option<&OsStr>,
@@ -220,11 +221,11 @@ pub fn tunnel(
     with_arguments(&script, args)
 }
 
-/// Returns the sh text that runs a server, prints all of its output, and then runs a program as the tunnel's end on the
-/// host. `rove` is the name of the shell variable with that program's path.
+/// Returns the sh text that runs a server, and prints all of its output. The text then runs a program as the tunnel's
+/// end on the host. `rove` is the name of the shell variable with that program's path.
 ///
 /// The output may hold a session's title, which any program of the session sets. Most shells' `echo` turns a `\n` in it
-/// into the end of a line, and the next line could announce another server. `printf` prints it as it is.
+/// into the end of a line. The next line could announce another server. `printf` prints it as it is.
 fn carrying(server: &str, rove: &str) -> String {
     format!(
         "o=$({server} \"$@\" </dev/null 2>&1); s=$?; printf \"%s\\n\" \"$o\"; \

@@ -269,7 +269,7 @@ fn behind_name(ssh: &[String]) -> Option<usize> {
     ssh.iter().rposition(is_name).map(|place| place + 1)
 }
 
-/// Parses the output of `ssh -G`. Other users may have written the files that its values come from, so a detour (proxy
+/// Parses the output of `ssh -G`. Other users may have written the files that its values come from. So a detour (proxy
 /// command or jump) keeps no control characters, and a host's name never looks like an option. `judge` decides whether
 /// to trust the control socket at a path.
 pub fn parse(answer: &str, judge: impl Fn(&str) -> Sharing) -> SshConfig {

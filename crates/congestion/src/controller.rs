@@ -61,8 +61,8 @@ pub trait Controller: Debug + Send {
     /// Called when packets are declared lost, once for all that are found lost at one time.
     fn on_loss(&mut self, now: Instant, loss: &Loss);
 
-    /// Called when a queue does harm: a person waits for an echo over the path, or the peer sends much data, too, and
-    /// waits for acknowledgments. The controller may keep its queue shorter for a while.
+    /// Called when a queue does harm. Then a person waits for an echo over the path, or the peer sends much data, too,
+    /// and waits for acknowledgments. The controller may keep its queue shorter for a while.
     fn on_interaction(&mut self, _now: Instant) {}
 
     /// Called at the time that [`Controller::poll_timeout`] returned. A caller without timers may leave this out,

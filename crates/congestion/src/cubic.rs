@@ -21,8 +21,9 @@ const RENO_GROWTH: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 #[derive(Clone, Debug)]
 pub struct Cubic {
     window: PacketWindow,
-    /// The window to which the function returns (`W_max`), in packets: the window before the last loss, less room for
-    /// other flows, or the window at the end of slow start. 0 if neither has happened, and after persistent congestion.
+    /// The window to which the function returns (`W_max`), in packets. It is the window before the last loss, less room
+    /// for other flows, or the window at the end of slow start. 0 if neither has happened, and after persistent
+    /// congestion.
     window_before: f64,
     /// The window before the last loss (`cwnd_prior`), in packets; 0 without one.
     prior: f64,
@@ -37,7 +38,8 @@ struct Epoch {
     began: Instant,
     /// When the function reaches the window before the loss (`K`), in seconds after `began`.
     plateau: f64,
-    /// The window at the plateau, in packets: the one before the loss or, if no loss began this, that at the beginning.
+    /// The window at the plateau, in packets. It is the one before the loss or, if no loss began this, that at the
+    /// beginning.
     origin: f64,
     /// The window that Reno would have at present, in packets.
     reno: f64,

@@ -4,9 +4,9 @@
 //! Its parts are published. The signal is that of LEDBAT: how much later than the least one-way delay packets arrive
 //! (RFC 6817). Slow start ends when this signal shows a queue (RFC 9406 uses round-trip times). A window whose queue is
 //! too long shrinks by the number of packets that are too many (FAST TCP: Jin, Wei, Low, INFOCOM 2004, with a gain of
-//! one). A window without a queue grows by a packet each round trip, and faster the longer no queue appears (the
+//! one). A window without a queue grows by a packet each round trip. It grows faster the longer no queue appears (the
 //! velocity of Copa: Arun, Balakrishnan, NSDI 2018, section 2.2), but at most up to the target queue. A loss without a
-//! queue counts as random, and costs a fifth of the window (TCP Veno: Fu, Liew, IEEE JSAC 21(2), 2003). A queue that
+//! queue counts as random. It costs a fifth of the window (TCP Veno: Fu, Liew, IEEE JSAC 21(2), 2003). A queue that
 //! lasts is drained, so that its delay never counts as the path's own (LEDBAT++).
 
 use std::collections::VecDeque;
@@ -23,9 +23,9 @@ use crate::rounds::Rounds;
 const TARGET: Duration = Duration::from_millis(5);
 
 /// The multiple of the target above which the current queueing delay shrinks the window at once. Up to it, the window
-/// shrinks only if even the least delay of a round trip is above the target, because on Wi-Fi some packets are late by
-/// chance. Chosen: by 3, keys beside a copy over recorded LTE waited 9 ms longer. By 1.6, a copy over a link whose delay
-/// varies by 5 ms had two thirds of the rate.
+/// shrinks only if even the least delay of a round trip is above the target. On Wi-Fi some packets are late by chance.
+/// Chosen: by 3, keys beside a copy over recorded LTE waited 9 ms longer. By 1.6, a copy over a link whose delay varies
+/// by 5 ms had two thirds of the rate.
 const URGENT: f64 = 2.0;
 
 /// The longest queueing delay at which the window aims while nobody types. A path whose round trip is shorter has a
@@ -148,7 +148,7 @@ impl LowDelay {
         let target = self.target(now);
         self.stuck_since = None;
         self.calm = if queueing < target / 2.0 { self.calm.saturating_add(1) } else { 0 };
-        // A larger window shows in the queue only a round trip later, so it grows by at most the target queue.
+        // A larger window shows in the queue only a round trip later. So it grows by at most the target queue.
         let most = self.window.packets * target / self.rtt.max(target);
         let faster = (2.0 * self.velocity).min(most).max(1.0);
         self.velocity = if self.calm > CALM { faster } else { 1.0 };
@@ -217,9 +217,9 @@ impl Controller for LowDelay {
     }
 }
 
-/// A pause with the least window, in which the flow's own queue drains, so that the base delay can be measured. Without
-/// it, the delay of a permanent queue would become the base delay, and the window would add another queue to it. Source:
-/// the periodic slowdown of LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus).
+/// A pause with the least window, in which the flow's own queue drains. The base delay can then be measured. Without
+/// the pause, the delay of a permanent queue would become the base delay. The window would add another queue to it.
+/// Source: the periodic slowdown of LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus).
 #[derive(Clone, Copy, Debug)]
 struct Drain {
     /// The window, in packets, that is restored.
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn packets_that_are_late_by_chance_shrink_no_window_and_a_late_round_trip_does() {
-        // A packet of each round trip is on time in one case, and all but the very first are late by 8 ms in the other.
+        // A packet of each round trip is on time in one case. All but the very first are late by 8 ms in the other.
         for (second, shrinks) in [(0, false), (8, true)] {
             let mut controller = typing();
             controller.window.packets = 40.0;

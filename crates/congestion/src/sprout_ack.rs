@@ -1,7 +1,7 @@
 //! Sprout-ACK: Sprout's forecast for a sender that observes only acknowledgments, such as a QUIC sender.
 //!
 //! The acknowledgments show the link's deliveries, later by the delay of the return path. The sender knows how many
-//! bytes are in flight and since when, and so distinguishes a stalled link from a flow that has nothing to send. The
+//! bytes are in flight and since when. So it distinguishes a stalled link from a flow that has nothing to send. The
 //! window is the number of bytes that are acknowledged, with a probability of 95 %, within a round trip and a little
 //! more. A loss does not shrink the window by itself, but the forecast counts the missing acknowledgments.
 

@@ -114,8 +114,8 @@ mod properties {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
-        /// Acknowledgments and losses may have any size and time, packets 40 or 1500 bytes, and silences last years:
-        /// the window always has room for a packet, and no call panics or hangs.
+        /// Acknowledgments and losses may have any size and time, packets 40 or 1500 bytes, and silences last years.
+        /// The window always has room for a packet, and no call panics or hangs.
         #[test]
         fn every_controller_survives_anything_that_a_flow_may_tell_it(
             calls in proptest::collection::vec(

@@ -343,7 +343,7 @@ fn paths() -> Vec<PathBuf> {
 }
 
 /// Returns the possible directories of control sockets, in order of preference. A server may have started with another
-/// environment than the process that looks for it, so all usual paths are included, unless `chosen` names one.
+/// environment than the process that looks for it. So all usual paths are included, unless `chosen` names one.
 fn candidates(
     chosen: Option<OsString>,
     runtime: Option<OsString>,

@@ -42,7 +42,7 @@ struct BoundSocket {
     /// Device and inode of the socket file. If the file at `path` has others, somebody has replaced or removed it.
     identity: (u64, u64),
     /// True after `accept` has failed, for example because the process has no free descriptor. The loop then does not
-    /// wait for the socket until its next turn, because an immediate retry would keep a processor busy.
+    /// wait for the socket until its next turn. An immediate retry would keep a processor busy.
     is_muted: bool,
 }
 
@@ -54,7 +54,7 @@ impl Listener {
         listener
     }
 
-    /// Creates the socket again if its file is gone: the system removes the runtime directory of a user who seems to
+    /// Creates the socket again if its file is gone. The system removes the runtime directory of a user who seems to
     /// have logged out. Call this from time to time.
     pub fn flush(&mut self) {
         if self.socket.as_ref().is_some_and(BoundSocket::is_in_place) {

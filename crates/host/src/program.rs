@@ -53,8 +53,8 @@ impl Failure {
 /// Returns the path of this process's executable file, as it was at the first call.
 ///
 /// The kernel gives the path from the mount of the executable. If the last process in a mount namespace leaves it, the
-/// mount is detached, and the path then begins at the mount: `/rove` in place of `/tmp/rove`. So the laboratory calls
-/// this function before it leaves a mount namespace.
+/// mount is detached. The path then begins at the mount: `/rove` in place of `/tmp/rove`. So the laboratory calls this
+/// function before it leaves a mount namespace.
 ///
 /// # Errors
 ///

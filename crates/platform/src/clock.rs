@@ -6,9 +6,9 @@ use rustix::time::{ClockId, clock_gettime};
 /// The system clock behind [`Clock`]. It is never set or stepped, and it counts while the computer sleeps.
 ///
 /// Sleep must count. After a night of sleep the peer has been silent for a night. The client's notice of a silent
-/// server should show that time. A timestamp that the peer sent before the sleep must not be echoed after it, as the
-/// peer would count the sleep as round trip. A client should try a new port at once, because its old address mapping is
-/// gone. `CLOCK_MONOTONIC` of Linux does not count sleep.
+/// server should show that time. A timestamp that the peer sent before the sleep must not be echoed after it. Otherwise
+/// the peer would count the sleep as round trip. A client should try a new port at once, because its old address
+/// mapping is gone. `CLOCK_MONOTONIC` of Linux does not count sleep.
 #[cfg(all(any(target_os = "linux", target_os = "android"), not(rove_portable)))]
 const CLOCK: ClockId = ClockId::Boottime;
 /// On other systems the monotonic clock counts through sleep, or no better clock exists.

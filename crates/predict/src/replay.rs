@@ -1,8 +1,8 @@
 //! The replay engine keeps the keys whose effect the host has not shown, and simulates them on each new screen.
 //!
-//! A screen shows how many keys the host has processed: the longest run of keys whose simulation agrees with the screen
+//! A screen shows how many keys the host has processed. The longest run of keys whose simulation agrees with the screen
 //! is *confirmed*, even before the echo ack of these keys. The keys after that run are simulated on the newest screen,
-//! so that predictions move with text that scrolls. A key of unknown effect (Enter, Tab, a command) is a *barrier*: the
+//! so that predictions move with text that scrolls. A key of unknown effect (Enter, Tab, a command) is a *barrier*. The
 //! effects of later keys are not shown until a screen shows the effect of the barrier.
 //!
 //! A prediction is shown if similar predictions were right often enough at this kind of prompt ([`context`]). A
@@ -69,7 +69,7 @@ use crate::prompt_memory::PromptMemory;
 use crate::reason::Explanation;
 
 /// After keys of another client, how long the user's own keys have an unknown effect. Chosen: longer than the 1.5 s in
-/// which an echo counts for a key, so that the echo of another client's key counts for none of the user's.
+/// which an echo counts for a key. So the echo of another client's key counts for none of the user's.
 const OTHERS_KEYS_HOLD: Duration = Duration::from_secs(2);
 
 /// Smallest number of characters in one read that makes them a paste, even without paste markers. A terminal may be

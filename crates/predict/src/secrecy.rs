@@ -13,8 +13,8 @@
 //!
 //! If a line was answered by masking characters or by nothing, its prompt, and any that ends like it, is refused for
 //! the rest of the session. After a key of unknown effect that has changed nothing, no prompt permits characters until
-//! something is echoed: another program may read the keys and leave the prompt on the screen. Words that ask for
-//! secrets can only remove a permission. An echo mode of the host's kernel is no permission: programs turn echo off
+//! something is echoed. Another program may read the keys and leave the prompt on the screen. Words that ask for
+//! secrets can only remove a permission. An echo mode of the host's kernel is no permission. Programs turn echo off
 //! long after they have asked, and the server's message about it is as old as the path is long.
 
 mod insertion;
@@ -172,9 +172,9 @@ impl Secrecy {
     }
 
     /// Returns whether characters may be shown at a prompt although fewer than three lines were entered there in this
-    /// session: an earlier session knew this shell's prompt, or the server states that the shell or its program waits.
-    /// The server may by chance mistake a program's question for the shell's prompt. So a prompt that does not end like
-    /// a shell's also needs a line that was echoed at this very prompt.
+    /// session. Either an earlier session knew this shell's prompt, or the server states that the shell or its program
+    /// waits. The server may by chance mistake a program's question for the shell's prompt. So a prompt that does not
+    /// end like a shell's also needs a line that was echoed at this very prompt.
     pub(crate) fn begins(&self, prompt: Prompt) -> bool {
         let is_known = |memory: &PromptMemory| memory.knows(prompt.whole);
         let is_remembered = || self.prompts.as_ref().is_some_and(is_known);

@@ -245,7 +245,7 @@ impl Pump {
     }
 
     /// Reads waiting datagrams and puts them on the links. An order that was given before a datagram was sent must hold
-    /// for that datagram, so each read is followed by a look for orders.
+    /// for that datagram. So each read is followed by a look for orders.
     fn take_in(&mut self, buffer: &mut [u8]) -> ControlFlow<()> {
         for _ in 0..BATCH {
             let Ok((len, source)) = self.listener.recv_from(buffer) else { break };

@@ -1,14 +1,13 @@
-//! Starts a session: ssh starts a server on the host, the server prints port and key, and this process becomes the
-//! client.
+//! Starts a session. On the host, ssh starts a server, which prints port and key. This process becomes the client.
 //!
-//! [`prepare`] collects the facts that a plan of the login needs, and [`launch`] runs the plan as a [`command`] with
-//! two output streams. [`screen`] shows the user all output except the announcement. [`proxy`] is the proxy command
-//! that learns the host's address while it connects for ssh. [`ssh_query`] asks ssh for its configuration,
-//! [`sharing`] decides which open connection ssh may use, and [`master`] opens a connection for this run alone.
-//! [`ssh_port`] explains `-p` after a failed login, and [`choice`] asks which of several sessions the user means.
-//! [`questions`] watches whether ssh asks the user anything. [`tunnel`] makes the commands of further ssh processes:
-//! for datagrams, the agent or a forwarder. [`remote_command`] runs other commands than a server on the host, such as
-//! `rove list host`. Source: Mosh 1.4.0 as observed.
+//! [`prepare`] collects the facts that a plan of the login needs. [`launch`] runs the plan as a [`command`] with two
+//! output streams. [`screen`] shows the user all output except the announcement. [`proxy`] is the proxy command that
+//! learns the host's address while it connects for ssh. [`ssh_query`] asks ssh for its configuration, and [`sharing`]
+//! decides which open connection ssh may use. [`master`] opens a connection for this run alone. [`ssh_port`] explains
+//! `-p` after a failed login, and [`choice`] asks which of several sessions the user means. [`questions`] watches
+//! whether ssh asks the user anything. [`tunnel`] makes the commands of further ssh processes: for datagrams, the agent
+//! or a forwarder. [`remote_command`] runs other commands than a server on the host, such as `rove list host`. Source:
+//! Mosh 1.4.0 as observed.
 
 use std::convert::Infallible;
 use std::env;
@@ -192,7 +191,7 @@ fn first_login(
     let challenge = entropy::challenge()?;
     let plan = prepare::plan(options, invocation, colors, challenge, "", master)?;
     let plan = plan.without_key_question(options);
-    // With `WantedSession::Streams`, SIGHUP stays in force: an ssh that ends this process as its ProxyCommand must end
+    // With `WantedSession::Streams`, SIGHUP stays in force. An ssh that ends this process as its ProxyCommand must end
     // the login, too.
     let is_for_ssh = matches!(options.session, WantedSession::Streams(_));
     if plan.outlives_terminal() && !is_for_ssh {

@@ -439,7 +439,7 @@ fn run_config(args: Vec<OsString>) -> Result<u8, Instead> {
 }
 
 /// Prints why clap refuses a command line, and returns the exit code. A request for help or the version is also an
-/// error of clap, but its text goes to standard output.
+/// error of clap. But its text goes to standard output.
 fn refuse(manual: &Manual, error: &clap::Error) -> u8 {
     let Some(refusal) = rove_cli_docs::refusal(manual, error) else {
         let _ = error.print();

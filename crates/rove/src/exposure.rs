@@ -1,10 +1,10 @@
 //! Checks whether anybody except the user and root can change the file at a path.
 //!
-//! A file is only as safe as the folders on the way to it, because a user who may write a folder can replace the files
-//! in it. [`way`] therefore checks each folder and symbolic link on the way. It skips folders above the home directory,
+//! A file is only as safe as the folders on the way to it. A user who may write a folder can replace the files in it.
+//! [`way`] therefore checks each folder and symbolic link on the way. It skips folders above the home directory,
 //! because a user who can change one of them controls the account anyway.
 //!
-//! In a folder with the sticky bit that everybody may write, such as `/tmp`, only the owner can rename a folder, so
+//! In a folder with the sticky bit that everybody may write, such as `/tmp`, only the owner can rename a folder. So
 //! folders there are safe. A file, a link or a socket there is not: once it is removed, anybody may create another in
 //! its place.
 

@@ -22,15 +22,15 @@
 //!   starts before its client. `linger` keeps the server alive after its client, and `scope` moves it out of its login.
 //! - `session_call` passes a session's options to the client that this program becomes by exec. `escape_key` reads the
 //!   key that starts a command to the client.
-//! - `login` makes the environment of the host's program, `scrub` removes variables of other terminals from it, and
+//! - `login` makes the environment of the host's program, and `scrub` removes variables of other terminals from it.
 //!   `piped` makes the environment of a program without a terminal. `utmp` adds the session to the list of logged-in
 //!   users, and `detached` tells a login about other sessions.
 //! - `sessions` is `rove list` and `rove kill`. `attach` gets the key of a session's next client, and `announcement`
 //!   prints port and key.
-//! - `splice` copies bytes between a stream and a socket or pipes, and `packet_queue` limits the stream packets in the
-//!   kernel's queue. `listeners` accepts connections to forward, and `socks` reads the target that a program names.
-//!   An `opening` is a stream that waits for its answer, and `connect` makes the connection at the other end. `errand`
-//!   is work in a thread.
+//! - `splice` copies bytes between a stream and a socket or pipes. `packet_queue` limits the stream packets in the
+//!   kernel's queue. `listeners` accepts connections to forward, and `socks` reads the target that a program names. An
+//!   `opening` is a stream that waits for its answer, and `connect` makes the connection at the other end. `errand` is
+//!   work in a thread.
 //! - `drop_folder` keeps files that are copied to the host.
 //! - `agent` has the parts that lend the user's agent to the host: a private socket, joined connections and a filter.
 //! - `tunnel` carries datagrams through ssh: `near` is the client's end, and `far` the host's.

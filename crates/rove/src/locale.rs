@@ -1,5 +1,5 @@
 //! Chooses the locale variables for the server, and tells whether a locale's name promises UTF-8. rove does not use the
-//! C library's encoding, so no locale, set or missing, ever prevents a session.
+//! C library's encoding. So no locale, set or missing, ever prevents a session.
 
 use std::env;
 

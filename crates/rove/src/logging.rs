@@ -76,7 +76,7 @@ pub(crate) fn to_standard_error(verbose: u8) {
 }
 
 /// Returns a log that drops lines that cannot be written. By default, an error message would appear on standard error,
-/// in the middle of the user's screen, and if standard error fails too, a panic would end the session.
+/// in the middle of the user's screen. If standard error fails too, a panic would end the session.
 fn log(level: LevelFilter) -> SubscriberBuilder<DefaultFields, Format, LevelFilter> {
     tracing_subscriber::fmt().with_max_level(level).with_ansi(false).log_internal_errors(false)
 }

@@ -145,7 +145,7 @@ pub(crate) fn run(options: ServerOptions) -> anyhow::Result<u8> {
     let alone = threads::check_alone().context("cannot detach")?;
     match sys::fork(alone).context("cannot detach")? {
         Fork::Parent(server) => {
-            // The parent announces the server last, so that the user gets no port and key if an earlier step fails.
+            // The parent announces the server last. So the user gets no port and key if an earlier step fails.
             if let Err(error) = announcement::print(prepared.port(), &prepared.key) {
                 let _ = kill_process(server, Signal::TERM);
                 return Err(error.context("cannot announce the server"));

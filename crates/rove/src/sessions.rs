@@ -1,6 +1,6 @@
 //! The commands `rove list` and `rove kill`: this user's sessions on this computer, or on another.
 //!
-//! `choice` selects the sessions, `table` formats them, `stock` finds servers without a control socket, `computer`
+//! `choice` selects the sessions, `table` formats them, and `stock` finds servers without a control socket. `computer`
 //! names the computer that sessions run on, and `far` asks another computer.
 
 use std::io::{self, Write};

@@ -304,8 +304,8 @@ impl Client {
 
     /// Returns bytes for the user's terminal, or `None` when the terminal is up to date or has been given back.
     ///
-    /// The bytes always lead to the newest frame or towards it. So call this only when the terminal can take bytes:
-    /// frames that are out of date by then are skipped. A frame of very many cells comes in stages, between which the
+    /// The bytes always lead to the newest frame or towards it. So call this only when the terminal can take bytes.
+    /// Frames that are out of date by then are skipped. A frame of very many cells comes in stages, between which the
     /// driver may handle keys and datagrams.
     pub fn poll_output(&mut self, now: Instant) -> Option<Vec<u8>> {
         self.refresh(now);
@@ -367,8 +367,8 @@ impl Client {
         .min()
     }
 
-    /// Returns the bytes that restore the terminal before the driver gives it back; empty if the client does not hold
-    /// it. The bytes first draw a last frame without notices and predictions.
+    /// Returns the bytes that restore the terminal before the driver gives it back. They are empty if the client does
+    /// not hold it. The bytes first draw a last frame without notices and predictions.
     pub fn close_terminal(&mut self) -> Vec<u8> {
         let ending = self.ended().map(|_| self.ending());
         self.display.close(self.transport.remote().screen(), ending)

@@ -61,8 +61,8 @@ pub(crate) enum EchoWait {
     /// The echo ack waits for the fixed [`ECHO_DELAY`], as in Mosh 1.4.0.
     #[default]
     Fixed,
-    /// The echo ack waits as for `Adaptive`, but at least [`ECHO_DELAY`], because the client takes an ack without an
-    /// echo as proof that the terminal does not echo.
+    /// The echo ack waits as for `Adaptive`, but at least [`ECHO_DELAY`]. The client takes an ack without an echo as
+    /// proof that the terminal does not echo.
     Patient,
     /// The echo ack waits for a time derived from the programs' measured echo latency.
     Adaptive,

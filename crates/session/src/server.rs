@@ -229,7 +229,7 @@ impl Server {
     }
 
     /// Starts the orderly end of the session, and tells all clients that `by` caused it. Without a client of its own,
-    /// and at a second call, the session waits for joined clients only, and so ends at once if there are none.
+    /// and at a second call, the session waits for joined clients only. It then ends at once if there are none.
     pub fn shutdown(&mut self, now: Instant, by: Outside) {
         let transport = &self.publisher.transport;
         if transport.is_shutting_down() || transport.peer_address().is_none() {
@@ -243,8 +243,8 @@ impl Server {
         self.audience.dismiss(now, status, &mut self.terminal);
     }
 
-    /// Switches to smaller datagrams for the client at `address`, because the system refused to send it one of `len`
-    /// bytes as too long.
+    /// Switches to smaller datagrams for the client at `address`. The system refused to send it one of `len` bytes as
+    /// too long.
     pub fn handle_message_too_long(&mut self, now: Instant, address: SocketAddr, len: usize) {
         iter::once(&mut self.publisher.transport)
             .chain(self.succession.leaving_mut())
@@ -345,7 +345,7 @@ impl Server {
     }
 
     /// Makes another client the session's own. The server forgets all that it learned of the former client and its
-    /// terminal, and keeps the keys that the former client typed for the programs.
+    /// terminal. It keeps the keys that the former client typed for the programs.
     fn change_client(&mut self, now: Instant, newcomer: Newcomer) {
         tracing::info!("another client has come");
         let ended = self.publisher.ended();
@@ -471,7 +471,7 @@ impl Server {
         }
     }
 
-    /// Queues an event for the driver, in place of an older one of its kind: only the newest size and address matter.
+    /// Queues an event for the driver, in place of an older one of its kind. Only the newest size and address matter.
     fn note(&mut self, event: ServerEvent) {
         self.events.retain(|queued| mem::discriminant(queued) != mem::discriminant(&event));
         self.events.push_back(event);

@@ -1,5 +1,5 @@
-//! Bytes at one end, a picture at the other: however they are cut and whatever the path loses, the user
-//! sees what a terminal beside the program would show.
+//! Bytes at one end, a picture at the other. However they are cut and whatever the path loses, the user sees what a
+//! terminal beside the program would show.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! A client's memory stays within its bound, whatever a server sends: the worst states that we can think of, each for a
-//! new client and all of them for one client, with every byte counted that the client allocates.
+//! A client's memory stays within its bound, whatever a server sends. A client gets the worst states that we can think
+//! of, each for a new client and all of them for one client, with every byte counted that the client allocates.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test may panic")]
 
 mod common;

@@ -95,8 +95,8 @@ pub struct Config {
     pub path: PathConfig,
     /// Shortest interval between two loss reports that count the same losses. They travel in instructions that are sent
     /// anyway. `None` sends none. Chosen: a server reports as often as its client draws the status. A client reports
-    /// less often, so that its reports of some eight bytes stay below a hundredth of its bytes. The server needs no
-    /// more, because the loss that it uses takes seconds to change.
+    /// less often. So its reports of some eight bytes stay below a hundredth of its bytes. The server needs no more,
+    /// because the loss that it uses takes seconds to change.
     pub loss_report_interval: Option<Duration>,
     /// How long an unacknowledged shutdown is announced, at most.
     pub shutdown_timeout: Duration,

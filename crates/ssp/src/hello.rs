@@ -89,7 +89,7 @@ pub enum Peer {
 
 impl Peer {
     /// Learns from an instruction whether the peer is rove, unless that is known. Rove sends its hello in every
-    /// instruction until this end has acknowledged one of its states, so the first instruction from rove has a hello.
+    /// instruction until this end has acknowledged one of its states. So the first instruction from rove has a hello.
     /// The peer counts as stock only after it has acknowledged a state, and so has received this end's hello.
     pub(crate) fn learn(&mut self, hello: Option<Hello>, ack_num: StateNum) {
         *self = match (*self, hello) {

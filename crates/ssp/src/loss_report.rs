@@ -1,7 +1,7 @@
 //! The loss report, by which an end tells its peer how many of the peer's datagrams arrived.
 //!
 //! Only the receiver of datagrams can count those that are missing. Field 101 of the transport instruction, used
-//! between two roves only, carries this count back. A report is not part of a state: no instruction is sent for it, a
+//! between two roves only, carries this count back. A report is not part of a state. No instruction is sent for it, a
 //! lost report is not repeated, and the next report replaces it.
 
 use prost::encoding::{decode_varint, encode_varint};

@@ -285,7 +285,7 @@ impl Recovery {
     /// Called for each authentic datagram of the peer. A packet of streams (`is_packet`) ends a silence at once,
     /// because it carries any acknowledgment that is due. After a datagram of the session, the silence ends
     /// [`NEWS_MAX`] later, so that such a packet may come first. If a probe timeout has passed since the peer was last
-    /// heard, the flow also probes at once, because the network may be back.
+    /// heard, the flow also probes at once. The network may be back.
     pub(crate) fn handle_heard(&mut self, now: Instant, is_packet: bool) -> Fates {
         if self.is_silent() && is_packet {
             return self.wake(now);

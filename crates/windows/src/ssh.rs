@@ -1,4 +1,4 @@
-//! Runs ssh: threads read its two output streams, so that one loop can wait for both and for the end of the process.
+//! Runs ssh: threads read its two output streams. So one loop can wait for both and for the end of the process.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};

@@ -1,7 +1,7 @@
 //! Decides when ssh may log in automatically for a session whose UDP path fails, sans I/O.
 //!
-//! If the network fails often, the client must not log in often, because defences of the host count logins and
-//! failures. Also, an automatic login must not ask the user questions.
+//! If the network fails often, the client must not log in often. Defences of the host count logins and failures. Also,
+//! an automatic login must not ask the user questions.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ const WITHOUT_TOUCH: &str = "if { SSH_AUTH_SOCK=AGENT ssh-add -L </dev/null; cat
                              grep -q '^sk-'; then echo 'REASON' >&2; exit 255; fi; exec \"$@\"";
 /// The reason that the command of [`touch_guard`] prints if it does not run ssh.
 pub const TOUCH: &str = "a security key may have to be touched";
-/// Shell text that stands for a key file whose name is unknown: its key may be that of a security token.
+/// Shell text that stands for a key file whose name is unknown. Its key may be that of a security token.
 const UNKNOWN_KEY: &str = "; echo sk-";
 
 /// The outcome of an automatic login.

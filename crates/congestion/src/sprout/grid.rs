@@ -115,8 +115,9 @@ fn bounded(bins: impl Iterator<Item = Bin>) -> Vec<Bin> {
     all
 }
 
-/// Returns a bin's row. In that of an outage, the probabilities of staying and of leaving are each multiplied with that of the random
-/// walk, so they do not sum to 1: an outage loses 45 % of its weight with each tick. Source: the published program.
+/// Returns a bin's row. In that of an outage, the probabilities of staying and of leaving are each multiplied with that
+/// of the random walk. So they do not sum to 1: an outage loses 45 % of its weight with each tick. Source: the
+/// published program.
 fn row(bins: &[Bin], from: usize, deviation: f64) -> Row {
     let rate = bins[from].rate;
     let (least, most) = (rate - REACH * deviation, rate + REACH * deviation);

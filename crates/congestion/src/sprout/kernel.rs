@@ -1,6 +1,6 @@
 //! A tick of the random walk on the linear grid, where all bins but an outage have the same transition probabilities.
 //!
-//! The result equals the product with the rows of the grid, in a tenth of the time: each probability is used for both
+//! The result equals the product with the rows of the grid, in a tenth of the time. Each probability is used for both
 //! directions at once, and the sums stay in registers.
 
 use crate::sprout::grid::{Grid, Row};

@@ -156,7 +156,7 @@ fn any_packet() -> impl Strategy<Value = (u64, Packet)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// No packet of a peer makes an end panic, hang or send without bound: at an instant the end sends no more than its
+    /// No packet of a peer makes an end panic, hang or send without bound. At an instant the end sends no more than its
     /// window, and after the last packet it sends only heartbeats.
     #[test]
     fn an_end_sends_within_its_window_with_any_feedback(

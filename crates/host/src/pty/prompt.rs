@@ -1,13 +1,13 @@
 //! Tells whether the session's own shell, or a known program that it has started, waits at its own prompt, from facts
 //! of Linux.
 //!
-//! The foreground process group and the terminal's modes are not enough evidence, because they are the same during
-//! `read -es` of bash and `read -s` of fish. But a shell waits at its prompt with the same stack pointer every time,
-//! and a command that reads a key has another. This module learns that pointer once for each start of a shell. The
-//! pointer of the first wait counts if the shell waits with it again after a job had the terminal. Start-up files of
-//! bash cannot cause such a second wait, because bash gives the terminal to no job before it has read them. Other
-//! programs run no jobs, so a program's first wait counts as its prompt. If the prompt ends in no sign such as `$`, the
-//! client believes this module only after the user entered a line there. Field 3 in docs/wire.md lists its errors.
+//! The foreground process group and the terminal's modes are not enough evidence. They are the same during `read -es`
+//! of bash and `read -s` of fish. But a shell waits at its prompt with the same stack pointer every time, and a command
+//! that reads a key has another. This module learns that pointer once for each start of a shell. The pointer of the
+//! first wait counts if the shell waits with it again after a job had the terminal. Start-up files of bash cannot cause
+//! such a second wait, because bash gives the terminal to no job before it has read them. Other programs run no jobs,
+//! so a program's first wait counts as its prompt. If the prompt ends in no sign such as `$`, the client believes this
+//! module only after the user entered a line there. Field 3 in docs/wire.md lists its errors.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -202,8 +202,9 @@ fn fields(stat: &[u8]) -> Option<impl Iterator<Item = &str>> {
     Some(str::from_utf8(&stat[end + 1..]).ok()?.split_whitespace())
 }
 
-/// Returns the stack pointer of a process that waits for input, from `/proc/PID/syscall` (proc(5)): the number of the
-/// system call, six arguments, the stack pointer and the program counter. `None` if it waits for something else.
+/// Returns the stack pointer of a process that waits for input, from `/proc/PID/syscall` (proc(5)). That file holds the
+/// number of the system call, six arguments, the stack pointer and the program counter. `None` if it waits for
+/// something else.
 fn stack_pointer(syscall: &[u8], reads: bool) -> Option<u64> {
     let fields: Vec<&str> = str::from_utf8(syscall).ok()?.split_whitespace().collect();
     let [number, _, _, _, _, _, _, stack_pointer, _] = fields[..] else { return None };

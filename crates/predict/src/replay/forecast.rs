@@ -122,8 +122,8 @@ fn withheld(
     (!is_motion && is_elsewhere).then_some(Stop::OtherRow)
 }
 
-/// Returns whether a character may be shown before its echo: in the row of the input, or if `is_ahead` is true, in
-/// another row that the cursor is predicted to reach.
+/// Returns whether a character may be shown before its echo. It would stand in the row of the input or, if `is_ahead`
+/// is true, in another row that the cursor is predicted to reach.
 fn may_show(state: &State, is_ahead: bool) -> bool {
     let may_be_known =
         |prompt: &Prompt| !state.echo_off.is_off() && state.has(prompt.sort.mechanism());

@@ -30,8 +30,8 @@ pub(super) struct Judge<'a> {
     pub(super) screen: &'a Screen,
 }
 
-/// The facts that a screen reveals about the pending keys (`verdict`) and about the program: the end of an insert mode,
-/// a line that is about to be entered, a word that has moved to the next row.
+/// The facts that a screen reveals about the pending keys (`verdict`) and about the program. The latter are the end of
+/// an insert mode, a line that is about to be entered, a word that has moved to the next row.
 #[derive(Debug)]
 pub(super) struct Findings {
     /// The two typed characters that have ended an editor's insert mode, such as `jk`. `None` before any have.
@@ -62,7 +62,7 @@ pub(super) enum Verdict {
     Incomplete,
     /// The first key may still be answered, because the timeout for its echo has not ended.
     Pending,
-    /// The first key is overdue, but the user sees its prediction, and its effect may come with the next frame.
+    /// The first key is overdue. But the user sees its prediction, and its effect may come with the next frame.
     Overdue,
     /// The first key is overdue. The engine drops its prediction, but its effect may still come.
     Late(GivenUp, InputNum),

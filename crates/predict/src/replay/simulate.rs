@@ -100,7 +100,7 @@ impl<'a> Simulation<'a> {
             simulation.flash = Some(shown);
         }
         if simulation.may_wait() && field.track.waits {
-            // The cursor waits on the last character of a full row, and the input column is the one after it.
+            // The cursor waits on the last character of a full row. The input column is the one after it.
             simulation.column = simulation.column.map(|column| column + 1);
         }
         simulation

@@ -34,8 +34,8 @@ const MISS_TIMEOUT_MIN: Duration = Duration::from_millis(80);
 
 /// [`MISS_TIMEOUT_MIN`] for a prediction that the user sees in a line whose keys were confirmed. Its echo may come some
 /// frames after the echo ack, and text that is dropped and then echoed flickers. Chosen: less than the second after
-/// which no wrong prediction may be left, and more than a path with a round trip of 300 ms takes to repeat two lost
-/// frames. docs/prediction.md explains it ("Shown keys that are late").
+/// which no wrong prediction may be left. It is also more than a path with a round trip of 300 ms takes to repeat two
+/// lost frames. docs/prediction.md explains it ("Shown keys that are late").
 const SEEN_TIMEOUT_MIN: Duration = Duration::from_millis(900);
 
 /// The state of the engine. The methods of this type only read it.
@@ -183,7 +183,7 @@ impl State {
     }
 
     /// Returns how long after its echo ack the oldest key becomes overdue if no screen has shown its effect. The echo
-    /// of a visible character may have missed the frame with that ack, and then comes with the next frame.
+    /// of a visible character may have missed the frame with that ack. It then comes with the next frame.
     pub(super) fn miss_timeout(&self) -> Duration {
         let is_seen = |event: &Event| event.shown && matches!(event.key, Key::Text(_));
         let may_come =

@@ -371,7 +371,7 @@ fn text_that_is_rubbed_out_is_not_taken_for_done_before_the_host_has_had_time() 
     assert_stays(&mut rig, 23);
 }
 
-/// The line is the same before a letter and after its Backspace, so an old screen looks like the newest one.
+/// The line is the same before a letter and after its Backspace. So an old screen looks like the newest one.
 #[test]
 fn a_host_that_is_slow_is_not_believed_to_be_suddenly_quick() {
     let mut rig = Rig::new(SlowShell::new("$ ", 300));
@@ -581,7 +581,7 @@ impl Program for Modal {
     }
 }
 
-/// A shell that starts a program with a prompt like a line editor's, which shows a star for each key.
+/// A shell that starts a program with a prompt like a line editor's. The program shows a star for each key.
 struct Vault {
     asks: bool,
 }
@@ -615,7 +615,8 @@ impl Program for Contradiction {
     }
 }
 
-/// A shell whose Ctrl-A starts a program, which reads Enter silently, draws the prompt again and asks for a secret.
+/// A shell whose Ctrl-A starts a program. The program reads Enter silently, draws the prompt again and asks for a
+/// secret.
 struct Pausing {
     shell: Shell,
     asks: bool,

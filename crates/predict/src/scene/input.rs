@@ -10,8 +10,8 @@ use super::row::{Background, cells, character, is_blank, is_half, to_column};
 /// Fewest blanks between the input and other text. Chosen: one blank separates words.
 const GAP_COLUMNS_MIN: usize = 2;
 
-/// Returns the first column right of the cursor whose text does not move if a character is inserted: the edge of the
-/// field, the line of a box, text after a gap, or else the edge of the pane.
+/// Returns the first column right of the cursor whose text does not move if a character is inserted. It is the edge of
+/// the field, the line of a box, text after a gap, or else the edge of the pane.
 ///
 /// `at` is the cursor, or the last position that is known to be input. Gaps left of `at` do not end the input.
 pub(crate) fn right_bound(screen: &Screen, at: Position, pane: &Pane) -> u16 {
@@ -34,7 +34,7 @@ pub(crate) fn input_end(screen: &Screen, at: Position, right: u16) -> u16 {
 /// blanks and has one colour: grey or, if `typed` is given, another colour than typed text.
 ///
 /// A grey suggestion may begin with a blank or follow one. Text in another colour may be a word that a highlighter has
-/// coloured, so it counts as a suggestion only if it directly follows a character.
+/// coloured. So it counts as a suggestion only if it directly follows a character.
 pub(crate) fn suggestion(screen: &Screen, at: Position, typed: Option<Pen>) -> Option<Range<u16>> {
     let row = cells(screen, at.row);
     let start = usize::from(at.column);

@@ -32,7 +32,7 @@ impl Line {
     }
 
     /// Records that a character appeared where it was typed. It proves an echo if it is a letter or digit that no
-    /// program uses as a mask, or if it differs from the first: a mask is always the same character.
+    /// program uses as a mask, or if it differs from the first. A mask is always the same character.
     pub(crate) fn note_echo(&mut self, c: char) {
         if scene::is_mask(c) || c.is_whitespace() {
             return;

@@ -2,8 +2,8 @@
 //!
 //! On a connection that ssh has bound to the host, `query` and `session-bind` pass too. An ssh on the host sends
 //! `session-bind` for its next hop. The agent then applies the host restrictions of its keys (`ssh-add -h`). The filter
-//! refuses every other request (to add or delete keys, to lock the agent, to load a library), and the agent never sees
-//! it. The filter does no I/O. Source: draft-ietf-sshm-ssh-agent; OpenSSH 9.2, PROTOCOL.agent.
+//! refuses every other request (to add or delete keys, to lock the agent, to load a library). The agent never sees it.
+//! The filter does no I/O. Source: draft-ietf-sshm-ssh-agent; OpenSSH 9.2, PROTOCOL.agent.
 
 use std::fmt::{self, Display};
 

@@ -135,8 +135,8 @@ impl Running {
             }
             let [has_errors, has_output] = match self.status {
                 None => self.wait(events, deadline)?,
-                // After the command's end, bytes left in the pipes are read without waiting, because a child process of
-                // the command may hold the pipes open.
+                // After the command's end, bytes left in the pipes are read without waiting. A child process of the
+                // command may hold the pipes open.
                 Some(_) if self.aftermath_bytes < AFTERMATH_BYTES_MAX => {
                     [is_waiting(self.errors.as_ref())?, is_waiting(self.output.as_ref())?]
                 }
@@ -244,8 +244,8 @@ fn read_line(stream: &mut Option<ChildStdout>, has: bool, buffer: &mut [u8]) -> 
     Ok(len)
 }
 
-/// Runs a command to its end, passes its output to `take`, and returns its status, or `None` if the command ran for
-/// longer than `patience`. If `take` returns a duration, the command may run for that long from that moment.
+/// Runs a command to its end, passes its output to `take`, and returns its status. Returns `None` if the command ran
+/// for longer than `patience`. If `take` returns a duration, the command may run for that long from that moment.
 ///
 /// # Errors
 ///

@@ -24,8 +24,8 @@ use crate::stdio_forward::gates;
 /// Port number passed to the resolver, which requires one. Only the resolved address is used.
 const SSH_PORT: u16 = 22;
 
-/// Decides how to start a session. `challenge` is this run's random word, `preamble` is sh code that the host runs
-/// first (usually empty), and `master` is the run's own connection to the host, if any.
+/// Decides how to start a session. `challenge` is this run's random word, and `preamble` is sh code that the host runs
+/// first (usually empty). `master` is the run's own connection to the host, if any.
 ///
 /// # Errors
 ///
@@ -153,7 +153,7 @@ fn route(
 }
 
 /// Returns how to learn the host's address if no option says how. If only ssh can resolve the name, ssh connects by
-/// itself, and the host reports the address at which ssh arrived.
+/// itself. The host reports the address at which ssh arrived.
 fn connecting(config: &SshConfig) -> RemoteIp {
     let name = config.host_name.as_deref().unwrap_or_default();
     if address::is_found_here(name) { RemoteIp::Proxy } else { RemoteIp::Remote }

@@ -1,9 +1,8 @@
 //! The proxy command that ssh runs. It connects to the host, reports the host's address, and then hands the connection
 //! to ssh or copies bytes.
 //!
-//! ssh's own configuration thus decides the host's name and port, and the session's datagrams go to the very address
-//! that ssh reached. An ssh that receives the connection itself (`ProxyUseFdpass`) can name the peer in its error
-//! messages.
+//! ssh's own configuration thus decides the host's name and port. The session's datagrams go to the very address that
+//! ssh reached. An ssh that receives the connection itself (`ProxyUseFdpass`) can name the peer in its error messages.
 
 use core::mem::MaybeUninit;
 use std::fs::File;

@@ -5,7 +5,7 @@
 //!
 //! A socket is trusted if it belongs to the user and no other user can change the path to it. A new ssh then finds the
 //! socket that was checked, and no other user can create one while there is none. The sockets for a jump host
-//! (`ProxyJump`) need no check: a false connection there carries only ciphertext that the host alone can open, as any
+//! (`ProxyJump`) need no check. A false connection there carries only ciphertext that the host alone can open, as any
 //! network does.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};

@@ -1,6 +1,6 @@
 //! Makes the command lines of further ssh processes. They lend the user's agent, start a forwarder (a relay of
-//! datagrams) on a jump host, or carry a session's datagrams: after the login's ssh has ended, or as a fallback for
-//! UDP.
+//! datagrams) on a jump host, or carry a session's datagrams. They carry these after the login's ssh has ended, or as a
+//! fallback for UDP.
 
 use std::env;
 use std::ffi::{OsStr, OsString};

@@ -263,7 +263,7 @@ pub(crate) fn parse(
     }
     let settings = args.settings(&letters, load)?;
     let set = args.words_of(&settings, &command, |name| env::var_os(name).is_some());
-    // clap obeys the last of options that exclude each other, so the line's words come after those of the settings.
+    // clap obeys the last of options that exclude each other. So the line's words come after those of the settings.
     let args = HostArgs::take(name, &command, set.into_iter().chain(words).collect())?;
     let predict = prediction(name, &args, env::var_os("MOSH_PREDICTION_DISPLAY").as_deref())
         .map_err(|error| UsageError { usage: usage(), ..error })?;

@@ -1,5 +1,5 @@
-//! The letters of ssh's options, and what `rove` does with each: options about the login are passed to ssh, most others
-//! are refused with advice. Source: ssh(1), OpenSSH 9.2.
+//! The letters of ssh's options, and what `rove` does with each. Options about the login are passed to ssh, and most
+//! others are refused with advice. Source: ssh(1), OpenSSH 9.2.
 
 use clap::{Arg, ArgAction, ValueHint};
 use rove_bootstrap::ssh_config;

@@ -1,5 +1,5 @@
 //! Lends the user's ssh agent to the session's host. The client starts an ssh that logs in at the host through a stream
-//! of the session, and forwards the agent as `ssh -A` does. ssh tells the agent from which host requests come.
+//! of the session. This ssh forwards the agent as `ssh -A` does. ssh tells the agent from which host requests come.
 //!
 //! The ssh forwards a socket of the client, where a [`Filter`] checks requests to the real agent and reports
 //! signatures. If ssh cannot log in a second time, a [`Relay`] replaces it.

@@ -222,7 +222,7 @@ impl Current {
         Ok(count > 0)
     }
 
-    /// Returns whether the host has read from the stream: until then, the stream takes at most twice the first credit.
+    /// Returns whether the host has read from the stream. Until then, the stream takes at most twice the first credit.
     fn is_known(&self) -> bool {
         let written = self.len - self.left - self.chunk.len() as u64;
         written > 2 * FIRST_CREDIT

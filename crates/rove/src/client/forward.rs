@@ -301,7 +301,7 @@ impl Forward {
             self.own.channel.iter().for_each(|channel| channel.say(&word));
             (self.contact, self.refusal) = (contact, None);
         }
-        // The call goes on, because a router on the path may have sent the ICMP message instead of the host.
+        // The call goes on. A router on the path may have sent the ICMP message instead of the host.
         if self.contact == Contact::Silent && matches!(self.refusal, Some(Refusal::Port)) {
             self.contact = Contact::Refused;
             let (gone, server) = (ClientOutcome::Gone, self.session.server());

@@ -1,5 +1,5 @@
-//! Listeners on the host (`-R`). For each connection, the host names the number of a listener, and the client's table
-//! of listeners says where to connect.
+//! Listeners on the host (`-R`). For each connection, the host names the number of a listener. The client's table of
+//! listeners says where to connect.
 //!
 //! A hostile host thus reaches only the places in the table. With `-R PORT`, however, a SOCKS client on the host names
 //! the place. It reaches addresses of this computer, link-local ones and cloud metadata only if `PermitRemoteOpen`

@@ -80,7 +80,7 @@ pub(crate) fn open(
     host: &mut Host,
 ) -> Result<Option<(Opening, Door)>, Stop> {
     options.command = session;
-    // The trial ends its session, so it must neither attach to a running session nor start one without its program.
+    // The trial ends its session. So it must neither attach to a running session nor start one without its program.
     (options.session, options.no_program) = (WantedSession::New, false);
     // The doctor examines UDP, so no tunnel is used.
     options.tunnel = TunnelUse::Never;

@@ -1,5 +1,5 @@
-//! Removes variables that a session must not inherit from the ssh connection that started it, because that connection
-//! has ended when the session's programs run.
+//! Removes variables that a session must not inherit from the ssh connection that started it. That connection has ended
+//! when the session's programs run.
 //!
 //! With a dead agent, `ssh` and `git push` fail instead of asking for a password. With a dead display, X programs hang.
 //! `SSH_TTY` may have become another user's terminal. Variables that only describe the login (`SSH_CONNECTION`,

@@ -1,9 +1,9 @@
-//! The host's end of `-R`. It opens the listeners that the client asks for, and sends each accepted connection to the
+//! The host's end of `-R`. It opens the listeners that the client asks for. It sends each accepted connection to the
 //! client in a stream of its own.
 //!
 //! Only the client knows the targets of the connections. A listener lives as long as the client's stream that asked for
-//! it. After another client has taken the session over, the listeners stay bound for a minute, so that the new client
-//! can get the same ports.
+//! it. After another client has taken the session over, the listeners stay bound for a minute. The new client can then
+//! get the same ports.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -181,8 +181,8 @@ impl Pump {
         if has_datagrams {
             self.wire.receive(now, &mut self.session);
         }
-        // Keys are written before output is read, because Ctrl-C must not wait for the output that it is to stop. New
-        // keys are written without polling the pty, and the next wait polls it for the rest of the keys.
+        // Keys are written before output is read. Ctrl-C must not wait for the output that it is to stop. New keys are
+        // written without polling the pty. The next wait polls it for the rest of the keys.
         if takes_input || (has_datagrams && self.program.has_terminal()) {
             self.write_host(now);
         }
@@ -316,8 +316,8 @@ impl Pump {
         }
     }
 
-    /// Passes the modes of the pty to the session. The modes must be as new as the output that was read, and the
-    /// session must have them before it sends that output.
+    /// Passes the modes of the pty to the session. The modes must be as new as the output that was read. The session
+    /// must have them before it sends that output.
     fn look_at_tty(&mut self, now: Instant) {
         let is_due = self.tty_watch.look(now);
         if self.program.has_terminal()

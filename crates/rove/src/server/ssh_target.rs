@@ -7,8 +7,8 @@ use std::net::IpAddr;
 const SSH_PORT: u16 = 22;
 
 /// Returns the host and port to connect to for a stream's target. `localhost:22` becomes the address of the sshd in
-/// `ssh_connection` (`client-ip client-port server-ip server-port`), because that sshd may use another port, or not
-/// listen on the loopback.
+/// `ssh_connection` (`client-ip client-port server-ip server-port`). That sshd may use another port, or not listen on
+/// the loopback.
 pub(super) fn resolve(host: &str, port: u16, ssh_connection: Option<&OsStr>) -> (String, u16) {
     let sshd = || {
         let port = ssh_connection?.to_str()?.split_whitespace().nth(3)?;

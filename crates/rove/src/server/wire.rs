@@ -72,8 +72,8 @@ impl Wire {
         self.sieve.poll_timeout()
     }
 
-    /// Sends all datagrams that the session has. When the server begins to linger, opens the handover socket first,
-    /// because the client may start another session, which needs a port, at once.
+    /// Sends all datagrams that the session has. When the server begins to linger, opens the handover socket first. The
+    /// client may start another session, which needs a port, at once.
     pub(super) fn send(&mut self, now: Instant, session: &mut Server) {
         while let Some(transmit) = session.poll_transmit(now) {
             if session.lingers_until().is_some()

@@ -31,7 +31,7 @@ pub(super) fn servers(known: &[u32]) -> Vec<u32> {
     found
 }
 
-/// Returns the user of a process, or `None` if unknown. The owner of its folder in `/proc` may be root: Linux does that
+/// Returns the user of a process, or `None` if unknown. The owner of its folder in `/proc` may be root. Linux does that
 /// for processes with protected memory, such as a rove server named mosh-server.
 fn owner(process: &Path) -> Option<u32> {
     let status = fs::read_to_string(process.join("status")).ok()?;

@@ -1,4 +1,4 @@
-//! The client's end of an ssh beside UDP, which carries datagrams while UDP is silent, and ends when UDP answers.
+//! The client's end of an ssh beside UDP. This ssh carries datagrams while UDP is silent, and ends when UDP answers.
 //!
 //! The first ssh is that of the session's login. Later ones log in without the user, as often as [`Standby`] allows, or
 //! the user logs in. If an ssh is silent, another logs in beside it, because the silent one may be slow or dead.

@@ -1,7 +1,7 @@
 //! Whole sessions between real processes: rove and stock Mosh on either side, over a bad network.
 //!
-//! Every test asserts order and outcome, never times. It waits for what it expects under one
-//! generous guard, so a slow machine makes it slower and nothing else.
+//! Every test asserts order and outcome, never times. It waits for what it expects under one generous guard. So a slow
+//! machine makes it slower and nothing else.
 
 #![cfg(target_os = "linux")]
 

@@ -68,7 +68,7 @@ impl NoticeBar {
     /// Returns the facts about the contact with the server, for the notices.
     pub(super) fn contact(&self, transport: &ClientTransport) -> Contact {
         // Input that waited through a silence is acknowledged piece by piece. That alone does not mean that the path to
-        // the server fails, so the wait for an acknowledgment starts again.
+        // the server fails. So the wait for an acknowledgment starts again.
         let answered_until = transport.answered_until();
         Contact {
             start: self.start,

@@ -374,7 +374,7 @@ impl Member {
         Some(news)
     }
 
-    /// Returns the client's number in the order of joining; 0 for a client that has not joined or is leaving.
+    /// Returns the client's number in the order of joining. It is 0 for a client that has not joined or is leaving.
     const fn number(&self) -> u64 {
         match self.phase {
             Phase::Joined(number) => number,

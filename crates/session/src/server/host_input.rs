@@ -5,7 +5,7 @@
 /// length. Chosen: the bound of a client's own queue.
 const HOST_INPUT_MAX: usize = 1_048_576;
 /// While this many bytes wait for the pty, joined clients keep their input, and programs get no answers. Chosen: half.
-/// The rest is the own client's alone, so that nobody else can keep its wishes (to end joined clients, to lock) from the
+/// The rest is the own client's alone. So nobody else can keep its wishes (to end joined clients, to lock) from the
 /// server.
 const OTHERS_INPUT_MAX: usize = HOST_INPUT_MAX / 2;
 
@@ -22,8 +22,8 @@ pub(super) struct HostInput {
 }
 
 impl HostInput {
-    /// Updates which clients must keep their input. A client may send again when half of its bound waits, so that not
-    /// every read of the program stops or resumes it.
+    /// Updates which clients must keep their input. A client may send again when half of its bound waits. So not every
+    /// read of the program stops or resumes it.
     pub(super) fn settle_holds(&mut self) {
         let waiting = self.waiting().len();
         let hold = |held, max| waiting >= max || held && waiting > max / 2;

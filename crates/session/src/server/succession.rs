@@ -1,9 +1,9 @@
 //! The change of a session's client: another client with a new key takes the session over from the former one.
 //!
 //! The new client's publisher waits beside that of the session's client. The new client's first authentic datagram
-//! proves that it holds the new key, and only then does it take the session over. So a login that fails half way takes
-//! nothing from the present client. The former client's publisher then shuts down in order. Each client has its own
-//! transport and key, so that no number is used twice with one key.
+//! proves that it holds the new key. Only then does the client take the session over. So a login that fails half way
+//! takes nothing from the present client. The former client's publisher then shuts down in order. Each client has its
+//! own transport and key, so that no number is used twice with one key.
 
 use core::mem;
 use core::net::{IpAddr, SocketAddr};
@@ -41,7 +41,7 @@ pub(super) struct Newcomer {
     client: ClientId,
     /// How many keys of the present client the server had taken when it invited this one.
     taken: u64,
-    /// Whether the server takes no input of the present client while this invitation lasts, so that the count of that
+    /// Whether the server takes no input of the present client while this invitation lasts. If so, the count of that
     /// client's keys stays `taken`.
     holds: bool,
 }
@@ -106,7 +106,7 @@ impl Succession {
     }
 
     /// Invites a client to take the session over, in place of an earlier invitation. A client that resumes names its
-    /// `former` client, and continues that client's keys if the record has all that the server lacks. Returns how many
+    /// `former` client. It continues that client's keys if the record has all that the server lacks. Returns how many
     /// keys of the former client the server has taken; `None` if unknown. For the present client that is `taken`.
     ///
     /// If the present client may be alive (`is_alive`), later invitations do not extend the wait of its input.

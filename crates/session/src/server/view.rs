@@ -21,7 +21,7 @@ impl Server {
         self.abandoned.or(closed).filter(|_| self.audience.is_over())
     }
 
-    /// Returns until when the driver keeps a server whose client has ended the session, so that the server can
+    /// Returns until when the driver keeps a server whose client has ended the session. Until then the server can
     /// acknowledge the end again ([`rove_ssp::Transport::lingers_until`]). `None` if that is not needed. The driver
     /// first releases all other resources.
     pub fn lingers_until(&self) -> Option<Instant> {
@@ -39,8 +39,8 @@ impl Server {
         self.publisher.transport.remote_arrived_at()
     }
 
-    /// Returns since when the client's silence is unexpected: when the client was last heard, or the end of a pause
-    /// that the server permits. `None` if it was never heard.
+    /// Returns since when the client's silence is unexpected. This is when the client was last heard, or the end of a
+    /// pause that the server permits. `None` if it was never heard.
     pub fn client_missed_since(&self) -> Option<Instant> {
         let heard_at = self.client_heard_at()?;
         Some(heard_at.max(self.publisher.transport.remote_excused_until().unwrap_or(heard_at)))

@@ -109,8 +109,8 @@ pub struct AckConfig {
     /// "Late acknowledgments".
     pub delay_late: Duration,
     /// Time beyond RTO after which a sent state is presumed lost if acknowledgments are late. At a server it is as long
-    /// as [`AckConfig::delay_late`]. At a client it is shorter, because a server answers most keys at once, and a key
-    /// that is sent again also makes the server repeat a lost echo. Chosen: docs/timing.md, "Late acknowledgments".
+    /// as [`AckConfig::delay_late`]. At a client it is shorter. A server answers most keys at once, and a key that is
+    /// sent again also makes the server repeat a lost echo. Chosen: docs/timing.md, "Late acknowledgments".
     pub grace_late: Duration,
     /// Longest wait before an acknowledgment interrupts the repair of a large instruction. Chosen: 27 fragments (32
     /// KiB) at 30 % loss need four or five tries at RTO + 100 ms each. Every other instruction in between makes the

@@ -98,7 +98,7 @@ fn silent(_: StreamId) -> Plan {
     Plan::default()
 }
 
-/// Returns the plan of a reader: streams up to number 16 are read up to 300 kB, further ones below 512 not at all, and
+/// Returns the plan of a reader. Streams up to number 16 are read up to 300 kB, further ones below 512 not at all, and
 /// all others whole.
 fn reads_little(id: StreamId) -> Plan {
     let reads = if id.get() <= 16 { Some((300_000, false)) } else { Some((0, false)) };

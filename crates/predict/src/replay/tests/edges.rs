@@ -185,7 +185,7 @@ fn rig(columns: u16, rows: u16, style: Style) -> Rig {
     Rig::sized(size, Preference::Always, Editor::new("$ ", usize::from(columns), style))
 }
 
-/// Types a line that continues in the next row and ends it, so that the engine learns how the program continues it.
+/// Types a line that continues in the next row and ends it. So the engine learns how the program continues it.
 fn teach(rig: &mut Rig, columns: usize) {
     rig.type_keys(&"x".repeat(columns + 1));
     rig.run_until_idle();

@@ -41,7 +41,7 @@ impl Program for Bsd {
     }
 }
 
-/// Returns the modes that a server on FreeBSD or macOS sends: a new terminal has neither ECHOK nor, on FreeBSD, IUTF8.
+/// Returns the modes that a server on FreeBSD or macOS sends. A new terminal has neither ECHOK nor, on FreeBSD, IUTF8.
 fn tty() -> Tty {
     let lacking = TtyModes::ECHO_KILL.union(TtyModes::UTF8);
     Tty { modes: TtyModes::USUAL.difference(lacking), ..Tty::USUAL }

@@ -1,5 +1,5 @@
-//! Derives the results of the legs (steps of a session) after the server's announcement: whether the server runs, and
-//! whether datagrams pass in both directions. Large datagrams and a new port have their own legs.
+//! Derives the results of the legs (steps of a session) after the server's announcement. They tell whether the server
+//! runs, and whether datagrams pass in both directions. Large datagrams and a new port have their own legs.
 
 use std::net::IpAddr;
 
@@ -134,7 +134,7 @@ fn silence(host: &Host, server: &Server, path: &Path) -> [Finding; 3] {
 }
 
 /// Returns the finding about a server that answers after its ssh has ended. A shared ssh connection may have kept the
-/// login alive, so that the host's logout rule has not yet taken effect.
+/// login alive. The host's logout rule has then not yet taken effect.
 fn alive(host: &Host) -> Finding {
     match logout(host) {
         Some(Logout::Ends) => note(format!(

@@ -9,7 +9,7 @@ use rove_rig::scratch::Scratch;
 
 /// A script for the far end that answers every line, and reports in its first argument that it is hung up.
 ///
-/// Linux ends reads from a terminal whose master is closed a moment before it sends SIGHUP, so the script waits for the
+/// Linux ends reads from a terminal whose master is closed a moment before it sends SIGHUP. So the script waits for the
 /// signal after its last line.
 pub(crate) const ANSWERING: &str = r#"
 trap 'echo hung up > "$1"; exit' HUP
