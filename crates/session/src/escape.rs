@@ -46,6 +46,10 @@ const KEY_LEN: usize = 2;
 /// then awaits no command.
 const SILENT_BYTES_MAX: usize = 1024;
 
+/// Longest pause in a paste. After a longer one, the mark of its end counts as lost. Chosen: longer than a slow line to
+/// the terminal pauses, and short for a user who wants to quit.
+const PASTE_PAUSE: Duration = Duration::from_secs(5);
+
 /// How long after the end of a question a yes may be meant for it, although another is asked. Chosen: longer than a user
 /// needs to see a change and to hold back a key.
 const MISREAD: Duration = Duration::from_millis(700);
@@ -127,8 +131,11 @@ pub(crate) struct EscapeKey {
     due: Option<Instant>,
     /// The newest line that the user has ended.
     line: Option<(Purpose, String)>,
-    /// Whether the terminal has marked the beginning of a paste, but not its end.
+    /// Whether the terminal has marked the beginning of a paste, but not its end. All pasted text goes to the program:
+    /// it must neither give a permission nor end the session, after which a shell here would run the rest.
     is_pasting: bool,
+    /// When the newest bytes of a paste came.
+    pasted_at: Instant,
     /// Whether the newest key after the escape key was not a command, so that the help is to be shown.
     is_help_due: bool,
     /// Until when the help is shown after a key that was not a command. `None` if it is not shown.
@@ -154,6 +161,7 @@ impl EscapeKey {
             due: None,
             line: None,
             is_pasting: false,
+            pasted_at: Instant::ZERO,
             is_help_due: false,
             help_until: None,
         }
@@ -192,6 +200,10 @@ impl EscapeKey {
         self.may_agree = self.replaced_at.is_none_or(|at| at + MISREAD <= now);
         if self.due.is_some_and(|due| due <= now) {
             self.give_up(out, &mut requests);
+        }
+        if !bytes.is_empty() {
+            self.is_pasting &= now < self.pasted_at + PASTE_PAUSE;
+            self.pasted_at = now;
         }
         for &byte in bytes {
             if byte == ESC && !self.keeps_keys() {
@@ -283,7 +295,7 @@ impl EscapeKey {
         requests: &mut Requests,
     ) {
         self.help_until = None;
-        let is_escape_key = byte.is_some() && byte == self.key;
+        let is_escape_key = byte.is_some() && byte == self.key && !self.is_pasting;
         let escaped = State::Escaped { key: typed.to_vec(), silent: Vec::new() };
         match &self.state {
             State::Text { line_start }
@@ -328,12 +340,10 @@ impl EscapeKey {
     ) {
         let (shows_status, logs_in) = (self.is_status_key(byte), self.is_login_key(byte));
         let decides = |key| self.offers_status && byte == Some(key) && !is_pass_key(self.key, byte);
-        // Pasted text must not be able to give a permission or to open anything.
-        let may_act = |key| decides(key) && !self.is_pasting;
-        let (locks, dismisses) = (may_act(LOCK), may_act(DISMISS));
-        let says_yes = self.is_yes_key(byte) && !self.is_pasting;
+        let (locks, dismisses) = (decides(LOCK), decides(DISMISS));
+        let says_yes = self.is_yes_key(byte);
         let (calls_back, purpose) =
-            (may_act(CALLBACK), Purpose::ALL.into_iter().find(|it| may_act(it.key())));
+            (decides(CALLBACK), Purpose::ALL.into_iter().find(|it| decides(it.key())));
         let is_command = matches!(byte, Some(QUIT | SUSPEND))
             || [shows_status, logs_in, locks, dismisses, says_yes, calls_back].contains(&true)
             || purpose.is_some();

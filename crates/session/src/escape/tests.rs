@@ -347,8 +347,8 @@ fn a_yes_counts_only_while_something_is_asked() {
         (0x1e, true, "y\r", "y\r", NOTHING),
         (0x1e, false, "\x1ey", "", NOTHING),
         // Pasted text cannot say yes.
-        (0x1e, true, "\x1b[200~\x1ey\x1b[201~", "\x1b[200~\x1b[201~", NOTHING),
-        (0x1e, true, "\x1b[200~\x1el\x1ee\x1b[201~", "\x1b[200~\x1b[201~", NOTHING),
+        (0x1e, true, "\x1b[200~\x1ey\x1b[201~", "\x1b[200~\x1ey\x1b[201~", NOTHING),
+        (0x1e, true, "\x1b[200~\x1el\x1ee\x1b[201~", "\x1b[200~\x1el\x1ee\x1b[201~", NOTHING),
         // With Ctrl-Y as the escape key, "y" sends Ctrl-Y itself.
         (0x19, true, "\x19y", "\x19", NOTHING),
     ] {
@@ -358,6 +358,27 @@ fn a_yes_counts_only_while_something_is_asked() {
         assert_eq!(escape.handle(at(0), typed.as_bytes(), &mut read), requests, "{key} {typed:?}");
         assert_eq!(String::from_utf8(read).unwrap(), out, "{key} {typed:?}");
     }
+}
+
+#[test]
+fn pasted_text_is_text_and_neither_ends_the_session_nor_stops_it() {
+    for key in [0x1e, b'~'] {
+        for command in [".", "\x1a", "r", "x", "^", "\x1e"] {
+            let pasted = format!("\x1b[200~a\r{}{command}b\x1b[201~", char::from(key));
+            let mut modal = Modal::new(key);
+            modal.escape.offer_login(true);
+            // In pieces, too.
+            for piece in pasted.as_bytes().chunks(3) {
+                assert_eq!(modal.type_text(0, piece), NOTHING, "{key} {command:?}");
+            }
+            assert_eq!(String::from_utf8_lossy(&modal.out), pasted);
+        }
+    }
+    // If the mark of the end is lost, the escape key counts again after a pause.
+    let mut modal = Modal::new(0x1e);
+    assert_eq!(modal.type_text(0, b"\x1b[200~text"), NOTHING);
+    assert_eq!(modal.type_text(4_000, b"\x1e."), NOTHING);
+    assert!(modal.type_text(9_500, b"\x1e.").quit);
 }
 
 #[test]
@@ -580,8 +601,8 @@ fn a_line_is_read_after_its_key_and_no_key_of_it_goes_to_the_program() {
         ("\x1ep\u{e9}\u{754c}\rb", "b", NOTHING, Some("\u{e9}\u{754c}")),
         ("a\x1eob", "ab", Requests { callback: true, ..NOTHING }, None),
         // Pasted text neither begins nor ends a line for the client, and starts no search for a login.
-        ("\x1b[200~\x1eo\x1b[201~", "\x1b[200~\x1b[201~", NOTHING, None),
-        ("\x1b[200~\x1ef-D 9\r\x1b[201~", "\x1b[200~-D 9\r\x1b[201~", NOTHING, None),
+        ("\x1b[200~\x1eo\x1b[201~", "\x1b[200~\x1eo\x1b[201~", NOTHING, None),
+        ("\x1b[200~\x1ef-D 9\r\x1b[201~", "\x1b[200~\x1ef-D 9\r\x1b[201~", NOTHING, None),
         ("\x1ef\x1b[200~-D 9\r\x1b[201~0\rb", "b", NOTHING, Some("-D 90")),
     ] {
         let (mut read, mut escape) = (Vec::new(), EscapeKey::new(DEFAULT, true));
