@@ -131,11 +131,10 @@ pub(crate) struct EscapeKey {
     due: Option<Instant>,
     /// The newest line that the user has ended.
     line: Option<(Purpose, String)>,
-    /// Whether the terminal has marked the beginning of a paste, but not its end. All pasted text goes to the program:
-    /// it must neither give a permission nor end the session, after which a shell here would run the rest.
-    is_pasting: bool,
-    /// When the newest bytes of a paste came.
-    pasted_at: Instant,
+    /// When the newest bytes of a paste came whose end the terminal has not marked. `None` outside a paste. All pasted
+    /// text goes to the program: it must neither give a permission nor end the session, after which a shell here would
+    /// run the rest.
+    pasted_at: Option<Instant>,
     /// Whether the newest key after the escape key was not a command, so that the help is to be shown.
     is_help_due: bool,
     /// Until when the help is shown after a key that was not a command. `None` if it is not shown.
@@ -160,8 +159,7 @@ impl EscapeKey {
             passed: 0,
             due: None,
             line: None,
-            is_pasting: false,
-            pasted_at: Instant::ZERO,
+            pasted_at: None,
             is_help_due: false,
             help_until: None,
         }
@@ -199,11 +197,10 @@ impl EscapeKey {
         let mut requests = Requests::default();
         self.may_agree = self.replaced_at.is_none_or(|at| at + MISREAD <= now);
         if self.due.is_some_and(|due| due <= now) {
-            self.give_up(out, &mut requests);
+            self.give_up(now, out, &mut requests);
         }
         if !bytes.is_empty() {
-            self.is_pasting &= now < self.pasted_at + PASTE_PAUSE;
-            self.pasted_at = now;
+            self.pasted_at = self.pasted_at.filter(|at| now < *at + PASTE_PAUSE).and(Some(now));
         }
         for &byte in bytes {
             if byte == ESC && !self.keeps_keys() {
@@ -212,7 +209,7 @@ impl EscapeKey {
             }
             self.beginning.push(byte);
             if let Some(keystroke) = self.keystrokes.push(byte) {
-                self.take_keystroke(keystroke, out, &mut requests);
+                self.take_keystroke(now, keystroke, out, &mut requests);
             }
             if requests.quit {
                 return requests;
@@ -240,14 +237,15 @@ impl EscapeKey {
     /// Handles a whole key, or a message of the terminal that is not a key, such as a mouse report.
     fn take_keystroke(
         &mut self,
+        now: Instant,
         Keystroke { key, len }: Keystroke,
         out: &mut Vec<u8>,
         requests: &mut Requests,
     ) {
-        self.is_pasting = match key {
-            Key::PasteStart => true,
-            Key::PasteEnd => false,
-            _ => self.is_pasting,
+        self.pasted_at = match key {
+            Key::PasteStart => Some(now),
+            Key::PasteEnd => None,
+            _ => self.pasted_at,
         };
         let bytes: Vec<u8> = self.beginning.drain(..len).collect();
         let passed = self.passed.min(len);
@@ -295,7 +293,7 @@ impl EscapeKey {
         requests: &mut Requests,
     ) {
         self.help_until = None;
-        let is_escape_key = byte.is_some() && byte == self.key && !self.is_pasting;
+        let is_escape_key = byte.is_some() && byte == self.key && self.pasted_at.is_none();
         let escaped = State::Escaped { key: typed.to_vec(), silent: Vec::new() };
         match &self.state {
             State::Text { line_start }
@@ -476,13 +474,13 @@ impl EscapeKey {
     }
 
     /// Stops waiting for the rest of a sequence: its first bytes count as a key, as single keys or as a message.
-    fn give_up(&mut self, out: &mut Vec<u8>, requests: &mut Requests) {
+    fn give_up(&mut self, now: Instant, out: &mut Vec<u8>, requests: &mut Requests) {
         let len = self.beginning.len();
         let is_told = core::mem::take(&mut self.keystrokes).flush().is_some();
         // No user types an escape sequence longer than `KEY_LEN`.
         let is_key = is_told || len <= KEY_LEN || self.beginning.first() != Some(&ESC);
         let key = if is_key { Key::Other } else { Key::Neutral };
-        self.take_keystroke(Keystroke { key, len }, out, requests);
+        self.take_keystroke(now, Keystroke { key, len }, out, requests);
     }
 }
 
