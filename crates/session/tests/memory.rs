@@ -81,8 +81,10 @@ struct Victim {
     client: Client,
     size: Size,
     now: Instant,
-    /// The number of the newest state.
+    /// The number of the newest state that the client has taken.
     num: u64,
+    /// The number of the state that an attack begins with.
+    base: u64,
 }
 
 impl Victim {
@@ -92,30 +94,48 @@ impl Victim {
         let config = busiest_client(size);
         let client = counted(|| Client::new(config, Instant::ZERO));
         let forger = Forger::new(Direction::ToClient);
-        let mut victim = Self { forger, client, size, now: Instant::ZERO, num: 0 };
-        victim.state(0, 0, host_bytes(b"$ "));
+        let mut victim = Self { forger, client, size, now: Instant::ZERO, num: 0, base: 0 };
+        victim.begin();
         victim
     }
 
-    /// Sends a state made from `old`, which has everything below `kept` thrown away.
-    fn state(&mut self, old: u64, kept: u64, diff: Vec<u8>) {
-        self.num += 1;
-        self.instruction(old, self.num, kept, diff, Vec::new());
+    /// Sends the state that an attack begins with. The client throws away all states below the newest that it can
+    /// still use.
+    fn begin(&mut self) {
+        let is_taken = (0..=self.num).rev().any(|old| self.state(old, old, host_bytes(b"$ ")));
+        assert!(is_taken, "the client has no state that another can be made from");
+        self.base = self.num;
     }
 
-    fn instruction(&mut self, old: u64, new: u64, kept: u64, diff: Vec<u8>, chaff: Vec<u8>) {
+    /// Sends a state made from `old`, which has everything below `kept` thrown away. Returns whether the client has
+    /// taken it. Each state has the number after the newest that was taken, as the states between would be missing.
+    fn state(&mut self, old: u64, kept: u64, diff: Vec<u8>) -> bool {
+        let new = self.num + 1;
+        let is_taken = self.instruction(old, new, kept, diff, Vec::new());
+        self.num += u64::from(is_taken);
+        is_taken
+    }
+
+    /// Sends an instruction. Returns whether the client has refused none of its datagrams.
+    fn instruction(
+        &mut self,
+        old: u64,
+        new: u64,
+        kept: u64,
+        diff: Vec<u8>,
+        chaff: Vec<u8>,
+    ) -> bool {
         let instruction = Instruction { chaff, ..state(old, new, kept, diff) };
-        for datagram in self.forger.datagrams(&instruction) {
-            self.deliver(&datagram);
-        }
+        let datagrams = self.forger.datagrams(&instruction);
+        datagrams.iter().all(|datagram| self.deliver(datagram))
     }
 
-    /// Has the client take a datagram, work and draw, as its driver would.
-    fn deliver(&mut self, datagram: &[u8]) {
+    /// Has the client take a datagram, work and draw, as its driver would. Returns whether it took it.
+    fn deliver(&mut self, datagram: &[u8]) -> bool {
         self.now += Duration::from_micros(100);
         let (client, now) = (&mut self.client, self.now);
         counted(|| {
-            let _ = client.handle_datagram(now, RIGHT_ADDRESS, Ecn::Capable, datagram);
+            let taken = client.handle_datagram(now, RIGHT_ADDRESS, Ecn::Capable, datagram);
             loop {
                 client.handle_timeout(now);
                 while client.poll_transmit(now).is_some() {}
@@ -124,7 +144,8 @@ impl Victim {
                     break;
                 }
             }
-        });
+            taken.is_ok()
+        })
     }
 
     /// Lets the client draw everything.
@@ -233,7 +254,7 @@ const ATTACKS: [Attack; 17] = [
             )
             .unwrap();
             write!(text, "\x1b]52;c;{copy}\x07\x1b]52;c;{copy}\x07").unwrap();
-            victim.state(1, 0, host_bytes(text.as_bytes()));
+            victim.state(victim.base, 0, host_bytes(text.as_bytes()));
         }
     }),
     ("many states", |victim| {
@@ -258,7 +279,7 @@ const ATTACKS: [Attack; 17] = [
         for number in 1..500 {
             let told = member(2, format!("9;{number}{}", "n".repeat(1000)).as_bytes());
             let told = [varint(1, number * 8), told.repeat(8)].concat();
-            victim.state(1, 0, member(1, &event(19, &told)));
+            victim.state(victim.base, 0, member(1, &event(19, &told)));
         }
     }),
     ("lines of one column", |victim| {
@@ -269,8 +290,8 @@ const ATTACKS: [Attack; 17] = [
                 diff.extend(lines(first, 128, 1, 0, b""));
                 first += 128;
             }
-            victim.state(1, 0, diff);
-            victim.state(1, 0, lines(0, 128, 1, 0, b"x"));
+            victim.state(victim.base, 0, diff);
+            victim.state(victim.base, 0, lines(0, 128, 1, 0, b"x"));
         }
     }),
     ("lines off the screen and of their own", |victim| {
@@ -304,8 +325,9 @@ const ATTACKS: [Attack; 17] = [
     }),
     ("instructions that inflate and fragments without an end", |victim| {
         for n in 0..3 {
-            victim.instruction(1, 900_000 + n, 0, Vec::new(), vec![b'c'; 4_194_000]);
-            victim.instruction(1, 900_010 + n, 0, host_bytes(&vec![b'd'; 4_194_000]), Vec::new());
+            let [old, inflated, drawn] = [victim.base, 900_000 + n, 900_010 + n];
+            victim.instruction(old, inflated, 0, Vec::new(), vec![b'c'; 4_194_000]);
+            victim.instruction(old, drawn, 0, host_bytes(&vec![b'd'; 4_194_000]), Vec::new());
         }
         for (id, pieces, len) in [(1 << 40, 32_000_u16, 1), (2 << 40, 3300, 1200)] {
             for number in 0..pieces {
@@ -331,6 +353,7 @@ fn attack(size: Size, most: Bytes) {
     }
     let mut victim = Victim::new(size);
     for (_, attack) in &ATTACKS {
+        victim.begin();
         attack(&mut victim);
     }
     assert_bounded(size, most, "all of them to one client");
