@@ -66,8 +66,9 @@ fn frames_that_come_sooner_keep_within_their_budget() {
     for len in [4, 60, 400] {
         let (rove, before) = (shown(|it| it, 0.1, len, None), shown(without, 0.1, len, None));
         let budget = 3_200 * LENGTH as usize / 1_000 + 6_400;
-        // Diffs from older states are longer, at most by what is written in a round trip and a half.
-        let longer = rove.datagrams * len * 15;
+        // Diffs from older states are longer, by less than a line for each datagram. Chosen: with the budget they need
+        // half of what this allows, and without a budget the frames cost twice as much.
+        let longer = rove.datagrams * len;
         assert!(rove.bytes <= before.bytes + budget + longer, "{len}: {rove:?} beside {before:?}");
     }
 }
