@@ -1,5 +1,7 @@
 //! Both ends end up with each other's note, whatever the path does.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use rove_link::LinkConfig;
 use rove_ssp::{Config, ReferencePolicy};
@@ -29,6 +31,31 @@ fn a_lossless_path_brings_each_note_to_the_other_end() {
     assert!(net.run_until(ms(1_000), agree));
     assert_eq!(net.right.transport.remote().text(), b"hello world");
     assert_eq!((&net.left.errors, &net.right.errors), (&vec![], &vec![]));
+}
+
+/// Returns the lengths of 200 datagrams with the same diff, each way.
+fn lengths_of_one_diff() -> [BTreeSet<usize>; 2] {
+    let mut net = pair::<4096>(Seed::new(1), LinkConfig::lossless(ms(50)));
+    net.left.write(b"80x24");
+    net.run_for(ms(5_000));
+    let mut lengths = [BTreeSet::new(), BTreeSet::new()];
+    for _ in 0..200 {
+        for (party, lengths) in [&mut net.left, &mut net.right].into_iter().zip(&mut lengths) {
+            // The first datagram after a diff carries it.
+            lengths.extend(party.sent.drain(..).next().map(|(_, len)| len));
+            party.write(b"x");
+        }
+        net.run_for(ms(2_000));
+    }
+    lengths
+}
+
+#[test]
+fn one_diff_is_sent_in_datagrams_of_many_lengths() {
+    // Without padding there are three lengths, which differ by the bytes of the states' numbers.
+    for lengths in lengths_of_one_diff() {
+        assert!(lengths.len() > 16, "{lengths:?}");
+    }
 }
 
 proptest! {
