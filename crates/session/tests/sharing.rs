@@ -9,7 +9,7 @@ use rove_session::{
     ClientConfig, ClientOutcome, Door, ExitStatus, JOINED_MAX, JoinMode, Outside, ServerEvent,
     ServerOutcome, SizeRule, Tty, Uninvited,
 };
-use rove_ssp::{Config, Ecn, Key};
+use rove_ssp::{Capabilities, Config, Ecn, Key};
 use rove_terminal::{ClusterWidths, Size, UserTerminal};
 use rove_units::{Instant, Seed};
 
@@ -60,6 +60,26 @@ fn a_viewers_keys_and_sizes_reach_nothing() {
     assert_eq!(trio.right.0.program.typed, b"own");
     assert_eq!(trio.right.0.server.screen().size(), Size::DEFAULT);
     assert_eq!(trio.left.0[2].client.screen().size(), size(20, 5), "clipped for its own window");
+}
+
+#[test]
+fn a_joined_client_has_no_streams() {
+    let offering = |config: Config| {
+        let capabilities = config.capabilities.map(|it| it.union(Capabilities::STREAMS));
+        Config { capabilities, ..config }
+    };
+    let first = || ClientConfig { transport: offering(roves().transport), ..wide(Size::DEFAULT) };
+    let server = far(offering(rove(Config::server())));
+    let mut trio = session_of(first(), server, &near_link(), Seed::new(3));
+    trio.left.0[0].client.set_door(Door::Open);
+    trio.run_for(secs(5));
+    for way in [JoinMode::View, JoinMode::Share] {
+        let config = invite_to_join(&mut trio, way, first());
+        come(&mut trio, config);
+        trio.run_for(secs(5));
+    }
+    let carries: Vec<_> = trio.left.0.iter().map(|end| end.client.carries_streams()).collect();
+    assert_eq!(carries, [Some(true), Some(false), Some(false)]);
 }
 
 #[test]

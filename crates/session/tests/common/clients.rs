@@ -90,7 +90,12 @@ impl End for Host {
 
 /// Returns a session with its first client.
 pub fn session(first: ClientConfig, link: &LinkConfig, seed: Seed) -> Trio {
-    let host = Host(far(rove(Config::server())), None);
+    session_of(first, far(rove(Config::server())), link, seed)
+}
+
+/// Returns a session of this server with its first client.
+pub fn session_of(first: ClientConfig, server: ServerEnd, link: &LinkConfig, seed: Seed) -> Trio {
+    let host = Host(server, None);
     let mut trio = Net::new(Clients(vec![near(first)]), host, link.clone(), link.clone(), seed);
     trio.run_for(secs(1));
     trio
