@@ -82,7 +82,7 @@ mod tests {
             budget.spend(now, bytes);
             spent += bytes;
         }
-        let earned = PER_SECOND * now.as_nanos().div_ceil(1_000_000_000) + SAVED_MAX.get();
+        let earned = 3_200 * now.as_nanos().div_ceil(1_000_000_000) + 6_400;
         assert!(spent <= earned && spent + 2 * SAVED_MAX.get() > earned, "{spent} of {earned}");
     }
 
