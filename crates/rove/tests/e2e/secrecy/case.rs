@@ -3,6 +3,9 @@
 /// The secret of most cases. No case shows any of its letters otherwise.
 pub(super) const SECRET: &str = "ZWJXVQzj";
 
+/// Most letters that a case may show. Source: SECURITY.md, "at most four in the tests".
+const EXCUSED_MAX: usize = 4;
+
 /// Interpreters of scripts: the first word of [`Case::interpreter`], and the Debian package that contains the program.
 const INTERPRETERS: [(&str, &str); 7] = [
     ("bash", "bash"),
@@ -122,8 +125,9 @@ impl Case {
         self
     }
 
-    /// Excuses the first letters of the secret.
+    /// Excuses the first letters of the secret, at most [`EXCUSED_MAX`].
     pub(super) const fn excused(mut self, excused: usize) -> Self {
+        assert!(excused <= EXCUSED_MAX);
         self.excused = excused;
         self
     }

@@ -121,7 +121,7 @@ Shell().cmdloop()",
         "printf 'item: '; stty cbreak; name=$(head -c 4); echo; printf 'item: '; stty -echo
         : > off; head -c 8 > out",
         &[See("item: "), Type("anna"), Host("off"), Secret],
-    ).excused(8),
+    ).excused(4),
     Case::new(
         "typed ahead behind a name, before a prompt without echo",
         "sh",

@@ -242,7 +242,6 @@ pub(super) const PROMPTS: &[Case] = &[
             Line("exit()"),
         ],
     )
-    .excused(8)
     .needs(&[(super::case::PYTHON, "python3")]),
     Case::new(
         "sqlite3, three lines, then getpass with its prompt in a command",

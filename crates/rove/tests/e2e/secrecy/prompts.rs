@@ -107,7 +107,7 @@ const IN_THE_LINE: &[Step] = &[
 pub(super) const CASES: &[Case] = &[
     bash("bash -i, three commands, then read -s", ASK),
     bash("bash -i, three commands, then read -s with the shell's prompt", ALIKE),
-    bash("bash -i, three commands, then read -e -s with the shell's prompt", EDITED).excused(8),
+    bash("bash -i, three commands, then read -e -s with the shell's prompt", EDITED).excused(4),
     bash("bash -i, read -s often, then with the shell's prompt", ASK_OFTEN),
     bash("bash -i, Up after read -s", UP),
     bash(
@@ -198,7 +198,7 @@ pub(super) const CASES: &[Case] = &[
     zsh("zsh -i, Up after read -s", UP),
     zsh("zsh -i, a key that runs read -s in a line with text", IN_THE_LINE),
     fish("fish -i, three commands, then read -s", ASK),
-    fish("fish -i, three commands, then read -s with the shell's prompt", ALIKE).excused(8),
+    fish("fish -i, three commands, then read -s with the shell's prompt", ALIKE),
     fish("fish -i, Up after read -s", UP),
     bash(
         "bash -i, a prompt that asks for a secret by itself",
@@ -229,7 +229,7 @@ pub(super) const CASES: &[Case] = &[
             Line("exit"),
         ],
     )
-    .excused(8),
+    .excused(4),
     bash(
         "bash -i, read -s with the shell's prompt, twice",
         &[
@@ -247,5 +247,5 @@ pub(super) const CASES: &[Case] = &[
             Line("exit"),
         ],
     )
-    .excused(8),
+    .excused(4),
 ];

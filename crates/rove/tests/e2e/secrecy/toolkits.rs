@@ -118,7 +118,7 @@ pub(super) const EDITORS: &[Case] = &[
             Line("exit"),
         ],
     )
-    .excused(8),
+    .excused(4),
     node("node readline muted, same question", "node muted.js 2 nothing", SAME_PLACE),
     node("node readline muted, first question", "node muted.js 1 nothing", FIRST),
     node("node readline with stars, same question", "node muted.js 2 stars", SAME_PLACE),
