@@ -52,14 +52,14 @@ pub fn diffs_carry_everything(data: &[u8]) {
             Step::Write(bytes) => host.write(bytes),
             Step::Resize(size) => host.resize(size),
             Step::Look => {
-                let bytes = display::diff(&shown, host.screen(), Vocabulary::Rich);
+                let bytes = display::diff(&shown, host.screen(), Vocabulary::Clusters);
                 if shown.size() != host.screen().size() {
                     replica.resize(host.screen().size());
                 }
                 replica.write(&bytes);
-                assert_same(replica.screen(), host.screen());
+                assert_same(replica.screen(), host.screen(), Vocabulary::Clusters);
                 shown = host.snapshot();
-                assert!(display::diff(&shown, host.screen(), Vocabulary::Rich).is_empty());
+                assert!(display::diff(&shown, host.screen(), Vocabulary::Clusters).is_empty());
             }
         }
     }
@@ -72,7 +72,11 @@ const HIDDEN_STATE_RESET: &[u8] = b"\x1b[!p\x1b[?7h\x1b[20l\x1b[r";
 /// to the wanted one.
 pub fn any_base_will_do(data: &[u8]) {
     let [flags, data @ ..] = data else { return };
-    let vocabulary = if flags & 1 == 0 { Vocabulary::Rich } else { Vocabulary::Stock };
+    let vocabulary = match flags & 3 {
+        0 => Vocabulary::Rich,
+        2 => Vocabulary::Clusters,
+        _ => Vocabulary::Stock,
+    };
     let (base, wanted) = data.split_at(data.len() * usize::from(*flags) / 256);
     let (size, base) = take_size(base);
     let mut replica = played(Terminal::replica(size), base);
@@ -89,8 +93,8 @@ pub fn any_base_will_do(data: &[u8]) {
         replica.resize(host.screen().size());
     }
     replica.write(&bytes);
-    if vocabulary == Vocabulary::Rich {
-        assert_same(replica.screen(), host.screen());
+    if vocabulary != Vocabulary::Stock {
+        assert_same(replica.screen(), host.screen(), vocabulary);
     } else {
         for row in 0..host.screen().size().rows() {
             assert_eq!(replica.screen().row_text(row), host.screen().row_text(row), "row {row}");
@@ -110,7 +114,7 @@ fn played(mut terminal: Terminal, script: &[u8]) -> Terminal {
 }
 
 /// Panics unless both show the same: all that a diff carries but wrap flags, which have exceptions.
-fn assert_same(shown: &Screen, wanted: &Screen) {
+fn assert_same(shown: &Screen, wanted: &Screen, vocabulary: Vocabulary) {
     assert_eq!(shown.size(), wanted.size());
     assert_eq!(shown.cursor(), wanted.cursor());
     assert_eq!(shown.pen(), wanted.pen());
@@ -119,6 +123,14 @@ fn assert_same(shown: &Screen, wanted: &Screen) {
     assert_eq!(shown.input_modes().focus_reporting, wanted.input_modes().focus_reporting);
     assert_eq!(shown.input_modes().mouse_reporting, wanted.input_modes().mouse_reporting);
     assert_eq!(shown.input_modes().mouse_encoding, wanted.input_modes().mouse_encoding);
+    assert_eq!(shown.rich_modes(), wanted.rich_modes());
+    assert_eq!(shown.decoration(), wanted.decoration());
+    assert_eq!(shown.colors(), wanted.colors());
+    assert_eq!(shown.directory(), wanted.directory());
+    assert_eq!(shown.progress(), wanted.progress());
+    if vocabulary == Vocabulary::Clusters {
+        assert_eq!(shown.cluster_widths(), wanted.cluster_widths());
+    }
     assert_eq!(shown.title(), wanted.title());
     assert_eq!(shown.icon_name(), wanted.icon_name());
     assert_eq!(shown.clipboard(), wanted.clipboard());
@@ -130,6 +142,7 @@ fn assert_same(shown: &Screen, wanted: &Screen) {
         assert_eq!(a.cells(), b.cells(), "row {row}");
         for column in 0..wanted.size().columns() {
             assert_eq!(a.marks(column), b.marks(column), "row {row} column {column}");
+            assert_eq!(a.decoration(column), b.decoration(column), "row {row} column {column}");
         }
     }
 }
