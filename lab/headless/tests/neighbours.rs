@@ -25,6 +25,8 @@ const ANSWERED_WITHIN: Duration = Duration::from_millis(50);
 struct Honest {
     id: Option<StreamId>,
     is_closed: bool,
+    /// How many streams of the peer it has accepted.
+    accepted: u64,
 }
 
 impl Owner for Honest {
@@ -43,19 +45,24 @@ impl Owner for Honest {
                 }
                 Event::Writable(id) => drop(mux.write(id, &[7; 65_536])),
                 Event::Closed => self.is_closed = true,
-                Event::Incoming => while mux.accept().is_some() {},
+                Event::Incoming => {
+                    while mux.accept().is_some() {
+                        self.accepted += 1;
+                    }
+                }
                 _ => {}
             }
         }
     }
 }
 
-/// Returns the bytes of the packet of a number.
-type Attack = fn(u64) -> Vec<u8>;
+/// Returns the bytes of the packet of a number. The attacker is at this side.
+type Attack = fn(Side, u64) -> Vec<u8>;
 
 /// An end whose packets hold what an attacker chooses, as many as go each millisecond.
 struct Attacker<E> {
     end: E,
+    side: Side,
     attack: Attack,
     number: u64,
     next_at: Instant,
@@ -88,7 +95,7 @@ impl<E: Carries> End for Attacker<E> {
             (self.next_at, self.left) = (now + Duration::from_millis(1), PACKETS);
         }
         self.left = self.left.checked_sub(1)?;
-        let payload = (self.attack)(self.number);
+        let payload = (self.attack)(self.side, self.number);
         let transmit = carriage.seal(self.number, &payload)?;
         self.number += 1;
         Some((transmit.destination, transmit.payload))
@@ -110,30 +117,45 @@ fn data(id: u64, offset: u64, bytes: &[u8], is_end: bool) -> Vec<u8> {
     packet(&[Frame::Data { id: StreamId::new(id), offset, is_end, bytes }])
 }
 
-/// The attacks, by name: the bytes of each packet. A stream of the attacker's is odd at a server, and even at a client.
+/// Returns the number of a stream that this side opens.
+const fn own(side: Side, number: u64) -> u64 {
+    match side {
+        Side::Client => 2 * number + 2,
+        Side::Server => 2 * number + 1,
+    }
+}
+
+const fn other(side: Side) -> Side {
+    match side {
+        Side::Client => Side::Server,
+        Side::Server => Side::Client,
+    }
+}
+
+/// The attacks: the name, the least number of streams that it opens, and the bytes of each packet.
 #[rustfmt::skip]
-const ATTACKS: [(&str, Attack); 12] = [
-    ("an acknowledgment of a packet that was never sent", |_| {
+const ATTACKS: [(&str, u64, Attack); 12] = [
+    ("an acknowledgment of a packet that was never sent", 0, |_, _| {
         packet(&[Frame::Ack(AckFrame { largest: 1 << 40, ranges: vec![(0, 1)], ..AckFrame::default() })])
     }),
-    ("an offset at the end of all numbers", |_| data(1, u64::MAX, b"x", false)),
-    ("data beyond the credit", |number| data(1, 1_000 * number, &[7; 1_000], false)),
-    ("data beyond the end", |number| data(1, number, b"x", true)),
-    ("other bytes for the same offset", |number| data(1, 0, &number.to_le_bytes(), false)),
-    ("credit that goes back", |number| {
-        packet(&[Frame::Credit { id: StreamId::new(1), limit: u64::MAX - number }])
+    ("an offset at the end of all numbers", 0, |side, _| data(own(side, 0), u64::MAX, b"x", false)),
+    ("data beyond the credit", 1, |side, number| data(own(side, 0), number << 20, &[7; 1_000], false)),
+    ("data beyond the end", 1, |side, number| data(own(side, 0), number, b"x", true)),
+    ("other bytes for the same offset", 1, |side, number| data(own(side, 0), 0, &number.to_le_bytes(), false)),
+    ("credit that goes back", 1, |side, number| {
+        packet(&[Frame::Credit { id: StreamId::new(own(side, 0)), limit: u64::MAX - number }])
     }),
-    ("streams of the wrong side", |number| data(2 * number, 0, b"x", false)),
-    ("a varint that is too long", |_| [&[0; 4][..], &[3], &[0xFF; 20]].concat()),
-    ("a packet of nothing but pings", |_| packet(&vec![Frame::Ping; 256])),
-    ("a flood of opens of a port here", |number| {
+    ("streams of the wrong side", 0, |side, number| data(own(other(side), number), 0, b"x", false)),
+    ("a varint that is too long", 0, |_, _| [&[0; 4][..], &[3], &[0xFF; 20]].concat()),
+    ("a packet of nothing but pings", 0, |_, _| packet(&vec![Frame::Ping; 256])),
+    ("a flood of opens of a port here", 100, |side, number| {
         let target = Target::Tcp { host: "localhost".to_owned(), port: 22 };
-        data(2 * number + 1, 0, &target.encode(), false)
+        data(own(side, number), 0, &target.encode(), false)
     }),
-    ("answers with escape sequences to streams that were not opened", |number| {
-        data(2 * number + 1, 0, b"\x1b]0;title\x07\x1b[2J", true)
+    ("answers with escape sequences to streams that were not opened", 100, |side, number| {
+        data(own(side, number), 0, b"\x1b]0;title\x07\x1b[2J", true)
     }),
-    ("no time and no frame", |number| vec![0; usize::try_from(number % 4).expect("below 4")]),
+    ("no time and no frame", 0, |_, number| vec![0; usize::try_from(number % 4).expect("below 4")]),
 ];
 
 /// Types keys and returns the longest time until one was shown.
@@ -168,19 +190,20 @@ fn shown(client: &ClientEnd<()>) -> usize {
     client.client.screen().row_text(0).matches('k').count()
 }
 
-fn attacker<E>(end: E, attack: Attack) -> Attacker<E> {
-    Attacker { end, attack, number: 0, next_at: Instant::ZERO, left: 0, is_agreed: false }
+fn attacker<E>(end: E, side: Side, attack: Attack) -> Attacker<E> {
+    Attacker { end, side, attack, number: 0, next_at: Instant::ZERO, left: 0, is_agreed: false }
 }
 
 #[test]
 fn keys_are_answered_in_time_whatever_a_hostile_server_sends_as_streams() {
-    for (name, attack) in ATTACKS {
+    for (name, opens, attack) in ATTACKS {
         let seed = Seed::new(3);
         let (client, server) = ends(seed);
         let streams = Streams::new(Side::Client, Instant::ZERO);
         let left = Beside::new(client, Honest::default(), streams);
         let wire = LinkConfig::lossless(RTT / 2);
-        let mut net = Net::new(left, attacker(server, attack), wire.clone(), wire, seed);
+        let mut net =
+            Net::new(left, attacker(server, Side::Server, attack), wire.clone(), wire, seed);
         net.run_for(Duration::from_secs(1));
         let took = slowest(
             &mut net,
@@ -193,6 +216,7 @@ fn keys_are_answered_in_time_whatever_a_hostile_server_sends_as_streams() {
         println!("{name}, by the server: a key is answered after at most {took:?}");
         assert!(took <= ANSWERED_WITHIN, "{name}: {took:?}");
         assert!(net.right.number > 10_000, "{name}: {} packets", net.right.number);
+        assert!(net.left.owner.accepted >= opens, "{name}: {}", net.left.owner.accepted);
         assert!(net.left.streams.mux.held() <= 20 * 1024 * 1024, "{name}");
         assert!(net.left.end.client.outcome().is_none(), "{name}: the session goes on");
         assert!(!net.left.end.terminal.screen().row_text(0).contains("title"));
@@ -201,13 +225,14 @@ fn keys_are_answered_in_time_whatever_a_hostile_server_sends_as_streams() {
 
 #[test]
 fn keys_are_answered_in_time_whatever_a_hostile_client_sends_as_streams() {
-    for (name, attack) in ATTACKS {
+    for (name, opens, attack) in ATTACKS {
         let seed = Seed::new(4);
         let (client, server) = ends(seed);
         let streams = Streams::new(Side::Server, Instant::ZERO);
         let right = Beside::new(server, Honest::default(), streams);
         let wire = LinkConfig::lossless(RTT / 2);
-        let mut net = Net::new(attacker(client, attack), right, wire.clone(), wire, seed);
+        let mut net =
+            Net::new(attacker(client, Side::Client, attack), right, wire.clone(), wire, seed);
         net.run_for(Duration::from_secs(1));
         let took = slowest(
             &mut net,
@@ -219,6 +244,7 @@ fn keys_are_answered_in_time_whatever_a_hostile_client_sends_as_streams() {
         );
         println!("{name}, by the client: a key is answered after at most {took:?}");
         assert!(took <= ANSWERED_WITHIN, "{name}: {took:?}");
+        assert!(net.right.owner.accepted >= opens, "{name}: {}", net.right.owner.accepted);
         assert!(net.right.streams.mux.held() <= 20 * 1024 * 1024, "{name}");
     }
 }
