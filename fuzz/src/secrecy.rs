@@ -18,6 +18,9 @@ use self::oracle::Oracle;
 use self::texts::{BESIDE, OPEN, OUTPUTS, PROMPTS, SECRET, UNKNOWN, prompt};
 use crate::choices::Choices;
 
+/// Characters in one read that are a paste without brackets. Source: SECURITY.md.
+const PASTE_LEN: usize = 8;
+
 /// Things that happen in one run.
 const STEPS: usize = 48;
 
@@ -182,6 +185,15 @@ impl World {
             (0..count).map(|at| SECRET[(self.letters + at) % SECRET.len()]).collect();
         match choice & 31 {
             0..=13 => self.type_key(BESIDE[usize::from(choice & 31)], Answer::Edit),
+            // All letters come in one read, as a paste with or without brackets.
+            28.. => {
+                self.letters += count;
+                let is_bracketed = choice & 1 == 0;
+                let read = format!("\x1b[200~{letters}\x1b[201~");
+                let read = if is_bracketed { &read } else { &letters };
+                let is_paste = is_bracketed || count >= PASTE_LEN;
+                self.type_read(read, &letters, is_paste, Answer::Edit);
+            }
             _ => {
                 self.letters += count;
                 for letter in letters.chars() {
@@ -259,11 +271,16 @@ impl World {
     }
 
     fn type_key(&mut self, key: &str, answer: Answer) {
+        self.type_read(key, key, false, answer);
+    }
+
+    /// Types a key or several ones, which the client reads at once as `read`.
+    fn type_read(&mut self, read: &str, key: &str, is_paste: bool, answer: Answer) {
         let sent = InputNum::new(self.sent);
-        self.engine.handle_keys(self.now, sent, key.as_bytes());
+        self.engine.handle_keys(self.now, sent, read.as_bytes());
         self.sent += 1;
         let is_quiet = self.typed.is_empty() && self.echo_ack + 1 == self.sent;
-        self.oracle.note_typed(key, self.sent, &self.screen, is_quiet);
+        self.oracle.note_typed((key, is_paste), self.sent, &self.screen, is_quiet);
         self.typed.push_back(Typed { key: key.to_owned(), input: self.sent, answer });
     }
 

@@ -67,6 +67,8 @@ pub(super) struct Oracle {
     barrier: u64,
     /// The input that each letter was typed with last.
     letters: [u64; SECRET.len()],
+    /// The letters that came otherwise than in a paste, too.
+    typed: [bool; SECRET.len()],
     probe: Option<Probe>,
     /// The size of the newest screen.
     size: Option<Size>,
@@ -83,8 +85,14 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
-    /// Records a key as it is typed; `is_quiet` tells whether all others were answered.
-    pub(super) fn note_typed(&mut self, key: &str, input: u64, screen: &Screen, is_quiet: bool) {
+    /// Records a key as it is typed, or the keys of a paste; `is_quiet` tells whether all others were answered.
+    pub(super) fn note_typed(
+        &mut self,
+        (key, is_paste): (&str, bool),
+        input: u64,
+        screen: &Screen,
+        is_quiet: bool,
+    ) {
         let is_unknown = UNKNOWN.contains(&key);
         if is_unknown || key == "\r" || key == "\x1b[A" {
             self.barrier = input;
@@ -96,8 +104,9 @@ impl Oracle {
         if is_unknown && is_quiet {
             self.probe = Some(Probe { place: Place::of(screen), row: cursor_row(screen) });
         }
-        if let Some(letter) = SECRET.iter().position(|letter| key.contains(*letter)) {
+        for letter in (0..SECRET.len()).filter(|letter| key.contains(SECRET[*letter])) {
             self.letters[letter] = input;
+            self.typed[letter] |= !is_paste;
             self.unanswered.get_or_insert((input, None));
         }
     }
@@ -188,17 +197,18 @@ impl Oracle {
         let visible = count(frame);
         assert!(count(screen) == [0; SECRET.len()], "the host has drawn one");
         let new = (0..SECRET.len()).filter(|letter| visible[*letter] > self.visible[*letter]);
+        let is_paste = new.clone().any(|letter| !self.typed[letter]);
         let newest = new.map(|letter| self.letters[letter]).max();
         self.visible = visible;
         if let Some(newest) = newest {
             let reason = format!("{self:#?}\n{}", text(frame));
-            let may_show = self.may_show(newest, screen, arrived);
+            let may_show = self.may_show(newest, is_paste, screen, arrived);
             assert!(may_show, "a letter of a secret is seen: {reason}");
         }
     }
 
     /// Returns whether the letter of an input may be shown on the newest screen of the client.
-    fn may_show(&self, letter: u64, screen: &Screen, arrived: u64) -> bool {
+    fn may_show(&self, letter: u64, is_paste: bool, screen: &Screen, arrived: u64) -> bool {
         let place = Place::of(screen);
         let is_seen = self.not_echoed.as_ref() == Some(&place);
         // Nobody knows yet who reads the letters that were typed after such a key.
@@ -206,7 +216,8 @@ impl Oracle {
         if is_seen || is_pending || self.is_resized || self.probe.is_some() {
             return false;
         }
-        self.has_echoed(&place) || self.is_known(screen) || self.is_edited()
+        // A paste is shown only after an echo in its line.
+        self.has_echoed(&place) || !is_paste && (self.is_known(screen) || self.is_edited())
     }
 
     /// Returns whether text was echoed in this very line, and the cursor stands where that left it.
