@@ -250,5 +250,8 @@ fn no_case_of_bad_input_shows_a_key_in_an_argument_a_log_or_a_file() {
         vectors.iter().for_each(|it| assert_not_in(it, &keys, Path::new(name)));
         assert_not_in(user.sshd.log().as_bytes(), &keys, Path::new("sshd's log"));
         assert_without(user.scratch.folder(), &keys);
+        // The copy of what ssh has passed on is the test's own.
+        fs::remove_file(user.sshd.path("out")).expect("it was read");
+        assert_without(&user.sshd.path("."), &keys);
     }
 }
