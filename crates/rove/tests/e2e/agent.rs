@@ -390,6 +390,15 @@ fn a_client_in_the_background_lends_no_agent() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains("-A: nobody sees in the background how the host uses"), "{said}");
+    // A later session has its agent, and the path to it is the only one.
+    let (mut terminal, path) = user.session(&sshd, &["-A"]);
+    assert_eq!(wait_for_agent(&path), 1, "{}", terminal.dump());
+    let names = std::fs::read_dir(sshd.path("sockets")).expect("a folder").flatten();
+    let names = names.map(|entry| entry.file_name().into_string().expect("it is text"));
+    let agents: Vec<String> = names.filter(|name| name.starts_with("agent-")).collect();
+    assert_eq!(agents.len(), 1, "{agents:?}");
+    terminal.send("exit\n");
+    terminal.wait_exit();
     let kill = Invocation::new(rove()).arg("kill").arg(format!("--ssh={}", sshd.ssh()));
     let ended = answered(&kill.args(["far", "--all"]));
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
@@ -453,8 +462,12 @@ fn an_sshd_that_forwards_no_agent_is_named() {
     let config = sshd.path("sshd_config");
     let lines = std::fs::read_to_string(&config).expect("it was written");
     std::fs::write(&config, format!("AllowAgentForwarding no\n{lines}")).expect("it is ours");
-    let terminal = Terminal::start(&user.call(&sshd, &["-A"], &["cat"]), (24, 160));
+    let (terminal, path) = user.session(&sshd, &["-A"]);
     terminal.wait_for_text("-A: the host's sshd forwards no agent (AllowAgentForwarding)");
+    let lists = user.seen(LIST);
+    wait_for_nobody(&path);
+    assert!(count_keys(&path).is_err(), "no relay lends it");
+    assert_eq!(user.seen(LIST), lists);
 }
 
 #[test]
