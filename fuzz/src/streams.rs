@@ -1,6 +1,6 @@
 //! The layer of streams: its frames, its messages, and an end that is handed any packets.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use arbitrary::{Result as Drawn, Unstructured};
 use rove_congestion::new_reno::NewReno;
@@ -60,6 +60,9 @@ struct Writer {
     finished: BTreeMap<StreamId, bool>,
     /// The bytes of the peer's direction of each stream that were read here, and whether its end was.
     read: BTreeMap<StreamId, (usize, bool)>,
+    /// The streams that nobody reads here at present, and those that this end wants no more of.
+    paused: BTreeSet<StreamId>,
+    stopped: BTreeSet<StreamId>,
     /// Packets on their way to this end.
     arriving: VecDeque<Packet>,
 }
@@ -84,6 +87,8 @@ impl Pair {
             written: BTreeMap::new(),
             finished: BTreeMap::new(),
             read: BTreeMap::new(),
+            paused: BTreeSet::new(),
+            stopped: BTreeSet::new(),
             arriving: VecDeque::new(),
         });
         Self { now, ends }
@@ -112,11 +117,14 @@ impl Pair {
                         end.finished.entry(id).or_insert(true);
                     }
                 }
-                (3, Some(id)) if choice & 7 == 0 => {
-                    if end.mux.reset(id, 9).is_ok() {
-                        end.finished.insert(id, false);
-                    }
-                }
+                (3, Some(id)) => match choice & 7 {
+                    0 if end.mux.reset(id, 9).is_ok() => drop(end.finished.insert(id, false)),
+                    1 if end.mux.stop(id, 9).is_ok() => drop(end.stopped.insert(id)),
+                    2 | 3 => drop(end.paused.insert(id)),
+                    4 | 5 => drop(end.read(now, id, choice)),
+                    6 => end.go_on(now, id),
+                    _ => self.now += pause,
+                },
                 (4, _) => drop(end.arriving.pop_front()),
                 (5, _) => {
                     let again = end.arriving.front().map(|it| (it.number, it.payload.clone()));
@@ -153,8 +161,13 @@ impl Pair {
         }
     }
 
-    /// Lets everything arrive, and asserts that it has.
+    /// Lets everything arrive and be read, and asserts that it has been.
     fn heal(&mut self) {
+        for end in &mut self.ends {
+            for id in end.paused.clone() {
+                end.go_on(self.now, id);
+            }
+        }
         for _ in 0..TURNS_MAX {
             self.now += Duration::from_millis(20);
             self.turn(usize::MAX);
@@ -169,12 +182,13 @@ impl Pair {
         panic!("something is missing: {state:?}");
     }
 
-    /// Returns whether each stream that was not reset has arrived.
+    /// Returns whether each stream that was neither reset nor stopped has arrived.
     fn is_whole(&self) -> bool {
         [0, 1].into_iter().all(|side| {
             let (from, to) = (&self.ends[side], &self.ends[1 - side]);
             from.written.iter().all(|(id, len)| match from.finished.get(id) {
                 Some(false) => true,
+                _ if to.stopped.contains(id) => true,
                 end => {
                     let (read, has_ended) = to.read.get(id).copied().unwrap_or_default();
                     // An end that has reset its own direction may have lost the other one, too.
@@ -206,30 +220,40 @@ impl Writer {
                         self.read_all(now, id);
                     }
                 }
-                Event::Readable(id) => self.read_all(now, id),
+                Event::Readable(id) if !self.paused.contains(&id) => self.read_all(now, id),
                 _ => {}
             }
         }
     }
 
+    /// Reads a stream again that nobody has read for a while.
+    fn go_on(&mut self, now: Instant, id: StreamId) {
+        self.paused.remove(&id);
+        self.read_all(now, id);
+    }
+
     fn read_all(&mut self, now: Instant, id: StreamId) {
-        let mut buffer = [0; 700];
+        while self.read(now, id, 700) {}
+    }
+
+    /// Reads so many bytes at most. Returns whether there may be more.
+    fn read(&mut self, now: Instant, id: StreamId, len_max: usize) -> bool {
+        let mut buffer = vec![0; len_max];
         let (read, has_ended) = self.read.entry(id).or_default();
-        while let Ok(step) = self.mux.read(now, id, &mut buffer) {
-            match step {
-                Read::Bytes(len) => {
-                    for &byte in &buffer[..len] {
-                        assert_eq!(byte, byte_at(id, *read), "{id:?} at {read}");
-                        *read += 1;
-                    }
+        match self.mux.read(now, id, &mut buffer) {
+            Ok(Read::Bytes(len)) => {
+                for &byte in &buffer[..len] {
+                    assert_eq!(byte, byte_at(id, *read), "{id:?} at {read}");
+                    *read += 1;
                 }
-                Read::Blocked => break,
-                Read::End => {
-                    assert!(!*has_ended, "it ends once");
-                    *has_ended = true;
-                    break;
-                }
+                len > 0
             }
+            Ok(Read::End) => {
+                assert!(!*has_ended, "it ends once");
+                *has_ended = true;
+                false
+            }
+            Ok(Read::Blocked) | Err(_) => false,
         }
     }
 }
