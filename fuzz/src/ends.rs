@@ -53,8 +53,7 @@ pub fn transport_survives(data: &[u8]) {
         let mut terminal = rove_terminal::Terminal::host(picture);
         let _ = drive(transport, Direction::ToServer, &mut input, |screen, bytes| {
             terminal.write(bytes);
-            let echo_ack = screen.echo_ack();
-            *screen = HostScreen::published(terminal.snapshot(), echo_ack);
+            *screen = HostScreen::published(terminal.snapshot(), screen.echo_ack());
         });
     }
 }
