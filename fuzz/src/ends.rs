@@ -7,10 +7,10 @@ use arbitrary::{Result, Unstructured};
 use rove_headless::{Act, ClientEnd, Program, ServerEnd, User, client_config, server_config};
 use rove_link::net::{End, LEFT_ADDRESS, RIGHT_ADDRESS};
 use rove_session::{
-    Client, ClientConfig, ClientEvent, ExitStatus, HostScreen, MakeEngine, Outside, Prediction,
-    Preference, Server, ServerConfig, UserStream,
+    Client, ClientConfig, ClientEvent, Door, ExitStatus, HostScreen, JoinMode, MakeEngine, Outside,
+    Prediction, Preference, Server, ServerConfig, UserStream,
 };
-use rove_ssp::{Capabilities, Config, Direction, Ecn, Object, Role, Transport};
+use rove_ssp::{Capabilities, Config, Direction, Ecn, Key, Object, Role, Transport};
 use rove_terminal::{OscSupport, Size, Terminal, TerminalCapabilities};
 use rove_units::{Duration, Instant, Seed};
 
@@ -19,12 +19,18 @@ use crate::script::size;
 
 const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 60001);
 
+/// The address of a client that has joined to view.
+const VIEWER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(203, 0, 113, 200)), 60001);
+
 /// Datagrams one end may send at one instant. Chosen: the fragments of a full instruction in the
 /// smallest datagrams, twice; more is an end that spins.
 const BURST_MAX: usize = 2 * 4_194_304 / 400;
 
 /// Times in a row an end may want to be woken now. Chosen: each timer once, and some.
 const WAKES_MAX: usize = 16;
+
+/// Tenths of a second until the server knows its client's wish, if neither end has a reason to ignore the other.
+const ACQUAINTED_AFTER: usize = 10;
 
 /// Things that happen in one run.
 const STEPS_MAX: usize = 400;
@@ -160,6 +166,9 @@ struct Session {
     server_nonces: Nonces,
     client_forger: Forger,
     server_forger: Forger,
+    /// The client that views, once the server has invited it.
+    viewer: Option<Forger>,
+    viewer_nonces: Nonces,
     now: Instant,
 }
 
@@ -229,8 +238,10 @@ impl Session {
             network_timeout: flag(5).then_some(Duration::from_secs(30)),
             ..server_config(transport, Seed::new(1))
         };
+        let mut client = ClientEnd::new(client, Watcher::default(), Instant::ZERO);
+        client.client.set_door(Door::Open);
         Self {
-            client: ClientEnd::new(client, Watcher::default(), Instant::ZERO),
+            client,
             server: ServerEnd::new(server, Nobody, Instant::ZERO),
             to_client: VecDeque::new(),
             to_server: VecDeque::new(),
@@ -238,6 +249,8 @@ impl Session {
             server_nonces: Nonces::default(),
             client_forger: Forger::new(Direction::ToClient),
             server_forger: Forger::new(Direction::ToServer),
+            viewer: None,
+            viewer_nonces: Nonces::default(),
             now: Instant::ZERO,
         }
     }
@@ -303,21 +316,59 @@ impl Session {
                 let times = usize::from(input.arbitrary::<u8>()?);
                 server.handle_host_output(now, &text.repeat(times));
             }
-            20 => match input.int_in_range(0..=19)? {
-                0 => client.shutdown(now, "Exiting on signal"),
-                1 => client.handle_input_closed(now),
-                2 => server.shutdown(now, Outside::Kill),
-                3 => server.handle_host_closed(now, Some(ExitStatus::Code(3))),
-                _ => server.handle_timeout(now),
-            },
+            20 => self.end(input.int_in_range(0..=19)?),
+            21 => self.view(input)?,
             _ => {}
         }
         Ok(())
     }
 
+    /// Ends the session from one of its sides, if `how` is one of the first four numbers.
+    fn end(&mut self, how: u8) {
+        let (now, client, server) = (self.now, &mut self.client.client, &mut self.server.server);
+        match how {
+            0 => client.shutdown(now, "Exiting on signal"),
+            1 => client.handle_input_closed(now),
+            2 => server.shutdown(now, Outside::Kill),
+            3 => server.handle_host_closed(now, Some(ExitStatus::Code(3))),
+            _ => server.handle_timeout(now),
+        }
+    }
+
+    /// Lets the viewer send anything. If there is no viewer, the server hears its client and invites one.
+    fn view(&mut self, input: &mut Unstructured<'_>) -> Result<()> {
+        for _ in 0..if self.viewer.is_none() { ACQUAINTED_AFTER } else { 0 } {
+            self.pump(true);
+            self.deliver_by(0);
+            self.now += Duration::from_millis(100);
+        }
+        let (now, server) = (self.now, &mut self.server.server);
+        let Some(viewer) = &mut self.viewer else {
+            let key = Key::from_bytes(*b"another 16 bytes");
+            let (chaff, who) = (Seed::new(2).stream("chaff"), (JoinMode::View, "a viewer"));
+            let is_invited = server.invite_to_join(now, &key, chaff, who).is_ok();
+            self.viewer = is_invited.then(|| Forger::of(&key, Direction::ToServer));
+            return Ok(());
+        };
+        let instruction = instruction(input, 8)?;
+        server.handle_timeout(now);
+        let typed = server.host_input().to_vec();
+        for datagram in viewer.datagrams(&instruction) {
+            let _ = server.handle_datagram(now, VIEWER, Ecn::Capable, &datagram);
+        }
+        server.handle_timeout(now);
+        assert_eq!(server.host_input(), typed, "a viewer types nothing");
+        Ok(())
+    }
+
     /// Delivers what the ends have sent, or loses, repeats or reorders some of it.
     fn deliver(&mut self, input: &mut Unstructured<'_>) -> Result<()> {
-        let how = input.arbitrary::<u8>()?;
+        self.deliver_by(input.arbitrary()?);
+        Ok(())
+    }
+
+    /// Delivers all in order if `how` is 0.
+    fn deliver_by(&mut self, how: u8) {
         let ends: [&mut dyn End; 2] = [&mut self.client, &mut self.server];
         let ways = [(&mut self.to_client, RIGHT_ADDRESS), (&mut self.to_server, LEFT_ADDRESS)];
         for ((queue, from), end) in ways.into_iter().zip(ends) {
@@ -332,7 +383,6 @@ impl Session {
                 }
             }
         }
-        Ok(())
     }
 
     /// Does for both ends what a driver does after each event.
@@ -340,8 +390,9 @@ impl Session {
         let now = self.now;
         self.client.user.shows = shows;
         for wake in 0.. {
-            turn(now, &mut self.client, &mut self.client_nonces, &mut self.to_server);
-            turn(now, &mut self.server, &mut self.server_nonces, &mut self.to_client);
+            let (client, server) = (&mut self.client_nonces, &mut self.server_nonces);
+            turn(now, &mut self.client, [client, &mut Nonces::default()], &mut self.to_server);
+            turn(now, &mut self.server, [server, &mut self.viewer_nonces], &mut self.to_client);
             if core::mem::take(&mut self.client.user.suspends) {
                 let _ = self.client.client.close_terminal();
                 self.client.client.handle_resume(now);
@@ -355,15 +406,24 @@ impl Session {
     }
 }
 
-/// Lets an end do what is due and send.
-fn turn(now: Instant, end: &mut impl End, nonces: &mut Nonces, out: &mut VecDeque<Vec<u8>>) {
+/// Lets an end do what is due and send. Nobody gets what it sends to the viewer.
+fn turn(
+    now: Instant,
+    end: &mut impl End,
+    [nonces, viewer_nonces]: [&mut Nonces; 2],
+    out: &mut VecDeque<Vec<u8>>,
+) {
     if end.poll_timeout().is_some_and(|at| at <= now) {
         end.handle_timeout(now);
     }
     let mut burst = 0;
-    while let Some((_, payload)) = end.poll_transmit(now) {
+    while let Some((destination, payload)) = end.poll_transmit(now) {
         burst += 1;
         assert!(burst <= BURST_MAX, "sends without end");
+        if destination == VIEWER {
+            viewer_nonces.check(&payload);
+            continue;
+        }
         nonces.check(&payload);
         out.push_back(payload);
     }

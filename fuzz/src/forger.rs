@@ -26,7 +26,12 @@ pub(crate) struct Forger {
 
 impl Forger {
     pub(crate) fn new(direction: Direction) -> Self {
-        Self { cipher: Cipher::new(&key()), codec: Codec::new(), direction, sent: 0 }
+        Self::of(&key(), direction)
+    }
+
+    /// Creates a peer that holds this key.
+    pub(crate) fn of(key: &Key, direction: Direction) -> Self {
+        Self { cipher: Cipher::new(key), codec: Codec::new(), direction, sent: 0 }
     }
 
     /// Returns the datagrams of an instruction.
