@@ -48,7 +48,7 @@ fn open(pid: Pid) -> Option<OwnedFd> {
 #[cfg(target_os = "linux")]
 fn send(handle: &OwnedFd, signal: Option<Signal>) -> bool {
     let mut ended = [PollFd::new(handle, PollFlags::IN)];
-    let has_ended = poll(&mut ended, Some(&Timespec::default())) != Ok(0);
+    let has_ended = matches!(poll(&mut ended, Some(&Timespec::default())), Ok(1..));
     !has_ended && signal.is_none_or(|it| rustix::process::pidfd_send_signal(handle, it).is_ok())
 }
 

@@ -46,9 +46,12 @@ const KEY_LEN: usize = 2;
 /// then awaits no command.
 const SILENT_BYTES_MAX: usize = 1024;
 
-/// Longest pause in a paste. After a longer one, the mark of its end counts as lost. Chosen: longer than a slow line to
-/// the terminal pauses, and short for a user who wants to quit.
+/// Pause in a paste after which the escape key counts if it comes almost alone. The mark of the paste's end may be lost.
+/// Chosen: longer than a slow line to the terminal pauses, and short for a user who wants to quit.
 const PASTE_PAUSE: Duration = Duration::from_secs(5);
+
+/// Most bytes that the terminal sends at once for the escape key and a key after it.
+const TYPED_MAX: usize = 4;
 
 /// How long after the end of a question a yes may be meant for it, although another is asked. Chosen: longer than a user
 /// needs to see a change and to hold back a key.
@@ -131,9 +134,8 @@ pub(crate) struct EscapeKey {
     due: Option<Instant>,
     /// The newest line that the user has ended.
     line: Option<(Purpose, String)>,
-    /// When the newest bytes of a paste came whose end the terminal has not marked. `None` outside a paste. All pasted
-    /// text goes to the program: it must neither give a permission nor end the session, after which a shell here would
-    /// run the rest.
+    /// When the newest bytes of a paste came whose end the terminal has not marked. `None` outside a paste. Pasted text
+    /// must neither give a permission nor end the session. A shell here would run the rest.
     pasted_at: Option<Instant>,
     /// Whether the newest key after the escape key was not a command, so that the help is to be shown.
     is_help_due: bool,
@@ -199,8 +201,14 @@ impl EscapeKey {
         if self.due.is_some_and(|due| due <= now) {
             self.give_up(now, out, &mut requests);
         }
-        if !bytes.is_empty() {
-            self.pasted_at = self.pasted_at.filter(|at| now < *at + PASTE_PAUSE).and(Some(now));
+        let mut bytes = bytes;
+        if let (Some(at), [first, rest @ ..]) = (self.pasted_at, bytes) {
+            let is_typed = now >= at + PASTE_PAUSE && bytes.len() <= TYPED_MAX;
+            if is_typed && Some(*first) == self.key && matches!(self.state, State::Text { .. }) {
+                self.state = State::Escaped { key: vec![*first], silent: Vec::new() };
+                bytes = rest;
+            }
+            self.pasted_at = Some(now);
         }
         for &byte in bytes {
             if byte == ESC && !self.keeps_keys() {
@@ -336,12 +344,16 @@ impl EscapeKey {
         out: &mut Vec<u8>,
         requests: &mut Requests,
     ) {
-        let (shows_status, logs_in) = (self.is_status_key(byte), self.is_login_key(byte));
+        // Even where the end of a paste seems lost, nothing gives a permission.
+        let is_open = self.pasted_at.is_none();
+        let (shows_status, logs_in) =
+            (self.is_status_key(byte), self.is_login_key(byte) && is_open);
         let decides = |key| self.offers_status && byte == Some(key) && !is_pass_key(self.key, byte);
-        let (locks, dismisses) = (decides(LOCK), decides(DISMISS));
-        let says_yes = self.is_yes_key(byte);
+        let may_act = |key| decides(key) && is_open;
+        let (locks, dismisses) = (may_act(LOCK), may_act(DISMISS));
+        let says_yes = self.is_yes_key(byte) && is_open;
         let (calls_back, purpose) =
-            (decides(CALLBACK), Purpose::ALL.into_iter().find(|it| decides(it.key())));
+            (may_act(CALLBACK), Purpose::ALL.into_iter().find(|it| may_act(it.key())));
         let is_command = matches!(byte, Some(QUIT | SUSPEND))
             || [shows_status, logs_in, locks, dismisses, says_yes, calls_back].contains(&true)
             || purpose.is_some();

@@ -374,11 +374,15 @@ fn pasted_text_is_text_and_neither_ends_the_session_nor_stops_it() {
             assert_eq!(String::from_utf8_lossy(&modal.out), pasted);
         }
     }
-    // If the mark of the end is lost, the escape key counts again after a pause.
+    // If the mark of the end is lost, the user can quit after a pause. A paste that pauses gives no permission then.
     let mut modal = Modal::new(0x1e);
+    modal.escape.ask(at(0), true);
     assert_eq!(modal.type_text(0, b"\x1b[200~text"), NOTHING);
     assert_eq!(modal.type_text(4_000, b"\x1e."), NOTHING);
-    assert!(modal.type_text(9_500, b"\x1e.").quit);
+    assert_eq!(modal.type_text(9_500, b"\x1ey"), NOTHING);
+    assert_eq!(modal.type_text(15_000, b"\x1e.\rmore"), NOTHING);
+    assert_eq!(modal.type_text(20_500, b"\x1e"), NOTHING);
+    assert!(modal.type_text(20_700, b".").quit);
 }
 
 #[test]
