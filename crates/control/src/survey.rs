@@ -51,7 +51,7 @@ pub struct Survey {
 }
 
 /// Asks every other server of this user for its status, and waits for the replies until `deadline`. After it, only
-/// [`GRACE`] is left for each further group of servers. Removes the sockets of servers that have ended.
+/// 200 ms are left for each further group of servers. Removes the sockets of servers that have ended.
 pub fn survey(clock: Clock, deadline: Instant) -> Survey {
     let (directories, errors) = directory::existing();
     let sockets = directories.iter().flat_map(|directory| directory.sockets());
