@@ -61,31 +61,25 @@ pub(super) fn make_root(
     let unfinished = &folder.with_file_name(format!("{}.unfinished", name.display()));
     // An earlier call that was killed may have left a part.
     let _ = fs::remove_dir_all(unfinished);
-    fill(unfinished, suite, packages, arguments, run)
+    let fill = || {
+        let mut command = Command::new("mmdebstrap");
+        command.args(["--quiet", "--variant=minbase", "--mode=root", "--skip=output/dev"]);
+        command.arg(format!("--include={packages}")).args(arguments);
+        command.args([suite.as_ref(), unfinished.as_os_str()]);
+        run(command)?;
+        for file in NETWORK_FILES {
+            copy(&Path::new("/").join(file), &unfinished.join(file))?;
+        }
+        for mount_point in ["dev", "proc", "sys", "run"] {
+            let path = unfinished.join(mount_point);
+            fs::create_dir_all(&path)
+                .with_context(|| format!("cannot create {}", path.display()))?;
+        }
+        Ok(())
+    };
+    fill()
         .and_then(|()| fs::rename(unfinished, folder).context("cannot name the root"))
         .inspect_err(|_| drop(fs::remove_dir_all(unfinished)))
-}
-
-fn fill(
-    folder: &Path,
-    suite: &str,
-    packages: &str,
-    arguments: &[&str],
-    run: impl FnOnce(Command) -> Result<()>,
-) -> Result<()> {
-    let mut command = Command::new("mmdebstrap");
-    command.args(["--quiet", "--variant=minbase", "--mode=root", "--skip=output/dev"]);
-    command.arg(format!("--include={packages}")).args(arguments);
-    command.args([suite.as_ref(), folder.as_os_str()]);
-    run(command)?;
-    for file in NETWORK_FILES {
-        copy(&Path::new("/").join(file), &folder.join(file))?;
-    }
-    for mount_point in ["dev", "proc", "sys", "run"] {
-        let path = folder.join(mount_point);
-        fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display()))?;
-    }
-    Ok(())
 }
 
 /// Copies a file or folder with its attributes, links followed, if it is there.
