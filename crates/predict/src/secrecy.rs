@@ -112,7 +112,7 @@ pub(crate) struct Secrecy {
 }
 
 /// A prompt, and how many of the lines typed at it were echoed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Place {
     prompt: Prompt,
     /// How many lines were echoed, key by key, while a second fact held.
@@ -323,6 +323,7 @@ impl Secrecy {
             if !self.refused.contains(&name) && self.refused.len() <= REFUSED_MAX {
                 self.refused.push(name);
             }
+            debug_assert!(self.refused.len() <= REFUSED_MAX + 1, "beyond the most, all is refused");
             self.prompts.iter_mut().for_each(|it| it.refuse(name));
         }
     }
@@ -332,18 +333,13 @@ impl Secrecy {
         let prompt = prompt.unwrap_or_default();
         let place = match self.places.iter().position(|place| place.prompt == prompt) {
             Some(index) => self.places.remove(index),
-            None => Place {
-                prompt,
-                lines: 0,
-                line: Line::default(),
-                is_vouched: false,
-                is_stated: false,
-            },
+            None => Place { prompt, ..Place::default() },
         };
         if self.places.len() >= PLACES_MAX {
             self.places.remove(0);
         }
         self.places.push(place);
+        debug_assert!(self.places.len() <= PLACES_MAX, "no more places are kept than the most");
         self.places.last_mut().expect("a place was added")
     }
 }
