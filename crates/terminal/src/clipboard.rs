@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-/// Most base64 characters of a copy. A longer copy is ignored as a whole. Chosen: 768 KiB of text, far more than
-/// anybody pastes, which takes a slow line some seconds.
+/// Most base64 characters of a copied text. A longer copy is ignored as a whole. Chosen: 768 KiB of text. Nobody pastes
+/// more, and a slow line takes some seconds for it.
 pub const COPY_CHARS_MAX: usize = 1 << 20;
 
 /// Most selections of a [`Copied`]: each letter and digit that OSC 52 defines, once.
@@ -35,8 +35,8 @@ impl Copied {
         Some(Self { selections: distinct.into(), text: text.into() })
     }
 
-    /// Returns one copy to the selections of `earlier` and of `self`, because programs copy to one selection after the
-    /// other. Returns `self` if the texts differ, or only one of the two names selections.
+    /// Merges this copy with the `earlier` one if both have the same text, because programs copy a text to one
+    /// selection after the other. Returns `self` if the texts differ, or if only one of the copies names selections.
     pub(crate) fn after(self, earlier: Option<Self>) -> Self {
         let joined = earlier.filter(|earlier| {
             earlier.text == self.text && earlier.selections.is_empty() == self.selections.is_empty()

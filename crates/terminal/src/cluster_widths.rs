@@ -98,8 +98,8 @@ impl ClusterWidths {
         for (index, c) in chars.enumerate() {
             let before = core::mem::replace(&mut last, c);
             width = match c {
-                // A terminal without syllables and marks joins letters only at U+200D, and does not widen the cell for
-                // that (tmux 3.5a as observed).
+                // A terminal whose set lacks syllables and marks joins letters only at U+200D. The joined cell keeps
+                // its width (tmux 3.5a as observed).
                 _ if before == ZERO_WIDTH_JOINER
                     && !self.intersects(Self::SYLLABLES | Self::MARKS)
                     && !is_picture(text) =>

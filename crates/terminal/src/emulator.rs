@@ -156,8 +156,8 @@ impl Emulator {
         }
     }
 
-    /// Changes the size of both screens. Cuts and adds rows at the bottom, and does not wrap lines again. A host first
-    /// cuts as many rows at the top as needed to keep the cursor's row.
+    /// Changes the size of both screens. Cuts and adds rows at the bottom, and does not wrap lines again. A host
+    /// terminal whose cursor row would be cut drops rows at the top instead.
     pub(crate) fn resize(&mut self, size: Size) {
         let Grid { screen, effort, role, .. } = &mut self.grid;
         if size == screen.size {
@@ -285,8 +285,8 @@ impl Emulator {
         self.shown.saved_cursor = SavedCursor::default();
     }
 
-    /// Returns whether programs can use kitty's keyboard protocol. On a host, this requires support by the user's
-    /// terminal. A replica always supports the protocol, because diffs state which flags are set.
+    /// Returns whether programs can use kitty's keyboard protocol. A host terminal requires that the user's terminal
+    /// supports it. A replica always supports the protocol, because diffs state which flags are set.
     pub(crate) const fn has_kitty_keyboard(&self) -> bool {
         !self.grid.is_host() || self.user_terminal.kitty_keyboard
     }

@@ -76,7 +76,7 @@ enum EscapeKind {
 impl Keystrokes {
     /// Handles one byte. Returns the keystroke that the byte completes, if any.
     ///
-    /// Bytes that form no key become [`Key::Other`], with the byte that shows this unless that byte may begin a key.
+    /// Bytes that form no key become [`Key::Other`], with the byte that reveals this unless that byte may begin a key.
     pub fn push(&mut self, byte: u8) -> Option<Keystroke> {
         self.unread += 1;
         let key = self.read(byte)?;

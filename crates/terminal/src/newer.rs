@@ -1,4 +1,4 @@
-//! Characters of Unicode versions after 18, which this crate's width tables do not contain.
+//! Characters of Unicode versions after 18, the version of this crate's width tables.
 //!
 //! A code point that is not assigned occupies a column ([`crate::char_width`]). If the user's terminal has newer
 //! tables, the same code point may be an emoji or ideograph, which occupies two.
@@ -26,7 +26,7 @@ impl NewerChar {
     }
 }
 
-/// The characters of newer Unicode versions that the user's terminal draws two columns wide.
+/// Characters of newer Unicode versions, which the user's terminal draws two columns wide, as the client has measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NewerWide {
     chars: [char; WIDE_MAX],
@@ -57,9 +57,9 @@ impl NewerWide {
     }
 }
 
-/// Returns whether `c` is missing in this crate's tables and may be a wide character of a newer Unicode version. Such
-/// code points are in the blocks of emoji and signs, and near the scripts of ideographs and kana. Also true for a few
-/// narrow signs of Unicode 18.
+/// Returns whether `c` may be a wide character of a Unicode version after this crate's tables, which give it one
+/// column. Such code points are in the blocks of emoji and signs, and near the scripts of ideographs and kana. Also
+/// true for a few narrow signs that Unicode 18 assigns.
 pub const fn may_be_newer(c: char) -> bool {
     // Ordinary text has no characters from this code point on, so it needs no search.
     c >= '\u{16fe4}' && c <= '\u{1fffd}' && is_unassigned(c)

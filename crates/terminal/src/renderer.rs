@@ -36,7 +36,7 @@ impl TerminalCapabilities {
         let has_own = self.init && !self.alternate_screen.leave.is_empty();
         let parts: [(bool, &[u8]); 10] = [
             (self.synchronized_output, b"\x1b[?2026l"),
-            // Not all capabilities are known at the start. A terminal that supports titles ignores unknown sequences.
+            // The client may not know all capabilities yet. A terminal that supports titles ignores unknown sequences.
             (self.kitty_keyboard || self.osc.window, POP_KITTY_KEYBOARD),
             (self.modify_other_keys || self.osc.window, b"\x1b[>4m"),
             (self.cursor_styles, OWN_CURSOR_STYLE),
@@ -90,7 +90,7 @@ pub struct Renderer {
 impl Renderer {
     /// Creates a renderer for a terminal whose content is unknown.
     pub fn new(mut capabilities: TerminalCapabilities) -> Self {
-        // Without an alternate screen, the session is on the normal screen from the start.
+        // Without an alternate screen, the client draws the session on the normal screen from the start.
         capabilities.init &=
             !(capabilities.scrollback && capabilities.alternate_screen.enter.is_empty());
         Self {
@@ -123,7 +123,7 @@ impl Renderer {
         self.stale |= self.capabilities.draws_unlike(&old);
     }
 
-    /// Sets the vocabulary of the server that draws later frames. By default this is a stock Mosh server: the modes
+    /// Sets which modes the server's later frames can contain. By default the server is a stock Mosh server: the modes
     /// that rove adds are unknown, and cursor keys always send their application form.
     pub fn follow(&mut self, vocabulary: Vocabulary) {
         self.vocabulary = vocabulary;

@@ -37,7 +37,7 @@ impl Terminal {
         Self { parser: Parser::default(), emulator: Emulator::new(size, Role::Replica) }
     }
 
-    /// Creates a host terminal that displays `screen`. All other state, such as margins, is that of a blank terminal.
+    /// Creates a host terminal that displays `screen`. State beside the screen, such as margins, is a blank terminal's.
     pub fn showing(screen: Screen) -> Self {
         let mut terminal = Self::host(screen.size());
         terminal.emulator.grid.screen = screen;
@@ -141,8 +141,8 @@ impl Terminal {
         self.emulator.modes.synchronized_output
     }
 
-    /// Returns the work done so far, in cells written, moved or read. A byte, row, mark or link is worth several cells.
-    /// With this number, a caller limits the processor time that untrusted bytes can use.
+    /// Returns the work done so far. The unit is a cell written, moved or read; a byte, row, mark or link counts as
+    /// several. With this number, a caller limits the processor time that untrusted bytes can use.
     pub fn effort(&self) -> u64 {
         self.emulator.grid.effort.cells()
     }

@@ -1,5 +1,5 @@
-//! The settings of the pty's line discipline, by which the kernel itself reacts to keys. Also the server's statement
-//! that the session's own shell, or a program that it started, waits at its prompt.
+//! The settings of the pty's line discipline, which decide how the host's kernel reacts to keys. Also holds the
+//! server's statement that the session's own shell, or a program that it started, waits at its prompt.
 
 use bitflags::bitflags;
 

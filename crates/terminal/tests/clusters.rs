@@ -67,7 +67,7 @@ struct UserScreen {
     wraps: bool,
     top: usize,
     bottom: usize,
-    /// Whether only text came after the last character.
+    /// Whether only text has arrived since the last character was drawn.
     in_text: bool,
 }
 

@@ -25,14 +25,14 @@ pub(crate) const LINK_END: &[u8] = b"\x1b]8;;\x1b\\";
 #[derive(Clone, Debug)]
 struct State {
     place: Place,
-    /// Whether the bytes so far have moved the cursor.
+    /// Whether the bytes written so far have moved the cursor.
     moved: bool,
     rendition: Rendition,
     link: Option<Arc<Hyperlink>>,
     visible: bool,
 }
 
-/// A state to which the brush can return, and the number of bytes written until then.
+/// A state to which the brush can return, and the number of bytes that were written when it was saved.
 #[derive(Clone, Debug)]
 pub(super) struct Checkpoint {
     length: usize,
@@ -82,8 +82,8 @@ impl Brush {
         self.out.extend(b"\x1b[r\x1b[m");
         self.out.extend(match self.dialect.history {
             History::Frames => b"\x1b[H\x1b[2J" as &[u8],
-            // A terminal may copy all rows to its history if they are erased at once. So the first row is erased last
-            // and by itself. A screen of one row has nothing to erase earlier.
+            // A terminal may copy all rows to its history if one sequence erases all of them. So the first row is
+            // erased last and by itself. On a screen of one row, nothing remains to be erased first.
             History::FramesOnly | History::LinesOnly if size.rows() == 1 => b"\x1b[H\x1b[K",
             History::FramesOnly | History::LinesOnly => b"\x1b[2H\x1b[J\x1b[H\x1b[K",
         });
@@ -313,8 +313,8 @@ impl Brush {
         if self.dialect.replica { HOME } else { Place::Unknown }
     }
 
-    /// Sets the wrap flag of the bottom row `now` by writing across its end. With the bottom row below the margins,
-    /// nothing scrolls, so the next character appears at the start of that same row.
+    /// Makes the terminal set the wrap flag of its bottom row `now`, by printing past the end of the row. The margins
+    /// then exclude this row, so nothing scrolls, and the next character is printed at the start of the same row.
     pub(super) fn wrap_bottom_row(&mut self, now: &Row) {
         let bottom = self.size.rows() - 1;
         let (first, last) = (&now.cells[0], now.last_glyph());

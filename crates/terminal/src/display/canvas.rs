@@ -15,8 +15,8 @@ use crate::screen::{Screen, same_row};
 /// Most scrolls that are tried for a frame. Chosen: one for each pane of a split screen.
 const SCROLLS_MAX: usize = 4;
 
-/// Most cells of all screens that are tried with a scroll. The first is tried in any case. Chosen: four scrolls up to
-/// 200 columns and 60 rows. A trial of 100,000 cells takes some milliseconds.
+/// Most cells of a frame times the scrolls that are tried for it. The first scroll is tried at any size. Chosen: four
+/// scrolls up to 200 columns and 60 rows. A trial of 100,000 cells takes some milliseconds.
 const SCROLLED_CELLS_MAX: usize = 48_000;
 
 /// Fewest bytes of a frame for which drawing after a clear is tried too. Chosen: shorter frames gain nothing.
@@ -105,7 +105,7 @@ impl Canvas {
         Some(brush).filter(|brush| best.is_none_or(|best| brush.len() < best.len()))
     }
 
-    /// Returns the canvas. If at least two rows at the bottom must become blank, one sequence has erased them.
+    /// Returns a copy of the canvas. If at least two bottom rows must become blank, one sequence has erased them there.
     fn erased_below(&self, new: &Screen) -> Self {
         let mut canvas = self.clone();
         let is_blank = |row: &&Arc<Row>| Arc::ptr_eq(row, &self.blank) || **row == self.blank;

@@ -82,15 +82,15 @@ pub(super) fn joins_row_above(row: &Row, clusters: bool) -> bool {
     row.cells[0].base.is_some_and(|base| is_modifier(base) || clusters && !width_is_settled(base))
 }
 
-/// Returns by how many columns a terminal may draw this cell wider than we count. Each mark adds one, and so does a
+/// Returns how many more columns a terminal may give this cell than rove does. Each mark adds one, and so does a
 /// regional indicator (half of a flag emoji).
 pub(super) fn surplus(cell: &Cell, marks: &str) -> u16 {
     let marks = u16::try_from(marks.chars().count()).expect("a cell has few marks");
     marks + u16::from(cell.base.is_some_and(is_regional))
 }
 
-/// Returns whether a terminal may draw a cell narrower than we count, because it has an older Unicode version or
-/// supports clusters.
+/// Returns whether a terminal may give a cell fewer columns than rove does, because the terminal has an older Unicode
+/// version or supports clusters.
 pub(super) const fn may_fall_short(cell: &Cell) -> bool {
     match cell.base {
         Some(base) if cell.wide => !is_wide_everywhere(base),

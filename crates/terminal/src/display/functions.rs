@@ -16,7 +16,7 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// All functions, which current terminals and all replicas have.
+    /// All functions, which current terminals have, and all replicas (the client's copies of the screen).
     pub const ALL: Self = Self {
         erase_characters: true,
         background_color_erase: true,

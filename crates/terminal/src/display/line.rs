@@ -45,12 +45,12 @@ pub(super) struct Line<'a> {
     stale_until: u16,
     /// From this column on, a real terminal may display anything, so the columns are erased before they are written.
     doubt_from: u16,
-    /// By how many columns the terminal's cursor may be too far right within the current cluster, and the column at
-    /// which the cluster ends. `None` outside of a cluster.
+    /// Within a cluster: by how many columns the terminal's cursor may be too far right, and the column at which the
+    /// cluster ends. `None` outside of a cluster.
     cluster: Option<(u16, u16)>,
     /// Whether any cell of the row has a decoration that the terminal can show.
     decorated: bool,
-    /// The last column, if its unchanged cell must be written, because this sets or clears the wrap flag.
+    /// The last column, if its unchanged cell must be written again, because this sets or clears the wrap flag.
     forced: Option<u16>,
     /// Whether the row must end with a wrap into the next row.
     wrapped: bool,
@@ -100,7 +100,7 @@ impl<'a> Line<'a> {
         } else {
             brush.print_spaces(1);
         }
-        // A real terminal that was made wider does not wrap here. So the cell is written again in the right place.
+        // A real terminal that the user widened does not wrap here. So the cell is written again in the right place.
         let known = !printed || is_settled(first);
         if known && brush.dialect.replica {
             brush.wrapped_to(self.row, width);
@@ -171,7 +171,7 @@ impl<'a> Line<'a> {
             self.brush.doubt();
         }
         let surplus = surplus(cell, marks);
-        // A terminal that draws the cluster wider than we count must not wrap.
+        // A terminal that gives the cluster more columns than rove does must not wrap.
         let has_room = |before: u16| end + before + surplus <= self.brush.size.columns();
         let before = match self.cluster {
             Some((before, here)) if joins && here == column && has_room(before) => before,
@@ -202,8 +202,8 @@ impl<'a> Line<'a> {
         self.cluster = Some((before + surplus, end));
     }
 
-    /// Blanks the columns of a cell that the terminal may draw narrower, unless they are blank. The cursor must be in
-    /// `column`, and stays there.
+    /// Blanks the columns of a cell that the terminal may draw narrower, unless they are already blank. The cursor must
+    /// be in `column`, and stays there.
     fn blank(&mut self, column: u16, cell: &Cell) {
         let (pen, width) = (cell.pen.erased(), cell.width());
         let blank = Cell::erased(pen);

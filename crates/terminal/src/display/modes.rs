@@ -6,12 +6,12 @@ use super::motion::push_number;
 use crate::screen::Screen;
 use crate::screen::mode::MouseEncoding;
 
-/// Most code points of a title that are sent. The rest is cut. Source: Mosh 1.4.0 as observed, docs/terminal.md: 256
-/// with the two of `2;`.
+/// Most code points of a title that are sent. The rest is cut. Source: Mosh 1.4.0 as observed, docs/terminal.md: 256,
+/// including the two of `2;` before the title.
 pub(crate) const TITLE_CHARS_MAX: usize = 254;
 
 /// Most code points of copied text that are sent. Longer text is omitted. Source: Mosh 1.4.0 as observed,
-/// docs/terminal.md: 16384 with the five of `52;c;`.
+/// docs/terminal.md: 16384, including the five of `52;c;` before the text.
 pub(crate) const CLIPBOARD_CHARS_MAX: usize = 16_379;
 
 /// Resets every mode that [`modes`] writes. The order is such that no kind of mouse report stays on.
@@ -105,7 +105,7 @@ pub(crate) fn modes(out: &mut Vec<u8>, old: Option<&Screen>, new: &Screen, pixel
     exchange(out, encoding(old), encoding(new));
 }
 
-/// Replaces mode `old` by mode `new`, which exclude each other. The number 0 stands for no mode.
+/// Changes a terminal from mode `old` to mode `new`, of which at most one can be set. The number 0 stands for no mode.
 fn exchange(out: &mut Vec<u8>, old: u16, new: u16) {
     for (number, on) in [(old, false), (new, true)] {
         if old != new && number > 0 {

@@ -62,7 +62,7 @@ pub(super) fn find(shown: &[Arc<Row>], new: &[Arc<Row>]) -> Option<Scroll> {
     let unique = unique_rows(&old);
 
     let mut best: Option<(usize, Scroll)> = None;
-    // For each shift, the row after the last block that was examined.
+    // For each distance by which blocks moved, the row after the last examined block.
     let mut followed: BTreeMap<isize, usize> = BTreeMap::new();
     for (to, print) in new.iter().enumerate() {
         let Some(&from) = unique.get(&print.hash) else { continue };

@@ -17,7 +17,7 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// Stores a copied text. If `is_readable`, programs may read it. On a host, the user's terminal gets it too.
+    /// Stores a copied text. If `is_readable`, programs may read it. If `is_host`, the user's terminal gets it too.
     pub(crate) fn keep(&mut self, copied: Copied, is_readable: bool, is_host: bool) {
         if copied.is_for_clipboard() {
             let is_readable = is_readable && copied.text().len() <= REPLIES_BYTES_MAX;

@@ -26,7 +26,7 @@ impl Emulator {
             Private(7) => &mut modes.autowrap,
             Private(25) => &mut screen.cursor.visible,
             Private(40) => &mut self.modes.column_switch,
-            // Stock Mosh has none of these three modes, and a replica must end in the same state as stock Mosh.
+            // Stock Mosh lacks mode 41 and the next two, and a replica must end in the same state as stock Mosh.
             Private(41) if is_host => &mut modes.tab_wraps,
             Private(45) if is_host => &mut modes.reverse_wrap,
             Private(1045) if is_host => &mut modes.extended_reverse_wrap,
@@ -217,8 +217,8 @@ impl Emulator {
         })
     }
 
-    /// Returns the mouse encoding that a mode selects. `None` for other modes. On a host, mode 1016 requires a user's
-    /// terminal that reports pixels.
+    /// Returns the mouse encoding that a mode selects. `None` for other modes. In a host terminal, which serves
+    /// programs, mode 1016 requires a user's terminal that reports pixels.
     fn mouse_encoding(&self, mode: u16) -> Option<MouseEncoding> {
         use MouseEncoding::{Sgr, SgrPixels, Urxvt, Utf8};
         let has_pixels = !self.grid.is_host() || self.user_terminal.pixel_mouse;

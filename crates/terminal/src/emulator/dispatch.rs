@@ -318,8 +318,8 @@ impl Emulator {
         debug_assert!(self.notifications.len() <= NOTIFICATIONS_MAX);
     }
 
-    /// Copies text (OSC 52). The screen stores it if a stock client can receive it, and if it is not empty. With an
-    /// empty text, such a client would empty the user's clipboard. `copies` hands it to the caller.
+    /// Copies text (OSC 52). The screen stores the text if a stock client can receive it, and if it is not empty: an
+    /// empty text would make such a client empty the user's clipboard. `copies` keeps the text for the caller.
     fn copy(&mut self, text: &str) {
         let parts = text.split_once(';');
         let Some(copied) = parts.and_then(|(to, text)| Copied::new(to, text)) else { return };

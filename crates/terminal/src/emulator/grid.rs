@@ -122,7 +122,7 @@ impl Grid {
         Arc::make_mut(slot)
     }
 
-    /// Returns a row for writing from `column` on. On a host, blanks a wide character that `column` cuts in half.
+    /// Returns a row for writing from `column` on. A host terminal blanks a wide character that `column` cuts in half.
     pub(crate) fn row_mut_at(&mut self, row: u16, column: u16) -> &mut Row {
         let host = self.is_host();
         self.effort.move_behind(&self.screen.rows[usize::from(row)], column);

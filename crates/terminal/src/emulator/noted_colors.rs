@@ -7,7 +7,7 @@
 use crate::screen::palette::ColorSlot;
 use crate::screen::rgb::Rgb;
 
-/// A stored colour without an effect: the colour of a rendition such as bold, or a dynamic colour.
+/// A stored colour without an effect: that of a rendition such as bold, or a dynamic one such as the pointer's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotedColor(usize);
 

@@ -1,4 +1,4 @@
-//! Changes the number of rows and their width.
+//! Changes the number of a screen's rows and their width.
 
 use std::sync::Arc;
 

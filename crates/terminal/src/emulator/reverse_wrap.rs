@@ -10,8 +10,8 @@ pub(crate) enum ReverseWrap {
     /// Source: xterm's ctlseqs; xterm does so since version 383.
     WithinLine,
     /// Mode 1045: BS and CUB continue in any row above, and from the top margin at the bottom margin. Source: mode 45
-    /// of xterm 379 as observed. Only in xterm, a CUB that begins in the upper left corner of the margins moves to the
-    /// lower right corner for any count.
+    /// of xterm 379 as observed. With one difference: in xterm, a CUB that begins in the upper left corner of the
+    /// margins moves to the lower right corner for any count.
     Anywhere,
 }
 

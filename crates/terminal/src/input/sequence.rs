@@ -3,8 +3,8 @@
 use super::key::{Key, alt_key, ascii_key};
 use crate::key_event::{KeyEvent, number};
 
-/// Longest sequence, in bytes. The rest of a longer one is read as typed. Chosen: twice the longest known device
-/// attributes, and twice the longest known keys with all their text.
+/// Longest sequence, in bytes. The rest of a longer one is read as typed. Chosen: twice the longest known answer about
+/// device attributes, and twice the longest known key with all its fields.
 const SEQUENCE_BYTES_MAX: usize = 128;
 
 /// The bytes that introduce a sequence: `CSI` or `SS3`.
@@ -156,7 +156,7 @@ fn numbered_key(number: Option<u32>, held: Held) -> Key {
 
 /// Returns the key that a keyboard protocol has reported.
 fn event_key(event: KeyEvent) -> Key {
-    /// The code of the Backspace key. Source, as of the codes below: kitty's table of functional keys.
+    /// The code of the Backspace key. Source, also for the codes below: kitty's table of functional keys.
     const BACKSPACE: u32 = 127;
     if !event.is_hit {
         return Key::Neutral;

@@ -23,8 +23,8 @@ pub struct TerminalCapabilities {
     /// Whether the whole session is on the alternate screen. Otherwise this screen is used only for programs that
     /// request it, and the terminal's history keeps the session's lines.
     pub init: bool,
-    /// Whether the lines that scroll off at the host enter the terminal's history, even lines that were never
-    /// displayed, and no other rows. With `init`, the first such line moves the session to the normal screen.
+    /// Whether the terminal's history gets exactly the lines that scroll off at the host, even lines that were never
+    /// displayed. With `init`, the first such line moves the session to the normal screen.
     pub scrollback: bool,
     /// `Ss`: whether the cursor's style can be set (DECSCUSR).
     pub cursor_styles: bool,

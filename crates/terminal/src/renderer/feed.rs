@@ -9,7 +9,7 @@ use crate::screen::Screen;
 use crate::screen::row::Row;
 use crate::scrollback::ScrollbackLine;
 
-/// The known state of the user's terminal's main screen and history.
+/// The renderer's knowledge about the main screen and history of the user's terminal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Feed {
     /// Whether the caller passes the lines that scroll off at the host. Otherwise the renderer gets only frames.
@@ -18,9 +18,9 @@ pub(super) struct Feed {
     is_new: bool,
     /// The height of the last frame on the main screen, in rows, or 0 if there was none.
     rows: u16,
-    /// The most rows that the session may have put into the terminal's history. The rows at the start count as if the
-    /// cursor was in the bottom row. With a lower number, the user's lines would be lost when the window grows. With a
-    /// higher number, rows of the screen only enter the history again.
+    /// An upper bound of the rows that the session has put into the terminal's history. At the start, the renderer adds
+    /// all rows but one, as if the cursor was in the bottom row. If `fed` was too low, lines of the user would be lost
+    /// when the window grows. If it is too high, rows of the screen only enter the history twice.
     fed: u64,
 }
 
@@ -67,7 +67,7 @@ impl Feed {
             out.extend((1..size.rows()).map(|_| b'\n'));
             self.fed += u64::from(size.rows()) - 1;
         } else if repaint && self.rows > 0 {
-            // A terminal that was made higher has moved lines from its history back to the screen.
+            // A terminal that the user has made higher has moved lines from its history back to the screen.
             let more = size.rows().saturating_sub(self.rows);
             make_room(&mut out, size, more.min(u16::try_from(self.fed).unwrap_or(u16::MAX)));
         }

@@ -19,9 +19,9 @@ pub(crate) const LINK_ID_BYTES_MAX: usize = 250;
 /// Memory of a hyperlink besides its text, in bytes. Chosen: its fields, and the overhead of three allocations.
 const LINK_BYTES: usize = 112;
 
-/// Most bytes of hyperlinks that programs may put into a row, counted once for each run of linked cells. Runs of the
-/// same link share its memory, but each counts. Further text is kept without its link. Chosen: a row of 80 columns full
-/// of wide characters with a URI of 1500 bytes. Each character is a run, because its right half has no decoration.
+/// Most bytes of hyperlinks that programs may put into a row: each run of linked cells adds the bytes of its link, even
+/// if several runs share it. Text beyond the limit is kept without its link. Chosen: a row of 80 columns full of wide
+/// characters with a URI of 1500 bytes. Each of them is a run, because its right half has no decoration.
 pub(crate) const HOST_ROW_LINK_BYTES_MAX: usize = 64 * 1024;
 
 /// Bytes of hyperlinks that the rows of a host's screen share, for any size. Chosen: 24 rows of

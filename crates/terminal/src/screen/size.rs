@@ -1,7 +1,7 @@
 //! The size of a screen, and positions on it.
 
 /// Most columns of a screen. Chosen: four times the widest wall of monitors known. This limits the memory that a
-/// hostile peer can make us allocate.
+/// hostile peer can make this end allocate.
 pub const COLUMNS_MAX: u16 = 4096;
 /// Most rows of a screen, for the same reason as [`COLUMNS_MAX`].
 pub const ROWS_MAX: u16 = 2048;

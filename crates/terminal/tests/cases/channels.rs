@@ -50,7 +50,7 @@ fn a_title_hides_nothing_and_turns_nothing_around() {
         replica.write(input.as_bytes());
         assert_eq!(replica.screen().title(), title, "replica {input:?}");
     }
-    // Characters that are left out do not count.
+    // Characters that are left out do not count towards the limit.
     let terminal = host(80, 2, format!("\x1b]2;{}\x07", "\u{200b}a".repeat(300)));
     assert_eq!(terminal.screen().title(), "a".repeat(254));
 }

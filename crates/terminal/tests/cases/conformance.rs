@@ -34,7 +34,7 @@ fn settings_are_told() {
         ("\x1bV\x1bW", "\"q", "0\"q"),
         ("\x1b[1 q", " q", "1 q"),
         ("\x1b[6 q", " q", "6 q"),
-        // The user's own cursor, which xterm does not have.
+        // The style 0 is the user's own cursor, which xterm does not have.
         ("\x1b[0 q", " q", "0 q"),
         // There is no status line. An xterm that has one and hides it answers the same; this xterm was built without
         // one.

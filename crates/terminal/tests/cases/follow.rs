@@ -1,4 +1,4 @@
-//! Terminals that follow a host's screen: the far end by diffs, the user by frames.
+//! Terminals that follow a host's screen: replicas at the far end by diffs, and users' terminals by frames.
 
 use rove_terminal::display::{self, Functions, Repertoire, Vocabulary};
 use rove_terminal::{

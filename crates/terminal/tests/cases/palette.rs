@@ -126,7 +126,7 @@ fn the_users_terminal_gets_the_colours_and_gets_its_own_back() {
     assert_eq!(colors(user.screen()), "1 010203, bg 123456");
     user.write(&renderer.close());
     assert_eq!(colors(user.screen()), "");
-    // After a suspension.
+    // The client draws again after a suspension.
     user.write(&renderer.open());
     user.write(&renderer.frame(program.screen()));
     assert_eq!(colors(user.screen()), "1 010203, bg 123456");
